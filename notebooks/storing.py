@@ -64,7 +64,7 @@ SCHEMA = 2
 DECIMALS = {"iu_systems": 5}
 """Digits of stored scores, if not nine."""
 COUNTED = "radpref"
-"""The set on which each use of the judge by rules is counted."""
+"""The set on which each use of the rule-based judge is counted."""
 SCORING = {
     "iu_systems": system_sets.METRICS,
     "mediqa2021": ("rouge_2", "rouge_l", "bleu", "bertscore", "observations"),
@@ -72,10 +72,10 @@ SCORING = {
     "mtsamples": ("rouge_1", "rouge_l"),
     "openi": ("green_rules_errors",),
 }
-"""The metrics that score a set, where they are not those of its page. Of Open-i's sentences the judge by
-rules is the implementation that is tested."""
+"""The metrics that score a set, where they are not those of its page. Of Open-i's sentences the rule-based
+judge is the implementation that is tested."""
 PAGES = {"fingerprints": "across/fingerprints"}
-"""The page of a set, whose metrics score it, where it is not the one on agreement with radiologists."""
+"""The page of a set, whose metrics score it, if it is not the one on agreement with radiologists."""
 WORDS: dict[str, tuple[str, ...]] = {"openi": ("pneumothorax", "cardiomegaly", "radiodensity")}
 """Words that a report of a set has or not: those that RaLEs calls frequent."""
 RATINGS = {
@@ -91,7 +91,7 @@ HALVES = ("even", "test", "develop")
 """Of Open-i: the even half, the test split, and the odd half, on which confusions were corrected."""
 ALL_CODES = "all"
 JUDGED = ["rules_significant", "rules_insignificant", "rules_matched"]
-"""Columns of what the judge by rules counts."""
+"""Columns of what the rule-based judge counts."""
 _SOURCES = {"fingerprints": "openi"}  # the data set of a stored set that is part of one
 _SAME, _NEARLY_SAME, _NEAR_MEAN, _NEAR_TAU = 1.1e-9, 1e-6, 0.02, 0.03  # most differences: scores, means, τ_b
 
@@ -298,9 +298,9 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
     Fixed before the even half was scored:
 
     - sections: findings and impression, which the coders saw; history and comparison are not read;
-    - uncertain mentions: a code counts where it is stated, probable or one of two ("scarring or
-      atelectasis"), not where it is merely possible ("may", "possibly", "cannot exclude", "concerning for").
-      On the odd half people coded 39 of 59 of the former and 1 of 86 of the latter;
+    - uncertain mentions: a code counts if it is stated, probable or one of two ("scarring or atelectasis"),
+      not if it is merely possible ("may", "possibly", "cannot exclude", "concerning for"). On the odd half
+      people coded 39 of 59 of the former and 1 of 86 of the latter;
     - halves: of distinct texts (:func:`radeval_lib.data.openi.halves`), 3,037 of 3,851. Confusions were
       corrected on the odd half alone, without the 590 studies of the test split (``tested``, by their ids)
       and without texts that equal one of theirs.
@@ -331,7 +331,7 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
 
 
 def f1(sums: ArrayLike) -> NDArray[np.float64]:
-    """Return micro F1 of codes in both, found wrongly and missed (the last axis); 1 where there are none."""
+    """Return micro F1 of codes in both, found wrongly and missed (the last axis); 1 if there are none."""
     both, wrong, missed = np.moveaxis(np.asarray(sums, np.float64), -1, 0)
     total = 2 * both + wrong + missed
     return np.divide(2 * both, total, out=np.ones_like(total), where=total > 0)
@@ -352,7 +352,7 @@ SETS: dict[str, Callable[[Run, Metrics], Content]] = {
 
 def kept(name: str, metrics: Metrics) -> pd.DataFrame:
     """Return the stored columns of a set that metrics by rules met frozen, if one of these behaves otherwise
-    now, with the counts of the judge by rules; an empty table otherwise."""
+    now, with the counts of the rule-based judge; an empty table otherwise."""
     if name not in recorded.names() or name not in recordings.FROZEN_SETS:
         return pd.DataFrame()
     frozen = registry.FROZEN_METRICS
@@ -363,7 +363,7 @@ def kept(name: str, metrics: Metrics) -> pd.DataFrame:
 
 
 def judged(pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return the significant and other errors, and the matched findings, that the judge by rules counts."""
+    """Return the significant and other errors, and the matched findings, that the rule-based judge counts."""
     rows = []
     for pair in pairs:
         judgement = judge_pair(*pair)
@@ -426,7 +426,7 @@ def compared(run: Run, stored: Recording, content: Content, metrics: Metrics) ->
     DataFrame
         A row per column: ``table``, ``column``; ``case`` (*out of date*, *no model*, *the stored models*,
         *other models*); ``apart``, the largest difference; ``mean``, that of the means; ``tau``, that of τ_b
-        with the set's ratings, NaN where it has none; ``holds``, whether that is within what the case allows:
+        with the set's ratings, NaN if it has none; ``holds``, whether that is within what the case allows:
         nothing of what is out of date, 1e-9, 1e-6, or a mean within .02 and a τ_b within .03.
     """
     stale = recordings.out_of_date(stored.name)

@@ -84,7 +84,7 @@ def write_text(target: Path, text: str) -> None:
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
-    """Return what a JSON file of notes holds, which may be lost; empty where it is missing or damaged."""
+    """Return what a JSON file of notes holds, which may be lost; empty if it is missing or damaged."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -123,7 +123,7 @@ def discard(*places: Path) -> None:
 
 def lock(path: Path, *, shared: bool = False) -> TextIO | None:
     """Return a file, made if needed, that this process holds alone, or with others that share it, until it
-    closes it or ends; None where another process holds it. An OSError where the file system has no locks."""
+    closes it or ends; None if another process holds it. An OSError if the file system has no locks."""
     path.parent.mkdir(parents=True, exist_ok=True)
     stream = path.open("a+", encoding="utf-8")
     try:

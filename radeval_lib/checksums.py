@@ -19,8 +19,7 @@ def of_file(path: Path) -> str:
 
 
 def of_folder(folder: Path) -> dict[str, str]:
-    """Return SHA-256 of every file below a folder, by its path there; nothing where there is no such
-    folder."""
+    """Return SHA-256 of every file below a folder, by its path there; nothing if there is no such folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): of_file(path) for path in files}
 

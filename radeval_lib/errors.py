@@ -21,8 +21,8 @@ R = TypeVar("R")
 
 
 def plain(text: str, longest: int) -> str:
-    """Return ``text`` on one line of at most ``longest`` characters, from 9, its middle left out where it
-    is longer.
+    """Return ``text`` on one line of at most ``longest`` characters, from 9, its middle left out if it is
+    longer.
 
     Control characters and what else does not print (line breaks, escape sequences of terminals, signs that
     turn the direction of writing) are written as escapes.
@@ -50,8 +50,7 @@ def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
 
 
 def meant(name: object, known: Iterable[object]) -> str:
-    """Return the nearest of the known names, as a question with a space behind it; empty where none is
-    near."""
+    """Return the nearest of the known names, as a question with a space behind it; empty if none is near."""
     near = get_close_matches(str(name), [str(one) for one in known], n=1)
     return f"Did you mean {near[0]!r}? " if near else ""
 

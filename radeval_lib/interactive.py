@@ -16,7 +16,7 @@ def as_data(content: Any) -> str:
     Raises
     ------
     ValueError
-        Where it holds NaN or an infinite number, which JSON in a browser does not have.
+        If it holds NaN or an infinite number, which JSON in a browser does not have.
     """
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     text = text.replace("</", "<\\/").replace(

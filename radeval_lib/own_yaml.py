@@ -3,7 +3,7 @@
 libyaml ends the whole process on brackets nested a hundred thousand deep, so what a user hands in is read by
 ``yaml.safe_load`` instead.
 
-Where there is no libyaml, as in a browser, PyYAML needs seconds for the lexicon. There the files are
+If there is no libyaml, as in a browser, PyYAML needs seconds for the lexicon. There the files are
 :func:`compiled`: the same names, the same content, in JSON.
 """
 
@@ -29,8 +29,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 def read(path: Path) -> Any:
-    """Return the content of one of the repository's files, of plain types only; a :class:`yaml.YAMLError`
-    where it is not YAML, or has a key twice."""
+    """Return the content of one of the repository's files, of plain types only; a :class:`yaml.YAMLError` if
+    it is not YAML, or has a key twice."""
     return parse(path.read_text(encoding="utf-8"))
 
 

@@ -35,7 +35,7 @@ def placeholder(name: str, side: str, number: int, words: int) -> str:
     Raises
     ------
     ValueError
-        Where it has no word, or :func:`behind` would not read the set's name, the side and the number.
+        If it has no word, or :func:`behind` would not read the set's name, the side and the number.
     """
     first = f"{_OPEN}{name}:{side}:{number}{_CLOSE}"
     if words < 1 or not _FIRST.fullmatch(first):
@@ -55,7 +55,7 @@ def refuse(texts: Iterable[object], reader: str) -> None:
     Raises
     ------
     PlaceholderError
-        Where one of the texts is a placeholder.
+        If one of the texts is a placeholder.
     """
     for text in texts:
         if isinstance(text, str) and text.startswith(_OPEN) and (place := behind(text)):

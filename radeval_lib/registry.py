@@ -70,8 +70,8 @@ OWN_READERS = {"ratings": "radeval_lib.data.ratings:reader"}
 
 
 class Role(NamedTuple):
-    """A role of data: the type of its records, and the generator ``(size, seed) -> records``; empty where
-    only people's ratings can fill it."""
+    """A role of data: the type of its records, and the generator ``(size, seed) -> records``; empty if only
+    people's ratings can fill it."""
 
     record: str
     generator: str
@@ -116,7 +116,7 @@ PLANS = {
 
 
 RULES = "rules"
-"""The judge of reports that needs no weights: what fills the role where no language model does."""
+"""The judge of reports that needs no weights: what fills the role if no language model does."""
 
 METRICS = {
     "bertscore": "radeval_lib.metrics.bertscore",
@@ -157,7 +157,7 @@ def dataset_of(filler: str) -> str:
 
 
 def scale_of(filler: str) -> str:
-    """Return the scale of ratings that a filler names; empty where it names none."""
+    """Return the scale of ratings that a filler names; empty if it names none."""
     return filler.removeprefix(_RECORDED).partition("/")[2]
 
 

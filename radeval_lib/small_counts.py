@@ -15,5 +15,5 @@ def hide_below(smallest: int) -> None:
 
 
 def smallest_shown() -> int:
-    """Return the count below which counts are hidden; 0 where none is."""
+    """Return the count below which counts are hidden; 0 if none is."""
     return _threshold["below"]

@@ -124,7 +124,7 @@ def folded(table: HTML, caption: str = "") -> HTML:
     Raises
     ------
     ValueError
-        Where there is neither: nothing would be left to click on.
+        If there is neither: nothing would be left to click on.
     """
     inside = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
     if inside is None and not caption:

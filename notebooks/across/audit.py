@@ -33,7 +33,7 @@ class PaperFinding:
     Attributes
     ----------
     paper : its title.
-    known : the discrepancy; of empty kind and explanation where nothing is known.
+    known : the discrepancy; of empty kind and explanation if nothing is known.
     checks : those rows of the audit.
     """
 

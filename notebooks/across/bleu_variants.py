@@ -96,8 +96,8 @@ def _sacrebleu(**settings: Any) -> Score:
 
 
 def variants() -> dict[str, tuple[str, Score]]:
-    """Return the source and the score, in percent, of each way by its name; those of sacrebleu only where it
-    is installed."""
+    """Return the source and the score, in percent, of each way by its name; those of sacrebleu only if it is
+    installed."""
     orders = (1, 2, 3, 4)
     ways = {f"BLEU-{n}, COCO, cleaned": (COCO, _corpus(n, _cleaned)) for n in orders}
     ways |= {f"BLEU-{n}, COCO, references cut at 59, unk": (R2GEN, _corpus(n, _cleaned, cut)) for n in orders}

@@ -40,7 +40,7 @@ def losses(metrics: Mapping[str, Metric], frame: pd.DataFrame) -> pd.DataFrame:
 
 def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
     """Return what edits cost as a share of what another report costs on the same texts: ``metric``, ``edit``,
-    ``value``, ``low``, ``high`` (reports resampled; NaN where another report costs nothing), ``n`` (reports).
+    ``value``, ``low``, ``high`` (reports resampled; NaN if another report costs nothing), ``n`` (reports).
 
     ``frame``: by :func:`losses`.
     """
@@ -61,7 +61,7 @@ def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
 
 def ratio(first: pd.Series, second: pd.Series, run: Run, name: str) -> Estimate:
     """Return the sum of one loss over that of another on the reports that have both, reports resampled; NaN
-    where the second is never lost."""
+    if the second is never lost."""
     both = pd.concat([first, second], axis=1).dropna().to_numpy(np.float64)
     if both[:, 1].sum() <= 0:
         return Estimate(np.nan, np.nan, np.nan)

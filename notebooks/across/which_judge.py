@@ -62,7 +62,7 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     Raises
     ------
     AbsentDataError
-        Where no candidate has grades of two raters.
+        If no candidate has grades of two raters.
     """
     if not records:
         raise AbsentDataError("no rated pairs", remedy="Fill rated_pairs with a set that has some.")

@@ -119,7 +119,7 @@ def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd
     """Return milliseconds per pair that each metric takes, of one core or of the GPU.
 
     Every reference is taken once, since no text is read twice and a corpus has one candidate per report; a
-    DataError where there are no more than the first :data:`WARM_UP`.
+    DataError if there are no more than the first :data:`WARM_UP`.
     """
     once = pairs.drop_duplicates("reference")
     if len(once) <= WARM_UP:

@@ -3,7 +3,7 @@ different levels of detail.
 
 The claim: raters who cut a text into facts of different sizes disagree on counts and agree on ratios
 (Moramarco et al. 2021, Section 6.1). The divide is how far the least agreed ratio lies above the best agreed
-count; the claim holds where it is positive.
+count; the claim holds if it is positive.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def like_systems(
     Returns
     -------
     DataFrame
-        Index the sets' names; ``mean`` divide and the share of repetitions where it is ``positive``.
+        Index the sets' names; ``mean`` divide and the share of repetitions if it is ``positive``.
     """
     rows = {}
     for name, shares in overlaps.items():

@@ -34,7 +34,7 @@ _QUESTIONS = {
     "common": "2. How many of its facts are also in the reference description?",
     "correct": "3. How many of its facts are correct? The report decides.",
 }
-_CORRECT = "3. How many of its facts are correct? The reference decides."  # where there is no report
+_CORRECT = "3. How many of its facts are correct? The reference decides."  # if there is no report
 _COUNTS = ("reference", *_QUESTIONS)
 _SCORES = ("precision", "recall", "f_score", "accuracy")
 _INSTRUCTIONS = (
@@ -157,7 +157,7 @@ def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]]
     """Return the answers of completed tasks, one row per description and rater, in the order of tasks and
     annotations.
 
-    ``case``, ``system``, ``rater``, the four counts, the four scores (NaN where they are not defined),
+    ``case``, ``system``, ``rater``, the four counts, the four scores (NaN if they are not defined),
     ``coherence`` as its code, and ``comment``. Cancelled annotations are left out, as Label Studio leaves
     them out of its statistics.
 

@@ -17,7 +17,7 @@ def listed(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
     """Return what each clinician listed in each note.
 
     Index ``case``, ``group``, ``clinician``; ``candidate`` (str; restricted texts are laid open, so this must
-    not be shown); :data:`COUNTS`, ``critical errors``, ``seconds`` (NaN where not known).
+    not be shown); :data:`COUNTS`, ``critical errors``, ``seconds`` (NaN if not known).
     """
     return pd.DataFrame(
         {

@@ -171,7 +171,7 @@ class BuildDocuments:
 
     @property
     def stand_in(self) -> str:
-        """What stands in for MTSamples, where it is a part."""
+        """What stands in for MTSamples, if it is a part."""
         if self.whole:
             return ""
         part = f"the first {len(self.documents)} of MTSamples' transcriptions, not all of them"
@@ -238,7 +238,7 @@ def size_checks(stated: Mapping[str, Printed]) -> list[Check]:
 
 
 def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[Check]:
-    """Return the printed counts and lengths against the whole file; none where it is not there."""
+    """Return the printed counts and lengths against the whole file; none if it is not there."""
     if not loaded.whole:
         return []
     counted, texts = mtsamples.counts(loaded.documents), loaded.documents

@@ -96,7 +96,7 @@ def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.rand
 
 
 def _resampled(matrix: pd.DataFrame, resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
-    """Return alpha, and alpha in each resample of cases, shape (resamples,); NaN where all ratings are equal.
+    """Return alpha, and alpha in each resample of cases, shape (resamples,); NaN if all ratings are equal.
 
     As :func:`~radeval_lib.stats.agreement.interval_alpha` of the units repeated as often as their case
     was drawn, from sums over units.

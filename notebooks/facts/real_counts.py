@@ -115,7 +115,7 @@ def counts(ratings: Sequence[FactRating]) -> pd.DataFrame:
     Index ``id``; ``possible`` (int: sets of counts, no more facts than words); ``reference`` (int, of the
     smallest set); ``empty`` (bool: a summary without facts, whose precision is nothing over nothing);
     ``counted_twice`` and ``neither`` (int, facts of the reference); ``no_rate`` (bool: the source prints what
-    is not a rate). Raises MetricError: naming the judgement, where no counts give its rates.
+    is not a rate). Raises MetricError: naming the judgement, if no counts give its rates.
     """
     return pd.DataFrame(
         {
@@ -174,7 +174,7 @@ TOLERANCE = 1e-7  # rates that passed through 32-bit numbers and were printed wi
 
 class RateCounts(NamedTuple):
     """Counts that give a set of rates: facts of the reference, of the summary, in both, invented by the
-    summary and left out of it; the last is None where no omission rate is known."""
+    summary and left out of it; the last is None if no omission rate is known."""
 
     reference: int
     generated: int
@@ -221,7 +221,7 @@ def possible_counts(
 
 
 def _share(rate: float, whole: int) -> int | None:
-    """Return the number that makes up ``rate`` of ``whole``; None where no whole number does."""
+    """Return the number that makes up ``rate`` of ``whole``; None if no whole number does."""
     if whole == 0:
         return 0 if rate == 0 else None
     part = round(rate * whole)
@@ -241,8 +241,8 @@ def _generated(precision: float, common: int, most: int) -> Iterator[int]:
 
 
 def counts_of(rating: FactRating) -> list[RateCounts]:
-    """Return the counts that can have made one judgement's rates, with no more facts than words; where there
-    are none, with up to ten facts a word: a bound on style must not be taken for a contradiction.
+    """Return the counts that can have made one judgement's rates, with no more facts than words; if there are
+    none, with up to ten facts a word: a bound on style must not be taken for a contradiction.
 
     Raises
     ------

@@ -42,7 +42,7 @@ def fine_tune(
     held: Sequence[JudgedPair],
     asked: Sequence[Pair],
 ) -> dict[str, object]:
-    """Return one training, with low-rank adapters of ``rank`` or, where it is 0, of all weights.
+    """Return one training, with low-rank adapters of ``rank`` or, if it is 0, of all weights.
 
     ``teach``, ``choosing``, ``held``: judged pairs to learn from, to choose the epoch by, and to say what was
     learned. ``asked``: pairs of reports that the trained model is to analyse. A row of facts: ``trained``,

@@ -68,7 +68,7 @@ def choosing(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[object], run
 def by_judge(run: Run) -> list[float] | None:
     """Return GREEN's score of RadPref's candidates, in order, by the judge of the profile.
 
-    None where that judge is ours by rules, whose scores are stored, or the data root lacks the texts.
+    None if that judge is ours by rules, whose scores are stored, or the data root lacks the texts.
     """
     path = run.find("radpref", radpref.CASES_FILE)
     if path is None or run.filler("models", "judge") == RULES:

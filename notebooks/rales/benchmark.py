@@ -110,8 +110,8 @@ def scores(
 
 
 def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
-    """Of each encoder the counts, shape (draws, cases, 3); a :class:`ResultError` where one lacks them, or
-    where encoders or draws were tested on other cases."""
+    """Of each encoder the counts, shape (draws, cases, 3); a :class:`ResultError` if one lacks them, or where
+    encoders or draws were tested on other cases."""
     rows = counts[counts["part"] == column.part].sort_values(["draw", "case"])
     if column.domain:
         rows = rows[rows["domain"] == column.domain]

@@ -1,4 +1,4 @@
-"""The encoders of the benchmark by name, made where they have to be.
+"""The encoders of the benchmark by name, made if they have to be.
 
 Before a model's name, ``shallow:`` stands for its first layers and ``untrained:``, which may stand before
 that, for its architecture with weights drawn at random. ``in_domain`` is the encoder that the cell of the
@@ -19,7 +19,7 @@ IN_DOMAIN = "in_domain"
 
 
 def title(name: str, layers: int) -> str:
-    """Return an encoder as a page shows it: Table 2's name where it is one of Table 2's models."""
+    """Return an encoder as a page shows it: Table 2's name if it is one of Table 2's models."""
     if name == IN_DOMAIN:
         return "in-domain"
     if name.startswith(SHALLOW):
@@ -36,7 +36,7 @@ def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
     Raises
     ------
     ParameterError
-        Where a prefix stands in the other order or twice, or before the in-domain encoder.
+        If a prefix stands in the other order or twice, or before the in-domain encoder.
     """
     where = name.removeprefix(model_names.UNTRAINED).removeprefix(SHALLOW)
     if where == IN_DOMAIN or where.startswith((model_names.UNTRAINED, SHALLOW)):

@@ -79,7 +79,7 @@ def directions(table7: pd.DataFrame, metrics: Sequence[str] = tuple(ARROWS)) -> 
 
 def ranks_above(model: pd.Series, rival: pd.Series) -> bool | None:
     """Return whether a model's average rank is better than a rival's, each between ``low`` and ``high``: None
-    where these allow both or are not known, and False where they allow a shared rank at best."""
+    if these allow both or are not known, and False if they allow a shared rank at best."""
     room = rival["high"] - model["low"]
     return False if room <= 1e-9 else study.above(rival["low"] - model["high"], room)
 
@@ -89,7 +89,7 @@ def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
 
     ``ranks`` has ``low``, ``middle`` and ``high`` of each model. The test is made of the ranks that are best
     for biomedical models and worst for general ones, and of the opposite; p is the larger of the two, and 1
-    where they do not lead the same way, since ranks between these show no difference.
+    if they do not lead the same way, since ranks between these show no difference.
     """
     domain = models()["domain"].reindex(ranks.index)
     biomedical, general = (ranks[domain == wanted] for wanted in ("Biomedical", GENERAL))

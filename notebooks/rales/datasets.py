@@ -114,7 +114,7 @@ def class_sizes(in_test: int, share: float) -> tuple[int, int]:
 
 def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:
     """Return how often each class with a recall above 0 was predicted, ``low`` and ``high``, by its printed
-    precision, recall (percent) and ``N``; NaN where no whole numbers print both."""
+    precision, recall (percent) and ``N``; NaN if no whole numbers print both."""
     counts = {}
     for name, row in by_class[by_class["recall"] > 0].iterrows():
         precision = 1.0 if row["precision"] == 1 else row["precision"] / 100  # a printed 1 means 100%

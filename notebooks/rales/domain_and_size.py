@@ -112,7 +112,7 @@ def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         One row per pair, domains in order of appearance: ``labels``, ``pair``, ``models``, what
         :func:`~notebooks.rales.scores.mann_whitney` returns, and ``p_bonferroni``. ``least_p`` is corrected
-        too: where it is 0.05 or more, no scores could be significant.
+        too: if it is 0.05 or more, no scores could be significant.
     """
     shares = []
     for labels in SHARES:

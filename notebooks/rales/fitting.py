@@ -1,7 +1,7 @@
 """How a model is fitted to a task in each regime, and what is measured on the test part.
 
-Settings and epochs are chosen on validation alone, by a search that resumes where it was killed: its folder
-has a folder for each finished trial, with what it was given, its value and its tables, and a trial that was
+Settings and epochs are chosen on validation alone, by a search that resumes if it was killed: its folder has
+a folder for each finished trial, with what it was given, its value and its tables, and a trial that was
 running is made again. What a trial is given depends on the trials before it and on the seed alone, so that an
 interrupted search ends where an uninterrupted one does. One process searches a folder at a time.
 
@@ -80,7 +80,7 @@ def search(
     Raises
     ------
     SearchError
-        Where a trial's value is not finite.
+        If a trial's value is not finite.
     """
     ranges = {key: dimension.model_dump() for key, dimension in space.items()}
     _clear_unless(folder, {**what, "space": ranges, "conditions": provenance.conditions()})
@@ -219,7 +219,7 @@ class Plan:
 
 
 def _own(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[str, Any]:
-    """Return what is given for the task in this regime, or else for the task; nothing where neither is."""
+    """Return what is given for the task in this regime, or else for the task; nothing if neither is."""
     return by_name.get(f"{task}/{regime}", by_name.get(task, {}))
 
 

@@ -35,7 +35,7 @@ def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
 
 def shares_of_stanford(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[float, float]:
     """Return the lowest and the highest share of Stanford's reports with which every mean of Table 12's two
-    hospitals rounds to the score of the ``whole`` test set; where there is none, the lowest is the larger.
+    hospitals rounds to the score of the ``whole`` test set; if there is none, the lowest is the larger.
 
     Each score of Table 12 may be anything that rounds to what is printed, so each mean allows the shares
     from its lowest to its highest.

@@ -150,7 +150,7 @@ class PrintedAgreement:
 
     def needed(self, column: str, rival: str, n: int) -> float:
         """Return the correlation between RaTEScore and a rival from which on RaTEScore's lead is significant
-        at ``n`` pairs, at all numbers that round to what is printed; NaN where no correlation would do."""
+        at ``n`` pairs, at all numbers that round to what is printed; NaN if no correlation would do."""
         ours, theirs = (self._cells(column)[metric] for metric in (RATESCORE, rival))
         pairs = corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
         edges = [needed_between(first, second, n) if first > second else np.nan for first, second in pairs]
@@ -172,7 +172,7 @@ def right_of(share: Printed, n: int) -> list[int]:
 def radpref_errors(run: Run) -> pd.DataFrame:
     """Return RadPref's candidates from what is stored of them: ``system``, ``case``, ``words`` of the
     reference, mean ``errors``, ``reference_findings`` (listed in the reference), ``possible`` errors
-    (findings listed in either text) and the ``share`` of these (NaN where there are none)."""
+    (findings listed in either text) and the ``share`` of these (NaN if there are none)."""
     stored = run.recording("radpref")
     table, marks = stored.table.set_index("number"), stored.parts["ratings"].groupby("number").mean()
     errors = marks[["_".join(mark) for mark in MARKS]].sum(axis=1)

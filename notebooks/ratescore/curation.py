@@ -1,6 +1,6 @@
 """The filters behind RaTE-NER (Zhao et al. 2024, A.2): a library of names, annotation density, cue words.
 
-Where the paper has GPT-4, an annotator that knows the truth errs on purpose, so that it is known of every
+In place of the paper's GPT-4, an annotator that knows the truth errs on purpose, so that it is known of every
 entity whether a filter should have taken it.
 """
 
@@ -58,8 +58,8 @@ def nearest(wanted: Sequence[str], library: Sequence[str], encoder: Encoder) -> 
 
 
 def annotated_share(words: Sequence[str], entities: Sequence[Entity]) -> float:
-    """Return share of the content words (letters, and not a function word) that are in an entity; 0 where
-    there are none."""
+    """Return share of the content words (letters, and not a function word) that are in an entity; 0 if there
+    are none."""
     content = {
         i for i, word in enumerate(words) if re.search(r"[^\W\d_]", word) and word.lower() not in _FUNCTION
     }

@@ -56,7 +56,7 @@ def pair_with_penalty(
     Raises
     ------
     SyntheticError
-        Where no pair is such.
+        If no pair is such.
     """
     for pair in filter(_short, pairs):
         ours, theirs = (
@@ -407,8 +407,8 @@ def _parts(
 
 
 def _pattern(words: str) -> re.Pattern[str]:
-    """Return the words with any blanks between them, where neither end lies among letters or within a number;
-    a number may touch its unit."""
+    """Return the words with any blanks between them, if neither end lies among letters or within a number; a
+    number may touch its unit."""
     pieces = re.findall(r"\w+|[^\w\s]", words)
     before = r"(?<!\d)(?<!\d[.,])" if pieces[0][0].isdigit() else r"(?<![^\W\d_])"
     behind = r"(?!\d|[.,]\d)" if pieces[-1][-1].isdigit() else r"(?![^\W\d_])"

@@ -46,7 +46,7 @@ def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> 
     Raises
     ------
     ValueError
-        Where no seed has the metric, or one lacks the score of a case.
+        If no seed has the metric, or one lacks the score of a case.
     """
     scored = scores.groupby("seed")[metric].transform("count") > 0
     if not scored.any():
@@ -113,8 +113,8 @@ def sample_of(
 
 @dataclass(frozen=True)
 class LeadRetention:
-    """A lead on groups that were in training, that on others, and the share that is left of it there: None
-    where there is no established lead to lose."""
+    """A lead on groups that were in training, that on others, and the share that is left of it there: None if
+    there is no established lead to lose."""
 
     seen: Estimate
     unseen: Estimate
@@ -131,7 +131,7 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
     Raises
     ------
     ValueError
-        Where the two were not tested on the same cases, or a score is missing.
+        If the two were not tested on the same cases, or a score is missing.
     """
     tables, tested = [], []
     for scores in (first, second):
@@ -158,7 +158,7 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
 
 def unseen_check(best: str, left: LeadRetention) -> Check:
     """Return whether most of a lead over Lead-3 is lost on groups that were not in training; it is
-    inconclusive where there is no established lead, or where the interval of what is left holds one half."""
+    inconclusive if there is no established lead, or if the interval of what is left holds one half."""
     remaining, lost = "no lead to lose is established", None
     if left.share is not None:
         remaining, lost = f"{left.share:.0%} is left", below(left.share.low, left.share.high, 0.5)

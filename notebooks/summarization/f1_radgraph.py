@@ -168,7 +168,7 @@ class Example:
 def scores_by_level(reference: Graph, candidates: Iterable[tuple[str, Graph]]) -> pd.DataFrame:
     """Return F1-RadGraph, 0 to 100, of candidates (rows, by their names) at each level (columns).
 
-    The last column is *partial* if either end of an edge counted; 0 where both graphs are empty.
+    The last column is *partial* if either end of an edge counted; 0 if both graphs are empty.
     """
 
     def either(graph: Graph) -> float:

@@ -25,14 +25,14 @@ _OTHER_WORDS = 0.2
 
 
 def judged(systems: Iterable[str]) -> list[str]:
-    """Return a profile's systems that are the paper's, which its claims are about; all where none is."""
+    """Return a profile's systems that are the paper's, which its claims are about; all if none is."""
     names = list(systems)
     return [name for name in names if name.startswith(_PAPERS)] or names
 
 
 def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
     """Return what results of the systems ``shown`` (default: :func:`judged`) rest on: an experiment of our
-    own unless they, and the graph model where it is used, are the paper's."""
+    own unless they, and the graph model if it is used, are the paper's."""
     systems = summarization.settings(run.profile).systems
     shown = shown or judged(systems)
     ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
@@ -46,7 +46,7 @@ def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis
 
 
 def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
-    """Return the rows of one system: trained on ``train_set``, or, where that is empty, on the pair of each
+    """Return the rows of one system: trained on ``train_set``, or, if that is empty, on the pair of each
     test."""
     rows = scores[scores["system"] == system]
     if train_set:

@@ -58,7 +58,7 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
 
 
 def _refuse(run: Run, role: str, lack: str) -> NoReturn:
-    """Return what a role lacks as an error, with the data set that is missing where one is."""
+    """Return what a role lacks as an error, with the data set that is missing if one is."""
     here = run.filler("data", role)
     for dataset in datasets_of(run.whole_profile.roles[role]):
         if dataset not in datasets_of(here):
@@ -93,8 +93,8 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
 
 
 def seen_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
-    """Return the groups that training may see: where there are many, a quarter of them is kept out, to be
-    tested on as a new hospital would be."""
+    """Return the groups that training may see: if there are many, a quarter of them is kept out, to be tested
+    on as a new hospital would be."""
     groups = sorted({record.group for record in records})
     if len(groups) < _MANY:
         return set(groups)
@@ -113,7 +113,7 @@ class _Tests:
 
     def scores(self, written: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
         """Return one row per report. Graphs take most of the time, so their metrics score the first seed
-        alone, and no reports of other pairs than that of training; NaN where they do not."""
+        alone, and no reports of other pairs than that of training; NaN if they do not."""
         table = self._cases.assign(seed=seed, system=system, train_set=train_set)
         own = [row for row, group in enumerate(self._groups) if train_set in ("", ALL, group)]
         for metric in self._metrics:

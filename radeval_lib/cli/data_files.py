@@ -51,7 +51,7 @@ def data_status(dataset: str, data_root: str) -> None:
 @data_root_option
 @one_line_errors
 def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
-    """Download an open or hub DATASET, into the folder data of the repository where no other is named."""
+    """Download an open or hub DATASET, into the folder data of the repository if no other is named."""
     from radeval_lib import data
     from radeval_lib.data import fetch
 

@@ -62,7 +62,7 @@ def _function(named: str) -> Callable[..., Any]:
         module = _imported(home)
     except ParameterError:
         raise
-    except (Exception, SystemExit) as error:  # a script may end Python, where it has no `if __name__ == ...`
+    except (Exception, SystemExit) as error:  # a script may end Python, if it has no `if __name__ == ...`
         problem = f"{type(error).__name__} while it was imported: {error}"
         raise ParameterError(problem, Path(home).name, "Import it in Python to see where.") from None
     function = getattr(module, name, None)

@@ -76,8 +76,8 @@ def score(
 
     The file has a column `reference`, and `candidate` or, for each system, `candidate:SYSTEM`. The output has
     its rows with a column named after each metric (METRIC:SYSTEM). A column `group` divides the means that
-    are printed at the end; columns `age` and `indication` decide how much errors weigh for the judge by
-    rules; a column `id` is repeated in explanations. OUTPUT.about.json has metrics, settings, models and
+    are printed at the end; columns `age` and `indication` decide how much errors weigh for the rule-based
+    judge; a column `id` is repeated in explanations. OUTPUT.about.json has metrics, settings, models and
     versions. If it is interrupted, the same command resumes. A metric that was named and could not score is
     reported, and the exit status is then 2; the others' scores are written all the same.
     """

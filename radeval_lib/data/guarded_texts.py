@@ -71,7 +71,7 @@ def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
     Raises
     ------
     FormatError
-        Where the file cannot be read, so that nothing could be searched for.
+        If the file cannot be read, so that nothing could be searched for.
     """
     if path.suffix in (".csv", ".tsv", ".gz"):
         for row in reading.read_csv(path, (), delimiter="\t" if path.suffix == ".tsv" else ","):

@@ -98,8 +98,8 @@ def load(folder: Path) -> list[SystemReport]:
 
 
 def read(find: Find) -> list[SystemReport]:
-    """Return references, then the outputs of each system, each in the order of the split; nothing where a
-    file is missing."""
+    """Return references, then the outputs of each system, each in the order of the split; nothing if a file
+    is missing."""
     paths = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
     there = {name: path for name, path in paths.items() if path is not None}
     if len(there) < len(paths):

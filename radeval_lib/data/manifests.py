@@ -83,7 +83,7 @@ class Manifest:
     """What is known about one data set.
 
     ``identifiers`` are the columns that name patients and studies; ``complete_with`` lists groups of files of
-    which each makes the data set whole, where not all are needed.
+    which each makes the data set whole, if not all are needed.
     """
 
     name: Line
@@ -226,7 +226,7 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
 
 
 def find(name: str, root: Path | None, file: str = "") -> Path | None:
-    """Return a data set's file under a data root, checked against its manifest; None where it is not there.
+    """Return a data set's file under a data root, checked against its manifest; None if it is not there.
 
     ``file`` is the path or name of one of its files; empty: the first.
     """

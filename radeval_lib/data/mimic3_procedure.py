@@ -46,7 +46,7 @@ def is_ct(note: Note) -> bool:
 
 
 def indication(text: str) -> str:
-    """Return the reason for the examination; empty where none is given."""
+    """Return the reason for the examination; empty if none is given."""
     _, heading, after = text.partition(_REASON)
     if heading:
         marker = next((marker for marker in _AFTER_REASON if marker in after), None)

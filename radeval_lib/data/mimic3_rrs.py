@@ -168,7 +168,7 @@ def load_rules(path: Path) -> ListRules:
 
 
 def final_report(text: str) -> str:
-    """Return the text from FINAL REPORT on, without the breaks between pages; empty where there is none."""
+    """Return the text from FINAL REPORT on, without the breaks between pages; empty if there is none."""
     begin = text.find("FINAL REPORT")
     return re.sub(r"\(Over\).*?\(Cont\)", "", text[begin:], flags=re.DOTALL) if begin >= 0 else ""
 

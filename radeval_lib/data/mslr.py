@@ -64,7 +64,7 @@ def _rating(row: reading.Entry, rater: str) -> Iterator[RatedPair]:
 
 
 def _points(answer: str, facet: str, where: str) -> int | None:
-    """Return the points of an answer such as "2: Yes"; None where it says neither how much nor how little."""
+    """Return the points of an answer such as "2: Yes"; None if it says neither how much nor how little."""
     key = answer.partition(":")[0].strip()
     if key in _POINTS:
         return _POINTS[key]

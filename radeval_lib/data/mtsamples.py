@@ -24,7 +24,7 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
     order.
 
     Rows without a transcription are kept, with empty text. A row's number, its first column, is its id. Of a
-    ``partial`` file the last row is left out where it is incomplete.
+    ``partial`` file the last row is left out if it is incomplete.
     """
     rows = reading.read_csv(path, ("", *COLUMNS), partial=partial)
     return reading.records(rows, _document, name="row number")

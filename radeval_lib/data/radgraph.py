@@ -78,7 +78,7 @@ def read_annotations(path: Path) -> dict[str, Annotation]:
 
 
 def check_annotation(item: Any, where: str) -> None:
-    """Raise :class:`FormatError` where one record of :func:`read_annotations` is broken."""
+    """Raise :class:`FormatError` if one record of :func:`read_annotations` is broken."""
     entry = reading.Entry(item, where)
     _graph(entry, entry.take("text", str).split())
 

@@ -125,7 +125,7 @@ class _Rating(BaseModel):
 
 def load(find: Find) -> tuple[list[Case], list[RadPrefRating]]:
     """Return the cases, and the ratings of one radiologist after the other, all in the order of the cases:
-    each radiologist's file has an order of its own. Both are empty where the cases are absent."""
+    each radiologist's file has an order of its own. Both are empty if the cases are absent."""
     path = find(CASES_FILE)
     cases = load_cases(path) if path else []
     order = {case.id: number for number, case in enumerate(cases)}
@@ -265,7 +265,7 @@ def rated_pairs(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> list
 
 def error_share(marked: Any, possible: Any) -> FloatArray:
     """Return errors by the findings that could be wrong or missing, at most 1; of texts that list no finding,
-    1 where an error was marked all the same. Both are numbers or arrays of one shape."""
+    1 if an error was marked all the same. Both are numbers or arrays of one shape."""
     return np.where(possible > 0, np.minimum(1, marked / np.maximum(possible, 1)), marked > 0)
 
 

@@ -81,7 +81,7 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     Raises
     ------
     FormatError
-        Where a cell is empty or no grade, a case or id has a slash, a rater grades a candidate twice, rows of
+        If a cell is empty or no grade, a case or id has a slash, a rater grades a candidate twice, rows of
         one candidate have different texts, or candidates of one case have different references: it names the
         file and the line, within a file and across them.
     """

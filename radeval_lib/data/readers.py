@@ -55,8 +55,8 @@ def reader(name: str) -> Reader:
     Raises
     ------
     ManifestError, RegistryError
-        Where there is no such data set; its manifest names no reader and the registry has none, or one that
-        is not there.
+        If there is no such data set; its manifest names no reader and the registry has none, or one that is
+        not there.
     """
     kind = load_manifest(name).reader
     if kind:
@@ -71,7 +71,7 @@ def reader(name: str) -> Reader:
 
 
 def load(name: str, root: Path, note: Callable[[Path], None] = lambda path: None) -> Records:
-    """Return records of a data set; empty where the data root does not hold it.
+    """Return records of a data set; empty if the data root does not hold it.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class Recording:
         return str(self.about["columns"][metric]["title"])
 
     def digest(self, metric: str) -> str:
-        """Return the behaviour digest of what made a metric's column; KeyError where none is recorded."""
+        """Return the behaviour digest of what made a metric's column; KeyError if none is recorded."""
         return str(self.about["columns"][metric]["behaviour"])
 
     def probe_scores(self, metric: str) -> list[float]:
@@ -70,7 +70,7 @@ def load(name: str, folder: Path | None = None) -> Recording:
     Raises
     ------
     DataError
-        Where there is none of that name, or a table is not the one that its description was written for.
+        If there is none of that name, or a table is not the one that its description was written for.
     """
     folder = folder or RECORDED
     if not (folder / f"{name}.yml").is_file():
@@ -103,7 +103,7 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
     Raises
     ------
     DataError
-        Where a text is not a placeholder of a candidate of a set, or the set has no such column.
+        If a text is not a placeholder of a candidate of a set, or the set has no such column.
     """
     values = []
     for text in placeholders:
@@ -125,7 +125,7 @@ def records(name: str) -> list[Any]:
     Raises
     ------
     DataError
-        Where no set of that name is recorded so that it can fill a role.
+        If no set of that name is recorded so that it can fill a role.
     """
     if name not in registry.RECORDINGS:
         sets = ", ".join(registry.RECORDINGS)
@@ -142,7 +142,7 @@ def pair(name: str, row: Any) -> tuple[str, str]:
 
 
 def sections(name: str, row: Any) -> tuple[str, str]:
-    """Return placeholders of findings and impression of a row of a set's table; empty where a report has
+    """Return placeholders of findings and impression of a row of a set's table; empty if a report has
     none."""
     sides = (("findings", row.findings_words), ("impression", row.impression_words))
     findings, impression = (

@@ -60,7 +60,7 @@ class SystemReport:
 class ReportPair:
     """Findings and the impression that summarizes them; neither is empty.
 
-    ``group`` is the modality-anatomy pair or the institution; ``patient`` is empty where the source hides it.
+    ``group`` is the modality-anatomy pair or the institution; ``patient`` is empty if the source hides it.
     """
 
     id: Name
@@ -113,8 +113,7 @@ class AnnotatedSentence:
 
     @property
     def report(self) -> str:
-        """The report that the sentence is from: its id up to the last slash, or all of it where it has
-        none."""
+        """The report that the sentence is from: its id up to the last slash, or all of it if it has none."""
         return self.id.rpartition("/")[0] or self.id
 
 
@@ -148,7 +147,7 @@ class TextPair:
     """A reference and a candidate as texts to read, without a rating.
 
     Candidates of one ``case`` were written for the same study; ``source`` is what they were written from,
-    empty where it is not known; ``group`` is where the candidate comes from.
+    empty if it is not known; ``group`` is where the candidate comes from.
     """
 
     id: Name
@@ -209,7 +208,7 @@ class FactRating:
 
     ``precision``, ``recall`` and ``f1`` are of the candidate's facts against the reference's;
     ``hallucination`` is the share of the candidate's facts that are invented, ``omission`` the share of the
-    reference's that are left out (None where the source prints what is not a rate; ``fault`` says what).
+    reference's that are left out (None if the source prints what is not a rate; ``fault`` says what).
     Candidates of one ``case`` share reference and source; ``group`` is the system that wrote the candidate.
     """
 
@@ -257,7 +256,7 @@ class NoteJudgement:
     """What one clinician listed as wrong in one note (PriMock57).
 
     ``reference`` is the clinician's own note, ``candidate`` the judged one, ``edited`` its correction;
-    ``seconds`` is the time that the correction took, None where it was not taken.
+    ``seconds`` is the time that the correction took, None if it was not taken.
     """
 
     case: Name

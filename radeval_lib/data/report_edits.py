@@ -22,7 +22,7 @@ REPORTS = 100
 STEPS = (1, 3, 6)
 """How many sentences are replaced by another report's."""
 Edit = Callable[[list[str], str], str | None]
-"""The edited text, given the sentences of a text and a sentence of another report; None where nothing in the
+"""The edited text, given the sentences of a text and a sentence of another report; None if nothing in the
 text can be edited so."""
 # A word, and another that says the same; both stand in at least 1 % of the reports of Open-i's odd half.
 SAME = {
@@ -89,7 +89,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 def _denial(parts: Sequence[str]) -> int | None:
     """Return the place of a sentence that begins with a denial: the first that also has a word of
-    :data:`SAME`, or else the first; None where there is none."""
+    :data:`SAME`, or else the first; None if there is none."""
     denials = [
         index for index, part in enumerate(parts) if (match := _SOME.search(part)) and not match.start()
     ]

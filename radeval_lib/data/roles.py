@@ -47,7 +47,7 @@ def load(
     role : key of :data:`radeval_lib.registry.ROLES`.
     source : as the module describes. Of several joined by ``+``, those whose files are absent are skipped.
     size, seed : how many records the generator makes, and its seed; not used with a data set.
-    root : data root, or None where there is none.
+    root : data root, or None if there is none.
     note : called with the path of each file before it is read, for provenance.
 
     Raises
@@ -101,8 +101,8 @@ def load(
 def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> list[Any]:
     """Return the records of the role's type, and of the source's scale if it names one.
 
-    Where the role wants plain pairs of texts, ratings are accepted too, without their numbers and each id
-    once; in place of a scale, the source may then name a half of :data:`HALVES`.
+    If the role wants plain pairs of texts, ratings are accepted too, without their numbers and each id once;
+    in place of a scale, the source may then name a half of :data:`HALVES`.
 
     Raises
     ------

@@ -1,5 +1,5 @@
-"""The section ``green`` of a profile, how GREEN's pages ask the generator for reports, and the judge by rules
-as it was when it last met RadPref's grades.
+"""The section ``green`` of a profile, how GREEN's pages ask the generator for reports, and the rule-based
+judge as it was when it last met RadPref's grades.
 
 What is frozen is behaviour: a digest of the judge's analyses and weighted errors on generated pairs, so that
 code may be moved and renamed, and a changed word, rule or weight shows.

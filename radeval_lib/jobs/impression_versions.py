@@ -60,7 +60,7 @@ def _turned(report: SyntheticReport, seed: int) -> dict[str, str]:
 
 def _wrong(report: SyntheticReport, seed: int, categories: str) -> str | None:
     """Return an impression with one significant error of one of GREEN's categories, all else as it is; None
-    where no error shows there."""
+    if no error shows there."""
     rng = seeded(seed, report.report_id, "error")
     for category in sorted(categories, key=lambda _: rng.random()):
         try:
@@ -102,7 +102,7 @@ def candidates(
 
 def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> pd.DataFrame:
     """Return real impressions against each other, in the rows of :func:`candidates`: two reports without a
-    finding (:data:`NORMAL`), and one without against one with (:data:`ERROR`); none where there are too few.
+    finding (:data:`NORMAL`), and one without against one with (:data:`ERROR`); none if there are too few.
 
     A report without a finding is one in which the fourteen observations, read by rules, find nothing;
     identical texts are left out, since they say nothing about wording.

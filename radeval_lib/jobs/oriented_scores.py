@@ -66,7 +66,7 @@ def drawn(
     frame: pd.DataFrame, ratings: ArrayLike, cases: Sequence[object], kind: Kind, *, run: Run, name: str
 ) -> Resampled:
     """Return correlation of every column with ratings of the same candidates, cases drawn by
-    ``run.rng(name)``; a DataError where there are too few cases for that, or a column or the ratings have one
+    ``run.rng(name)``; a DataError if there are too few cases for that, or a column or the ratings have one
     value only."""
     columns = {str(key): frame[key].to_numpy() for key in frame}
     for key, values in [*columns.items(), ("the ratings", np.asarray(ratings))]:

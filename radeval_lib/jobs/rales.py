@@ -75,7 +75,7 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     documents, test_documents : records of training (validation has half as many) and test by task; 0: all.
     rare_class : the fewest training documents of a procedure that is a class of its own.
     draws : of training records, by regime.
-    trials : of a search, by task and regime (``stanza/probe``); none where it is not given.
+    trials : of a search, by task and regime (``stanza/probe``); none if it is not given.
     startup : trials that are drawn at random before the search learns from them.
     defaults, space : settings of training, and what a search varies, by task and regime, or else by task.
     pretraining : of the in-domain encoder.

@@ -84,8 +84,7 @@ class BenchmarkTask(ABC):
 
     @abstractmethod
     def parts(self, records: Sequence[Any]) -> Parts:
-        """Return the records as the task uses them; a :class:`TaskError` where a split has nothing to
-        find."""
+        """Return the records as the task uses them; a :class:`TaskError` if a split has nothing to find."""
 
     def stratum(self, record: Any) -> str:
         """Return what subsets are stratified by."""
@@ -96,7 +95,7 @@ class BenchmarkTask(ABC):
         """Return a :class:`~radeval_lib.models.training.Task` to fit, its new layers drawn from ``seed``."""
 
     def probe(self, encoder: str | Path, parts: Parts, device: str) -> Any:
-        """Return a linear probe to fit, or None where the encoder is frozen below the task's own layers."""
+        """Return a linear probe to fit, or None if the encoder is frozen below the task's own layers."""
         return None
 
     def training_records(self, records: Sequence[Any]) -> list[Any]:
@@ -345,13 +344,13 @@ def _report(record: Any) -> str:
 
 
 def _rarest(labels: Iterable[str]) -> str:
-    """Return the label that a record has least of; ``none`` where it has none."""
+    """Return the label that a record has least of; ``none`` if it has none."""
     counts = Counter(labels)
     return min(counts, key=lambda label: (counts[label], label), default="none")
 
 
 def _checked(parts: Parts, name: str) -> Parts:
-    """Return the parts, or a TaskError where one has nothing to find."""
+    """Return the parts, or a TaskError if one has nothing to find."""
     for part, rows in zip(Parts._fields, parts, strict=True):
         if not rows:
             raise TaskError(f"no record in the {part} part", name, "Give data with all three splits.")

@@ -69,7 +69,7 @@ class Training:
     scheme : ``iob`` or ``span``.
     init_model : see :mod:`radeval_lib.models.initial`.
     corpus : one of :data:`CORPORA`.
-    sentences : training sentences of each source, or all where there are fewer; 0: all.
+    sentences : training sentences of each source, or all if there are fewer; 0: all.
     """
 
     scheme: str
@@ -116,7 +116,7 @@ def starting_graphs(
     """Return what a tagger of graphs learns from where a training starts from one.
 
     ``records``: the corpus of graphs, one record per report. ``reports``: how many are drawn from its
-    training part, or all where there are fewer, beside all of its dev part; 0: all.
+    training part, or all if there are fewer, beside all of its dev part; 0: all.
     """
     train_set = [row for row in records if row.split == "train"]
     return [*_drawn(train_set, reports, rng), *(row for row in records if row.split == "dev")]

@@ -212,7 +212,7 @@ def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str
 def drawn(
     records: Sequence[ReportPair], each: int, rng: np.random.Generator, *, whole: bool = False
 ) -> list[ReportPair]:
-    """Return ``each`` records of every group, or of the ``whole``, drawn without replacement; all where there
+    """Return ``each`` records of every group, or of the ``whole``, drawn without replacement; all if there
     are no more, or where ``each`` is 0."""
     chosen: list[ReportPair] = []
     for members in [list(records)] if whole else by_group(records).values():

@@ -46,8 +46,8 @@ _CHOOSERS = ("bleu", "rouge_l", "meteor")
 
 def outputs(root: Path) -> pd.DataFrame:
     """Return the 590 studies of Open-i's test split with the outputs of each file and the landmarks:
-    ``study``, ``system``, ``reference``, ``candidate``, ``stratum``, ``gold`` (codes); empty where the root
-    has no such set."""
+    ``study``, ``system``, ``reference``, ``candidate``, ``stratum``, ``gold`` (codes); empty if the root has
+    no such set."""
     records: list[SystemReport] = iu_systems.READER.load(lambda file: find("iu_systems", root, file))
     reports = find("openi", root, "indiana_reports.csv")
     labels = find("openi_labels", root, openi.LABELS_FILE)

@@ -1,4 +1,4 @@
-"""People's judgements of summaries of clinical trials (MSLR) with the scores of metrics of words."""
+"""People's judgements of summaries of clinical trials (MSLR) with the scores of lexical metrics."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Reviews(NamedTuple):
 
 
 def load(run: Run, metrics: Mapping[str, Metric]) -> Reviews:
-    """Return MSLR's judgements of summaries of trials with the scores of metrics of words: of the texts,
-    if the data root holds them all, else as they are stored."""
+    """Return MSLR's judgements of summaries of trials with the scores of lexical metrics: of the texts, if
+    the data root holds them all, else as they are stored."""
     files = {name: run.find("mslr", f"{name}.tsv") for name in (*mslr.RATERS, *mslr.JUDGES)}
     paths = {name: path for name, path in files.items() if path is not None}
     if len(paths) < len(files):

@@ -56,7 +56,7 @@ def given(env: Mapping[str, Any], names: Sequence[str], without: Collection[str]
     Raises
     ------
     AnswerError
-        Where a name is not defined, or its value has no normal form.
+        If a name is not defined, or its value has no normal form.
     """
     return [_answer(env, name, without) for name in names]
 
@@ -91,7 +91,7 @@ def _has_no_body(function: Callable[..., Any]) -> bool:
 
 
 def _line(error: Exception) -> str:
-    """Name the notebook's line in which an error arose; empty where it has none."""
+    """Name the notebook's line in which an error arose; empty if it has none."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "ipykernel" in frame.filename]
     if not frames:
         return ""

@@ -55,8 +55,8 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     -------
     DataFrame
         A row for each submission: ``file``, ``student`` (the id in it), ``lab``, ``status`` (*graded*, or why
-        it was not), ``points`` of the tests, ``of``, a column for each task, empty where it is not graded or
-        to be marked by hand. Feedback is in ``<output>_feedback/<file>.txt``.
+        it was not), ``points`` of the tests, ``of``, a column for each task, empty if it is not graded or to
+        be marked by hand. Feedback is in ``<output>_feedback/<file>.txt``.
     """
     if rules.isolated and not shutil.which("bwrap"):
         raise NotebookError(
@@ -122,7 +122,7 @@ def _graded(path: Path, archives: Path, rules: Rules) -> tuple[dict[str, Any], s
 
 
 def _run(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[str, Any]]:
-    """Return what Otter says of each task; raise a NotebookError where it has no results."""
+    """Return what Otter says of each task; raise a NotebookError if it has no results."""
     environment = {"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environment |= {SECONDS: str(rules.seconds), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:

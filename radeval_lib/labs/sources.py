@@ -89,7 +89,7 @@ def find(wanted: str) -> Lab:
 
 
 def title_of(source: Path) -> str:
-    """Return the first heading of a Markdown file; raise a NotebookError where it has none."""
+    """Return the first heading of a Markdown file; raise a NotebookError if it has none."""
     match = re.search(r"^# (.+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
     if match is None:
         raise NotebookError("a lab without a title", display_path(source), "Begin it with `# Title`.")

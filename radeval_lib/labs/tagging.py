@@ -68,7 +68,7 @@ def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
 
 
 def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Return micro ``precision``, ``recall`` and ``f1`` of entities whose ends and type are all right, 0
-    where there is nothing to divide by."""
+    """Return micro ``precision``, ``recall`` and ``f1`` of entities whose ends and type are all right, 0 if
+    there is nothing to divide by."""
     counts = span_scores(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).spans
     return {name: getattr(counts, name) for name in ("precision", "recall", "f1")}

@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell
 from otter.plugins import AbstractOtterPlugin
 
 SECONDS = "RADBOOK_LAB_SECONDS"
-"""The environment variable that sets the limit; 120 where it is not set."""
+"""The environment variable that sets the limit; 120 if it is not set."""
 _AGAIN = 5.0  # seconds until the next interruption: a test of what is defined has so long, later cells too
 _CELL = re.compile(r"ipykernel_\d+")  # in the file name of a cell's code
 _OTTERS_LAST = "check_if_not_already_checked"  # in Otter's last cell, which writes the results

@@ -38,8 +38,8 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> dict[str, An
     dict
         ``unrelated``: what an unrelated report costs, in the metric's unit, with its interval; ``edits``: for
         each edit ``kind``, ``edit``, ``n`` (reports), ``changed`` (share of them whose score moves), and
-        ``value``, ``low``, ``high``, which are None where an unrelated report costs these
-        reports nothing in some resample.
+        ``value``, ``low``, ``high``, which are None if an unrelated report costs these reports nothing in
+        some resample.
     """
     part = frame[frame["part"] == "edits"]
     wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
@@ -70,7 +70,7 @@ def behaviour(
     """Return how a metric behaves on the pairs of a card: failures, range, direction, ties, empty texts, and
     whether pairs score alike again and alone.
 
-    ``value_range`` is the metric's own, as declared; None where none is.
+    ``value_range`` is the metric's own, as declared; None if none is.
     """
     values, finite = scored.values, np.isfinite(scored.values)
     part, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()

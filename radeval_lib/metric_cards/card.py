@@ -59,9 +59,9 @@ class Card:
         ``settings``, ``faults`` (what the checks found, a sentence each), ``radpref``
         (:func:`~radeval_lib.metric_cards.agreement.on_radpref`), ``mts_dialog``
         (:func:`~radeval_lib.metric_cards.agreement.on_facts`), ``edits``, ``behaviour`` and ``systems``
-        (:mod:`~radeval_lib.metric_cards.behaviour`), each None where it was not tried; ``not_tried``, why.
+        (:mod:`~radeval_lib.metric_cards.behaviour`), each None if it was not tried; ``not_tried``, why.
     scores : the pairs with ``score``, as the metric gave them; texts are left out.
-    message : what the metric's first exception said; empty where there was none.
+    message : what the metric's first exception said; empty if there was none.
     """
 
     data: dict[str, Any]
@@ -235,7 +235,7 @@ def _cell(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
 
 
 def _rules_looks() -> int:
-    """Return how often the judge by rules met RadPref's grades while it was developed."""
+    """Return how often the rule-based judge met RadPref's grades while it was developed."""
     freeze = Path(__file__).parents[1] / "jobs" / "freeze.yml"
     return int(own_yaml.read(freeze)["scored"])
 

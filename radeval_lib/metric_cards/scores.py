@@ -40,9 +40,9 @@ class Scored:
 
     Attributes
     ----------
-    values : as the metric gave them, NaN where it failed; shape (pairs,).
+    values : as the metric gave them, NaN if it failed; shape (pairs,).
     reasons : by place, why a pair has no score.
-    seconds : for a pair on average; None where that is not known.
+    seconds : for a pair on average; None if that is not known.
     alone : scores of the pairs of ``again``, one pair a call, of a metric that takes several; else None.
     message : what the first exception said, for the person who runs the metric; a card does not repeat it.
     """
@@ -63,7 +63,7 @@ def score(
 ) -> Scored:
     """Score every pair; ``progress`` is called with how many are done, and their share.
 
-    A mapping gives the score of each pair by its ``id``. A MetricError where no pair gets a score.
+    A mapping gives the score of each pair by its ``id``. A MetricError if no pair gets a score.
     """
     if isinstance(metric, Mapping):
         if missing := [name for name in frame["id"] if name not in metric]:
@@ -130,7 +130,7 @@ class _Caller:
         return scored
 
     def _tried(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, str]]:
-        """Return value and, where there is none, the reason, of each pair; a batch that fails is tried by
+        """Return value and, if there is none, the reason, of each pair; a batch that fails is tried by
         pair."""
         try:
             return [_number(value) for value in self._called(pairs)]

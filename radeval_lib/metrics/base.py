@@ -64,7 +64,7 @@ class Signature:
     settings : every other setting that decides scores, by name, as texts; ``yes``, ``no`` and ``none`` for
         True, False and None.
     models : by role, the name of each model without its folder, ``@``, and the first twelve digits of the
-        SHA-256 of its files, or of the commit of a model that a hub holds; ``unknown`` where neither can be
+        SHA-256 of its files, or of the commit of a model that a hub holds; ``unknown`` if neither can be
         known.
     text : what is done to a text before it is scored.
     version : that of this library.
@@ -141,7 +141,7 @@ def _commit(hub: str) -> str:
 
 @lru_cache(maxsize=1)
 def _rules_digest() -> str:
-    """Return the SHA-256 of the lexicon, the reader, the judge by rules and the observations."""
+    """Return the SHA-256 of the lexicon, the reader, the rule-based judge and the observations."""
     library = Path(__file__).parents[1]  # not imported: a signature of another metric does not depend on them
     files = [path for path in (library / "rules").rglob("*") if path.suffix in (".py", ".yml")]
     files = [path for path in files if path.parent.name != "generator"]
@@ -186,8 +186,8 @@ class Metric(ABC):
     Class attributes
     ----------------
     name : what ``create`` and the command line call it.
-    title : what tables and figures call it; the name where it has none.
-    range : (lowest, highest) value; ``inf`` where there is no bound.
+    title : what tables and figures call it; the name if it has none.
+    range : (lowest, highest) value; ``inf`` if there is no bound.
     higher_is_better : direction.
     citation : BibTeX key of its source; may be empty.
     needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that must be filled before it can score.
@@ -237,7 +237,7 @@ class Metric(ABC):
         Parameters
         ----------
         references, candidates : equally long sequences of str.
-        contexts : what is known of each patient, one per pair; only the judge by rules reads them.
+        contexts : what is known of each patient, one per pair; only the rule-based judge reads them.
 
         Raises
         ------

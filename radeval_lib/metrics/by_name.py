@@ -194,7 +194,7 @@ def metric(name: str, model: Callable[[str], str], device: str, settings: Mappin
     ----------
     model : finds the model of a role that ``settings`` does not give.
     device : what its models run on, unless ``settings`` say.
-    settings : of the metric, where they differ from its defaults.
+    settings : of the metric, if they differ from its defaults.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the judge by rules finds in a pair: the GREEN score, the reasons, and all that a page shows of it.
+"""What the rule-based judge finds in a pair: the GREEN score, the reasons, and all that a page shows of it.
 
 Nothing here needs more than Python and PyYAML: these modules also run in a reader's browser
 (:mod:`radeval_lib.pipeline.browser_judge`).

@@ -40,7 +40,7 @@ SILENT = frozenset([EMPTY_CANDIDATE, UNREAD_CANDIDATE])
 
 MOST = 0.05
 """From this share of pairs with a caution on, a system is not called better without it."""
-_ALIKE, _FEWEST = 0.9, 10  # one text for so large a share of candidates, where there are so many
+_ALIKE, _FEWEST = 0.9, 10  # one text for so large a share of candidates, if there are so many
 _SHOWN = 5  # rows that a caution names
 _LATIN = "\u024f"  # the last letter of Latin Extended-B
 # NaN, "None.", "N/A", "nan nan", or no letter and no digit at all.
@@ -187,8 +187,7 @@ class Cautions:
         return lines
 
     def of(self, system: str, metric: str) -> str:
-        """Return why a system is not to be called better by a metric without more words; empty where it
-        may."""
+        """Return why a system is not to be called better by a metric without more words; empty if it may."""
         pairs = self._pairs[system]
         if not pairs:
             return ""
@@ -215,7 +214,7 @@ def _line(metric: str, system: str, text: str) -> str:
 
 
 def _repeated(hashes: array[int]) -> Rows | None:
-    """Return the rows whose hash an earlier row has; None where there is none."""
+    """Return the rows whose hash an earlier row has; None if there is none."""
     import numpy as np  # not above: a browser, where one pair is judged, has no numpy
 
     _, first = np.unique(np.asarray(hashes), return_index=True)

@@ -59,7 +59,7 @@ class Comparison:
     Attributes
     ----------
     systems, pairs : as :func:`radeval_lib.stats.system_comparison.compare_systems` returns them; ``systems``
-        with the column ``cluster`` (Int64), from 1, the best: missing where a system is not ranked.
+        with the column ``cluster`` (Int64), from 1, the best: missing if a system is not ranked.
     metrics : by name: ``value`` (``mean``, or ``corpus`` where the value of the corpus is not a mean) and,
         unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or
         ``lower``), ``range``, ``models``, ``note`` (substitute models) and ``remark``.
@@ -68,7 +68,7 @@ class Comparison:
     verdicts : by metric, what the tests come to, in a sentence. A system with cautions on more than one in
         twenty of its pairs is called better only together with these; one most of whose candidates say
         nothing that can be judged is not ranked.
-    profile : where the judge by rules scores, errors by kind and urgent findings found, as
+    profile : where the rule-based judge scores, errors by kind and urgent findings found, as
         :func:`radeval_lib.metrics.error_profile.profile` returns them; else empty.
     rows : references; ``systems`` has the number of cases, which are fewer where several rows are of one.
     resamples, seed : of the intervals and tests.
@@ -239,11 +239,11 @@ def compare(
     ----------
     references : texts; or a pandas table with a column ``reference``. A table that has a column
         ``<metric>:<system>`` for every system is not scored again: these scores count, and their mean. Its
-        columns ``age`` and ``indication`` are for the judge by rules.
+        columns ``age`` and ``indication`` are for the rule-based judge.
     systems : by the name of each system, its candidates, one per reference; of a table, the name of a column
         of candidates. Default, for a table: every column ``candidate:<system>``, or ``candidate`` alone.
     metrics : a name, names, or settings by name, as for :func:`radeval_lib.score`; default: the errors that
-        the judge by rules finds.
+        the rule-based judge finds.
     resamples : of the bootstrap, and of the randomization test unless that can enumerate; at least 100.
     seed : of both; 0 or more.
     floor : whether to score beside the systems, and not test, what takes no system (:data:`FLOOR`).
@@ -370,7 +370,7 @@ def compare_files(
 
 
 def _id_column(frame: pd.DataFrame, theirs: pd.DataFrame) -> str:
-    """Return the column of another table that holds our ids, whatever it is called; empty where none does."""
+    """Return the column of another table that holds our ids, whatever it is called; empty if none does."""
     if ID not in frame or ID in theirs:
         return ID if ID in frame else ""
     ids = set(frame[ID].map(str))
@@ -451,7 +451,7 @@ def _case_numbers(frame: pd.DataFrame) -> NDArray[np.intp]:
 
 def _texts(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> pd.DataFrame | None:
     """Return a table with a column ``candidate:<system>`` for each system, and for each of :data:`FLOOR`
-    where these are asked for; None where a text is missing."""
+    where these are asked for; None if a text is missing."""
     if REFERENCE not in frame or not set(columns.values()) <= set(frame.columns):
         return None
     kept = [name for name in (ID, *CONTEXT) if name in frame]
@@ -611,7 +611,7 @@ def ranked(
 
     Returns
     -------
-    clusters : Int64, from 1, the best; missing where a system is not ranked.
+    clusters : Int64, from 1, the best; missing if a system is not ranked.
     sentences : with the differences between neighbours in different clusters or, where all are in one, of the
         pair with the smallest p that differs; and each system that is not ranked.
     """

@@ -1,4 +1,4 @@
-"""The error profile of a system, by the judge by rules: errors by kind, and urgent findings found."""
+"""The error profile of a system, by the rule-based judge: errors by kind, and urgent findings found."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def error_counts(
 
 
 def kind_of(error: JudgedError) -> str:
-    """Return the kind of an error that the judge by rules names."""
+    """Return the kind of an error that the rule-based judge names."""
     if error.observation in vocabulary().devices:
         return "device"
     if error.category == "c":
@@ -116,8 +116,8 @@ def profile(counts: Mapping[str, FloatArray], *, resamples: int, seed: int) -> p
     -------
     DataFrame
         ``system``, ``kind`` (:data:`KINDS`, then :data:`FOUND`), ``count``, ``value``, ``low`` and ``high``
-        (95 %, percentile; of what did not occur up to 3 per number of cases; Wilson's where the share is 0
-        or 1). The share is NaN where no reference states anything urgent; with a single case, every end is.
+        (95 %, percentile; of what did not occur up to 3 per number of cases; Wilson's where the share is 0 or
+        1). The share is NaN if no reference states anything urgent; with a single case, every end is.
     """
     import pandas as pd
 

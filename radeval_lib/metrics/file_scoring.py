@@ -101,14 +101,13 @@ class ScoredFile:
 
     @cached_property
     def profile(self) -> pd.DataFrame | None:
-        """Errors by kind, see :func:`radeval_lib.metrics.error_profile.profile`; None where no metric counts
+        """Errors by kind, see :func:`radeval_lib.metrics.error_profile.profile`; None if no metric counts
         any, or nothing was explained."""
         return self._errors.profile(resamples=PROFILE_RESAMPLES, seed=0) if self._errors else None
 
     @property
     def coverage(self) -> float | None:
-        """Mean share of the texts that the rules could read, from 0 to 1; None where nothing was
-        explained."""
+        """Mean share of the texts that the rules could read, from 0 to 1; None if nothing was explained."""
         total, pairs = self._covered
         return total / pairs if pairs else None
 
@@ -150,7 +149,7 @@ class ScoredFile:
         return whole, records
 
     def _count_errors(self, system: str, case: str, errors: Any) -> None:
-        from radeval_lib.metrics.error_profile import ErrorCounts  # which loads the judge by rules
+        from radeval_lib.metrics.error_profile import ErrorCounts  # which loads the rule-based judge
 
         self._errors = self._errors or ErrorCounts()
         self._errors.add(system, case, errors)
@@ -237,7 +236,7 @@ def score_file(
         :func:`~radeval_lib.metrics.scoring.explanation_record` reports.
     report : where to write a page about the scores (:mod:`radeval_lib.metrics.report`), if anywhere.
     texts : whether explanations and the page may repeat words of the texts.
-    workers : how many processes score; None for one per core where no metric needs a model and the file is
+    workers : how many processes score; None for one per core if no metric needs a model and the file is
         large. The scores are the same with any number.
     progress : called with the number of rows done so far, and the share of the file, from 0 to 1.
 
@@ -285,7 +284,7 @@ def score_file(
 
 def default_workers(chosen: Chosen, source: Path) -> int:
     """Return how many processes score a file: one per core, each with two megabytes at least, because one
-    takes seconds to begin; one where there is a model, which uses all cores by itself."""
+    takes seconds to begin; one if there is a model, which uses all cores by itself."""
     if any(set(metric.models().values()) - {"rules"} for metric in chosen.metrics.values()):
         return 1
     size = source.stat().st_size if source.is_file() else 0
@@ -370,7 +369,7 @@ def chunks(path: Path) -> Iterator[Chunk]:
     Raises
     ------
     MetricError
-        Where there is no file, it is not of its format, or a later row has a column that the first lack.
+        If there is no file, it is not of its format, or a later row has a column that the first lack.
     """
     check_format(path)
     if not path.is_file():
@@ -495,7 +494,7 @@ def check_format(path: Path) -> None:
 
 
 def check_target(target: Path, sources: Iterable[Path] = ()) -> None:
-    """Refuse a place where no file can be written, or that is one of those read."""
+    """Refuse a path that cannot be written, or that is one of those read."""
     if target.is_dir() or (target.exists() and not target.is_file()):
         raise MetricError("not a file", target.name, "Give the name of a file.")
     if not target.parent.is_dir():

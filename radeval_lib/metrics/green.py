@@ -54,8 +54,8 @@ class Analysis(NamedTuple):
 
     Attributes
     ----------
-    significant, insignificant : errors of categories (a) to (f); None where a strict reading found the
-        section malformed.
+    significant, insignificant : errors of categories (a) to (f); None if a strict reading found the section
+        malformed.
     matched : matched findings; None likewise.
     faults : what is malformed, one sentence each, which may end with a quotation of the answer; empty in
         reference mode, which looks for none.
@@ -68,7 +68,7 @@ class Analysis(NamedTuple):
 
     @property
     def score(self) -> float | None:
-        """The GREEN score, without insignificant errors; None where a count that it needs is malformed."""
+        """The GREEN score, without insignificant errors; None if a count that it needs is malformed."""
         if self.significant is None or self.matched is None:
             return None
         return green_score(self.matched, sum(self.significant))
@@ -103,7 +103,7 @@ def clean(response: str) -> str:
     assistant, explanation = "<|assistant|>", "[Explanation]:"
     text = response.rpartition(assistant)[2]
     if explanation in text:
-        # Where the layout with its placeholder is still there, the released code takes what follows it.
+        # If the layout with its placeholder is still there, the released code takes what follows it.
         first = f"{explanation}\n    <Explanation>\n" in text
         text = text.split(explanation)[1 if first else -1]
     return text.replace("</s>", "").replace("<unk>", "")
@@ -335,7 +335,7 @@ class GreenRules(_ByRules):
 
 @register
 class GreenRulesErrors(_ByRules):
-    """The errors that the rules name, each weighed by the significance of its finding; 0 where none is found.
+    """The errors that the rules name, each weighed by the significance of its finding; 0 if none is found.
 
     Weights and shares are those of ``models/judges/rules/significance.yml``. Unlike the GREEN score it does
     not depend on how much the two reports agree on, so a long normal report cannot buy off an error.

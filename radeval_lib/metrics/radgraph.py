@@ -162,7 +162,7 @@ def compare(
     ----------
     reference, candidate : graphs from :func:`parse_graph` or :func:`build_graph`.
     level, case : see :func:`items`.
-    both_empty : value where neither side has an entity: ``zero`` as the reference code, or ``one``.
+    both_empty : value if neither side has an entity: ``zero`` as the reference code, or ``one``.
     """
     return overlap(items(candidate, level, case), items(reference, level, case), both_empty)
 
@@ -184,8 +184,8 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
 
     Parameters
     ----------
-    both_empty : value of either F1 where neither side has an item. The reference code takes ``zero``, so
-        that two identical reports without relations score 0.5; ``one`` gives them 1.
+    both_empty : value of either F1 if neither side has an item. The reference code takes ``zero``, so that
+        two identical reports without relations score 0.5; ``one`` gives them 1.
     """
     ours, theirs = ({item for _, item in entities_and_relations(graph)} for graph in (reference, candidate))
     return mean_of_two_f1(ours, theirs, both_empty)[0]
@@ -204,7 +204,7 @@ def mean_of_two_f1(
 
 
 def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
-    """Return where the entities of an annotation stand in its text, by key; empty where it is of another
+    """Return where the entities of an annotation stand in its text, by key; empty if it is of another
     text."""
     words = annotated["text"].split()
     where = places(text)
@@ -307,7 +307,7 @@ class F1RadGraph(_GraphMetric):
     graph_model : what finds the graphs, see :func:`~radeval_lib.models.graph.extraction.open_extractor`.
     level : ``partial`` are A.2's triplets; see :func:`~radeval_lib.metrics.radgraph.items`.
     case : likewise.
-    both_empty : the value where neither text has an entity: ``zero`` as in the package, or ``one``. An empty
+    both_empty : the value if neither text has an entity: ``zero`` as in the package, or ``one``. An empty
         text has none.
     device : ``auto``, ``cpu`` or ``cuda``.
     """
@@ -340,8 +340,8 @@ class RadGraphCombined(_GraphMetric):
     Parameters
     ----------
     graph_model, device : as for :class:`F1RadGraph`; the released code uses the model ``radgraph``.
-    both_empty : the value of either F1 where neither text has an item: ``zero`` as released, so that
-        identical texts without relations score 0.5, or ``one``.
+    both_empty : the value of either F1 if neither text has an item: ``zero`` as released, so that identical
+        texts without relations score 0.5, or ``one``.
     """
 
     name = "radgraph_combined"

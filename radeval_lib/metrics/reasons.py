@@ -21,17 +21,17 @@ class Reason(NamedTuple):
     Attributes
     ----------
     kind : ``error``: named by a judge; ``matched``: both texts say it; ``unmatched``: one of them says it.
-    category : of errors, one of GREEN's six (:data:`~radeval_lib.categories.CATEGORIES`) where it has
-        one; of entities, the type.
-    finding, says : what it is about, and what is wrong with it, in our words; empty where only the text
-        has words for it.
+    category : of errors, one of GREEN's six (:data:`~radeval_lib.categories.CATEGORIES`) if it has one; of
+        entities, the type.
+    finding, says : what it is about, and what is wrong with it, in our words; empty if only the text has
+        words for it.
     quoted : what may be words of the texts: what a language model says, the target of a relation.
     rule : why it counts, and how much it matters.
     significant : of errors, whether clinically so.
     weight : of errors by rules, what it adds to the sum of weighted errors.
     credit : of entities, the share of their weight that they keep, mostly from 0 to 1.
-    reference, candidate : characters of either text, end exclusive; None where a text lacks it, or
-        the metric does not know where.
+    reference, candidate : characters of either text, end exclusive; None if a text lacks it, or the metric
+        does not know where.
     """
 
     kind: Kind

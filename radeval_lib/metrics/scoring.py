@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from radeval_lib.rules.lexicon.significance import Context
 
 DEFAULT = "green_rules_errors"
-"""The metric where none is named: it needs no model and explains itself."""
+"""The metric if none is named: it needs no model and explains itself."""
 REFERENCE, CANDIDATE, ID = "reference", "candidate", "id"
 CASES = ("case", "patient")
 """Columns that say which rows are of one case; the first that is there counts."""
 CONTEXT = ("age", "indication")
-"""Columns on a row's patient, which the judge by rules reads."""
+"""Columns on a row's patient, which the rule-based judge reads."""
 # An empty cell, "___" and "XXXX" of de-identified texts, "NaT", "n/a".
 _NOTHING = re.compile(r"(?i)|_+|-+|x{3,}|nan|nat|<na>|n/a|none|null|unknown")
 # 45, 045Y, ">89", "90+", "6 months", "2.5 y".
@@ -53,8 +53,8 @@ def check(frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 
     Raises
     ------
     MetricError
-        Where a column of texts is not there or twice, holds something else, or scores would get a column that
-        is there already.
+        If a column of texts is not there or twice, holds something else, or scores would get a column that is
+        there already.
     """
     columns = [str(name) for name in frame.columns]
     named = [name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:")]
@@ -87,7 +87,7 @@ def describe_columns(columns: Sequence[str]) -> str:
 
 
 def context_of(row: Mapping[str, Any], where: str) -> Context | None:
-    """Return the context that a row gives; None where both are empty or marked as unknown.
+    """Return the context that a row gives; None if both are empty or marked as unknown.
 
     An age is a number of years, or a number with a unit (``045Y`` as DICOM has it, ``6 months``), or
     the least of a range without an end (``90+``, ``>89``).
@@ -206,7 +206,7 @@ def _scored(
         raise MetricError(error.what, f"{metric.name}, {error.where}", remedy) from error
     detailed = [(*pair, detail) for pair, detail in zip(pairs, scores.details, strict=True)]
     errors = list[Sequence[int]]()
-    if counted and metric.by_rules and metric.reads_context():  # a judge by rules, whose errors have kinds
+    if counted and metric.by_rules and metric.reads_context():  # a rule-based judge, whose errors have kinds
         from radeval_lib.metrics.error_profile import error_counts
 
         both = zip(detailed, contexts or [None] * len(pairs), strict=True)
@@ -239,12 +239,11 @@ def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, tex
     -------
     dict
         ``coverage``: the mean share of what the texts say that the rules could read
-        (:func:`radeval_lib.rules.reader.coverage`), None where they say nothing. ``unread``: by side, where
-        the statements are that were not read. ``in_part``: by side, those of which words of weight were left:
-        ``span``, and the places (``unused``) and ``kinds`` of these words.
-        ``reasons``: a dictionary each, ``metric`` and the fields of :class:`Reason`; ``reference`` and
-        ``candidate`` are None or a dictionary with ``start``, ``end``, the ``words`` there and, of errors,
-        the ``sentence`` that holds them.
+        (:func:`radeval_lib.rules.reader.coverage`), None if they say nothing. ``unread``: by side, where the
+        statements are that were not read. ``in_part``: by side, those of which words of weight were left:
+        ``span``, and the places (``unused``) and ``kinds`` of these words. ``reasons``: a dictionary each,
+        ``metric`` and the fields of :class:`Reason`; ``reference`` and ``candidate`` are None or a dictionary
+        with ``start``, ``end``, the ``words`` there and, of errors, the ``sentence`` that holds them.
     """
     from radeval_lib.rules.reader import coverage
 
@@ -287,7 +286,7 @@ def score(
     ----------
     references, candidates : equally many texts; or a pandas table alone, with a column ``reference`` and
         ``candidate`` or, for each system, ``candidate:<system>``. Its columns ``age`` and ``indication``
-        decide how much errors weigh for the judge by rules.
+        decide how much errors weigh for the rule-based judge.
     predictions : another name of ``candidates``.
     metrics : a name, names, or settings by name; ``all`` stands for all that can score on this machine. See
         :func:`~radeval_lib.metrics.by_name.choose`. Cautions, with their rows, substitute models, and what

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def device_of(device: str) -> torch.device:
-    """Let ``auto`` take the GPU where there is one."""
+    """Let ``auto`` take the GPU if there is one."""
     import torch
 
     if device not in ("auto", "cpu", "cuda"):

@@ -26,7 +26,7 @@ def text_key(text: str) -> bytes:
 class BlobCache:
     """Named tables of key -> bytes in one SQLite file, which processes may share.
 
-    A :class:`~radeval_lib.errors.FileError` where the file is damaged or locked, or the disk is full.
+    A :class:`~radeval_lib.errors.FileError` if the file is damaged or locked, or the disk is full.
     """
 
     def __init__(self, folder: str | Path, table: str) -> None:

@@ -40,7 +40,7 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
     name : that of the manifest.
     title : as the papers name the model.
     hub : the repository on the Hugging Face hub.
-    released_as : the name under which its authors released it, where that is another.
+    released_as : the name under which its authors released it, if that is another.
     family : the model type of transformers.
     domain : of the texts on which it was pretrained, as RaLEs, Table 2, sorts them.
     pretrained_on : those texts, in words.
@@ -67,13 +67,13 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 
     @property
     def pinned(self) -> str | None:
-        """The revision to load, or None where it is not known."""
+        """The revision to load, or None if it is not known."""
         return None if self.revision == "unknown" else self.revision
 
 
 @cache
 def load(name: str) -> ModelCard:
-    """Return one manifest; a :class:`ModelError` where there is none of that name, or it is not of the
+    """Return one manifest; a :class:`ModelError` if there is none of that name, or it is not of the
     format."""
     path = MODELS / f"{name}.yml"
     if not path.is_file():
@@ -99,7 +99,7 @@ def cards() -> list[ModelCard]:
 @cache
 def revision_of(hub: str) -> str | None:
     """Return the revision that a hub model's name gives behind ``@``, else the one at which it is described;
-    None where there is neither."""
+    None if there is neither."""
     name, _, given = hub.partition("@")
     return given or next((card.pinned for card in cards() if card.hub == name), None)
 
@@ -127,8 +127,8 @@ def checksum(name: str | Path) -> str:
 
     It is over the files of a folder, without what they say of how they were loaded or last called; over a hub
     model's name with the revision at which it is loaded; and over the text of a name that the package
-    ``radgraph`` or a server resolves, or that needs no weights. A :class:`ModelError` where there is no model
-    of that name.
+    ``radgraph`` or a server resolves, or that needs no weights. A :class:`ModelError` if there is no model of
+    that name.
     """
     if str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES)):
         return checksums.of_text(str(name))

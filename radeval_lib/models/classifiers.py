@@ -66,7 +66,7 @@ class TextClassifier:
         return {**padded(self.tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
 
     def measure(self, records: Sequence[Document]) -> dict[str, float]:
-        """Return ``accuracy``: share of documents whose likeliest class is theirs; 0 where there are none."""
+        """Return ``accuracy``: share of documents whose likeliest class is theirs; 0 if there are none."""
         truth = np.array([self._index[record.label] for record in records], dtype=np.int64)
         right = self.logits(records).argmax(axis=1) == truth
         return {"accuracy": float(right.mean()) if len(right) else 0.0}
@@ -94,7 +94,7 @@ def frozen(encoder: Any) -> torch.nn.Module:
     mode.
 
     ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, pieces), padded on the right; of what it
-    returns ``last_hidden_state`` has the shape (n, pieces, h), with zeros where there is padding.
+    returns ``last_hidden_state`` has the shape (n, pieces, h), with zeros at padding.
     """
     import torch
 

@@ -84,7 +84,7 @@ class MaskedLanguageModel:
 
     def measure(self, records: Sequence[str]) -> dict[str, float]:
         """Return the mean log-likelihood of the guessed pieces (``score``), and the share guessed ``right``;
-        both are 0 where there are none."""
+        both are 0 if there are none."""
         import torch
 
         examples = [self.example(record) for record in records]

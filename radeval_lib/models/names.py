@@ -64,7 +64,7 @@ def title(name: str) -> str:
 
 def locate(name: str | Path) -> str:
     """Return what is loaded: a local folder, or the hub name as it is, with the revision that it may have
-    behind ``@``; a :class:`ModelError` where the name is neither."""
+    behind ``@``; a :class:`ModelError` if the name is neither."""
     if is_packaged(str(name)):
         return str(packaged_minilm(str(name)))
     if (str(name) and Path(name).is_dir()) or is_hub_name(str(name)):

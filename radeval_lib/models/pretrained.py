@@ -44,7 +44,7 @@ class Use(NamedTuple):
     ----------
     new : patterns of weights that the model draws at random where the checkpoint lacks them, or has them in
         another shape.
-    idle : modules that are taken out where it lacks them, because nothing asks them.
+    idle : modules that are taken out if it lacks them, because nothing asks them.
     """
 
     new: tuple[str, ...] = ()
@@ -73,8 +73,8 @@ NEW_DECODER = Use(
         "generator_lm_head.*",
     )
 )  # fmt: skip
-"""An encoder that a decoder starts from (Rothe et al. 2020): new are its view of the source and, where there
-is none, the layer that writes."""
+"""An encoder that a decoder starts from (Rothe et al. 2020): new are its view of the source and, if there is
+none, the layer that writes."""
 
 
 @lru_cache(maxsize=1)
@@ -261,7 +261,7 @@ def needs_torch(name: str) -> bool:
 
 
 def check_installed(name: str) -> None:
-    """Raise :class:`ModelError` where packages that the model takes are not installed."""
+    """Raise :class:`ModelError` if packages that the model takes are not installed."""
     missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
     if needs_torch(name) and missing:
         wrong = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
@@ -285,7 +285,7 @@ def is_available(name: str) -> bool:
 
 def substitute_model(role: str) -> str | None:
     """Return a model for a role that needs no network: the packaged encoder, or what a build on this machine
-    has trained; None where there is none."""
+    has trained; None if there is none."""
     if role == "encoder":
         return PACKAGED if is_available(PACKAGED) else None
     trained = BUILD.glob(f"*/cells/{_JOBS[role]}/*/model") if role in _JOBS else ()

@@ -80,7 +80,7 @@ class TrainingSettings:
     measure : which measure of the task chooses the epoch.
     seed : from 0, below 2**32; of the order of examples and of dropout. What is new in the module is drawn
         before.
-    device : ``auto``, ``cpu`` or ``cuda``; on a GPU it computes in bfloat16 where that is precise enough.
+    device : ``auto``, ``cpu`` or ``cuda``; on a GPU it computes in bfloat16 if that is precise enough.
     """
 
     learning_rate: float = 1e-5
@@ -355,7 +355,7 @@ def _losses(
 
 
 def _since_best(history: list[dict[str, float]], measure: str) -> int:
-    """Return epochs since the best one, -1 where there is none; one whose measure is not a number is the
+    """Return epochs since the best one, -1 if there is none; one whose measure is not a number is the
     worst."""
     values = [-math.inf if math.isnan(row[measure]) else row[measure] for row in history]
     return len(values) - 1 - values.index(max(values)) if values else -1

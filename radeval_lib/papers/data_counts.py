@@ -19,7 +19,7 @@ _REMEDY = "Correct `counts` in the manifest."
 class CountCheck:
     """One printed count (``printed``: the digits) and the same count of the data that were loaded.
 
-    ``loaded`` is None where it was not counted.
+    ``loaded`` is None if it was not counted.
     """
 
     name: str
@@ -30,7 +30,7 @@ class CountCheck:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether both are the same; None where nothing was counted."""
+        """Whether both are the same; None if nothing was counted."""
         return None if self.loaded is None else parse(self.printed).value == self.loaded
 
 
@@ -41,7 +41,7 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
     Raises
     ------
     ManifestError
-        Where the manifest names a column, a value or a number that the paper's transcription lacks, a number
+        If the manifest names a column, a value or a number that the paper's transcription lacks, a number
         that is not a count, or two counts alike.
     """
     checks = []
@@ -52,7 +52,7 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
         except KeyError as error:
             raise ManifestError(f"{count.exhibit} has no {error}", manifest.name, _REMEDY) from None
         for name, row in zip(names, rows, strict=True):
-            if parse(row["printed"]).half_width != 0:  # NaN where nothing legible is printed
+            if parse(row["printed"]).half_width != 0:  # NaN if nothing legible is printed
                 raise ManifestError(f"{row['printed']} ({name}) is not a count", manifest.name, _REMEDY)
             checks.append(CountCheck(name, count.exhibit, row["printed"], count.note))
     names = [check.name for check in checks]
@@ -99,9 +99,9 @@ def check_counts(manifest: Manifest, loaded: Mapping[str, int]) -> list[CountChe
 
 
 def check_dataset(name: str, root: Path) -> list[CountCheck]:
-    """Return the printed counts of a data set against what the data root holds; empty where it holds nothing.
+    """Return the printed counts of a data set against what the data root holds; empty if it holds nothing.
 
-    Where it holds only a file that stands for a part of the set, nothing is compared.
+    If it holds only a file that stands for a part of the set, nothing is compared.
     """
     manifest, records = load_manifest(name), load(name, root)
     if not records:

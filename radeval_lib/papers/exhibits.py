@@ -55,7 +55,7 @@ def description(paper: str) -> dict[str, Any]:
     Raises
     ------
     PrintedError
-        Where there is no such file.
+        If there is no such file.
     """
     if not (path := file_of(paper)).is_file():
         papers = ", ".join(sorted(file.parent.name for file in _FOLDER.glob("*/paper.yml")))
@@ -88,8 +88,8 @@ def check_keys(
 
 
 def _names() -> dict[str, str]:
-    """Return what pages call each paper, in their order; a LedgerError where a description lacks a key, has
-    an unknown one, or cites what the bibliography does not have."""
+    """Return what pages call each paper, in their order; a LedgerError if a description lacks a key, has an
+    unknown one, or cites what the bibliography does not have."""
     ordered = []
     for path in _FOLDER.glob("*/paper.yml"):
         content, where = description(path.parent.name), display_path(path)
@@ -173,7 +173,7 @@ class Exhibit:
 
     @property
     def heading(self) -> str:
-        """What sentences call the exhibit: its number, or, where it has none, its place and our title."""
+        """What sentences call the exhibit: its number, or, if it has none, its place and our title."""
         if self.label.startswith(("Table ", "Figure ", "Equation ")):
             return self.label
         return f"{self.label.removeprefix('unnumbered, ').removeprefix('unnumbered list, ')}: {self.title}"
@@ -215,7 +215,7 @@ def exhibit(exhibit_id: str) -> Exhibit:
     Raises
     ------
     LedgerError
-        Where the ledger has no such exhibit.
+        If the ledger has no such exhibit.
     """
     if exhibit_id not in ledger():
         near = get_close_matches(exhibit_id, ledger(), n=3)

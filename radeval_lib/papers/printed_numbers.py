@@ -36,7 +36,7 @@ class Printed:
     Attributes
     ----------
     text : the printed digits, e.g. ``.238``, ``58,091`` or ``36%``.
-    value : the number; NaN where the paper prints a dash or our text of it is not legible.
+    value : the number; NaN if the paper prints a dash or our text of it is not legible.
     half_width : half a unit of the last printed digit; 0 for whole numbers without ``%``, which are counts.
     at : of a table's cell, its values in the table's key columns, and in others that a page has added.
     """
@@ -98,7 +98,7 @@ def _table(exhibit_id: str) -> dict[str, Any]:
     Raises
     ------
     PrintedError
-        Where it names no transcription of the exhibit, or one of the transcription's keys is wrong.
+        If it names no transcription of the exhibit, or one of the transcription's keys is wrong.
     """
     key = exhibit_id.partition(".")[0]
     tables: dict[str, dict[str, Any]] = paper(key).get("tables") or {}
@@ -115,8 +115,8 @@ def _table(exhibit_id: str) -> dict[str, Any]:
 
 
 def table_path(exhibit_id: str) -> Path:
-    """Return the CSV that holds a printed table; a PrintedError where the exhibit was not transcribed, or
-    there is no such file."""
+    """Return the CSV that holds a printed table; a PrintedError if the exhibit was not transcribed, or there
+    is no such file."""
     key = exhibit_id.partition(".")[0]
     path = _FOLDER / key / str(_table(exhibit_id)["file"])
     if not path.is_file():
@@ -132,14 +132,14 @@ def printed(exhibit_id: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The table's key columns (str), ``printed`` (str, the digits), ``value`` (float64, NaN where nothing
+        The table's key columns (str), ``printed`` (str, the digits), ``value`` (float64, NaN if nothing
         legible is printed) and ``half_width`` (float64, half a unit of the last printed digit; 0 for counts).
 
     Raises
     ------
     PrintedError
-        Where the exhibit was not transcribed, or its file has other columns than ``keys`` in ``paper.yml``
-        and ``printed``, or a cell that is not a number.
+        If the exhibit was not transcribed, or its file has other columns than ``keys`` in ``paper.yml`` and
+        ``printed``, or a cell that is not a number.
     """
     path = table_path(exhibit_id)
     provenance.note_printed(exhibit_id.partition(".")[0], path)
@@ -178,7 +178,7 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
     Raises
     ------
     PrintedError
-        Where the table has no such column, or no cell or more than one has those keys.
+        If the table has no such column, or no cell or more than one has those keys.
     """
     require_columns(frame, keys)
     chosen = frame
@@ -227,7 +227,7 @@ def origin_of(exhibit_id: str) -> str:
 
 
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
-    """Return the legible numbers of a printed table, each by its values in the key columns; empty where the
+    """Return the legible numbers of a printed table, each by its values in the key columns; empty if the
     exhibit is not a table that was transcribed."""
     if not transcribed(exhibit_id):
         return []
@@ -242,7 +242,7 @@ def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
     Raises
     ------
     PrintedError
-        Where there is no such column, or two cells have the same value of it.
+        If there is no such column, or two cells have the same value of it.
     """
     require_columns(frame, [name])
     if frame[name].duplicated().any():
@@ -266,7 +266,7 @@ def wide(
     Raises
     ------
     PrintedError
-        Where the table has no such column, or two numbers for one cell.
+        If the table has no such column, or two numbers for one cell.
     """
     keys = [
         *([rows] if isinstance(rows, str) else rows),
@@ -305,7 +305,7 @@ def _quoted_digits(exhibit_id: str) -> dict[str, tuple[str, str]]:
     Raises
     ------
     PrintedError
-        Where nothing is quoted, a name stands twice, or digits are not a text: YAML reads 0.50 as 0.5.
+        If nothing is quoted, a name stands twice, or digits are not a text: YAML reads 0.50 as 0.5.
     """
     numbers: dict[str, tuple[str, str]] = {}
     where = f"{display_path(file_of(exhibit_id.partition('.')[0]))}, prose of {exhibit_id}"
@@ -325,7 +325,7 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
     Raises
     ------
     PrintedError
-        Where nothing is quoted, a name stands twice, or what it names is not a number.
+        If nothing is quoted, a name stands twice, or what it names is not a number.
     """
     return {name: parse(digits) for name, (_, digits) in _quoted_digits(exhibit_id).items()}
 
@@ -366,7 +366,7 @@ def texts(name: str) -> pd.DataFrame:
     Raises
     ------
     PrintedError
-        Where there is no such text, or its columns are not those of ``paper.yml``.
+        If there is no such text, or its columns are not those of ``paper.yml``.
     """
     key = name.partition(".")[0]
     described = paper(key).get("texts") or {}
@@ -391,7 +391,7 @@ def released(name: str) -> pd.DataFrame:
     Raises
     ------
     PrintedError
-        Where there is no such table.
+        If there is no such table.
     """
     folder = MANIFESTS / "released"
     path = folder / f"{name}.csv"

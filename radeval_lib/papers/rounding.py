@@ -29,7 +29,7 @@ def rounding_range(
     Raises
     ------
     ValueError
-        Where there is no input, one is not legible, or the function has no value at the inputs.
+        If there is no input, one is not legible, or the function has no value at the inputs.
 
     Notes
     -----
@@ -73,7 +73,7 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     Raises
     ------
     ValueError
-        Where the frames differ in length, a cell is not legible, or a column is constant as printed.
+        If the frames differ in length, a cell is not legible, or a column is constant as printed.
 
     Notes
     -----

@@ -32,14 +32,14 @@ def about() -> dict[str, Any]:
 
 @cache
 def home() -> str:
-    """Return ``owner/name`` of the public repository; empty where ``_config.yml`` names none."""
+    """Return ``owner/name`` of the public repository; empty if ``_config.yml`` names none."""
     url = own_yaml.read(ROOT / "_config.yml").get("repository", {}).get("url", "")
     match = re.search(r"github\.com/([\w.-]+/[\w.-]+?)/?$", url)
     return match[1] if match else ""
 
 
 def address(path: str = "", commit: str = "") -> str:
-    """Return the public repository on the web, or a file of it at a commit; empty where none is named."""
+    """Return the public repository on the web, or a file of it at a commit; empty if none is named."""
     if not home():
         return ""
     return f"https://github.com/{home()}" + (f"/blob/{commit}/{path}" if path and commit else "")
@@ -58,8 +58,8 @@ def _day_of(commit: str) -> str:
 
 
 def source_line(path: str) -> str:
-    """Return the last line of a page, as Markdown: the file that it is made from, linked where there is a
-    public repository, the commit that is checked out, and where it says how to cite the book."""
+    """Return the last line of a page, as Markdown: the file that it is made from, linked if there is a public
+    repository, the commit that is checked out, and where it says how to cite the book."""
     commit, day = head()
     where = f"[`{path}`]({link})" if (link := address(path, commit)) else f"`{path}`"
     repository = f", in the [repository]({link})" if (link := address()) else ""

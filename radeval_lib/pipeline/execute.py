@@ -277,7 +277,7 @@ def _execute(
             pm.execute_notebook(
                 source,
                 executed,
-                # No folder of this machine where it can be avoided, so that equal results are equal bytes.
+                # No folder of this machine if it can be avoided, so that equal results are equal bytes.
                 {**parameters, "output_dir": "" if is_builds else display_path(place.output_dir)},
                 request_save_on_cell_execute=False,  # else it is written twice a cell
                 progress_bar=progress,

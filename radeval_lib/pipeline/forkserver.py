@@ -7,7 +7,7 @@ the caller's arguments, environment, folder and standard streams. It ends when i
 reason, and the caller exits with its status. The code that a step runs is not loaded before the fork, so that
 a step runs the code as it is when the step starts.
 
-Where forking is unsafe or impossible, each process is started from nothing; the results are the same.
+If forking is unsafe or impossible, each process is started from nothing; the results are the same.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def serving() -> Iterator[dict[str, str]]:
 
 
 def through_server(command: Sequence[str]) -> list[str]:
-    """Return a command that does what ``command``, of Python with ``-m``, does, by a fork where there is a
+    """Return a command that does what ``command``, of Python with ``-m``, does, by a fork if there is a
     server."""
     return [command[0], "-I", "-S", fork_client.__file__, *command[1:]]
 
@@ -102,7 +102,7 @@ def _serve(listening: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
 
 
 def _received(client: socket.socket) -> dict[str, Any] | None:
-    """Return what a client asks for, with its standard streams; None where it went before it had said it."""
+    """Return what a client asks for, with its standard streams; None if it went before it had said it."""
     content, streams, _, _ = socket.recv_fds(client, 1 << 16, 3)
     while not content.endswith(b"\n"):
         if not (more := client.recv(1 << 16)):

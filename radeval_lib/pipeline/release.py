@@ -117,7 +117,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
 def with_restricted_data() -> dict[Path, list[str]]:
     """Return the builds and runs below ``build/`` that had restricted data in reach, with the data sets.
 
-    An OSError where a mark cannot be read.
+    An OSError if a mark cannot be read.
     """
     marks = sorted(BUILD.rglob(IN_REACH))
     outer = [mark for mark in marks if not {other.parent for other in marks} & set(mark.parent.parents)]
@@ -131,7 +131,7 @@ def purge() -> None:
     Raises
     ------
     BusyError
-        Where a build is running in one of the folders; nothing is removed then.
+        If a build is running in one of the folders; nothing is removed then.
     OSError
         Where something cannot be removed.
     """

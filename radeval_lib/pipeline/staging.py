@@ -169,7 +169,7 @@ def _not_in(staged: Collection[str], page: str) -> bool:
 
 def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
     """Return every file of the folder ``book``, its pages with claims, citation and the judge's ``form``; the
-    page that wants the form is left out where it is empty."""
+    page that wants the form is left out if it is empty."""
     wanted = dict[str, bytes]()
     for path in sorted(BOOK.rglob("*")):
         name = path.relative_to(BOOK).as_posix()
@@ -239,7 +239,7 @@ def _prose(page: bytes, *, notebook: bool) -> str:
 
 def searched(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]]:
     """Return what search shows of a staged page: its running text without markup and with its numbers, and
-    its headings, the title first, each with the label before it (empty where there is none)."""
+    its headings, the title first, each with the label before it (empty if there is none)."""
     prose = _prose(page, notebook=notebook)
     headings = _HEADING.findall(page_forms.FENCED.sub("", prose))
     return _plain(prose), [(_plain(words), label) for label, words in headings]

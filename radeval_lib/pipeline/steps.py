@@ -44,7 +44,7 @@ class BusyError(RadevalError):
 @contextmanager
 def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
     """Hold the lock of a file, alone or with others that share it; it ends with this process, however that
-    ends. A BusyError where another process has it."""
+    ends. A BusyError if another process has it."""
     if (stream := atomic.lock(path, shared=shared)) is None:
         remedy = "Wait for it to end, or stop it."
         raise BusyError("another process writes here", display_path(path.parent), remedy)
@@ -184,15 +184,15 @@ class Graph:
         return list(steps)
 
     def measured(self, name: str) -> float | None:
-        """Return how many seconds a step took last here; None where that is not known."""
+        """Return how many seconds a step took last here; None if that is not known."""
         with suppress(OSError, ValueError):
             return float(_seconds_file(self.output_dir, name).read_text(encoding="utf-8"))
         return None
 
     def expected(self, name: str) -> float:
         """Return how many seconds a step took last here, or else the cells of its notebook on average, or
-        else on the machine that the repository's list is from (for the profile ``embedded``); 8 where nothing
-        is listed."""
+        else on the machine that the repository's list is from (for the profile ``embedded``); 8 if nothing is
+        listed."""
         if (seconds := self.measured(name)) is not None:
             return seconds
         cell = self.cells.get(name)
@@ -213,8 +213,8 @@ def _seconds_file(output_dir: Path, name: str) -> Path:
 
 
 def _data_digest(data_sets: Iterable[str], root: Path | None) -> str:
-    """Return a SHA-256 of the files of these data sets that a data root holds, by path and content; empty
-    where it holds none."""
+    """Return a SHA-256 of the files of these data sets that a data root holds, by path and content; empty if
+    it holds none."""
     sums = [
         f"{file.path} {_checksum(path)}"
         for name in sorted(data_sets)
@@ -258,7 +258,7 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
     Raises
     ------
     ParameterError
-        Where one is none of these.
+        If one is none of these.
     """
     chosen, folders = set[str](), sorted({name.partition("/")[0] for name in notebooks()})
     for given in only:

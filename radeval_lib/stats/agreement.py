@@ -29,7 +29,7 @@ def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
 def kendall_matrix(counts: ArrayLike) -> FloatArray:
     """Return Kendall's tau-b of every two raters; symmetric, shape (raters, raters), 1 on the diagonal.
 
-    NaN where a rater gives every item the same count.
+    NaN if a rater gives every item the same count.
     """
     return pd.DataFrame(counts).corr("kendall").to_numpy()
 
@@ -56,7 +56,7 @@ def mean_of_others(counts: ArrayLike) -> FloatArray:
 
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
     """Return Kendall's tau-b of each rater with a reference of shape (items,) or (items, 1), or with one per
-    rater, shape (items, raters); the result has shape (raters,), NaN where a side does not vary."""
+    rater, shape (items, raters); the result has shape (raters,), NaN if a side does not vary."""
     array, against = np.asarray(counts, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     columns = np.broadcast_to(against[:, None] if against.ndim == 1 else against, array.shape)
     return np.array([stats.kendalltau(*pair).statistic for pair in zip(array.T, columns.T, strict=True)])
@@ -85,7 +85,7 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[
 
 def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
     """Return Krippendorff's alpha at the interval level of complete tables of shape (..., raters, units): 1 -
-    observed over expected disagreement, NaN where all ratings are equal. pingouin has none, and the package
+    observed over expected disagreement, NaN if all ratings are equal. pingouin has none, and the package
     krippendorff takes one table at a time, where a bootstrap has thousands. Source: Hayes and Krippendorff
     2007."""
     table = np.asarray(ratings, dtype=np.float64)

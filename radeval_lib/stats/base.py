@@ -24,7 +24,7 @@ class Estimate:
     ----------
     value : the number at the data, or at the printed inputs.
     low, high : a 95% confidence interval, or what the rounding of printed inputs allows; the caller says
-        which where it names the check.
+        which if it names the check.
     p : two-sided p value that the quantity is 0, where one was computed.
     n : cases behind the number, where it counts them.
     detectable : how far from 0 the quantity must be for a chance of 80 % that its interval excludes 0.
@@ -43,7 +43,7 @@ class Estimate:
 
 
 def f1(precision: float, recall: float) -> float:
-    """Return the harmonic mean of precision and recall, both in the same unit; 0 where the two sum to 0.
+    """Return the harmonic mean of precision and recall, both in the same unit; 0 if the two sum to 0.
 
     The mean of two numbers of opposite sign, as means of cosines can be, may lie outside the range between
     them. F1 of counts is in :mod:`radeval_lib.stats.measures`.
@@ -55,7 +55,7 @@ def f1(precision: float, recall: float) -> float:
 def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
     """Return ``values`` as float64 of this shape, where None is any length from 1.
 
-    A ValueError where the shape differs, or a value is missing or infinite.
+    A ValueError if the shape differs, or a value is missing or infinite.
     """
     array = np.asarray(values, dtype=np.float64)
     sizes = zip(array.shape, shape, strict=False)
@@ -70,7 +70,7 @@ def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
 def group_numbers(name: str, groups: Any, items: int, *, sort: bool = False) -> NDArray[np.intp]:
     """Return the number of each item's group, from 0 in order of appearance or sorted.
 
-    A ValueError where there are not as many groups as ``items``, or an item has none.
+    A ValueError if there are not as many groups as ``items``, or an item has none.
     """
     import pandas as pd  # not above: radcliq checks its input here, and scoring by rules loads nothing heavy
 

@@ -158,8 +158,7 @@ def average_kl_from_uniform(probabilities: ArrayLike) -> float:
 
 
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return NLL: mean of -log of the probability given to the true class, in nats; infinite where that is
-    0."""
+    """Return NLL: mean of -log of the probability given to the true class, in nats; infinite if that is 0."""
     array, truth = _array(probabilities), np.asarray(labels)
     with np.errstate(divide="ignore"):
         return float(-np.log(array[np.arange(len(truth)), truth]).mean())
@@ -167,7 +166,7 @@ def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> floa
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Return the Brier score: squared distance of the probabilities from the truth's 0s and 1s, summed over
-    classes and averaged over samples; 0 to 2. scikit-learn's is half of it where there are two classes."""
+    classes and averaged over samples; 0 to 2. scikit-learn's is half of it if there are two classes."""
     array, truth = _array(probabilities), np.asarray(labels)
     return float(np.square(array - np.eye(array.shape[1])[truth]).sum(axis=1).mean())
 

@@ -28,7 +28,7 @@ _TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": sta
 
 
 def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
-    """Return the correlation of scores with ratings, both finite and of shape (pairs,); NaN where a side does
+    """Return the correlation of scores with ratings, both finite and of shape (pairs,); NaN if a side does
     not vary. Kendall's is tau-b."""
     y = finite("ratings", ratings, None)
     x = finite("scores", scores, len(y))
@@ -132,7 +132,7 @@ def resample(
     Raises
     ------
     ValueError
-        Where a score is missing, there are fewer than 5 cases, or a metric or the ratings do not vary in more
+        If a score is missing, there are fewer than 5 cases, or a metric or the ratings do not vary in more
         than 5 % of the resamples. Up to there, such resamples are left out.
     """
     y = finite("ratings", ratings, None)
@@ -193,7 +193,7 @@ def _draws(
 
 
 def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return ``product / sqrt(first second)``, at most 1 in size; NaN where a side has no spread."""
+    """Return ``product / sqrt(first second)``, at most 1 in size; NaN if a side has no spread."""
     spread = first * second
     result = np.full_like(product, np.nan)
     varies = spread > 0
@@ -225,7 +225,7 @@ def _spearman(counts: FloatArray, metric: _Variable, ratings: _Variable) -> Floa
 def _kendall(counts: FloatArray, metric: _Variable, ratings: _Variable) -> FloatArray:
     # Sums of small whole numbers: exact in float32 below 2^24, which no number of pairs in use comes near.
     x, y = (variable.distinct.astype(np.float32) for variable in (metric, ratings))
-    # 1 where two pairs are in the same order on both sides, -1 where not, 0 for ties.
+    # 1 where two pairs are in the same order on both sides, -1 if not, 0 for ties.
     signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
     concordance = np.einsum("bi,bi->b", counts, counts.astype(np.float32) @ signs)
     everything = counts.sum(axis=1) ** 2

@@ -86,7 +86,7 @@ def wilson(count: float, cases: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share, ``count`` of ``cases`` (Wilson 1927).
 
     A tie may count as half, which SciPy's ``binomtest`` refuses; for whole numbers the two agree. A
-    ValueError where there are no cases, or the count is not from 0 to ``cases``.
+    ValueError if there are no cases, or the count is not from 0 to ``cases``.
     """
     if cases < 1 or not 0 <= count <= cases:
         raise ValueError(f"{count} of {cases} is not a share of cases")
@@ -115,8 +115,8 @@ def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Index: the metrics. ``value``, with ``low`` and ``high`` (95 %, Wilson 1927, so wider than needed
-        where there are ties), ``tied`` (share of items) and ``n`` (items).
+        Index: the metrics. ``value``, with ``low`` and ``high`` (95 %, Wilson 1927, so wider than needed if
+        there are ties), ``tied`` (share of items) and ``n`` (items).
     """
     scores = finite("better", better, None, None)
     gaps = scores - finite("worse", worse, *scores.shape)

@@ -27,12 +27,12 @@ class Measure(NamedTuple):
 
 
 def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return ``above / below``, and 0 where there is nothing below."""
+    """Return ``above / below``, and 0 if there is nothing below."""
     return np.divide(above, below, where=below > 0, out=np.zeros_like(above))
 
 
 def f1(sums: FloatArray) -> FloatArray:
-    """Return micro F1 of (matched, predicted, gold) on the last axis; 0 where there is nothing."""
+    """Return micro F1 of (matched, predicted, gold) on the last axis; 0 if there is nothing."""
     return ratio(2 * sums[..., 0], sums[..., 1] + sums[..., 2])
 
 
@@ -117,7 +117,7 @@ class FactCounts:
     Raises
     ------
     ValueError
-        Where a part exceeds its whole.
+        If a part exceeds its whole.
     """
 
     reference: int
@@ -131,22 +131,22 @@ class FactCounts:
 
     @property
     def precision(self) -> float:
-        """R&G / G; NaN where the generated description has no fact."""
+        """R&G / G; NaN if the generated description has no fact."""
         return self.common / self.generated if self.generated else math.nan
 
     @property
     def recall(self) -> float:
-        """R&G / R; NaN where the reference has no fact."""
+        """R&G / R; NaN if the reference has no fact."""
         return self.common / self.reference if self.reference else math.nan
 
     @property
     def f_score(self) -> float:
-        """Harmonic mean of precision and recall; 0 where both are 0, NaN where one is not defined."""
+        """Harmonic mean of precision and recall; 0 if both are 0, NaN if one is not defined."""
         if not (self.generated and self.reference):
             return math.nan
         return 2 * self.common / (self.generated + self.reference)
 
     @property
     def accuracy(self) -> float:
-        """C / G; NaN where the generated description has no fact."""
+        """C / G; NaN if the generated description has no fact."""
         return self.correct / self.generated if self.generated else math.nan

@@ -81,7 +81,7 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
 
 def needed_between(first: float, second: float, n: int) -> float:
     """Return how strongly two metrics must correlate for their printed correlations to differ at 5 % by
-    :func:`williams_test`; the smallest possible correlation where any will do, NaN where none will."""
+    :func:`williams_test`; the smallest possible correlation if any will do, NaN if none will."""
     if first == second:
         return math.nan
     reach = math.sqrt((1 - first**2) * (1 - second**2))
@@ -108,7 +108,7 @@ def two_sided_p(
     difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, between: ArrayLike = 0.0
 ) -> NDArray[np.float64]:
     """Return the two-sided p of a z-test of two estimates whose errors correlate by ``between``, by
-    broadcasting; NaN where the difference and its standard error are both 0."""
+    broadcasting; NaN if the difference and its standard error are both 0."""
     x, y = np.asarray(first_se, dtype=np.float64), np.asarray(second_se, dtype=np.float64)
     correlation = np.asarray(between, dtype=np.float64)
     variance = x**2 + y**2 - 2 * correlation * x * y
@@ -121,8 +121,8 @@ def needed_correlation(difference: float, first_se: float, second_se: float) -> 
     """Return from which correlation of their errors on the difference of two estimates is significant at 5 %
     by :func:`two_sided_p`.
 
-    At or below 0 where independent errors suffice, NaN where no correlation does. Both standard errors are
-    above 0.
+    At or below 0 where independent errors suffice, NaN if no correlation does. Both standard errors are above
+    0.
     """
     if difference == 0:
         return math.nan
@@ -155,7 +155,7 @@ def p_of_intervals(
 def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
     """Return the whole numbers k from 0 for which k/n rounds to a printed mean of whole numbers.
 
-    Empty where no n counts can have that mean: the GRIM test (Brown and Heathers 2017).
+    Empty if no n counts can have that mean: the GRIM test (Brown and Heathers 2017).
     """
     first, last = math.ceil((mean - half_width - _EDGE) * n), math.floor((mean + half_width + _EDGE) * n)
     return list(range(max(first, 0), last + 1))
@@ -238,7 +238,7 @@ def predictions_that_print(
     precision: float, recall: float, n: int, half_width: float
 ) -> tuple[int, int] | None:
     """Return the fewest and most predictions of a class with ``n`` members that fit its printed precision and
-    recall (fractions); None where no whole numbers fit, or where recall is 0: without a hit, precision says
+    recall (fractions); None if no whole numbers fit, or where recall is 0: without a hit, precision says
     nothing."""
     fitting = [
         predictions
@@ -253,7 +253,7 @@ def predictions_that_print(
 
 def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
     """Return the sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
-    ``steps``: what a rating can lose, positive and in rising order. Empty where no set does."""
+    ``steps``: what a rating can lose, positive and in rising order. Empty if no set does."""
     goal = round((1 - mean) * units, 6)
 
     def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:

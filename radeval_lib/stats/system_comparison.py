@@ -44,10 +44,9 @@ def compare_systems(
     pairs : ``metric``, ``first``, ``second``; ``difference`` (first minus second), ``low`` and ``high``;
         ``p`` (:func:`~radeval_lib.stats.inference.randomization_p`) and ``p_holm``, corrected over all rows;
         ``standardised``, the difference over the standard deviation of the differences of cases (for a value
-        that is not a mean, of its jackknife pseudo-values), NaN where these do not vary; and ``more_cases``,
-        how many more would give 80 % power to find a difference of this size (:func:`cases_needed`) at the
-        level 0.05 divided by the number of rows, which is enough for Holm's correction; missing where no
-        number would.
+        that is not a mean, of its jackknife pseudo-values), NaN if these do not vary; and ``more_cases``, how
+        many more would give 80 % power to find a difference of this size (:func:`cases_needed`) at the level
+        0.05 divided by the number of rows, which is enough for Holm's correction; missing if no number would.
     """
     # Each metric's statistics, shape (cases, systems, statistics), and all of them side by side.
     stacked = {metric: np.stack(list(by_system.values()), axis=1) for metric, by_system in tables.items()}
@@ -120,7 +119,7 @@ def cases_needed(effect: float, alpha: float) -> float:
     difference with 80 % power.
 
     At least so many that the exact randomization test can reach ``alpha``, whose smallest p is 2 / 2^cases;
-    NaN where the effect is 0 or unknown, or no number below a thousand million does. ``alpha`` is above 0 and
+    NaN if the effect is 0 or unknown, or no number below a thousand million does. ``alpha`` is above 0 and
     below 1.
     """
     least, size = ceil(log2(2 / alpha)), abs(effect)
@@ -128,7 +127,7 @@ def cases_needed(effect: float, alpha: float) -> float:
         return float("nan")
 
     def enough(cases: int) -> bool:
-        beyond = stats.t.isf(alpha / 2, cases - 1)  # the other tail adds nothing where the power is large
+        beyond = stats.t.isf(alpha / 2, cases - 1)  # the other tail adds nothing if the power is large
         return bool(stats.nct.sf(beyond, cases - 1, size * sqrt(cases)) >= POWER)
 
     cases = least + bisect_left(range(least, _MOST), True, key=enough)

@@ -49,7 +49,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 
 def share_of_letters(text: str, beyond: str) -> float:
-    """Return the share of a text's letters that come after a character in Unicode; 0 where there is no
+    """Return the share of a text's letters that come after a character in Unicode; 0 if there is no
     letter."""
     letters = [sign for sign in text if sign.isalpha()]
     return sum(sign > beyond for sign in letters) / len(letters) if letters and not text.isascii() else 0.0
@@ -103,7 +103,7 @@ def longest_common_subsequence(first: Sequence[Hashable], second: Sequence[Hasha
     for position, item in enumerate(first):
         positions[item] = positions.get(item, 0) | 1 << position
     every = (1 << len(first)) - 1
-    row = every  # a zero where the length grows by one
+    row = every  # a zero if the length grows by one
     for item in second:
         matches = row & positions.get(item, 0)
         row = ((row + matches) | (row - matches)) & every

@@ -81,8 +81,8 @@ def lock_path(executed: Path) -> Path:
 
 
 def planned(profile: Profile) -> list[Cell]:
-    """Return every cell that a profile asks for, in the order of the plans; a ParameterError where two have
-    one folder."""
+    """Return every cell that a profile asks for, in the order of the plans; a ParameterError if two have one
+    folder."""
     plans = dict.fromkeys(registry.PLANS.values())
     return _all_distinct([cell for plan in plans for cell in registry.find(plan)(profile)])
 
@@ -142,7 +142,7 @@ _COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64"}
 
 @dataclass(frozen=True)
 class CellOutput:
-    """What a cell left; ``model`` is the folder of its model, None where it kept none."""
+    """What a cell left; ``model`` is the folder of its model, None if it kept none."""
 
     cell: Cell
     tables: dict[str, pd.DataFrame]

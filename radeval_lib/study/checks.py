@@ -58,7 +58,7 @@ class Check:
     needed : whether the exhibit needs it. Not needed are a lead that the paper does not claim, and a test
         that can only contradict: a one-sided bound, or an interval too wide to support anything.
     cells : the printed cells that it compares, each by its values in the key columns of its table.
-    discrepancy : why it fails, by its name under ``discrepancies`` in ``paper.yml``; empty where nothing is
+    discrepancy : why it fails, by its name under ``discrepancies`` in ``paper.yml``; empty if nothing is
         known.
     reading : where the paper leaves open what is meant, the reading that this row takes; rows of one key are
         the readings of one statement, and count as what all of them say.
@@ -102,7 +102,7 @@ class Check:
 
     @property
     def holds(self) -> bool | None:
-        """Whether it holds or fails; None where it is inconclusive."""
+        """Whether it holds or fails; None if it is inconclusive."""
         return {HOLDS: True, FAILS: False}.get(self.outcome)
 
 
@@ -144,7 +144,7 @@ def check_value(
     Raises
     ------
     ValueError
-        Where the printed cell is a dash or not legible, or a computed number is NaN: nothing can be checked.
+        If the printed cell is a dash or not legible, or a computed number is NaN: nothing can be checked.
     """
     cell = parse(printed) if isinstance(printed, str) else printed
     if math.isnan(cell.value):
@@ -195,7 +195,7 @@ def check_statement(
     ----------
     claim : what the paper says, in its words.
     finding : what follows, in words that the caller made from computed values.
-    holds : whether the finding supports the claim, None where it is inconclusive; computed, never typed.
+    holds : whether the finding supports the claim, None if it is inconclusive; computed, never typed.
     cells : printed cells that are compared.
     asked : what we ask for, where the claim sets no number.
     """
@@ -225,7 +225,7 @@ def check_setting(paper: str, setting: str) -> Check:
     Raises
     ------
     PrintedError
-        Where the table has no such setting.
+        If the table has no such setting.
     """
     rows = released("settings").query("paper == @paper and setting == @setting")
     if len(rows) != 1:
@@ -241,7 +241,7 @@ def check_setting(paper: str, setting: str) -> Check:
 
 
 def above(low: float, high: float, edge: float = 0.0) -> bool | None:
-    """Return whether an interval lies above an edge: False where it lies below, None where it holds the edge.
+    """Return whether an interval lies above an edge: False where it lies below, None if it holds the edge.
 
     An interval that holds the edge, or has an end that is NaN, decides nothing, for a claim or against it.
     """
@@ -256,7 +256,7 @@ def below(low: float, high: float, edge: float) -> bool | None:
 
 
 def under_every(readings: Iterable[bool | None]) -> bool | None:
-    """Return what all readings say, None where they differ, or one decides nothing, or there is none."""
+    """Return what all readings say, None if they differ, or one decides nothing, or there is none."""
     outcomes = {None if holds is None else bool(holds) for holds in readings}
     return outcomes.pop() if len(outcomes) == 1 else None
 
@@ -265,7 +265,7 @@ def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, flo
     """Compare printed numbers with bounds that mathematics sets: a test that can only contradict.
 
     ``cells``: printed numbers, each with its lowest and its highest possible value; those that are not
-    legible are left out. A ValueError where none is legible.
+    legible are left out. A ValueError if none is legible.
     """
     legible = [bound for bound in cells if not math.isnan(bound[0].value)]
     if not legible:
@@ -305,9 +305,9 @@ def check_groups(
     Raises
     ------
     PrintedError
-        Where the table has no such column.
+        If the table has no such column.
     ValueError
-        Where the target or an input stands nowhere in the table, or an input twice in a group.
+        If the target or an input stands nowhere in the table, or an input twice in a group.
     """
     keys = [by] if isinstance(by, str) else list(by)
     ((target_column, target_value),) = target.items()

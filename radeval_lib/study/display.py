@@ -72,8 +72,8 @@ def show_checks(checks: Sequence[Check], caption: str = "") -> HTML:
 def only_with_data(
     run: Run, *roles: str, one_set: bool = False, dataset: str = "", generated: bool = False
 ) -> None:
-    """End a page here, with a line on what it needs, where nothing or the generator fills one of these roles,
-    or the data root lacks what does.
+    """End a page here, with a line on what it needs, if nothing or the generator fills one of these roles, or
+    the data root lacks what does.
 
     Later cells of the notebook then do nothing, and the book leaves them out.
 
@@ -101,7 +101,7 @@ def only_with_data(
 
 
 def claim_box(holds: bool | None) -> HTML | None:
-    """Return the standard box for a claim that this build does not bear out, None where it holds."""
+    """Return the standard box for a claim that this build does not bear out, None if it holds."""
     if holds:
         return None
     verb = "contradict" if holds is False else "do not decide"
@@ -118,7 +118,7 @@ def tried(rows: Mapping[str, str]) -> HTML:
 
 
 def _lack(run: Run, roles: Sequence[str], one_set: bool, dataset: str) -> str:
-    """Return why a page has no answer from what fills its roles (:func:`only_with_data`); empty where it has
+    """Return why a page has no answer from what fills its roles (:func:`only_with_data`); empty if it has
     one."""
     if lacks := "; ".join(filter(None, map(run.lacks, roles))):
         return lacks
@@ -177,7 +177,7 @@ def glue(**values: str) -> None:
     Raises
     ------
     TypeError
-        Where a value is not text: a number without a format would show all its digits.
+        If a value is not text: a number without a format would show all its digits.
     """
     for name, value in values.items():
         if not isinstance(value, str):
@@ -186,6 +186,6 @@ def glue(**values: str) -> None:
 
 
 def phrase(estimate: Estimate, *, more: str, less: str, open: str) -> str:
-    """Return the words that an interval decides: ``more`` above 0, ``less`` below, ``open`` where it holds 0
-    or an end is NaN."""
+    """Return the words that an interval decides: ``more`` above 0, ``less`` below, ``open`` if it holds 0 or
+    an end is NaN."""
     return {True: more, False: less, None: open}[above(estimate.low, estimate.high)]

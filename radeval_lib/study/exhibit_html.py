@@ -213,7 +213,7 @@ def _differences(result: Result, letters: Mapping[str, str]) -> str:
 
 def exhibit_html(result: Result, *, folded: bool = False) -> str:
     """Return a result as a page shows it: the verdict in a line and failing checks with their discrepancies;
-    the table as printed and recomputed, where there is one; all else folded. ``folded``: all but verdict and
+    the table as printed and recomputed, if there is one; all else folded. ``folded``: all but verdict and
     name is folded."""
     entry = exhibit(result.exhibit)
     covered = result.coverage.words if result.coverage else ""
@@ -375,10 +375,10 @@ def compared_cells(result: Result) -> pd.DataFrame:
     -------
     DataFrame
         The table's key columns and ``printed`` (str); ``follows`` (str, what a check of this cell alone
-        found), ``low`` and ``high`` (float64, its range; NaN where nothing follows), ``outcome`` (str, one of
-        :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`, :data:`COMPARED`, or empty where no check compares
-        the cell), and ``discrepancy`` (str, by its name in ``paper.yml``). Of several checks of a cell,
-        the first of those with the worst outcome is taken.
+        found), ``low`` and ``high`` (float64, its range; NaN if nothing follows), ``outcome`` (str, one of
+        :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`, :data:`COMPARED`, or empty if no check compares
+        the cell), and ``discrepancy`` (str, by its name in ``paper.yml``). Of several checks of a cell, the
+        first of those with the worst outcome is taken.
     """
     frame = printed(result.exhibit)
     keys = frame.drop(columns=_VALUE)
@@ -449,7 +449,7 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = F
     laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
     entry = exhibit(result.exhibit)
     caption = f"{entry.label} {origin_of(result.exhibit)}: {unit_of(result.exhibit)}"
-    # Below a line with its caption, where it is long, or nothing in it is compared.
+    # Below a line with its caption, if it is long, or nothing in it is compared.
     folded = not opened and (len(cells) > MOST_OPEN or not cells["outcome"].any())
     table = table_html(laid_out, "" if folded else caption, raw=tuple(laid_out.columns), label=caption)
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)

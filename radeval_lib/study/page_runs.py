@@ -154,7 +154,7 @@ class PageRun(runs.Run):
         table : the rebuilt table, for readers of the file.
         evidence : what the data are.
         rests_on : as in :meth:`exhibit`.
-        samples : on which the intervals of the table rest; none where it has no intervals.
+        samples : on which the intervals of the table rest; none if it has no intervals.
         """
         with self.exhibit(exhibit_id, evidence, used, instrument=verdicts.OURS, rests_on=rests_on) as rebuilt:
             rebuilt.rebuilt = table
@@ -181,7 +181,7 @@ class PageRun(runs.Run):
         Parameters
         ----------
         name : the claim's name on its page, in letters and underscores.
-        parts : what the claim says: computed truths, or checks; None where a part is inconclusive. All must
+        parts : what the claim says: computed truths, or checks; None if a part is inconclusive. All must
             hold; one that fails contradicts the claim.
 
         Returns

@@ -37,7 +37,7 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     ----------
     name : of its file; ``description`` says in a sentence what it is for.
     seed : taken where a run is given none.
-    device : that models run on; ``auto``: CUDA where there is one.
+    device : that models run on; ``auto``: CUDA if there is one.
     threads : of one notebook.
     resamples : of the cases, for every interval.
     needs_data_root : whether it can run only where data files are.
@@ -62,7 +62,7 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     limits: Limits = Limits()
 
     def section(self, system: str, kind: type[Section]) -> Section:
-        """Return the settings of one system, checked against what it knows; a ProfileError where there is no
+        """Return the settings of one system, checked against what it knows; a ProfileError if there is no
         such section, or one of its keys is wrong."""
         where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
         try:
@@ -110,7 +110,7 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
     if name in extended:
         circle = " -> ".join((*extended, name))
         raise ProfileError(f"profiles extend each other in a circle: {circle}", display_path(PROFILES))
-    if name not in names():  # also where it names a file elsewhere
+    if name not in names():  # also if it names a file elsewhere
         raise ProfileError(
             f"unknown profile {name!r}", display_path(PROFILES), f"Profiles: {', '.join(names())}."
         )
@@ -130,7 +130,7 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _merged(inherited: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
-    """Return both, with ``own`` where they differ; mappings within them are merged likewise."""
+    """Return both, with ``own`` if they differ; mappings within them are merged likewise."""
     both = {
         key: _merged(inherited[key], value)
         for key, value in changed.items()
@@ -146,7 +146,7 @@ def profile(name: str) -> Profile:
     Raises
     ------
     ProfileError
-        Where there is none, it is not YAML, a key, a role or what fills one is unknown, a value is wrong, or
+        If there is none, it is not YAML, a key, a role or what fills one is unknown, a value is wrong, or
         profiles extend each other in a circle.
     """
     values = _values(name)

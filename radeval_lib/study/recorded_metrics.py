@@ -59,7 +59,7 @@ def columns(name: str, root: Path | None, pairs: Sequence[tuple[str, str]]) -> p
     Raises
     ------
     DataError
-        Where a pair is not recorded, or texts are given without a data root.
+        If a pair is not recorded, or texts are given without a data root.
     """
     if all(behind(candidate) for _, candidate in pairs):
         numbers = [_candidate(*pair).number for pair in pairs]
@@ -85,7 +85,7 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
     Raises
     ------
     DataError
-        Where they are not a candidate and its own reference: only such pairs are recorded.
+        If they are not a candidate and its own reference: only such pairs are recorded.
     """
     ours, theirs = behind(reference), behind(candidate)
     is_pair = ours and theirs and (ours.set, ours.side, theirs.side) == (theirs.set, "reference", "candidate")
@@ -130,7 +130,7 @@ class _BesideRecorded:
         Raises
         ------
         DataError
-            Where a pair of placeholders is not recorded, or was recorded with other settings.
+            If a pair of placeholders is not recorded, or was recorded with other settings.
         """
         pairs = list(zip(references, candidates, strict=True))
         stored = self._known(pairs)

@@ -37,7 +37,7 @@ FROZEN_SETS = ("radpref", "mts_dialog")
 
 
 def texts(name: str, root: Path) -> list[tuple[str, str]]:
-    """Return reference and candidate of every candidate of a set, in the order of its files; empty where the
+    """Return reference and candidate of every candidate of a set, in the order of its files; empty if the
     data root does not hold it."""
     if name == "radpref":
         path = find(name, root, radpref.CASES_FILE)
@@ -202,7 +202,7 @@ def _kept(key_text: str, value: Callable[[], str]) -> str:
     digests = _behaviours(_CACHE)
     if key not in digests:
         digests[key] = value()
-        with suppress(OSError):  # where nothing can be written, it is computed again
+        with suppress(OSError):  # if nothing can be written, it is computed again
             atomic.write_text(_CACHE, json.dumps(digests) + "\n")
     return digests[key]
 

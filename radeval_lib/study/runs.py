@@ -104,7 +104,7 @@ class Run:
         return np.random.default_rng([self.seed, key])
 
     def find(self, dataset: str, file: str = "") -> Path | None:
-        """Return a verified file of a data set under the data root, recorded as read; None where it is
+        """Return a verified file of a data set under the data root, recorded as read; None if it is
         absent."""
         self.require_declared("data", dataset)
         path: Path | None = registry.find("radeval_lib.data.manifests:find")(dataset, self.data_root, file)
@@ -138,9 +138,9 @@ class Run:
         Raises
         ------
         NotebookError
-            Where the notebook does not declare the role.
+            If the notebook does not declare the role.
         RoleError
-            Where the profile fills no such role, or its filler is absent.
+            If the profile fills no such role, or its filler is absent.
         """
         size = self.whole_profile.sizes.get(role, 0)
         given = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._note(role)}
@@ -152,13 +152,13 @@ class Run:
         Raises
         ------
         NotebookError
-            Where the notebook does not declare that it uses the role.
+            If the notebook does not declare that it uses the role.
         RoleError
-            Where the profile fills no such role.
+            If the profile fills no such role.
         ResultError, ModelError
-            Where the cell that makes it has not run yet, or the model is absent.
+            If the cell that makes it has not run yet, or the model is absent.
         StatementError
-            Where it is a server, and no statement allows to send it what the data root holds.
+            If it is a server, and no statement allows to send it what the data root holds.
         """
         name = self.filler("models", role)
         filling = self._filling("models")
@@ -183,13 +183,13 @@ class Run:
 
         Parameters
         ----------
-        settings : of the metric, where they differ from its defaults; roles that it needs are filled from the
+        settings : of the metric, if they differ from its defaults; roles that it needs are filled from the
             profile unless they are given.
 
         Raises
         ------
         NotebookError
-            Where the notebook does not declare the metric, or a role that it needs.
+            If the notebook does not declare the metric, or a role that it needs.
         """
         self.require_declared("metrics", name)
         for setting in settings.values():
@@ -236,7 +236,7 @@ class Run:
         NotebookError
             Where this notebook does not declare that it reads them.
         ResultError
-            Where one was not made yet or is damaged.
+            If one was not made yet or is damaged.
         """
         self.require_declared("cells", notebook)
         return [self._kept(cell) for cell in cells.planned_of(self.whole_profile, notebook)]
@@ -261,7 +261,7 @@ class Run:
         Raises
         ------
         ParameterError
-            Where a table or a fact could not be read back as it is.
+            If a table or a fact could not be read back as it is.
         """
         cell, provenance = Cell(self.notebook, self.parameters), self.provenance()
         if stage := os.environ.get(STAGE):  # it moves into its place when the run has ended
@@ -325,7 +325,7 @@ class Run:
 
     def evidence(self, role: str) -> str:
         """Level of evidence of what is computed on a role: ``synthetic``, ``recorded``, ``open`` or
-        ``credentialed``; ``absent`` where nothing fills it."""
+        ``credentialed``; ``absent`` if nothing fills it."""
         return self._filling("data").evidence(self.filler("data", role))
 
     def rests_on(self, role: str) -> str:
@@ -351,7 +351,7 @@ class Run:
 
     def stand_in(self, wanted: Mapping[str, str]) -> str:
         """Return what stands in for the paper's own data and models (``wanted``, by role) in this run; empty
-        where nothing does."""
+        if nothing does."""
         filled = {
             role: self.filler("models" if role in self.declared.models else "data", role) for role in wanted
         }
@@ -370,8 +370,7 @@ class Run:
         return fillers[role]
 
     def lacks(self, role: str) -> str:
-        """Return what the data root lacks of what fills a role of data, in one line; empty where it is
-        there."""
+        """Return what the data root lacks of what fills a role of data, in one line; empty if it is there."""
         filling, filler = self._filling("data"), self.filler("data", role)
         is_there = filling.present(filler, self.data_root)
         return "" if is_there else str(filling.lack(role, filler, self.data_root))
@@ -424,7 +423,7 @@ def begin_cell(
     Raises
     ------
     NotebookError, ProfileError, ParameterError, DataRootError
-        Where a parameter is unknown, of the wrong type, or names what does not exist.
+        If a parameter is unknown, of the wrong type, or names what does not exist.
     """
     if not sources.path_of(notebook).is_file():
         remedy = "Give its path, such as rales/datasets."

@@ -145,7 +145,7 @@ def _finding(result: Result) -> str:
 
 def failing(checks: pd.DataFrame) -> pd.DataFrame:
     """Return the checks of an audit that fail, or would but for an open convention or our copy, with
-    ``reason``: the name of their discrepancy, or where none is known, their exhibit and what they compare."""
+    ``reason``: the name of their discrepancy, or if none is known, their exhibit and what they compare."""
     failed = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
     unexplained = failed["exhibit"] + ": " + failed["what"]
     return failed.assign(reason=failed["discrepancy"].where(failed["discrepancy"] != "", unexplained))
@@ -217,7 +217,7 @@ def not_checked(card: pd.DataFrame, notebook: str) -> str:
 
 
 def _short(label: str, title: str) -> str:
-    """Return what an exhibit is called in a list: its number, or the beginning of its title where it has
+    """Return what an exhibit is called in a list: its number, or the beginning of its title if it has
     none."""
     return escape(label if _NUMBERED_EXHIBIT.fullmatch(label) else re.split(r"[:;] | \(", title)[0])
 

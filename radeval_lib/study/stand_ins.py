@@ -46,7 +46,7 @@ def basis(filled: Mapping[str, str], data: Mapping[str, str], models: Mapping[st
 
 
 def stand_in(filled: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """Return what stands in for the paper's own data and models (``wanted``, by role); empty where nothing
+    """Return what stands in for the paper's own data and models (``wanted``, by role); empty if nothing
     does."""
     return "; ".join(
         f"{_description(role, filled[role])}, not {title(paper)}"
@@ -95,7 +95,7 @@ def title(filler: str) -> str:
 
 
 def _data_title(filler: str) -> str:
-    """Return the names of data sets as their manifests have them; empty where a filler is not a data set."""
+    """Return the names of data sets as their manifests have them; empty if a filler is not a data set."""
     if filler in (SYNTHETIC, ABSENT):
         return {SYNTHETIC: "the generator", ABSENT: "nothing"}[filler]
     if registry.is_recorded(filler):

@@ -1,9 +1,9 @@
 """One rule for claims that something is higher, better or best: the order, and whether the lead is real.
 
 A claim of superiority becomes two checks. Its *order* holds where the numbers stand as claimed. Its *lead*
-holds where the difference is distinguishable from chance; where it is not, or nothing says how large chance
-is, the lead is not established and the check is inconclusive. A lead that is established the other way fails.
-A sentence that one thing is better than another needs both. One that only describes its numbers (a column's
+holds where the difference is distinguishable from chance; if it is not, or nothing says how large chance is,
+the lead is not established and the check is inconclusive. A lead that is established the other way fails. A
+sentence that one thing is better than another needs both. One that only describes its numbers (a column's
 highest, a mean length, a time) needs the order alone, which the page says, and an open lead is noted in the
 coverage.
 """
@@ -41,7 +41,7 @@ class Lead:
 
     Attributes
     ----------
-    sign : 1 where the lead is established, -1 where the opposite is, 0 where neither.
+    sign : 1 if the lead is established, -1 if the opposite is, 0 if neither.
     wording : the interval or the p value, in words.
     """
 
@@ -57,8 +57,8 @@ class Lead:
 
     @classmethod
     def by_p(cls, difference: float, p: float, note: str = "") -> Lead:
-        """Return a difference (positive: the claimed direction) with its two-sided p value; a ValueError
-        where either is NaN."""
+        """Return a difference (positive: the claimed direction) with its two-sided p value; a ValueError if
+        either is NaN."""
         if math.isnan(difference):
             raise ValueError("a difference that is not a number has no sign")
         sign = int(math.copysign(1, difference)) if p < LEVEL and difference else 0
@@ -105,8 +105,8 @@ def check_superiority(
     Raises
     ------
     ValueError
-        Where a name has no value or one that is not a number, as of a cell that is not legible; where there
-        is no rival, or one is claimed to be better than itself; or where a lead over one is missing.
+        If a name has no value or one that is not a number, as of a cell that is not legible; if there is no
+        rival, or one is claimed to be better than itself; or where a lead over one is missing.
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
@@ -189,13 +189,13 @@ def check_no_deficit(name: Key | str, claim: str, finding: str, difference: floa
     ----------
     name : the check's key.
     claim, finding : what the paper says, and what was found, in words.
-    difference : by how much it is above the other: the check holds where that is above 0.
-    lead : of the same difference: the check fails where it is established the other way.
+    difference : by how much it is above the other: the check holds if that is above 0.
+    lead : of the same difference: the check fails if it is established the other way.
 
     Raises
     ------
     ValueError
-        Where the difference is NaN.
+        If the difference is NaN.
     """
     if math.isnan(difference):
         raise ValueError(f"check {name!r}: the difference is not a number")
@@ -237,7 +237,7 @@ _EDGE = 1e-9  # of binary floating point: ends of rounding that touch are equal
 
 
 def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
-    """Return the numbers, and all combinations of the ends of what rounds to them; a ValueError where one is
+    """Return the numbers, and all combinations of the ends of what rounds to them; a ValueError if one is
     NaN."""
     exact = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
     if any(math.isnan(number.value) for number in exact):

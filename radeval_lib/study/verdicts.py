@@ -79,7 +79,7 @@ UNITS = ("cells", "settings", "statements")
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of an exhibit a result decided; a ResultError where more than there is, or in another unit.
+    """How much of an exhibit a result decided; a ResultError if more than there is, or in another unit.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Coverage:
 
 def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str:
     """Return one of :data:`KINDS`: which words a result may use, by its data and whose instrument computed
-    it; a ResultError where evidence or instrument is of no known kind."""
+    it; a ResultError if evidence or instrument is of no known kind."""
     if evidence not in EVIDENCE:
         raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Evidence: {', '.join(EVIDENCE)}.")
     if instrument not in INSTRUMENTS:

@@ -44,7 +44,7 @@ class Direction:
     """One of the two weighted means: of each query entity the position of its match, and their cosine, weight
     and penalty, shape (query entities,).
 
-    ``value`` is the sum of the terms over the sum of the weights; 0 where these sum to 0.
+    ``value`` is the sum of the terms over the sum of the weights; 0 if these sum to 0.
     """
 
     positions: NDArray[np.int64]
@@ -73,10 +73,9 @@ class Direction:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything from which a pair's score can be redone by hand: the entities found; the candidate's
-    looked up among the reference's (precision) and the other way round (recall), None where a side has no
-    entity; their harmonic mean, or the value for a side without entities; and what a reader should
-    know."""
+    """Everything from which a pair's score can be redone by hand: the entities found; the candidate's looked
+    up among the reference's (precision) and the other way round (recall), None if a side has no entity; their
+    harmonic mean, or the value for a side without entities; and what a reader should know."""
 
     reference: tuple[NamedEntity, ...]
     candidate: tuple[NamedEntity, ...]

@@ -72,7 +72,7 @@ class RaTEScore(Metric):
 
     name = "ratescore"
     title = "RaTEScore"
-    range = (0.0, 1.0)  # where no cosine is negative; with ``cosine=keep`` a score can leave it
+    range = (0.0, 1.0)  # if no cosine is negative; with ``cosine=keep`` a score can leave it
     citation = "zhao2024ratescore"
     needs = ("ner_model", "encoder")
     reads_lines = True  # the released rules do
@@ -180,7 +180,7 @@ class RaTEScore(Metric):
                 spans = pair if entities is theirs else pair[::-1]
                 rule = f"cosine {term.cosine:.2f} with the nearest entity, of type {other}"
                 rule += f"; penalty {term.penalty:g}" if term.penalty != 1 else ""
-                # Where two entities are each other's nearest, once is enough.
+                # If two entities are each other's nearest, once is enough.
                 if not matched or (kind, other, *spans) not in reported:
                     yield Reason(
                         "matched" if matched else "unmatched",

@@ -5,11 +5,11 @@ is a sentence. So a boundary that the rules find within a token has no effect. :
 as medspaCy's PyRuSH does, without spaCy and much faster.
 
 The rules are data (``rush_rules.tsv``, medspaCy 1.3.1, file ``resources/en/rush_rules.tsv``, Apache 2.0):
-patterns over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores;
-an odd score makes a pattern a false clue that wins over the true clues it overlaps if it is wider. They
-live in a trie that is tried at each position of the text. PyRuSH needs spaCy below 3.8, which needs numpy
-1, and takes milliseconds per report; this module keeps its rules' meaning, oddities included, and skips
-positions where no rule can match.
+patterns over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores; an
+odd score makes a pattern a false clue that wins over the true clues it overlaps if it is wider. They live in
+a trie that is tried at each position of the text. PyRuSH needs spaCy below 3.8, which needs numpy 1, and
+takes milliseconds per report; this module keeps its rules' meaning, oddities included, and skips positions if
+no rule can match.
 
 Sources: PyRuSH 1.0.13 (``RuSH.segToSentenceSpans``), PyFastNER 1.0.10 (``FastCNER``), quicksectx 0.4.1.
 """
@@ -250,7 +250,7 @@ class _State:
         self._shared: dict[int, _State | None] = {}  # for characters that differ in no class and no literal
 
     def step(self, char: str) -> _State | None:
-        """Return where a character leads; None where no rule goes on with it."""
+        """Return where a character leads; None if no rule goes on with it."""
         kind = _kind(char) if char not in self._literals else -1
         if kind in self._shared:
             state = self._shared[kind]

@@ -42,9 +42,8 @@ class Options:
         (Section 2.4).
     orientation : index of W. ``query_first``: W[type of the query entity, type of its match] (the code).
         ``match_first``: the other way round, as Section 2.4 and the worked example of A.1 print it.
-    empty : value where a side has no entity. ``half``: 0.5, whatever the other side has (the code).
-        ``zero``: 0. ``one_if_both_empty``: 1 where neither side has any, else 0. The paper does not define
-        it.
+    empty : value where a side has no entity. ``half``: 0.5, whatever the other side has (the code). ``zero``:
+        0. ``one_if_both_empty``: 1 if neither side has any, else 0. The paper does not define it.
     min_characters : shorter sentences are dropped before the entities are looked for (the code: 3; the paper
         states no filter).
     pooling : vector of an entity. ``cls``: last hidden state of the first token (the code). ``mean``: mean

@@ -88,11 +88,11 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
     in training ``labels``, its class, :data:`IGNORED` in padding; and in training ``relations`` of shape
     (gold relations, 4): unit, head span, tail span, class.
 
-    It returns ``entities``, logits of shape (units, spans, types + 1);
-    ``chosen``, the positions of the spans that were paired, shape (units, k), -1 where there are fewer; and
-    ``pairs``, logits of shape (units, k, k, relations + 1), head before tail. With ``labels`` and
-    ``relations`` it also returns ``loss``: the summed cross-entropy over spans and over pairs, each divided
-    by the number of gold spans, so that batches of long and of short texts weigh alike.
+    It returns ``entities``, logits of shape (units, spans, types + 1); ``chosen``, the positions of the spans
+    that were paired, shape (units, k), -1 if there are fewer; and ``pairs``, logits of shape (units, k, k,
+    relations + 1), head before tail. With ``labels`` and ``relations`` it also returns ``loss``: the summed
+    cross-entropy over spans and over pairs, each divided by the number of gold spans, so that batches of long
+    and of short texts weigh alike.
     """
     import torch
     from torch import nn
@@ -249,7 +249,7 @@ class GraphModel:
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """Return ``entity_f1``, ``relation_f1`` and ``strict_f1`` (micro, see :func:`tally`); ``f1`` is the
-        mean of the first two. All are 0 where there is nothing to find and nothing is found."""
+        mean of the first two. All are 0 if there is nothing to find and nothing is found."""
         sums = tally(self, records).groupby("part")[["matched", "predicted", "gold"]].sum()
         sums = sums.reindex(PARTS, fill_value=0)
         f1 = (2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)).to_dict()
@@ -284,7 +284,7 @@ class GraphModel:
         ]
 
     def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Return a padded batch of units; ``widths`` is -1 where there is no span."""
+        """Return a padded batch of units; ``widths`` is -1 for padding."""
         import torch
 
         inputs = padded(self.tokenizer, (row["input_ids"] for row in rows))

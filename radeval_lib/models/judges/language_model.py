@@ -76,7 +76,7 @@ Follow this specific format for your output, even if no errors are found:
 <The number of matched findings>. <Finding 1>; <Finding 2>; ...; <Finding n>
 ```
 """
-# Every line but the first is indented where it is not empty.
+# Every line but the first is indented if it is not empty.
 _INDENTED = re.sub(r"\n(?=[^\n])", "\n    ", _PROMPT)
 
 
@@ -101,7 +101,7 @@ def released_chat(asked: str, end: str) -> str:
 
 
 _STEP = 25  # words by which reports are shortened until a prompt fits
-AFTER_PROMPT = "\n\n"  # between prompt and analysis, where there is no chat template
+AFTER_PROMPT = "\n\n"  # between prompt and analysis, if there is no chat template
 _ENDED = ("llama", "mistral")  # types of models whose tokenizer ends every text in the released code
 
 
@@ -111,7 +111,7 @@ class CausalJudge:
     A released GREEN model is asked in its own wording and form, whatever template its tokenizer brings; any
     other by the template of its tokenizer, or as :class:`JudgeTuning` taught it.
 
-    Where a prompt would leave no room for the answer, the two reports are shortened, never the end of the
+    If a prompt would leave no room for the answer, the two reports are shortened, never the end of the
     prompt: the released package cuts the end, and with it the tag after which the model answers.
 
     Parameters
@@ -275,7 +275,7 @@ class JudgeTuning:
 
     def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
         """Return ``likelihood``: mean log-probability of a token of the analyses, in nats; at most 0, and 0
-        where there is no token."""
+        if there is no token."""
         total, count = 0.0, 0
         with evaluating(self.module, "float32") as device:
             for start in range(0, len(records), 8):

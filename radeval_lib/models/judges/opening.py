@@ -214,7 +214,7 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
     JudgeError
         If a model is named and ``name`` is not a server's, or the judge cannot be made.
     StatementError
-        Where it is a server, and no statement lets it get what the data root of the environment holds.
+        If it is a server, and no statement lets it get what the data root of the environment holds.
     """
     if model and not name.startswith(ADDRESSES):
         raise JudgeError(f"the judge {name!r} is no server, so that it has no model {model!r}", "judge")

@@ -81,7 +81,7 @@ def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[Word
 @dataclass(frozen=True)
 class Counts:
     """Sufficient statistics: add them up over sentences to resample or regroup without tagging again. Each
-    measure is 0 where its denominator is."""
+    measure is 0 if its denominator is."""
 
     matched: int = 0
     predicted: int = 0

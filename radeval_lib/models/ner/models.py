@@ -115,7 +115,7 @@ class IobNerModel:
 
 
 def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
-    """Return the labels by index, types in upper case; a :class:`ModelError` where they are not IOB."""
+    """Return the labels by index, types in upper case; a :class:`ModelError` if they are not IOB."""
     indices = sorted(id2label)
     labels = [str(id2label[index]) for index in indices]
     odd = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
@@ -157,7 +157,7 @@ def open_ner_model(
 ) -> IobNerModel | SpanNerModel:
     """Return the NER model of a folder or hub name: of spans if this library saved one there, else of tokens.
 
-    ``decoding`` is of labels of tokens alone. A :class:`ModelError` where the model cannot be loaded.
+    ``decoding`` is of labels of tokens alone. A :class:`ModelError` if the model cannot be loaded.
     """
     if (Path(model) / SETTINGS).is_file():
         return SpanNerModel(model, device=device, precision=precision)

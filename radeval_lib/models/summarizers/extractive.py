@@ -55,7 +55,7 @@ def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.
 
 
 def mean_rouge_l(records: Sequence[ReportPair], written: Sequence[str]) -> dict[str, float]:
-    """Return ``rouge_l``: the mean of :func:`rouge_l` over records and what was written; 0 where none is."""
+    """Return ``rouge_l``: the mean of :func:`rouge_l` over records and what was written; 0 if none is."""
     values = rouge_l([reveal(record.impression) for record in records], written)
     return {"rouge_l": float(values.mean()) if len(values) else 0.0}
 

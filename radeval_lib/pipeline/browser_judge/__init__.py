@@ -1,4 +1,4 @@
-"""The judge by rules in a reader's browser: its modules and their data, and a Python that runs in a page.
+"""The rule-based judge in a reader's browser: its modules and their data, and a Python that runs in a page.
 
 The Python is Pyodide, from a package that is pinned by version and checksum in ``pyodide.yml`` and is never
 fetched here: ``workflow/fetch_pyodide`` does, for ``make book`` and ``make open``. The judge is this

@@ -36,11 +36,11 @@ class Chances:
     counts: tuple[float, ...]  # shares of reports with 0, 1, 2 ... findings that are not devices
     rare: float  # factor on the weight of rare diseases
     device: float
-    normal: float  # of a statement of weight 1, where nothing speaks against it
+    normal: float  # of a statement of weight 1, if nothing speaks against it
     most_denials: int
     longest_denial: int  # concepts in one
     other_order: float  # that the reading begins with another organ
-    joined: float  # that a statement ends the sentence before it, where it can
+    joined: float  # that a statement ends the sentence before it, if it can
     look: float
     second_look: float
     suggestion: float
@@ -53,8 +53,8 @@ class Chances:
     size_on_x_ray: float = 0.5
     two_diameters: float = 0.3
     uncertain: float = 0.1
-    change: float = 0.42  # where there was an examination before
-    unchanged: float = 0.45  # where there is a change or none
+    change: float = 0.42  # if there was an examination before
+    unchanged: float = 0.45  # if there is a change or none
 
 
 CHANCES: dict[Style, Chances] = {
@@ -224,7 +224,7 @@ def draw_finding(
 
 
 def _draw_side(rng: Random, options: tuple[Side, ...], chances: Chances) -> Side | None:
-    """Return one of the sides that a finding may have; None where it has none."""
+    """Return one of the sides that a finding may have; None if it has none."""
     if not options:
         return None
     if "bilateral" in options and rng.random() < chances.both_sides:
@@ -245,7 +245,7 @@ def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chanc
 
 
 def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | None:
-    """Return one of the changes that make sense; None where none does."""
+    """Return one of the changes that make sense; None if none does."""
     allowed = allowed_changes(concept)
     if not allowed:
         return None

@@ -40,8 +40,8 @@ MIMIC_RRS_TRAINED: tuple[tuple[str, str], ...] = (
     ("MRI", "HEAD"),
     ("X-Ray", "CHEST"),
 )
-_HOSPITAL_SHARE = 0.6  # of reports, where no style is asked for
-_PRIOR_SHARE = 0.4  # of reports with an earlier examination, where it is not asked for
+_HOSPITAL_SHARE = 0.6  # of reports, if no style is asked for
+_PRIOR_SHARE = 0.4  # of reports with an earlier examination, if it is not asked for
 Pair = tuple[str, str]
 
 

@@ -220,7 +220,7 @@ class _Speaker:
             clause = FindingClause(self.builder, self.style, wording, content)
             clause.change_form = "pre" if content.change else ""
             clause.run(pick(self.words.frames("joined", "finding"), wording, Byte.FRAME))
-            clause.slot_change()  # where there was no room for it before the noun
+            clause.slot_change()  # if there was no room for it before the noun
             clause.finish()
         else:
             assert isinstance(content, Denial)  # see `_check`

@@ -41,7 +41,7 @@ def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArra
     """Return cosine of the token counts of every reference with every candidate, shape (references,
     candidates).
 
-    Stands in for GREEN's BERTScore where no encoder is available.
+    Stands in for GREEN's BERTScore if no encoder is available.
     """
     bags = [Counter(token.lower() for token in tokenize(text)) for text in (*references, *candidates)]
     words = {word: index for index, word in enumerate(sorted(set().union(*bags)))}

@@ -111,7 +111,7 @@ def _assign(
     """Return which finding takes which error: one each where possible, else several of different kinds.
 
     Returns, in the order of ``kinds``, the kind, the uid of the statement and the finding as the candidate
-    has it (None: left out); None where no assignment was found in ``_TRIES`` tries.
+    has it (None: left out); None if no assignment was found in ``_TRIES`` tries.
     """
     options = [_options(rng, lexicon, report, *kind) for kind in kinds]
     order = sorted(range(len(kinds)), key=lambda i: len(options[i]))  # the errors with the least choice first

@@ -1,4 +1,4 @@
-"""The judge by rules: findings of both reports aligned, every difference named, weighed and explained."""
+"""The rule-based judge: findings of both reports aligned, every difference named, weighed and explained."""
 
 from radeval_lib.rules.judge.judge import JudgedError, Judgement, RulesJudge, judge_pair
 

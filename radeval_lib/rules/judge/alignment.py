@@ -1,4 +1,4 @@
-"""How two findings of the judge by rules are related: by name, by meaning, and by place."""
+"""How two findings of the rule-based judge are related: by name, by meaning, and by place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GOOD_POSITION = "good_position"  # of a device; does not say where that is
 
 def relation(item: Item, other: Item) -> str | None:
     """Return how two findings are related, as one of :data:`SAME`, :data:`MEANT`, :data:`KIND` and
-    :data:`KIN`; None where they are not."""
+    :data:`KIN`; None if they are not."""
     if item.observation == other.observation or _namesakes(item, other):
         return SAME
     mine, theirs = item.means | {item.observation}, other.means | {other.observation}
@@ -52,7 +52,7 @@ def sides_conflict(item: Item, other: Item) -> bool:
 
 
 def near(first: Item, other: Item) -> bool | None:
-    """Return whether the places overlap or lie next to each other; None where one of the two names none."""
+    """Return whether the places overlap or lie next to each other; None if one of the two names none."""
     if not first.places or not other.places:
         return None
     words_known = vocabulary()
@@ -106,7 +106,7 @@ class Link(NamedTuple):
 
 
 def _likeness(item: Item, other: Item) -> tuple[float, str] | None:
-    """Return how like two findings are, and how they are related; None where they may not be linked."""
+    """Return how like two findings are, and how they are related; None if they may not be linked."""
     related_as = relation(item, other)
     if related_as is None:
         return None
@@ -188,7 +188,7 @@ def covered(item: Item, mine: Said, other: Said) -> tuple[Item, str] | None:
 
     It has a finer or coarser name, or is a sign of the same diagnosis, at a place that fits; or it is the
     same finding at all places of ``item`` and perhaps more. Neither report may deny what the other states of
-    it. None where there is none.
+    it. None if there is none.
     """
     if item.observation in other.denied:
         return None

@@ -1,4 +1,4 @@
-"""What a report says, as the judge by rules compares it: its findings, and what it denies."""
+"""What a report says, as the rule-based judge compares it: its findings, and what it denies."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from radeval_lib.rules.report_text import singular
 from radeval_lib.rules.report_text.words import Span
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
-_GENERAL = frozenset(["acute_disease"])  # says nothing of its own where it is stated
+_GENERAL = frozenset(["acute_disease"])  # says nothing of its own if it is stated
 _AGES = {"healed_rib": frozenset(["old"])}
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
@@ -44,7 +44,7 @@ class Item:
 
     @property
     def side(self) -> str | None:
-        """Left, right, bilateral, or None where none is said."""
+        """Left, right, bilateral, or None if none is said."""
         if len(self.sides) > 1:
             return "bilateral"
         return next(iter(self.sides), None)
@@ -179,7 +179,7 @@ def _by_place(item: Item, finding: Finding) -> list[Item]:
 
 
 def _add(items: list[Item], new: Item) -> None:
-    """Add a mention, to an item that it repeats where there is one."""
+    """Add a mention, to an item that it repeats if there is one."""
     for old in items:
         if (
             old.observation == new.observation

@@ -49,7 +49,7 @@ class JudgedError:
 
     ``category`` is a letter from a to f; ``weight`` what it counts for in the weighted sum; ``says`` the
     error in words; ``rule`` why it is one and how much it matters; the spans are characters of either report
-    (None where a report says nothing).
+    (None if a report says nothing).
     """
 
     category: str
@@ -87,7 +87,7 @@ class Judgement:
 
     @property
     def weighted_errors(self) -> float:
-        """The sum of what the errors count for; 0 where there is none."""
+        """The sum of what the errors count for; 0 if there is none."""
         return sum(error.weight for error in self.errors) + self.slight
 
     def analysis(self) -> str:
@@ -321,8 +321,7 @@ def _in_words(item: Item) -> str:
 
 
 def _degree_error(item: Item, other: Item) -> bool | None:
-    """Return whether the degree is significantly wrong; None where it is right or one of the two says
-    none."""
+    """Return whether the degree is significantly wrong; None if it is right or one of the two says none."""
     if item.severity is not None and other.severity is not None and item.severity != other.severity:
         return abs(item.severity - other.severity) >= 2
     if item.volume_ml and other.volume_ml and item.volume_ml != other.volume_ml:
@@ -358,7 +357,7 @@ def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:
     )
 
 
-# Observations, places, degrees and findings in the words of the judge by rules.
+# Observations, places, degrees and findings in the words of the rule-based judge.
 
 
 _SIZED = "amount"  # the scale of what has a size: "small", not "mild"
@@ -374,7 +373,7 @@ def name(observation: str) -> str:
 
 
 def where(places: Iterable[str], side: str | None) -> str:
-    """Return a place in words; empty where none is said."""
+    """Return a place in words; empty if none is said."""
     places_known, named = load_lexicon().places, []
     for key in sorted(places):
         nouns = places_known[key].nouns if key in places_known else None
@@ -390,7 +389,7 @@ def where(places: Iterable[str], side: str | None) -> str:
 
 
 def degree(item: Item) -> str:
-    """Return severity or size in words; empty where neither is said."""
+    """Return severity or size in words; empty if neither is said."""
     if item.volume_ml:
         return f"{item.volume_ml:g} ml"
     if item.size_mm:

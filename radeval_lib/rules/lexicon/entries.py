@@ -493,7 +493,7 @@ class Protocol:
     ages : lowest age of those examined, and the age that they are below, in years.
     findings : factor of the weight of a report with n findings, to the power n.
     normals : factor of the share of normal statements.
-    earlier : key of the comparison in ``grammar.yml`` where there is an earlier study.
+    earlier : key of the comparison in ``grammar.yml`` if there is an earlier study.
     """
 
     modality: str
@@ -509,7 +509,7 @@ class Protocol:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """The whole lexicon, which the generator, the reader and the judge by rules share.
+    """The whole lexicon, which the generator, the reader and the rule-based judge share.
 
     Attributes
     ----------
@@ -539,6 +539,6 @@ class Lexicon:
         return concept.scope.admits(exam) and (not concept.places or bool(self.places_of(concept, exam)))
 
     def conflicts(self, concept: str) -> frozenset[str]:
-        """Return concepts whose denial contradicts the presence of ``concept``, itself included; KeyError
-        where there is no such concept."""
+        """Return concepts whose denial contradicts the presence of ``concept``, itself included; KeyError if
+        there is no such concept."""
         return self.concepts[concept].clash | {concept}

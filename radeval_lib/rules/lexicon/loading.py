@@ -93,7 +93,7 @@ def _denied(markup: str, number: str) -> tuple[Phrase, bool]:
 
 
 def _state(markup: str) -> State:
-    """Compile "place|<subject>+: adjective"; a :class:`LexiconError` where it is not of this form."""
+    """Compile "place|<subject>+: adjective"; a :class:`LexiconError` if it is not of this form."""
     site, bar, rest = markup.partition("|")
     subject, _, adjective = (rest if bar else markup).partition(":")
     match = re.fullmatch(r"<([^>]+)>(\+?)", subject.strip())

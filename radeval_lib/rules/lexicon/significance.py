@@ -21,7 +21,7 @@ _MAJOR = ("urgent", "actionable")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known of the patient beside the reports, where it is.
+    """What is known of the patient beside the reports, if it is.
 
     ``age`` is in years, from 0 to 130, ``indication`` why the examination was asked for; other values raise
     :class:`RadevalError`.

@@ -337,7 +337,7 @@ def _distance(sentence: MarkedSentence, first: int, end: int) -> int:
 
 # Between two findings and a change they say that it is of both: "effusion and atelectasis are stable".
 _PLURAL = frozenset(["are", "have", "were", "all", "both", "each"])
-# Where they stand between two findings, these are not items of one list.
+# If they stand between two findings, these are not items of one list.
 _NOT_LISTING = BE | {"with", "without", "no", "but", "which", "or", "than", "there"}
 
 
@@ -487,7 +487,7 @@ ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fi
 """Names of findings that are part of the next name: "calcified small granuloma"."""
 # What stands before them is not what the state is of: "the chest shows the heart to be large".
 _SHOWING = frozenset(["demonstrate", "demonstrated", "show", "reveal", "shown"])
-# Where they stand, another clause begins.
+# If they stand, another clause begins.
 _BEGIN = frozenset(["there", "no", "but", "which", "demonstrate", "show"])
 _LARGEST_RATIO = 0.5  # of the heart to the thorax, on a frontal view
 _ABOVE = frozenset(["exceed", "above", "over", "greater", "more", "larger", ">"])
@@ -615,7 +615,7 @@ def _say(
 def _abnormal(
     sentence: MarkedSentence, subject: PhraseMatch[list[Subject]], state: PhraseMatch[str], words: str
 ) -> Mention | None:
-    """Return the finding that a structure in an abnormal state is; None where the two state none."""
+    """Return the finding that a structure in an abnormal state is; None if the two state none."""
     phrase = " ".join(word.word for word in sentence.words[subject.first : subject.end])
     observation = f"not {subject.value[0].key}" if state.value == "abnormal" else None
     for key in (*(sense.key for sense in subject.value), phrase):
@@ -668,7 +668,7 @@ def _of_next(sentence: MarkedSentence, end: int, change: PhraseMatch[str]) -> bo
 
 
 def _stable(sentence: MarkedSentence) -> list[NormalMention]:
-    """ "Stable cardiomediastinal silhouette": as good as normal where nothing else is said of it."""
+    """ "Stable cardiomediastinal silhouette": as good as normal if nothing else is said of it."""
     if sentence.named:
         return []
     stable = [match for match in sentence.changes if match.value == "unchanged"]

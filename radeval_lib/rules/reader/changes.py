@@ -317,7 +317,7 @@ def _end_of_date(words: Sequence[Token], at: int) -> int:
 
 
 def _end_of_then(words: Sequence[Token], at: int) -> int:
-    """Return the end of what a word of before refers to, or the word itself where that is still so."""
+    """Return the end of what a word of before refers to, or the word itself if that is still so."""
     if words[at].word in ("before", "prior", "previous"):
         following = words[at + 1].word if at + 1 < len(words) else ""
         if not following[:1].isdigit() and following != ".":

@@ -51,7 +51,7 @@ def _named(finding: Finding, table: Mapping[str, Mapping[str, list[str]]]) -> It
 def label(text: str) -> dict[str, int | None]:
     """Return the value of each observation: 1 positive, 0 negative, -1 uncertain, None not mentioned.
 
-    The strongest mention counts (positive, then uncertain, then negative). No Finding is 1 where no other
+    The strongest mention counts (positive, then uncertain, then negative). No Finding is 1 if no other
     observation but Support Devices is positive or uncertain, else None; an empty text has none.
     """
     reading, tables = read(text), _tables()

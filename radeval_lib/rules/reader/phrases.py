@@ -206,7 +206,7 @@ class Spelling:
 
     def meant(self, word: str) -> str | None:
         """Return the word that is meant, one letter added, left out, changed or swapped with the next; None
-        where the word is right, too short, or where there is no such word or more than one."""
+        if the word is right, too short, or if there is no such word or more than one."""
         if len(word) < SHORTEST or word in self._words or not word.isalpha():
             return None
         if word not in self._known:

@@ -91,7 +91,7 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
 
 
 def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | None:
-    """Return the side that a comparison of both says to have more, or None where one is only the end of a
+    """Return the side that a comparison of both says to have more, or None if one is only the end of a
     shift."""
     compared_words = [word.word for word in words[compared.first : compared.end]]
     side = next((word for word in compared_words if word in _SIDES), None)
@@ -132,7 +132,7 @@ def _larger_side(words: Sequence[Token], at: int) -> int:
 # Places and sides that are set against the one a finding is at: "on the left, not on the right".
 
 
-# Before or behind an aside, which names no other finding: behind it also a time, "at" where no place follows.
+# Before or behind an aside, which names no other finding: behind it also a time, "at" if no place follows.
 _BEFORE = frozenset([",", "and", "but", "with", "("])
 _BEHIND = word_set(", . ) but which at today now currently previously since as")
 _DENIALS = frozenset(["not", "none", "nothing", "absent", "without"])

@@ -328,7 +328,7 @@ class ReadInPart(NamedTuple):
 class Coverage(NamedTuple):
     """How much of a text was read.
 
-    ``share`` is that of the words that carry meaning which the reading used, from 0 to 1; None where the text
+    ``share`` is that of the words that carry meaning which the reading used, from 0 to 1; None if the text
     has no such word. ``statements`` are the statements about this study that say something, ``unread`` those
     in which nothing was read, ``in_part`` those of which a word was left. ``sections`` are those found, in
     order. ``remarks`` say in words why the text as a whole was not read, or which word was read otherwise

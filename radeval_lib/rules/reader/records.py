@@ -36,15 +36,15 @@ class Finding:
     presence : "uncertain" where the report hedges.
     start, end : of the name in the report, in characters, half-open.
     words : the report's own, ``text[start:end]``.
-    severity : its step on the scale of the observation, 0 the mildest; None where none is said.
+    severity : its step on the scale of the observation, 0 the mildest; None if none is said.
     size_mm : its diameters, in the report's order.
     change : the kind of change since an earlier study, as the lexicon calls it.
     sign_of : the indices, in the reading's findings, of the diagnoses that it is read as.
     probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
-    count : how many there are; :data:`SEVERAL` where no number is given, None where nothing is said.
+    count : how many there are; :data:`SEVERAL` if no number is given, None if nothing is said.
     ages : "acute" and "old", as far as either is said.
     greater : of a finding on both sides, the side on which there is more.
-    grade : its grade, stage or category, "4b", Roman numerals as digits; empty where none is given.
+    grade : its grade, stage or category, "4b", Roman numerals as digits; empty if none is given.
     volume_ml : its volume in millilitres.
     outright : whether it is denied by its bare name ("no effusion"), without place, severity, size or change,
         so that the denial is one of the finding altogether.
@@ -148,13 +148,13 @@ class Mention:
     first, end : its first word, and one past its last word.
     senses : the observations that its name may stand for.
     presence : present, absent or uncertain.
-    start, stop : its characters in the sentence, with those of its structure where it is a state of one.
+    start, stop : its characters in the sentence, with those of its structure if it is a state of one.
     spots : for each place said of it, the places that the words may stand for.
     sides : sides said of it, in words of their own.
-    severity : the highest degree said of it, from 0; None where none is.
-    size_mm : its diameters in millimetres; empty where none is given.
+    severity : the highest degree said of it, from 0; None if none is.
+    size_mm : its diameters in millimetres; empty if none is given.
     distance_mm : of a device's tip, its distance from a landmark in millimetres; 0 at the landmark.
-    change : the kind of change, such as "increased"; None where none is said.
+    change : the kind of change, such as "increased"; None if none is said.
     sign_of : the mentions, by their number in the sentence, that it is read as a sign of.
     count, ages, greater, grade, volume_ml : as of a :class:`Finding`.
     before : the six words before it, at most.

@@ -238,7 +238,7 @@ def _as_answer(match: re.Match[str]) -> str:
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield kind of section, start and end of every piece between breaks and headings.
 
-    Where the findings have a heading, a section reaches to the next heading. Where they have none, a history
+    If the findings have a heading, a section reaches to the next heading. If they have none, a history
     reaches to the end of its paragraph, or to the first sentence that is not about the patient.
     """
     heads = headings(text)
@@ -302,8 +302,8 @@ _BOX = re.compile(r"\s*(?:\([-+]\)|\[[ xX]\])")
 _BOXED = re.compile(r"(?:^|(?<=[\s.,;]))(?:\([-+]\)|\[[ xX]\])(?=\s?[A-Za-z])")
 # A star between items: "Clear * No effusion".
 _STAR = re.compile(r"(?:^|(?<=\s))\*+(?=\s)")
-# A dash before an item: "- Clear - No effusion". Before a size too, where no other size stands before it
-# ("3 mm - 5 mm").
+# A dash before an item: "- Clear - No effusion". Before a size too, if no other size stands before it ("3 mm
+# - 5 mm").
 _DASH = re.compile(r"(?:^|(?<=\s))-+(?=\s+[A-Z(])|(?<=[a-z)]\s)(?<![cm]m\s)-(?=\s[0-9.]+ [cm]m [a-z])")
 LIST = re.compile(
     r"(?:(?P<denied>(?:pertinent |relevant |other )?negatives?(?: findings?| for)?|absent"
