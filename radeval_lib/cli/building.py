@@ -1,5 +1,4 @@
-"""``radbook build``, ``release``, ``render``, ``serve`` and ``run``: the book, a report on it, one
-notebook."""
+"""The commands ``radbook build``, ``release``, ``render``, ``serve`` and ``run``."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from radeval_lib.paths import BUILD, display_path
     "--cores",
     default=0,
     type=click.IntRange(0),
-    help="Notebooks run at once; 0: the machine's cores, as far as its memory allows.",
+    help="Notebooks to run at once; 0: as many as the machine's cores and memory allow.",
 )
 @click.option(
     "--only",
@@ -32,7 +31,7 @@ from radeval_lib.paths import BUILD, display_path
     help="Build only these pages: a folder of notebooks/, a notebook such as rales/datasets, or an exhibit.",
 )
 @click.option(
-    "--dry-run", is_flag=True, help="Say what is here, what is missing, what would run and how long; stop."
+    "--dry-run", is_flag=True, help="List what is here and missing, what would run and how long; then stop."
 )
 @one_line_errors
 def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_run: bool) -> None:
@@ -69,7 +68,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
 )
 @one_line_errors
 def release(profile: str, data_root: str, output: Path | None, since: Path | None) -> None:
-    """Search the rendered book for restricted text, and write a report for signature, which repeats none."""
+    """Search the rendered book for restricted text, and write a report to sign that repeats none of it."""
     from radeval_lib import atomic, data
     from radeval_lib.pipeline import release as releasing
     from radeval_lib.pipeline import rendered
@@ -107,7 +106,7 @@ def render(profile: str, data_root: str, judge: bool | None) -> None:
 @click.command()
 @profile_option
 @click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Of this computer."
+    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="The port to serve on."
 )
 @one_line_errors
 def serve(profile: str, port: int) -> None:
@@ -119,7 +118,7 @@ def serve(profile: str, port: int) -> None:
     server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(folder)]
     with suppress(KeyboardInterrupt):
         if subprocess.call([*server, str(port)], stderr=subprocess.DEVNULL):
-            raise ParameterError(f"port {port} cannot be had", "--port", "Give another port.")
+            raise ParameterError(f"port {port} is in use or not permitted", "--port", "Give another port.")
 
 
 @click.command()
@@ -136,14 +135,14 @@ def run(
 ) -> None:
     """Run one NOTEBOOK, such as rales/nlu_scores.
 
-    A run with the parameters of a build replaces what the build left; any other run writes below build/runs.
+    With the parameters of a build it replaces the build's outputs; any other run writes below build/runs.
     """
     from radeval_lib import data
     from radeval_lib.pipeline import execute
 
     name, given = execute.notebook_name(notebook), dict(parameters)
     if len(given) < len(parameters):
-        raise ParameterError("a parameter is given twice", "-p", "Give one value.")
+        raise ParameterError("a parameter is given twice", "-p", "Give each parameter once.")
     values = execute.parse_parameters(name, {"data_root": data_root, **given})
     values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
     place = execute.place_of(name, values)

@@ -128,8 +128,8 @@ def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
 
 
 def real_impressions(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return :func:`scores` of the :func:`normal_pairs` of MEDIQA's reports of Indiana: of its file, or as
-    they are stored."""
+    """Return :func:`scores` of the :func:`normal_pairs` of MEDIQA's reports of Indiana: from its file, or as
+    stored."""
     if (path := run.find("mediqa2021")) is not None:
         return scores(normal_pairs(mediqa.load(path)), metrics)
     stored = run.recording("mediqa2021").parts["impressions"]

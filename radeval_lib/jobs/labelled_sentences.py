@@ -25,13 +25,13 @@ def labels() -> pd.DataFrame:
 
 
 def _words_of(path: Path) -> Callable[[str, str, int, int], str]:
-    """Return what gives the words of Open-i's file by report, section, start and end."""
+    """Return a function that gives the words of Open-i's file by report, section, start and end."""
     reports = {report.id: report for report in openi.load(path)}
     return lambda report, section, start, end: reveal(getattr(reports[report], section))[start:end]
 
 
 def counts(path: Path) -> pd.DataFrame:
-    """Return what the reader finds in each labelled sentence of Open-i.
+    """Return the reader's findings in each labelled sentence of Open-i.
 
     One row per sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``,
     ``hit``, ``gold``, ``found``.

@@ -68,7 +68,7 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return Kendall's correlation of each setting with the grades, and the first one's lead over each other,
     as :class:`~radeval_lib.stats.correlations.Resampled` gives them, by setting.
 
-    The scores are those that are recorded where the texts are placeholders.
+    If the texts are placeholders, the scores are the stored ones.
     """
     table = rating_table(run.load("rated_paragraphs"))
     first = behind(table["candidate"].iloc[0])

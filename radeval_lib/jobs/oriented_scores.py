@@ -46,7 +46,7 @@ def stored(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataFrame:
 
 
 def published(cases: Sequence[int]) -> pd.DataFrame:
-    """Return what the published models say of RadPref's candidates, of these ``cases``: a column for each of
+    """Return the published models' scores of RadPref's candidates of these ``cases``: a column for each of
     :data:`PUBLISHED`, ``RaTEScore (published)``; high is good. There is no column until somebody has stored
     them, nor for cases of another set."""
     recording = recorded.published("radpref")

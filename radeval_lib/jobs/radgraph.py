@@ -19,7 +19,7 @@ class GraphSettings(BaseModel, extra="forbid", frozen=True):
     ----------
     training_reports : reports drawn for each training; 0: all.
     training_seeds : trainings per initial model, with the run's seed and those after it.
-    initial_models : encoders to start from, one cell each.
+    initial_models : encoders to start from, one job each.
     training : settings of :class:`~radeval_lib.models.training.TrainingSettings`, and of the model by name.
     scored_pairs : pairs with controlled errors that are scored.
     """

@@ -24,10 +24,11 @@ TASKS = {
     "stanza": "stanza_corpus",
     "procedures": "procedures",
 }
-"""The role of data of each task by its name."""
+"""The data role of each task."""
 
 SHARES: dict[str, float] = {"all": 1.0, "tenth": 0.1, "hundredth": 0.01, "probe": 1.0}
-"""Of the labels, in training and validation, by regime; ``probe`` has all of them and a frozen encoder."""
+"""The share of the labels in training and validation, by regime; ``probe`` has all labels and a frozen
+encoder."""
 
 
 class Dimension(BaseModel, extra="forbid", frozen=True):
@@ -71,7 +72,7 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     regimes : in which each is fitted.
     shallow_layers : how many layers a shallow encoder keeps.
     trim : whether an encoder's vocabulary is cut down to the texts of a task.
-    split_cells : whether each task and regime has a cell of its own.
+    split_cells : whether each task and regime has a job of its own.
     documents, test_documents : records of training (validation has half as many) and test by task; 0: all.
     rare_class : the fewest training documents of a procedure that is a class of its own.
     draws : of training records, by regime.
@@ -114,7 +115,7 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> RalesSettings:
-    """Return the profile's settings of this system."""
+    """Return the profile's settings for RaLEs."""
     return profile.section("rales", RalesSettings)
 
 

@@ -35,8 +35,8 @@ IN, OUT = "MIMIC-CXR", "CheXpert"
 """The institutions of RadGraph: in domain, which models are trained on, and out of domain."""
 
 _DOMAINS = {"X-Ray": IN, "CT": OUT}
-"""Of generated reports the kind of examination stands for the institution: what is trained on radiographs
-meets CT. A change of modality is a larger one than a change of hospital."""
+"""In generated reports the kind of examination takes the place of the institution: a model trained on
+radiographs is tested on CT. A change of modality is larger than a change of hospital."""
 
 OTHER = "Other"
 """The class that rare procedures are merged into (RaLEs, Table 15)."""
@@ -68,8 +68,8 @@ class BenchmarkTask(ABC):
 
     Attributes
     ----------
-    name : what settings and cells call it.
-    columns : of Table 3 that it fills.
+    name : its name in settings and jobs.
+    columns : of Table 3 that its results correspond to.
     measure : of the fitted model on dev, by which settings and epoch are chosen.
     """
 
@@ -87,7 +87,7 @@ class BenchmarkTask(ABC):
         """Return the records as the task uses them; a :class:`TaskError` if a split has nothing to find."""
 
     def stratum(self, record: Any) -> str:
-        """Return what subsets are stratified by."""
+        """Return the stratum of a record."""
         return _rarest(entity.label for entity in record.entities)
 
     @abstractmethod
@@ -104,8 +104,8 @@ class BenchmarkTask(ABC):
 
     @abstractmethod
     def outcomes(self, fitted: Any, parts: Parts) -> dict[str, pd.DataFrame]:
-        """Return what a fitted model or probe finds: ``counts`` has one row per case of test and part, with
-        ``case``, ``domain``, ``part``, ``matched``, ``predicted`` and ``gold``."""
+        """Return the results of a fitted model or probe: ``counts`` has one row per case of test and part,
+        with ``case``, ``domain``, ``part``, ``matched``, ``predicted`` and ``gold``."""
 
 
 class ProbedDocuments:
@@ -289,8 +289,8 @@ class ProcedureBenchmark(BenchmarkTask):
         return ProbedDocuments(encoder, self.labels(parts), device=device)
 
     def outcomes(self, fitted: TextClassifier | ProbedDocuments, parts: Parts) -> dict[str, pd.DataFrame]:
-        """Beside the counts the ``outputs``: scores of the documents of dev and test, and what they are.
-        Every document has one class and gets one, so micro F1 is accuracy."""
+        """Return the counts, and as ``outputs`` the scores and true classes of the documents of dev and test.
+        Every document has exactly one class and is given one, so micro F1 equals accuracy."""
         labels = fitted.labels
         tables = []
         for split, rows in (("dev", parts.dev), ("test", parts.test)):

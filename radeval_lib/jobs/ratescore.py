@@ -89,9 +89,9 @@ def trainings(profile: Profile) -> list[Training]:
     """Return the trainings of a profile: the study's NER model, then Table 6's rows, then Table 7's.
 
     Sources: Zhao et al. 2024, Tables 6 (schemes and initial models, both sources) and 7 (each source alone).
-    Table 7 is not trained on generated sentences: of these half the test part is of each style, which decides
-    the outcome. The NER model that the other notebooks use is the IOB scheme with the first model, on more
-    sentences where the comparisons have few.
+    Table 7 is not trained on generated sentences, because half of their test part is of each style, which
+    decides the outcome. The NER model that the other notebooks use is the IOB scheme with the first model, on
+    more sentences if the comparisons have few.
     """
     chosen = settings(profile)
     size, models = chosen.training_sentences, chosen.initial_models
@@ -113,7 +113,7 @@ def cells(profile: Profile) -> list[Cell]:
 def starting_graphs(
     records: Sequence[AnnotatedSentence], reports: int, rng: np.random.Generator
 ) -> list[AnnotatedSentence]:
-    """Return what a tagger of graphs learns from where a training starts from one.
+    """Return the training data of a tagger of graphs, if a training starts from one.
 
     ``records``: the corpus of graphs, one record per report. ``reports``: how many are drawn from its
     training part, or all if there are fewer, beside all of its dev part; 0: all.

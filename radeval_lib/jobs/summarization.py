@@ -35,10 +35,10 @@ ALL = "ALL"
 """Trained on every pair together, as the paper calls it."""
 
 EVERY = "all"
-"""Every system of the profile, in one cell."""
+"""Every system of the profile, in one job."""
 
 EACH = "each"
-"""Trained on every pair in turn, in one cell."""
+"""Trained on every pair in turn, in one job."""
 TRAINED = ("CT Abdomen-pelvis", "CT Chest", "CT Neck", "CT Spine", "CT Head", "MR Head", "X-ray Chest")
 """The pairs that MIMIC-RRS trains (Chen et al. 2023, section 2.2)."""
 
@@ -96,7 +96,7 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
     reports_a_pair, dev_a_pair, rales_reports, rales_dev : reports drawn for training and validation; 0: all.
     limit_reports : generated reports whose candidates are scored.
     seeds : trainings per system and training set, with the run's seed and those after it; 0 counts as 1.
-    grouped : whether few cells train many systems.
+    grouped : whether each job trains many systems.
     """
 
     systems: dict[str, System]
@@ -126,7 +126,7 @@ def settings(profile: Profile) -> SummarizationSettings:
 
 
 def training_sets(train_set: str) -> list[str]:
-    """Return the training sets that a cell's parameter ``train_set`` stands for."""
+    """Return the training sets that a job's parameter ``train_set`` names."""
     if train_set == EACH:
         return list(TRAINED)
     if train_set != ALL and train_set not in TRAINED:
@@ -137,7 +137,7 @@ def training_sets(train_set: str) -> list[str]:
 
 
 def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
-    """Return the systems that a cell's parameter ``system`` stands for: one, or :data:`EVERY`."""
+    """Return the systems that a job's parameter ``system`` names: one, or :data:`EVERY`."""
     section = settings(profile)
     systems = section.rales_systems if rales else section.systems
     if system == EVERY:
@@ -247,8 +247,8 @@ def make(
     folder: Path | None = None,
 ) -> Summarizer:
     """Return a system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a
-    training that takes long keeps its last checkpoint in ``folder``. A :class:`ParameterError` for a setting
-    that does not exist, and where a system that reads by vectors has no encoder."""
+    training that takes long keeps its last checkpoint in ``folder``. A :class:`ParameterError` if a setting
+    does not exist, or a system that needs an encoder has none."""
     given_settings = system.settings
     if system.kind == "lead":
         return _with_settings(system, LeadSentences, given_settings)
@@ -270,7 +270,7 @@ def make(
 
 
 def _with_settings(system: System, made: Callable[..., Made], settings: Mapping[str, Any]) -> Made:
-    """Return what takes settings, made with these; a :class:`ParameterError` for one that it does not
+    """Return an instance made with these settings; a :class:`ParameterError` for one that it does not
     take."""
     try:
         signature(made).bind(**settings)

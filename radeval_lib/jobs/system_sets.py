@@ -95,8 +95,7 @@ def elsewhere(reports: Sequence[Report], tested: set[str]) -> list[str]:
 
 
 def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, list[str | None]]:
-    """Return what any system can be compared with, by name; the constant alone is chosen without the
-    references.
+    """Return baselines for any system, by name; only the constant is chosen without the references.
 
     The constant is fixed by this rule: of the most frequent texts of other studies, the one with the highest
     mean of BLEU, ROUGE-L and METEOR against texts of other studies again. Another reference is that of the

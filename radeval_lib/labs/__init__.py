@@ -13,8 +13,8 @@ PLACEHOLDER = "your id"
 
 
 def seed(student_id: str | int) -> int:
-    """Return the seed of a student, from 0 to 2³² − 1; case and blanks around the id do not count. Warn where
-    the id is still the placeholder, and raise a ValueError for an id that is no text or whole number."""
+    """Return the seed of a student, from 0 to 2³² − 1; case and surrounding blanks do not count. Warns if the
+    id is still the placeholder, and raises ValueError for an id that is neither text nor a whole number."""
     if isinstance(student_id, bool) or not isinstance(student_id, str | int) or not str(student_id).strip():
         raise ValueError("an id is a text or a whole number: write it in quotes")
     text = unicodedata.normalize("NFKC", str(student_id)).strip()

@@ -39,7 +39,7 @@ class StudentError(Exception):
 
 
 def given(env: Mapping[str, Any], names: Sequence[str], without: Collection[str] = ()) -> list[Any]:
-    """Return what a test asks for of the notebook's names.
+    """Return the values of the notebook's names that a test asks for.
 
     Parameters
     ----------
@@ -101,7 +101,8 @@ def _line(error: Exception) -> str:
 
 @cache
 def _solution(student_id: Any) -> SimpleNamespace:
-    """Return what the solved lab defines for an id. Its script is beside the submission when Otter grades."""
+    """Return the solved lab's names for a student's id. Its script is beside the submission when Otter
+    grades."""
     spec = importlib.util.find_spec(Path(SOLUTION_FILE).stem)
     if spec is None or spec.origin is None:
         raise AnswerError("only the autograder has the solution")

@@ -44,7 +44,7 @@ class FactSummary:
 
 
 def facts(plan: Plan) -> frozenset[Fact]:
-    """Return what a plan says, fact by fact; remarks, which say nothing about the patient, are left out."""
+    """Return the facts of a plan; remarks, which say nothing about the patient, are left out."""
     stated: set[Fact] = set()
     for statement in plan:
         content = statement.content

@@ -45,7 +45,7 @@ def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
 
 
 def noted(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> list[Noted]:
-    """Return what a rater notes of a candidate; ``case`` names it, so that cases differ."""
+    """Return a rater's notes on a candidate; ``case`` names it, so that cases differ."""
     rng, notes = seeded(seed, rater.name, case, "rating"), list[Noted]()
     for error in comparison.errors:
         if rng.random() < (rater.sensitivity if error.significant else rater.minor_sensitivity):

@@ -122,7 +122,7 @@ def _graded(path: Path, archives: Path, rules: Rules) -> tuple[dict[str, Any], s
 
 
 def _run(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[str, Any]]:
-    """Return what Otter says of each task; raise a NotebookError if it has no results."""
+    """Return Otter's result for each task; raise a NotebookError if it has no results."""
     environment = {"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environment |= {SECONDS: str(rules.seconds), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:

@@ -34,7 +34,7 @@ def _without_articles(words: Sequence[str], tags: Sequence[str]) -> list[str]:
 
 
 def features(words: Sequence[str], index: int) -> dict[str, str]:
-    """Return what the model sees of a word: itself, its end, and two words on either side."""
+    """Return the features of a word: itself, its ending, and two words on either side."""
     padded = ["<", "<", *(word.lower() for word in words), ">", ">"]
     here = index + 2
     near = {f"word{gap:+d}": padded[here + gap] for gap in (-2, -1, 0, 1, 2)}

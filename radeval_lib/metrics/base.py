@@ -105,7 +105,7 @@ def model_text(name: str) -> str:
 
 
 def _digits(name: str) -> str:
-    """Return what identifies a model's content, or :data:`UNKNOWN`."""
+    """Return the identifier of a model's content, or :data:`UNKNOWN`."""
     if name == RULES:
         return _rules_digest()
     from radeval_lib.errors import ModelError
@@ -190,7 +190,7 @@ class Metric(ABC):
     range : (lowest, highest) value; ``inf`` if there is no bound.
     higher_is_better : direction.
     citation : BibTeX key of its source; may be empty.
-    needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that must be filled before it can score.
+    needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that must be configured before it can score.
     variant : which of the scores that go by this name it is: a word, or the setting that decides it.
     corpus_variant : likewise, of the value that :meth:`corpus` gives; empty if that is the mean over pairs.
     remark : a sentence on how it differs from what readers expect under this name; may be empty.

@@ -122,7 +122,7 @@ class BertScore(Metric):
         tokenizer, model = self._loaded
         encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=_MOST_TOKENS)
         ids = encoded["input_ids"]
-        # Not every special token: an [UNK] stands for a word of the text.
+        # Not every special token: an [UNK] is a word of the text.
         ends = (tokenizer.cls_token_id, tokenizer.sep_token_id)
 
         def vectors(batch: list[int], device: Any) -> Iterator[tuple[NDArray[np.float32], NDArray[np.bool_]]]:

@@ -101,8 +101,7 @@ class Chosen(NamedTuple):
 
 
 def choose(wanted: Wanted) -> Chosen:
-    """Return metrics by a name, names, or settings by name; the name ``all`` stands for all that are not
-    named.
+    """Return metrics by a name, names, or settings by name; the name ``all`` selects all that are not named.
 
     A model that no setting names is the metric's default, if that is on this machine or, for a metric that is
     asked for by name, can be fetched. Otherwise it gets a substitute: the encoder that the installation

@@ -1,4 +1,4 @@
-"""What the rule-based judge finds in a pair: the GREEN score, the reasons, and all that a page shows of it.
+"""The rule-based judge's findings in a pair: the GREEN score, the reasons, and all that a page shows of it.
 
 Nothing here needs more than Python and PyYAML: these modules also run in a reader's browser
 (:mod:`radeval_lib.pipeline.browser_judge`).
@@ -60,7 +60,7 @@ def reasons_of(judgement: Judgement) -> Iterator[Reason]:
 
 
 def shown(reference: str, candidate: str) -> dict[str, Any]:
-    """Return what a page shows of one pair, ready for JSON.
+    """Return the data of a pair's page, ready for JSON.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
 
 
 def mark_kind(reason: str, significant: bool | None) -> str:
-    """Return what a reason is marked as: an error by its significance, anything else as what it is."""
+    """Return the mark of a reason: the significance of an error, the kind of anything else."""
     if reason != "error":
         return reason
     return "significant" if significant else "insignificant"

@@ -18,9 +18,9 @@ from radeval_lib.stats.tokens import share_of_letters
 
 EMPTY_REFERENCE = "the reference is empty"
 EMPTY_CANDIDATE = "the candidate is empty"
-NO_TEXT = "a text is no report but stands for a missing value, such as NaN, None or a dash"
+NO_TEXT = "a text is not a report but marks a missing value, such as NaN, None or a dash"
 NOT_LATIN = "a text is mostly in another script than the Latin one"
-TAGS = "a text holds tags, as of HTML or a chat template, which metrics of words count as words"
+TAGS = "a text holds tags, as of HTML or a chat template, which lexical metrics count as words"
 THINKING = "the candidate holds a model's thinking, marked <think>"
 LONG = "the candidate has more than 2,000 words"
 REPEATED = "the candidate says a sentence three times or more"

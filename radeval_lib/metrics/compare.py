@@ -101,7 +101,7 @@ class Comparison:
         if every and len(self.pairs):
             parts.append(self.all_pairs().to_string(index=False))
         if every and len(self.profile):
-            head = "Errors per 100 pairs and share of urgent findings found, by the judge by rules:"
+            head = "Errors per 100 pairs and share of urgent findings found, by the rule-based judge:"
             parts.append(f"{head}\n{as_text(self.profile).to_string()}")
         return "\n\n".join(filter(None, [*parts, "\n".join(self._notes())]))
 
@@ -502,7 +502,7 @@ def _by_case(tables: Mapping[str, FloatArray], numbers: NDArray[np.intp]) -> dic
 
 
 def _measured(chosen: Chosen, name: str, evaluation: Evaluation, systems: list[str]) -> _Measured:
-    """Return what a metric says of the pairs of each system."""
+    """Return a metric's scores of the pairs of each system."""
     metric, scores = chosen.metrics[name], evaluation.scored[name].scores
     assert scores is not None
     statistics, value = metric.corpus(scores)
@@ -548,8 +548,8 @@ def _given(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> _Mea
 
 
 def _on_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:
-    """Yield a caution for each system of which most cases have the same score, and fewer than ten another (a
-    rule of thumb), with the rule of three (Hanley and Lippman-Hand 1983) where all cases score alike.
+    """Yield a caution for each system if most of its cases have the same score and fewer than ten another (a
+    rule of thumb), with the rule of three (Hanley and Lippman-Hand 1983) if all cases score alike.
 
     Parameters
     ----------

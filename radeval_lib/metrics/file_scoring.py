@@ -165,8 +165,8 @@ class ScoredFile:
             self._sums[part] = sums.add(self._sums[part]) if part in self._sums else sums
 
     def about(self, source: Path) -> dict[str, Any]:
-        """Return what is written beside the scores of a file: metrics, settings, models, versions, means and
-        cautions."""
+        """Return the record to write beside the scores of a file: metrics, settings, models, versions, means
+        and cautions."""
         about = {
             "input": source.name,
             "sha256 of the input": checksums.of_file(source),
@@ -228,7 +228,7 @@ def score_file(
     Parameters
     ----------
     metrics : a name (:func:`radeval_lib.metrics.names`), names, or settings by name, as texts or values;
-        ``all`` stands for all metrics, see :func:`~radeval_lib.metrics.by_name.choose`.
+        ``all`` selects all metrics, see :func:`~radeval_lib.metrics.by_name.choose`.
     input_path, output_path : ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``; the two may differ in format,
         but not be one file.
     explain : also write ``<output>.explained.jsonl``, a line per pair: the number of its row from 1, its
@@ -414,7 +414,7 @@ def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
 
 
 def _delimited(stream: TextIO, path: Path) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns and the rows of a CSV or TSV file, whatever separates its columns; pandas would fill
+    """Return the columns and the rows of a CSV or TSV file, whatever separates its columns; pandas would pad
     a row that is cut by a line break in a text."""
     csv.field_size_limit(1 << 30)  # of a cell; the module's own limit is 131,072, less than some reports have
     first = next((line for line in stream if line.strip()), "")

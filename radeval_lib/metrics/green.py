@@ -50,7 +50,7 @@ _NONE = re.compile(r"No(?:ne)?\b")  # "None.", "No errors"
 
 
 class Analysis(NamedTuple):
-    """What was read from a judge's analysis.
+    """The counts read from a judge's analysis.
 
     Attributes
     ----------
@@ -79,11 +79,11 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
 
     Parameters
     ----------
-    response : the analysis, after :func:`clean` where it comes straight from a model.
+    response : the analysis; pass a model's raw output through :func:`clean` first.
     mode : ``"reference"`` returns what the released parser returns, flaws included: a section ends at the
         first blank line, so an empty section takes over the next one; whatever does not have the expected
-        form counts 0, a missing section too; of two lines with one letter the lexicographically last counts.
-        ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
+        form counts 0, a missing section too; of two lines with the same letter, the lexicographically last
+        counts. ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
 
     Raises
     ------
@@ -176,7 +176,7 @@ def _strict_errors(bodies: dict[str, str], name: str, faults: list[str]) -> Coun
         mark, _, count = entry.groups()
         position = LETTERS.index(category_letter(mark))
         if position in counts:
-            faults.append(f"{name}: ({mark}) stands twice")
+            faults.append(f"{name}: ({mark}) is given twice")
         if other := ERROR_LINE.search(line, entry.end()):
             faults.append(f"{name}: ({mark}) and ({other.group(1)}) share a line")
         counts[position] = int(count)
@@ -216,7 +216,7 @@ class Green(Metric):
     ----------
     judge : ``rules``, an address ``http://127.0.0.1:...`` of an OpenAI-compatible endpoint on this machine,
         or a folder or hub name of a causal language model.
-    model : of an endpoint, the name under which it has the model.
+    model : the model's name at an endpoint.
     mode : ``strict`` refuses an answer that is malformed; ``reference`` scores it as the released parser.
     device : of a language model: ``auto``, ``cpu`` or ``cuda``.
     cache : folder where answers of language models are kept, or None.
@@ -279,16 +279,16 @@ class Green(Metric):
 
 
 def _judged(pairs: Sequence[tuple[str, str]], contexts: Sequence[Context | None]) -> Iterator[Judgement]:
-    """Yield the rules' judgement of each pair, for the patient whose context is known."""
+    """Yield the rule-based judgement of each pair, with the patient's context if it is known."""
     for pair, context in zip(pairs, contexts, strict=True):
         if not isinstance(context, Context | None):
-            problem = f"{type(context).__name__} is no context of a patient"
+            problem = f"a context is a {type(context).__name__}, not a radeval_lib.Context"
             raise MetricError(problem, "contexts", "Give a radeval_lib.Context for each pair, or None.")
         yield judge_pair(*pair, context)
 
 
 class _ByRules(Metric):
-    """What the metrics of the rules' judgement share."""
+    """The shared part of the metrics that use the rule-based judge."""
 
     citation = "ostmeier2024green"
     variant = "rules"

@@ -17,7 +17,7 @@ _WORD = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
 
 
 class _NoSynonyms:
-    """Stands in for WordNet if there is none: no word has a synonym."""
+    """Substitute for WordNet if there is none: no word has a synonym."""
 
     def synsets(self, word: str) -> list[Any]:
         return []

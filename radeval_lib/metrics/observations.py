@@ -1,6 +1,6 @@
 """Agreement of the fourteen chest observations that two reports state, read by rules.
 
-It takes the place of CheXbert (Smit et al. 2020) until that model's weights fill the role: the same fourteen
+It takes the place of CheXbert (Smit et al. 2020) until that model's weights are available: the same fourteen
 labels in four classes (:mod:`radeval_lib.rules.reader.observations`), so its values are not CheXbert's.
 """
 

@@ -288,8 +288,7 @@ class _GraphMetric(Metric):
 
     @abstractmethod
     def _fields_of(self, item: Item) -> dict[str, Any]:
-        """Return what is reported about an item, as fields of
-        :class:`~radeval_lib.metrics.reasons.Reason`."""
+        """Return the report on an item, as fields of :class:`~radeval_lib.metrics.reasons.Reason`."""
 
     @abstractmethod
     def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:

@@ -233,7 +233,8 @@ def with_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str
 
 
 def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, texts: bool) -> dict[str, Any]:
-    """Return what explains a pair, by reasons of metrics, ready for JSON; without ``texts`` places alone.
+    """Return the explanation of a pair from the metrics' reasons, ready for JSON; without ``texts``,
+    positions only.
 
     Returns
     -------
@@ -288,7 +289,7 @@ def score(
         ``candidate`` or, for each system, ``candidate:<system>``. Its columns ``age`` and ``indication``
         decide how much errors weigh for the rule-based judge.
     predictions : another name of ``candidates``.
-    metrics : a name, names, or settings by name; ``all`` stands for all that can score on this machine. See
+    metrics : a name, names, or settings by name; ``all`` selects all that can score on this machine. See
         :func:`~radeval_lib.metrics.by_name.choose`. Cautions, with their rows, substitute models, and what
         could not score are warnings.
 

@@ -31,7 +31,7 @@ Precision = Literal["auto", "float32", "bfloat16"]
 
 
 def precision_of(device: torch.device, precision: Precision) -> Precision:
-    """Return what a model computes in: ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
+    """Return the type that a model computes in: ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
     if precision == "auto":
         return "bfloat16" if device.type == "cuda" else "float32"
     return precision
@@ -175,7 +175,7 @@ def encode_words(
         for position, word in enumerate(row.word_ids):
             if word is not None:
                 pieces[word] = (pieces.get(word, (position, position))[0], position)
-        # A word that the tokenizer makes nothing of is where the word before it ended.
+        # A word without pieces is placed at the end of the word before it.
         of_words: list[tuple[int, int]] = []
         for word in range(max(pieces, default=-1) + 1):
             last = of_words[-1][1] if of_words else 0
@@ -185,8 +185,8 @@ def encode_words(
 
 
 def encodings(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[Any]:
-    """Return what the tokenizer makes of sentences that are given as words: each has ``ids``, and
-    ``word_ids``, the word of each piece."""
+    """Return the encoding of sentences that are given as words: each has ``ids``, and ``word_ids``, the word
+    of each piece."""
     if not sentences:  # of which a tokenizer would make one
         return []
     words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]

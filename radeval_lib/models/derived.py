@@ -111,7 +111,7 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
         if pieces[piece] in used or piece in special or len(piece.removeprefix("##")) == 1
     ]
     state["model"]["vocab"] = {piece: index for index, piece in enumerate(kept)}
-    # What was added is in the word pieces, which keep it if it is used or special, or stands behind them.
+    # What was added is in the word pieces, which keep it if it is used or special, or comes after them.
     added = {
         token["content"]: token["id"] for token in state["added_tokens"] if token["content"] not in pieces
     }

@@ -34,7 +34,7 @@ def prepare(
     Parameters
     ----------
     name : a model's name, alone or after :data:`UNTRAINED` or :data:`AFTER_GRAPHS`.
-    folder : where a model that has to be made is written.
+    folder : for a model that has to be made.
     seed : of random weights, and of the training on graphs.
     graphs : annotated sentences for :data:`AFTER_GRAPHS`; their ``dev`` split chooses the epoch.
     texts : all that the model will read, to trim its vocabulary to their pieces; none leaves it whole.

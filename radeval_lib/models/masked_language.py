@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SHARE = 0.15
-"""Of the pieces of a text that are to be guessed (Devlin et al. 2019): eight in ten of them are masked, one
-in ten replaced at random, one in ten left."""
+"""The share of a text's pieces to guess (Devlin et al. 2019). Of these, 80 % are masked, 10 % are replaced at
+random and 10 % are left."""
 
 _LONGEST = 128
-"""Longer texts are cut, in pieces."""
+"""The most pieces of a text; longer texts are cut."""
 
 
 class MaskedLanguageModel:
@@ -36,7 +36,7 @@ class MaskedLanguageModel:
     ----------
     init_model : folder or hub name of the encoder, which has a mask, and embeddings as wide as its hidden
         states.
-    seed : of the masks; the head is drawn from torch's seed.
+    seed : the seed of the masks; the head is drawn from torch's seed.
     """
 
     new_layers = ("head.", "bias.")
@@ -51,8 +51,8 @@ class MaskedLanguageModel:
         self._dev_seed = seed + 1
 
     def example(self, record: str) -> dict[str, Any]:
-        """Return ``input_ids`` of the text, cut at 128 pieces; ``special`` is 1 for those that are not to
-        guess."""
+        """Return ``input_ids`` of the text, cut at 128 pieces; ``special`` is 1 for pieces that are never
+        masked."""
         encoded = self.tokenizer(
             well_formed(record), truncation=True, max_length=_LONGEST, return_special_tokens_mask=True
         )
@@ -61,8 +61,7 @@ class MaskedLanguageModel:
     def collate(
         self, examples: Sequence[dict[str, Any]], generator: torch.Generator | None = None
     ) -> dict[str, Tensor]:
-        """Return a padded batch with fresh masks, drawn from the task's own numbers unless others are
-        given."""
+        """Return a padded batch with fresh masks, drawn from the task's generator unless another is given."""
         import torch
 
         generator = generator or self.generator

@@ -63,8 +63,8 @@ def title(name: str) -> str:
 
 
 def locate(name: str | Path) -> str:
-    """Return what is loaded: a local folder, or the hub name as it is, with the revision that it may have
-    behind ``@``; a :class:`ModelError` if the name is neither."""
+    """Return the source to load: a local folder, or a hub name with the revision, if any, that follows ``@``;
+    a :class:`ModelError` if the name is neither."""
     if is_packaged(str(name)):
         return str(packaged_minilm(str(name)))
     if (str(name) and Path(name).is_dir()) or is_hub_name(str(name)):

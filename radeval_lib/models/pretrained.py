@@ -42,7 +42,7 @@ class Use(NamedTuple):
 
     Attributes
     ----------
-    new : patterns of weights that the model draws at random where the checkpoint lacks them, or has them in
+    new : patterns of weights that the model draws at random if the checkpoint lacks them, or has them in
         another shape.
     idle : modules that are taken out if it lacks them, because nothing asks them.
     """

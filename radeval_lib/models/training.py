@@ -131,9 +131,8 @@ def train(
     task : what to train.
     records, dev : what it learns from, and what chooses the epoch.
     settings : how; None takes the defaults.
-    folder : where a training that takes long keeps its last finished epoch. Called again with the same task,
-        data and settings, it goes on from there, to the same weights and history. Without a folder nothing
-        is kept.
+    folder : for the last finished epoch of a long training. Called again with the same task, data and
+        settings, it goes on from there, to the same weights and history. Without a folder nothing is kept.
 
     Raises
     ------
@@ -274,7 +273,7 @@ class _Training:
             self._generator.set_state(kept["generator"])
 
     def state(self) -> dict[str, Any]:
-        """Return what a training needs to go on after an epoch."""
+        """Return the state from which a training resumes after an epoch."""
         import torch
 
         return {

@@ -33,7 +33,7 @@ class BookError(RadevalError):
 
 def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | None = None) -> Path:
     """Stage and render the book of one profile, with ``judge`` also the judge for a reader's browser (None:
-    where its package is in reach), and search it for restricted text; its first page.
+    if its package is available), and search it for restricted text; its first page.
 
     Raises
     ------
@@ -95,8 +95,8 @@ def example_texts() -> Iterator[str]:
 
 
 def own_texts(output_dir: Path) -> Iterator[str]:
-    """Yield what the study says itself: sources of pages, reports of the generator, and the tables of cells
-    that say that they rest on these or on open data."""
+    """Yield what the study says itself: sources of pages, reports of the generator, and the tables of jobs
+    that rest on these or on open data."""
     folders = (BOOK, NOTEBOOKS, MANIFESTS, Path(__file__).parents[1])
     for path in sorted(path for folder in folders for path in folder.rglob("*.*")):
         if path.suffix in (".md", ".yml", ".csv", ".bib", ".py", ".js", ".css"):

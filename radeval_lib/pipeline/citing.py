@@ -112,7 +112,7 @@ def of_result(result: Result) -> str:
 
 
 def with_citation(html: str, results: Iterable[Result]) -> str:
-    """Return what a page displays of results, with how to cite each of them in place of its mark."""
+    """Return a page's displayed results, with each mark replaced by how to cite the result."""
     for result in results:
         mark = citation_mark(result.name)
         if mark in html:

@@ -61,8 +61,8 @@ def build(graph: Graph, cores: int, say: Say) -> None:
 
 
 def discard_unreadable(graph: Graph) -> Iterator[str]:
-    """Remove results and outputs of cells that are damaged or of another version, at which steps that read
-    them would stop; yield a line on each."""
+    """Remove results and job outputs that are damaged or of another version, because steps that read them
+    would stop; yield a line on each."""
     folders = {page: graph.results(page) for page in notebooks()}
     folders |= {name: cells.folder(graph.output_dir, cell) for name, cell in graph.cells.items()}
     for name, folder in folders.items():
@@ -121,7 +121,7 @@ class _Progress:
         self.explained = False
 
     def shown(self, line: str) -> str:
-        """Return what to show of a line of the log; empty for those before the list of steps."""
+        """Return the text to show for a line of the log; empty for lines before the list of steps."""
         if (names := steps.waiting(line)) is not None:
             self.waiting = {name: self._graph.expected(name) for name in names}
             return _total(self.waiting, self._cores)

@@ -94,8 +94,8 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _of_type(text: str, wanted: type) -> Any:
-    """Return the value that a text states, of the wanted type, of which a whole number may be a float; else
-    None."""
+    """Return the value of a text as the wanted type; a whole number may be a float. None if it is not of that
+    type."""
     if wanted is str:
         return text
     with suppress(SyntaxError, ValueError):
@@ -146,8 +146,8 @@ def _failure(
 
 
 class ForkedKernelManager(AsyncKernelManager):
-    """Starts a kernel as a fork of :mod:`radeval_lib.pipeline.forkserver` where a build has one, else as a
-    new process."""
+    """Starts a kernel as a fork of :mod:`radeval_lib.pipeline.forkserver` if a build has one, else as a new
+    process."""
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
         """Return the command of the kernel, which says on standard error only what ends it."""
@@ -165,12 +165,12 @@ class RunFolders:
 
     output_dir: Path
     name: str
-    """Of the page or cell, as steps are called."""
+    """The name of the page's or job's step."""
     is_cell: bool
 
     @property
     def left(self) -> Path:
-        """The folder of its results, or of what a cell leaves."""
+        """The folder of a page's results or of a job's outputs."""
         return self.output_dir / ("cells" if self.is_cell else "results") / self.name
 
     @property
@@ -180,8 +180,8 @@ class RunFolders:
 
 
 def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
-    """Return where a run with these parameters, every one of its notebook, belongs: among a build's outputs
-    if a build runs it just so, else below ``build/runs``.
+    """Return the output paths of a run with these parameters, all that its notebook has: among a build's
+    outputs if a build runs it with the same parameters, else below ``build/runs``.
 
     Raises
     ------
@@ -300,7 +300,8 @@ def _execute(
 
 
 def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: Path, lack: str) -> None:
-    """Leave what a page or cell lacks in its place, and nothing that it recorded before it stopped."""
+    """Write what a page or job lacks in place of its results, and discard what it recorded before it
+    stopped."""
     atomic.discard(*stage.iterdir())
     notebook = nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: lack})
     nbformat.write(notebook, executed)

@@ -42,7 +42,7 @@ LIBRARIES = (
     "transformers.AutoModel", "transformers.AutoModelForTokenClassification", "transformers.BertModel",
     "transformers.PreTrainedTokenizerFast", "transformers.optimization", "transformers.set_seed",
 )  # fmt: skip
-"""What most steps load; a name in a module that loads it when asked."""
+"""Libraries that most steps load; for a module that loads names lazily, the name."""
 _ACCELERATORS = ("/dev/nvidiactl", "/dev/kfd")
 # Read when Matplotlib and ipykernel are loaded: figures are shown inline, no kernel looks after its parent.
 _OF_KERNELS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
@@ -50,23 +50,23 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 
 def is_possible() -> bool:
-    """Return whether processes may be forked from one that has loaded PyTorch: a driver of an accelerator
-    does not survive it, and neither do the system libraries of macOS."""
+    """Return whether a process that has loaded PyTorch may be forked. Neither an accelerator's driver nor
+    macOS's system libraries survive a fork."""
     return sys.platform == "linux" and not any(Path(device).exists() for device in _ACCELERATORS)
 
 
 @contextmanager
 def serving() -> Iterator[dict[str, str]]:
-    """Have a server while a build runs, and yield the variables by which processes find it; when this ends,
-    what it has started ends too."""
+    """Run a fork server during a build, and yield the environment variables by which processes find it. On
+    exit, the server and its forks end."""
     if not is_possible():
         yield {}
         return
-    # A socket's path is limited in length, so it stands in the system's temporary folder.
+    # A socket's path is limited in length, so it is in the system's temporary folder.
     with tempfile.TemporaryDirectory(prefix="radbook-") as folder, socket.socket(socket.AF_UNIX) as listening:
         path = f"{folder}/forks"
         listening.bind(path)
-        listening.listen(256)  # who calls while libraries are being loaded waits
+        listening.listen(256)  # callers wait while the libraries are loaded
         server = subprocess.Popen(
             [sys.executable, "-m", "radeval_lib.pipeline.forkserver", str(listening.fileno())],
             cwd=ROOT,
@@ -83,13 +83,12 @@ def serving() -> Iterator[dict[str, str]]:
 
 
 def through_server(command: Sequence[str]) -> list[str]:
-    """Return a command that does what ``command``, of Python with ``-m``, does, by a fork if there is a
-    server."""
+    """Return the equivalent of ``command`` (Python with ``-m``) that runs as a fork if there is a server."""
     return [command[0], "-I", "-S", fork_client.__file__, *command[1:]]
 
 
 def _serve(listening: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
-    """Fork for each process that is asked for; return in each fork its client, and what it is to become."""
+    """Fork for each request; return, in each fork, the client and its request."""
     while True:
         client, _ = listening.accept()
         if request := _received(client):
@@ -102,7 +101,8 @@ def _serve(listening: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
 
 
 def _received(client: socket.socket) -> dict[str, Any] | None:
-    """Return what a client asks for, with its standard streams; None if it went before it had said it."""
+    """Return a client's request, with its standard streams; None if the client left before it had sent
+    one."""
     content, streams, _, _ = socket.recv_fds(client, 1 << 16, 3)
     while not content.endswith(b"\n"):
         if not (more := client.recv(1 << 16)):
@@ -114,8 +114,8 @@ def _received(client: socket.socket) -> dict[str, Any] | None:
 
 
 def _is_fork() -> bool:
-    """Fork, and return whether this is the new process: with a group of its own, and killed when the old one
-    ends, for whatever reason."""
+    """Fork, and return whether this is the new process. It has a process group of its own and is killed when
+    its parent ends."""
     server = os.getpid()
     if os.fork():
         return False
@@ -127,8 +127,8 @@ def _is_fork() -> bool:
 
 
 def _become(client: socket.socket, request: dict[str, Any]) -> None:
-    """Be, in a fork, the process that a client asks for, and send it the exit status; a client that is gone
-    takes this process, and all that it started, with it."""
+    """Run the requested command in this fork and send the client the exit status. If the client ends first,
+    this process and all that it started are killed."""
 
     def end_with_client() -> None:
         client.recv(1)  # it sends nothing more: it is gone
@@ -158,9 +158,9 @@ def _become(client: socket.socket, request: dict[str, Any]) -> None:
 
 
 def _main() -> None:
-    """Load the libraries, serve, and become in each fork what was asked for."""
+    """Load the libraries, serve, and run the requested command in each fork."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the build ends this process itself
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for forks: they leave nothing behind
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for forks, so they must leave no zombies
     # Model libraries ask for a progress bar of widgets, which no page could show.
     warnings.filterwarnings("ignore", message="IProgress not found")
     listening = socket.socket(fileno=int(sys.argv[1]))

@@ -13,7 +13,7 @@ from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study.sources import declared
 from radeval_lib.text_format import joined
 
-_HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name where a profile gives it as a value
+_HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name if a profile gives it as a value
 
 
 def outlook(graph: Graph) -> list[str]:
@@ -31,8 +31,8 @@ def hub_models(graph: Graph) -> dict[str, bool]:
 
 
 def pages_without_data(graph: Graph) -> dict[str, list[str]]:
-    """Return the pages that read each role of which the data root holds nothing, themselves or by a job: they
-    end where they need it, or are left out."""
+    """Return, for each role without data in the data root, the pages that read it themselves or through a
+    job. They end where they need it, or are left out."""
     absent = [
         role
         for role, source in graph.settings.roles.items()

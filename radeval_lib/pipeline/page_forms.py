@@ -1,5 +1,5 @@
-"""Pages as the book shows them: executed notebooks, labs, prose with its claims, and what stands for a page
-that is missing."""
+"""Pages as the book shows them: executed notebooks, labs, prose with its claims, and the substitute for a
+missing page."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def labs() -> Iterator[tuple[str, str]]:
 
 
 def _lab_buttons(lab: sources.Lab, has_otter: bool) -> str:
-    """Return how to get the notebook: by a link, on Binder where the repository is named, or by a command."""
+    """Return how to get the notebook: by a link, on Binder if the repository is named, or by a command."""
     links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>'] * has_otter
     if repository := citing.home():  # where postBuild has made the labs
         place = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"

@@ -35,5 +35,5 @@ def renderer_digest() -> str:
 
 
 def release_report(output_dir: Path) -> Path:
-    """Return where the report on the book of a profile's outputs is written unless another place is named."""
+    """Return the default path of the report on the book of a profile's outputs."""
     return output_dir.with_name(f"release-{output_dir.name}.md")

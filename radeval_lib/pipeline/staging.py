@@ -125,8 +125,8 @@ _REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
 
 
 def repeated(name: str, content: bytes | None) -> object:
-    """Return what other pages repeat of a staged file, None of a missing one: a page's headings and labels
-    (in contents, links and previews), nothing of a download, any other file whole."""
+    """Return the part of a staged file that other pages repeat, None for a missing file: a page's headings
+    and labels (in contents, links and previews), nothing of a download, any other file whole."""
     if content is None or name.startswith("_extra/"):
         return None
     if not name.endswith((".md", ".ipynb")):
@@ -188,7 +188,7 @@ def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
 def _notebook_pages(
     executed_dir: Path, pages: Sequence[str], card: pd.DataFrame, recorded: Sequence[Result]
 ) -> dict[str, bytes]:
-    """Return notebooks that were run, and what stands for those that were not yet, or lack data."""
+    """Return the executed notebooks, and substitutes for those that have not run yet or lack data."""
     at_toy_scale = set(chain.from_iterable(appendix(executed_dir.parent.name).values()))
     wanted = dict[str, bytes]()
     for page in pages:
@@ -238,8 +238,8 @@ def _prose(page: bytes, *, notebook: bool) -> str:
 
 
 def searched(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]]:
-    """Return what search shows of a staged page: its running text without markup and with its numbers, and
-    its headings, the title first, each with the label before it (empty if there is none)."""
+    """Return the content of a staged page for the search: its running text without markup and with its
+    numbers, and its headings, the title first, each with the label before it (empty if there is none)."""
     prose = _prose(page, notebook=notebook)
     headings = _HEADING.findall(page_forms.FENCED.sub("", prose))
     return _plain(prose), [(_plain(words), label) for label, words in headings]
@@ -250,7 +250,7 @@ def _plain(markdown: str) -> str:
 
 
 def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.DataFrame) -> bytes:
-    """Return what search looks through: exhibits by paper and number, and headings and texts of pages.
+    """Return the search index: exhibits by paper and number, and headings and texts of pages.
 
     A script, not data: browsers refuse to fetch anything for a page that was opened from a folder.
     """

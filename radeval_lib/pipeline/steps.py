@@ -54,8 +54,8 @@ def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Graph:
-    """The steps of one profile's build: of all pages, of those that ``only`` names, or of those that wait
-    for no cell (``at_once``)."""
+    """The steps of one profile's build: of all pages, of those that ``only`` names, or of those that wait for
+    no job (``at_once``)."""
 
     settings: Profile
     only: tuple[str, ...] = ()
@@ -68,19 +68,19 @@ class Graph:
         return BUILD / self.settings.name
 
     def require_data_root(self) -> None:
-        """Refuse to run, by a ParameterError, without data files where the profile needs them."""
+        """Raise a ParameterError if the profile needs data files and there is no data root."""
         if self.settings.needs_data_root and self.data_root is None:
             problem = f"profile {self.settings.name!r} needs data files"
             raise ParameterError(problem, "data root", "Name their folder in RADEVAL_DATA_ROOT.")
 
     @cached_property
     def cells(self) -> dict[str, Cell]:
-        """Every planned cell by its name, ``<notebook>/<slug>``."""
+        """Every job by its name, ``<notebook>/<slug>``."""
         return {f"{cell.notebook}/{cell.slug}": cell for cell in cells.planned(self.settings)}
 
     @cached_property
     def pages(self) -> list[str]:
-        """The notebooks that are pages, as far as they are built."""
+        """The notebooks that this build renders as pages; notebooks of jobs are not pages."""
         fanned = {cell.notebook for cell in self.cells.values()}
         wanted = chosen_pages(self.only)
         return [
@@ -93,7 +93,7 @@ class Graph:
 
     @cached_property
     def model_pages(self) -> list[str]:
-        """Pages that run models, and so take what a cell takes of a cluster."""
+        """Pages that run models, and so need a job's resources on a cluster."""
         return [name for name in self.pages if declared(name).models or declared(name).trains]
 
     @cached_property
@@ -102,12 +102,12 @@ class Graph:
         return [name for name in self.pages if ALL in declared(name).results]
 
     def cells_before(self, notebook: str) -> list[str]:
-        """Return names of the cells that a notebook reads, or whose model it uses.
+        """Return names of the jobs whose results or model a notebook uses.
 
         Raises
         ------
         ParameterError, NotebookError
-            If the profile plans none of the cells, or fills none of the model roles, that it declares.
+            If the profile has no jobs, or configures no model role, that the notebook declares.
         """
         wanted, where, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
         names = [name for name, cell in self.cells.items() if cell.notebook in wanted.cells]
@@ -136,7 +136,7 @@ class Graph:
         return [name for name in wanted if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:
-        """Return what a step is redone for, beside the cells and pages that it reads: digests of its source,
+        """Return the content key of a step, without the jobs and pages that it reads: digests of its source,
         of the code that it can reach, and of the manifests, settings and data that it declares. No time, no
         path of this machine and no comment is among them."""
         cell = self.cells.get(name)
@@ -154,7 +154,7 @@ class Graph:
         }
 
     def keys(self) -> dict[str, dict[str, str]]:
-        """Return the key of every step of this build, rendering apart."""
+        """Return the content key of every step of this build, except rendering."""
         return {name: self.cache_key(name) for name in self.names}
 
     def results(self, page: str) -> Path:
@@ -168,12 +168,12 @@ class Graph:
             shutil.rmtree(folder)
 
     def executed(self, name: str) -> Path:
-        """Return the executed notebook of a page or cell."""
+        """Return the executed notebook of a page or job."""
         return cells.executed_path(self.output_dir, name, is_cell=name in self.cells)
 
     @cached_property
     def names(self) -> list[str]:
-        """The steps of this build, rendering apart: its pages, and the cells that they need."""
+        """The steps of this build, rendering apart: its pages, and the jobs that they need."""
         steps = dict.fromkeys(self.pages)
         unvisited = list(self.pages)
         while unvisited:
@@ -190,9 +190,9 @@ class Graph:
         return None
 
     def expected(self, name: str) -> float:
-        """Return how many seconds a step took last here, or else the cells of its notebook on average, or
-        else on the machine that the repository's list is from (for the profile ``embedded``); 8 if nothing is
-        listed."""
+        """Return how many seconds a step took last here, or else the average over the jobs of its notebook,
+        or else on the machine that the repository's list is from (for the profile ``embedded``); 8 if nothing
+        is listed."""
         if (seconds := self.measured(name)) is not None:
             return seconds
         cell = self.cells.get(name)
@@ -225,7 +225,7 @@ def _data_digest(data_sets: Iterable[str], root: Path | None) -> str:
 
 
 def _checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, from a cache where its size, inode and times did not change.
+    """Return the SHA-256 of a file, from a cache if its size, inode and times did not change.
 
     An entry is kept only if the file had not changed for a while when it was made, so that a change within
     the clock's resolution cannot hide behind it.

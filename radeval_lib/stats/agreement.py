@@ -149,7 +149,7 @@ def _sign(gaps: FloatArray, grades: FloatArray) -> FloatArray:
 
 
 def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
-    """Return what the mean of the other raters says of each pair where each rater is left out in turn: 1 the
+    """Return the preference of the other raters' mean for each pair, leaving out each rater in turn: 1 the
     first, -1 the second, 0 neither; shape (raters, pairs).
 
     ``grades`` has shape (items, raters), finite, two raters or more; ``pairs`` is of :func:`pairs_within`.
@@ -189,7 +189,7 @@ def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: n
 
 
 def soft_pairwise_accuracy(ours: ArrayLike, theirs: ArrayLike) -> float:
-    """Return how alike a metric and people are sure of which of two systems is better (Thompson et al. 2024,
-    eq. 2): 1 minus the mean absolute difference of their p values, by :func:`superiority_p`, for pairs of
-    systems."""
+    """Return how closely a metric and people agree in their certainty about which of two systems is better
+    (Thompson et al. 2024, eq. 2): 1 minus the mean absolute difference of their p values, by
+    :func:`superiority_p`, for pairs of systems."""
     return float(1 - np.abs(np.subtract(ours, theirs)).mean())

@@ -121,7 +121,7 @@ def static_calibration_error(
 
 
 def weighted_model_confidence(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return WMC: mean confidence, counted positive where the prediction is right and negative where wrong;
+    """Return WMC: mean confidence, counted positive if the prediction is right and negative if it is wrong;
     -1 to 1.
 
     Source: RaLEs, Appendix D, third formula.
@@ -150,8 +150,8 @@ def average_kl_to_uniform(probabilities: ArrayLike) -> float:
 def average_kl_from_uniform(probabilities: ArrayLike) -> float:
     """Return aKLU as the code released with RaLEs computes it: mean KL(U || p) in nats; 0 to infinity.
 
-    Infinite as soon as one probability is 0. It grows where a model gives *any* class a tiny probability, so
-    one very small class weighs more than all that the model says about likely ones.
+    Infinite as soon as one probability is 0. It grows if a model gives *any* class a tiny probability, so one
+    very small class weighs more than all that the model says about likely ones.
     """
     array = _array(probabilities)
     return float(rel_entr(1 / array.shape[1], array).sum(axis=1).mean())
@@ -220,7 +220,7 @@ def resample(
 
     The measures are sums over samples, or sums of absolute values of such sums, so a resample needs how often
     each document was drawn and nothing else. ECE (of ten bins) of few samples is biased upwards, and its
-    resamples more so: the percentile interval of an ECE near 0 lies above it more often than it should.
+    resamples more so: the percentile interval of an ECE near 0 is above it more often than it should.
     Differences on the same documents suffer less.
 
     Parameters
@@ -246,8 +246,8 @@ def resample(
 
 
 def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
-    """Return what each sample adds: 1, its loss, whether that is infinite, its squared distance, its gap by
-    bin."""
+    """Return the contribution of each sample: 1, its loss, whether that is infinite, its squared distance,
+    its gap by bin."""
     confidence, correct = array.max(axis=1), (array.argmax(axis=1) == labels).astype(np.float64)
     with np.errstate(divide="ignore"):
         loss = -np.log(array[np.arange(len(array)), labels])

@@ -1,5 +1,5 @@
-"""Measures that follow from counts: micro F1 of a model of several training seeds, with intervals, and of two
-models compared; and precision, recall, F-score and accuracy of a text from a rater's counts of facts."""
+"""Measures that follow from counts: micro F1 over training seeds with intervals, the difference between two
+models, and a text's precision, recall, F-score and accuracy from a rater's counts of facts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
 def intervals(
     counts: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the mean of the measures, which are shares, over seeds, with a 95 % interval by
+    """Return the mean over seeds of the measures, which are shares, with a 95 % interval from
     :class:`~radeval_lib.stats.resampling.Draws`.
 
     Index ``measure``: ``value``, ``low``, ``high``, and ``least`` and ``most`` over the seeds.
@@ -77,8 +77,8 @@ def intervals(
 def paired_difference(
     first: pd.DataFrame, second: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the mean measures of one model minus those of another on the same test cases, by ``counts`` of
-    the two.
+    """Return the mean measures of one model minus those of another on the same test cases, from the
+    ``counts`` of both.
 
     Each resample draws the same cases for both; their seeds may differ in number. Index ``measure``:
     ``value``, ``low``, ``high``, ``p``, and the ``detectable`` difference

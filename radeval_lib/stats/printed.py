@@ -40,10 +40,10 @@ _EDGE = 1e-9
 def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float]:
     """Return the 95 % confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
 
-    Pearson's is pingouin's ``compute_esci``, which gives rank correlations Pearson's standard error.
-    The standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and
-    Wright 2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957).
-    A ValueError if the value is not between -1 and 1, or n is below 5.
+    Pearson's is pingouin's ``compute_esci``, which gives rank correlations Pearson's standard error. The
+    standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and Wright
+    2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957). Raises
+    ValueError if the value is not between -1 and 1, or if n is below 5.
     """
     if not -1 < value < 1 or n < 5:
         raise ValueError(f"needs |value| < 1 and n >= 5, not {value} and {n}")
@@ -57,8 +57,8 @@ def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float
 
 def williams_test(first: float, second: float, between: float, n: int) -> tuple[float, float]:
     """Return Williams's test of two Pearson correlations with the same third variable on the same ``n``
-    pairs, where the two metrics correlate by ``between``: t (positive where ``first`` is larger) and
-    two-sided p, n - 3 degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2).
+    pairs, if the two metrics correlate by ``between``: t (positive if ``first`` is larger) and two-sided p,
+    with n - 3 degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2).
 
     Raises
     ------
@@ -268,8 +268,7 @@ def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
 
 
 def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
-    """Return all ways to assign each rater's losses to ``units`` units, where the order of units does not
-    matter."""
+    """Return all ways to assign each rater's losses to ``units`` units, ignoring the order of units."""
     slots = min(units, sum(map(len, losses)))
     placed = {tuple((0.0,) * len(losses) for _ in range(slots))}
     for rater, lost in enumerate(losses):

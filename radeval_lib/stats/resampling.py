@@ -205,9 +205,9 @@ def widened(cases: int) -> float:
 
 
 def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
-    """Return a number and what it was in each resample, shape (resamples,), as an estimate, with
-    :func:`~radeval_lib.stats.inference.inversion_p`. Undefined draws are left out; where all are, the ends
-    are NaN and p is 1."""
+    """Return an estimate from a number and its resampled values, shape (resamples,), with
+    :func:`~radeval_lib.stats.inference.inversion_p`. Undefined draws are left out; if all are undefined, the
+    ends are NaN and p is 1."""
     array = np.asarray(drawn, dtype=np.float64)
     defined = array[np.isfinite(array)]
     if len(array) and not len(defined):
@@ -217,8 +217,7 @@ def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def mean_of_sums(sums: FloatArray) -> FloatArray:
-    """Return means where the statistics of a case are its values and 1; shape (..., values + 1) to (...,
-    values)."""
+    """Return means from sums of each case's values and 1; shape (..., values + 1) to (..., values)."""
     return sums[..., :-1] / sums[..., -1:]
 
 

@@ -16,7 +16,7 @@ from radeval_lib.stats.inference import holm, randomization_p
 from radeval_lib.stats.resampling import estimate, sum_draws, widened
 
 LEVEL, POWER = 0.05, 0.8
-"""Of tests: the two-sided level, and the wanted chance to find a difference that is there."""
+"""The two-sided level of the tests, and the power to aim for."""
 _MOST = 10**9  # cases beyond which no number is given
 
 
@@ -104,7 +104,7 @@ def compare_systems(
 def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], bool]) -> list[int]:
     """Return the cluster of each system, from 1, of systems from the best to the worst.
 
-    A new cluster begins where every system above differs from every system from there on, as in the shared
+    A new cluster begins if every system above differs from this and every later system, as in the shared
     tasks of the Conference on Machine Translation; within a cluster the order means nothing.
     """
     clusters: list[int] = []
@@ -118,9 +118,9 @@ def cases_needed(effect: float, alpha: float) -> float:
     """Return how many pairs a two-sided paired t test at the level ``alpha`` needs to find a standardised
     difference with 80 % power.
 
-    At least so many that the exact randomization test can reach ``alpha``, whose smallest p is 2 / 2^cases;
-    NaN if the effect is 0 or unknown, or no number below a thousand million does. ``alpha`` is above 0 and
-    below 1.
+    The number is large enough for the exact randomization test to reach ``alpha``, whose smallest p is 2 /
+    2^cases; NaN if the effect is 0 or unknown, or no number below a thousand million does. ``alpha`` is above
+    0 and below 1.
     """
     least, size = ceil(log2(2 / alpha)), abs(effect)
     if not size > 0:

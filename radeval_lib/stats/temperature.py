@@ -52,7 +52,7 @@ def fit(logits: ArrayLike, labels: ArrayLike) -> float:
         raise ValueError("a true class has probability 0, which no temperature changes")
     of_truth = array[np.arange(len(truth)), truth]
     if (of_truth > np.where(np.eye(array.shape[1], dtype=bool)[truth], -np.inf, array).max(axis=1)).all():
-        return LOWEST  # the loss falls to 0 to the last digit, where a search would stop anywhere
+        return LOWEST  # the loss falls to 0 to the last digit, so a search would stop anywhere
 
     def loss(log_temperature: float) -> float:
         losses = -log_softmax(array / np.exp(log_temperature), axis=1)

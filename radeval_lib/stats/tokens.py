@@ -94,9 +94,9 @@ class RougeTokenizer:
 
 
 def longest_common_subsequence(first: Sequence[Hashable], second: Sequence[Hashable]) -> int:
-    """Return the length of the longest sequence of tokens that both have in this order, gaps allowed.
+    """Return the length of the longest common subsequence of two token sequences.
 
-    A row of the table at a time is the bits of one integer. Source: Hyyroe, "Bit-parallel LCS-length
+    Each row of the table is held in the bits of one integer. Source: Hyyroe, "Bit-parallel LCS-length
     computation revisited", AWOCA 2004, Figure 2.
     """
     positions: dict[Hashable, int] = {}

@@ -1,6 +1,6 @@
 """Sentences as the released RaTEScore splits a text: by the RuSH rules, at spaCy's tokens.
 
-The released code lets medspaCy mark tokens of spaCy as beginnings of sentences; what lies between two of them
+The released code lets medspaCy mark tokens of spaCy as beginnings of sentences; the text between two of them
 is a sentence. So a boundary that the rules find within a token has no effect. :func:`spans` finds boundaries
 as medspaCy's PyRuSH does, without spaCy and much faster.
 
@@ -91,7 +91,7 @@ def _rules() -> list[tuple[str, float, str]]:
 
 @lru_cache(maxsize=1)
 def _longest_match() -> int:
-    """Return no rule matches more characters than this."""
+    """Return the most characters that a rule can match."""
     return max(len(pattern) + MAX_REPEAT * pattern.count("+") for pattern, _, _ in _rules())
 
 
@@ -124,7 +124,7 @@ def _node(raw: dict[str, dict]) -> _Node:
             node.at_end = child.rules
         elif letter in _CLASSES:
             node.wildcards.append((letter, _CLASSES[letter], child))
-    if classes:  # a backslash of the text stands for the rule's own, and the class letter then for itself
+    if classes:  # a backslash of the text matches the rule's, and the class letter then matches itself
         itself = {letter: child for letter, child in classes.items() if letter not in "()"}
         node.literals["\\"] = _Node(literals=itself, plus=classes.get("+"))
     node.plus = node.literals.get("+")
@@ -137,7 +137,7 @@ def _trie() -> _Node:
 
 
 class _Clues:
-    """The clues of one kind, where a wider one takes the place of one that it overlaps."""
+    """The clues of one kind; a wider clue replaces a clue that it overlaps."""
 
     __slots__ = ("clues", "intervals")
 
@@ -292,7 +292,7 @@ class _Item(NamedTuple):
 
 
 def _closure(items: set[_Item]) -> frozenset[_Item]:
-    """With the places that brackets and plus signs lead to without a character."""
+    """Return the items, with the nodes that brackets and plus signs reach without consuming a character."""
     reached, waiting = set(items), list(items)
     while waiting:
         item = waiting.pop()
@@ -335,7 +335,8 @@ def _candidates(text: str) -> list[int]:
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Begin and end of each sentence; a port of PyRuSH's ``segToSentenceSpans`` with its gaps filled."""
+    """Return the beginning and end of each sentence; a port of PyRuSH's ``segToSentenceSpans``, including its
+    filling of gaps."""
     begins, ends = _Search(text).run()
     output: list[list[int]] = []
     start = stop = used = 0
@@ -380,7 +381,7 @@ def _fill_ends(output: list[list[int]], text: str, ends: list[tuple[int, int]]) 
 
 
 def _fill(output: list[list[int]], text: str, end: int) -> None:
-    """Take in what lies between the last sentence and ``end``."""
+    """Add the text between the last sentence and ``end``."""
     gap = _trimmed(text, output[-1][1] if output else 0, end)
     if gap is None:
         return

@@ -33,7 +33,7 @@ class Extractor(Protocol):
 
 
 def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
-    """Return what finds graphs, by name."""
+    """Return an annotator of graphs by name."""
     text = str(name)
     if text.startswith(RADGRAPH):
         return PackageExtractor(text.removeprefix(RADGRAPH), device=device)

@@ -230,8 +230,8 @@ class GraphModel:
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> GraphModel:
-        """Return what :meth:`save` wrote, ready to predict; a :class:`ModelError` if it is not one of our
-        checkpoints."""
+        """Return the model that :meth:`save` wrote, ready to predict; a :class:`ModelError` if it is not one
+        of our checkpoints."""
         where = Path(folder)
         model = cls(where, read_settings(where / SETTINGS, GraphSettings))
         fill(model.module.head, where / _HEAD)

@@ -38,7 +38,7 @@ def gold_graph(record: AnnotatedSentence) -> WordGraph:
 
 
 def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
-    """Return where the units of a text begin and end, in words; together they cover it.
+    """Return the beginning and end of each unit of a text, in words; together the units cover it.
 
     A sentence ends with an exclamation or question mark, or with a full stop that does not stand between two
     numbers: RadGraph writes "2.5" as three words. What is longer than :data:`MAX_WORDS` is cut.

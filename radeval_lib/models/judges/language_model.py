@@ -209,7 +209,7 @@ class CausalJudge:
         if self._released:
             text = released_chat(released_prompt(reference, candidate, words), self.tokenizer.eos_token)
             ids = list(self.tokenizer(text)["input_ids"])
-            # As in the released code, where the tokenizer that Llama and Mistral share ends every text.
+            # As in the released code, whose tokenizer for Llama and Mistral ends every text.
             return [*ids, self.tokenizer.eos_token_id] if self.model.config.model_type in _ENDED else ids
         text = prompt(reference, candidate, words)
         if self.tokenizer.chat_template:

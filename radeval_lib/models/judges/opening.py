@@ -31,8 +31,8 @@ class EndpointJudge:
     """A judge behind an OpenAI-compatible endpoint (vLLM, llama.cpp, Ollama), which is asked greedily at
     ``<url>/chat/completions``.
 
-    A released GREEN model, known by its name, is asked at ``/completions``: the form of its conversations is
-    not one that a server's chat can fill.
+    A released GREEN model, known by its name, is asked at ``/completions``, because no server's chat endpoint
+    produces the form of its conversations.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class EndpointJudge:
         return [answers[position] for position in range(len(pairs))]
 
     def _answer(self, stop: Event, reference: str, candidate: str) -> str:
-        """Return the server's answer, asked for again after failures that may pass, until ``stop`` is set."""
+        """Return the server's answer; retry after temporary failures until ``stop`` is set."""
         released, text = self._asked(reference, candidate)
         asked = {"prompt": text} if released else {"messages": [{"role": "user", "content": text}]}
         body: Any = {"model": self.model, **asked, "temperature": 0, "max_tokens": self.max_tokens}

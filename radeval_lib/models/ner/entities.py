@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 
 def words_of(text: str) -> list[tuple[int, int]]:
-    """Return where the words of a text are: runs of letters and digits, and each other sign by itself."""
+    """Return the spans of the words of a text: runs of letters and digits, and each other sign by itself."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
@@ -53,9 +53,9 @@ def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[Word
     """Return spans by the released code's rules (``post_process`` in RaTEScore 0.6.0), its oddities included.
 
     An entity has the type of its B-, whatever types the I- after it have; an I- without a B- before it is
-    dropped. An entity ends where the NEXT label is O or B-, so the label predicted for the closing special
-    token decides over an entity at the end of the sentence: if that label is I-, the entity is taken to end
-    before the special token, but only as long as no entity before it ended at a B-; otherwise it is lost.
+    dropped. An entity ends if the NEXT label is O or B-, so the label predicted for the closing special token
+    decides over an entity at the end of the sentence: if that label is I-, the entity is taken to end before
+    the special token, but only as long as no entity before it ended at a B-; otherwise it is lost.
     """
     spans: list[WordSpan] = []
     opened: tuple[int, str] | None = None

@@ -93,8 +93,7 @@ class IobNerModel:
         return [(self._text(ids[start:end]), kind) for start, end, kind in spans]
 
     def _text(self, ids: tuple[int, ...]) -> str:
-        """Return what pieces decode to; up to 200,000 answers are kept, for most entities occur again and
-        again."""
+        """Return the text of these pieces; up to 200,000 answers are kept, because most entities recur."""
         if ids not in self._words:
             if len(self._words) > 200_000:
                 self._words.clear()

@@ -134,7 +134,7 @@ class IobScheme(Scheme):
         save_checkpoint(folder, self.module, self.tokenizer)
 
     def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
-        """Return spans of words: a span of pieces takes in every word of which it holds a piece."""
+        """Return spans of words: a span of pieces includes every word that has a piece in it."""
         pieces = zip(row[: len(word_ids)], word_ids, strict=True)
         labels = ["O" if word is None else self.labels[index] for index, word in pieces]
         spans: dict[tuple[int, int], WordSpan] = {}
@@ -254,7 +254,8 @@ class SpanScheme(Scheme):
 
     @classmethod
     def load(cls, folder: str | Path) -> SpanScheme:
-        """Return what :meth:`save` wrote; a :class:`ModelError` if the folder is not such a checkpoint."""
+        """Return the scheme that :meth:`save` wrote; a :class:`ModelError` if the folder is not such a
+        checkpoint."""
         where = Path(folder)
         scheme = cls(where, read_settings(where / SETTINGS, SpanSettings))
         fill(scheme.module.head, where / _HEAD)

@@ -30,8 +30,7 @@ class Summarizer(Protocol):
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a section, each on one line, in order; at least one where the text is not
-    empty.
+    """Return the sentences of a section, each on one line, in order; at least one if the text is not empty.
 
     An empty line ends a sentence; a line break, the number of a list ("1.") and a few abbreviations do not.
     """
@@ -88,7 +87,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 
 
 def _by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return what belongs to the sentences of each text, of one row per sentence."""
+    """Split an array with one row per sentence into one part per text."""
     return np.split(rows, np.cumsum([len(row) for row in split])[:-1]) if split else []
 
 

@@ -98,7 +98,8 @@ def search(
                 elif kept < width:
                     chosen[at, kept], values[at, kept], picked[at, kept] = row, value, token
                     kept += 1
-        # As transformers' early stopping: a text of which enough are finished, or none can go on, is done.
+        # As transformers' early stopping: a text is done if enough of its beams are finished or none can go
+        # on.
         going = [
             at for at, text in enumerate(active) if len(finished[text]) < width and values[at, 0] > -torch.inf
         ]
@@ -251,8 +252,7 @@ class PointerGenerator(nn.Module):
 
 
 def _turned(real: Tensor) -> Tensor:
-    """Return where each piece of a row stands when the row is read backwards, its padding still last: (n,
-    s)."""
+    """Return the position of each piece when the row is read backwards, its padding still last: (n, s)."""
     positions = torch.arange(real.shape[1], device=real.device)
     return torch.where(real, real.sum(1, keepdim=True) - 1 - positions, positions)
 

@@ -39,7 +39,7 @@ class Seq2SeqSettings:
 
     Attributes
     ----------
-    prefix : what stands before the findings, such as T5's name of the task.
+    prefix : text before the findings, such as T5's name of the task.
     longest_source, longest_target : pieces of findings and impression; what is longer is cut.
     beams : hypotheses kept for each text; 1 decodes greedily.
     length_penalty : exponent of the length by which a hypothesis' log-probability is divided.
@@ -59,8 +59,8 @@ def encoder_decoder(
 ) -> tuple[Any, Any]:
     """Return (model, tokenizer) of an encoder-decoder whose two sides start from one BERT-like checkpoint.
 
-    The decoder's cross-attention is drawn at random, and its output layer where the checkpoint has none; all
-    else is the checkpoint's. Source: RaLEs, section 4.2.3, after Rothe et al. 2020.
+    The decoder's cross-attention is drawn at random, and so is its output layer if the checkpoint has none;
+    all else is the checkpoint's. Source: RaLEs, section 4.2.3, after Rothe et al. 2020.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def encoder_decoder(
 
 def _let_lengths_differ(module: Any) -> None:
     """Mend the attention of a Megatron decoder to its source: transformers 5.23 gives keys and values the
-    length of what is written, and fails where the source has another."""
+    length of what is written, and fails if the source has another length."""
     if getattr(module.config, "decoder", None) is None or module.config.decoder.model_type != "megatron-bert":
         return
     for name, part in module.named_modules():

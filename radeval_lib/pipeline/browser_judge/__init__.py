@@ -63,7 +63,7 @@ def pinned() -> dict[str, Any]:
 
 
 def package() -> Path:
-    """Return where the package lies, under the name that ``npm pack`` gives it."""
+    """Return the path of the package, under the name that ``npm pack`` gives it."""
     return BUILD / f"{pinned()['package']}-{pinned()['version']}.tgz"
 
 
@@ -115,7 +115,7 @@ def runtime() -> dict[str, bytes]:
 
 def sums() -> set[str]:
     """Return the SHA-256 of each file of :func:`runtime`, by which a search for restricted text knows it;
-    none where the package is not in reach."""
+    none if the package is not available."""
     return {checksums.of_bytes(content) for content in runtime().values()} if in_reach() else set()
 
 

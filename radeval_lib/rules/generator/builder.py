@@ -164,7 +164,7 @@ def byte(wording: int, which: int) -> int:
 
 
 def pick(options: Sequence[_T], wording: int, which: int) -> _T:
-    """Return the option that this byte of the wording stands for."""
+    """Return the option that this byte of the wording selects."""
     return options[byte(wording, which) % len(options)]
 
 

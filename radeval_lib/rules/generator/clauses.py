@@ -113,7 +113,7 @@ class FindingClause(Clause):
     # --- noun phrase ---
 
     def modifiers(self) -> list[Phrase]:
-        """Return what stands before the noun: number, change, severity, size, appearance, lead; in this
+        """Return the words before the noun: number, change, severity, size, appearance, lead; in this
         order."""
         finding, words, wording = self.finding, self.words, self.wording
         concept = self.concept
@@ -264,7 +264,7 @@ class FindingClause(Clause):
         self.builder.word(pick(self.words.lists["show"], self.wording, Byte.VERB)[number])
 
     def slot_change(self) -> None:
-        """ ", unchanged from prior", where the change is said behind."""
+        """ ", unchanged from prior", if the change follows the finding."""
         if self.finding.change and self.change_form == "post":
             self.builder.word(",")
             self._say_change("post" if self.state is None else "state")
@@ -438,7 +438,7 @@ class DenialClause(Clause):
         self._be(self.items[0].plural)
 
     def slot_nbe(self) -> None:
-        """ "is" or "are", as the last of the list asks, which stands next to it."""
+        """ "is" or "are", in agreement with the last item of the list, which is next to it."""
         self._be(self.items[-1].plural)
 
     def slot_lbe(self) -> None:

@@ -331,7 +331,7 @@ def _reading_order(rng: Random, card: Menu, chances: Chances) -> list[int]:
 
 
 def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int) -> Plan:
-    """Return a plan with at least ``least`` findings (where the examination has as many).
+    """Return a plan with at least ``least`` findings (if the examination has as many).
 
     Within an organ system findings come before normal statements and denials, each with some chance of
     another order; remarks come first.

@@ -69,7 +69,7 @@ def generate(
     ----------
     style : of every report; None: by chance.
     modality_anatomy : one pair or several, such as ``("X-Ray", "CHEST")``; None: all of the lexicon's.
-    min_findings : at least so many findings, where the examination has as many.
+    min_findings : at least so many findings, if the examination has as many.
 
     Raises
     ------

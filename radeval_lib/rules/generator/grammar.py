@@ -129,7 +129,7 @@ class _Speaker:
     # --- findings ---
 
     def _finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
-        """Say a finding as a sentence; returns its clause where the appearance is still to be said."""
+        """Say a finding as a sentence; return its clause if the appearance is still to be said."""
         clause = FindingClause(self.builder, self.style, wording, finding)
         if finding.change:  # before the noun in a quarter of all wordings
             clause.change_form = "pre" if byte(wording, Byte.SINCE) & 3 == 0 else "post"

@@ -124,7 +124,7 @@ def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
 
 
 def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """Return what a trained report generator might write about the same image, simulated.
+    """Return a simulation of what a trained report generator might write about the same image.
 
     It leaves out findings and details of them, always their appearance; it gets a place wrong in a tenth of
     the cases; it invents findings; and it rewords everything.

@@ -302,7 +302,7 @@ def changed(
 
 
 def without(plan: Plan, uid: int) -> Plan:
-    """Return the plan without a statement; one that was joined to it stands alone."""
+    """Return the plan without a statement; one that was joined to it becomes a sentence of its own."""
     at = [statement.uid for statement in plan].index(uid)
     rest = plan[at + 1 :]
     if rest and rest[0].joined and not plan[at].joined:
@@ -318,7 +318,8 @@ def with_content(plan: Plan, uid: int, finding: PlannedFinding) -> Plan:
 def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording: int) -> Plan:
     """Return the plan with one more finding, and without what speaks against it.
 
-    The finding stands where its denial stood, else behind the last statement of its organ system, else last.
+    The finding takes the place of its denial, or else follows the last statement of its organ system, or else
+    comes last.
     """
     present = frozenset([finding.concept])
     uid = max((s.uid for s in plan), default=-1) + 1
@@ -371,7 +372,7 @@ def false_finding(
     ]
     if not options:
         return None
-    # As common as in reports; three times as likely where the reference denies it.
+    # As common as in reports; three times as likely if the reference denies it.
     absent = denied(report.plan)
     concept = Weighted((c, c.common * (3 if c.key in absent else 1)) for c in options).draw(rng)
     finding = draw_finding(rng, concept, exam, report.style, prior=False, blocked=frozenset(lexicon.concepts))

@@ -149,7 +149,7 @@ def align(reference: Said, candidate: Said) -> list[Link]:
 
 
 def in_parts(mine: Said, theirs: Said) -> Said:
-    """Return a report with compound findings in their parts where the other report mentions these alone: a
+    """Return a report with compound findings split into parts if the other report mentions only the parts: a
     hydropneumothorax is a pneumothorax and an effusion."""
     compounds, spoken = (
         vocabulary().compounds,
@@ -169,7 +169,7 @@ def in_parts(mine: Said, theirs: Said) -> Said:
 
 
 def by_side(mine: Said, theirs: Said) -> Said:
-    """Return a report with its bilateral findings said of each side where the other report says them so."""
+    """Return a report with its bilateral findings stated for each side if the other report states them so."""
     stated = []
     for item in mine.stated:
         sides = {

@@ -1,4 +1,4 @@
-"""What every judge is, and what language models are asked."""
+"""The interface of every judge, and the prompt for language models."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 
 Pair = tuple[str, str]
 Keep = Callable[[Mapping[int, str]], None]
-"""Called with analyses by their pairs' positions as soon as they are there, those that were made together at
-once: what is kept of them decides which pairs a run that goes on reads together."""
+"""Called with each batch of analyses, by their pairs' positions, as soon as it is made. A run that resumes
+batches only the pairs that were not kept."""
 
 LONGEST = 300
-"""Words of a report that a prompt holds, as the released package cuts them."""
+"""The most words of a report in a prompt; the released package cuts there too."""
 
 
 class JudgeError(RadevalError):
@@ -37,14 +37,14 @@ class Judge(Protocol):
 
 
 def handed(answers: list[str], keep: Keep | None) -> list[str]:
-    """Return the answers, after ``keep`` was called with them by their positions."""
+    """Return the answers, after passing them to ``keep`` by position."""
     if keep is not None:
         keep(dict(enumerate(answers)))
     return answers
 
 
 def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
-    """Return what a judge is asked: the task, the criteria, both reports and the layout of the answer.
+    """Return the prompt for a judge: the task, the criteria, both reports and the layout of the answer.
 
     The wording is this library's, with the parts of the released prompt; a released model gets the wording on
     which it was trained (:mod:`radeval_lib.models.judges.language_model`). Each report is cut at ``words``
@@ -66,5 +66,5 @@ def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
 
 
 def cut(text: str, words: int) -> str:
-    """Return the first words of a report, line breaks made blanks."""
+    """Return the first ``words`` words of a report, separated by single blanks."""
     return " ".join(text.split()[:words])

@@ -1,4 +1,4 @@
-"""What a report says, as the rule-based judge compares it: its findings, and what it denies."""
+"""The content of a report as the rule-based judge compares it: its findings and its denials."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class Item:
 
 @dataclass(slots=True)
 class Said:
-    """A report: what it states, and where it denies an observation or calls a structure normal.
+    """A report's statements, and the sentences that deny an observation or call a structure normal.
 
-    What is stated stands in an order that does not follow that of the sentences. ``contradicted`` is where an
-    observation is denied outright that is stated elsewhere; ``denied`` has none that is stated.
+    The order of the statements is not that of the sentences. ``contradicted`` gives the denials of
+    observations that the report states elsewhere; ``denied`` gives the other denials.
     """
 
     stated: list[Item] = field(default_factory=list)
@@ -76,7 +76,8 @@ class Said:
 
 @lru_cache(maxsize=8192)
 def said(text: str) -> Said:
-    """Return what a report says, its mentions put together; the result is shared and must not be changed."""
+    """Return the content of a report with repeated mentions merged; the result is shared and must not be
+    changed."""
     reading, result = read(text), Said()
     diagnoses = {number for sentence_finding in reading.findings for number in sentence_finding.sign_of}
     items = []

@@ -111,7 +111,7 @@ class Judgement:
 
 
 class RulesJudge:
-    """The judge's role filled by rules; deterministic, needs no model."""
+    """The rule-based judge; deterministic, needs no model."""
 
     signature = "rules"
 
@@ -226,21 +226,22 @@ class _Weigher:
         return JudgedError(category, counted, weight, item.observation, says, rule, *spans)
 
     def missing(self, item: Item, denied: Span | None) -> JudgedError:
-        """Return what the candidate does not state, or rules out although it states it elsewhere."""
+        """Return the error of a finding that the candidate lacks, or rules out although it states it
+        elsewhere."""
         rule = f"the reference states it and the candidate {_NOT_STATED[denied is not None]}"
         share = factor("missing") * (factor("doubtful") if item.uncertain else 1.0)
         spans = (item.start, item.end), denied
         return self._error("b", item, True, share, describe(item), rule, spans=spans)
 
     def false(self, item: Item, denied: Span | None) -> JudgedError:
-        """Return what the reference does not state."""
+        """Return the error of a finding that the reference lacks."""
         rule = f"the candidate states it and the reference {_NOT_STATED[denied is not None]}"
         share = factor("false") * (factor("doubtful") if item.uncertain else 1.0)
         spans = denied, (item.start, item.end)
         return self._error("a", item, True, share, describe(item), rule, spans=spans)
 
     def attribute_errors(self, link: Link) -> list[JudgedError]:
-        """Return what both state, and one of them otherwise: place, degree and change."""
+        """Return the differences in place, degree and change between findings that both reports state."""
         ours, other = link.reference, link.candidate
         errors = []
         sides, closeness = sides_conflict(ours, other), near(ours, other)
@@ -301,7 +302,7 @@ class _Weigher:
         ]
 
     def slight(self, link: Link) -> float:
-        """Return what differences count for that none of the six categories names."""
+        """Return the weight of the differences that belong to none of the six categories."""
         ours, other = link.reference, link.candidate
         weight = max(self._weight(ours), self._weight(other))
         unlike = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
@@ -336,7 +337,7 @@ def _degree_error(item: Item, other: Item) -> bool | None:
 
 
 def _distance_error(ours: Item, other: Item) -> bool:
-    """Return whether one tip lies at a safe distance and the other does not."""
+    """Return whether exactly one of the tips is at a safe distance."""
     if ours.distance_mm is None or other.distance_mm is None:
         return False
     safe = [SAFE[0] <= item.distance_mm <= SAFE[1] for item in (ours, other) if item.distance_mm is not None]
@@ -344,7 +345,7 @@ def _distance_error(ours: Item, other: Item) -> bool:
 
 
 def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:
-    """Return what both reports deny or call normal, in words."""
+    """Return, in words, the observations that both reports deny and the structures that both call normal."""
     normals = load_lexicon().normals
     denied = sorted(ours.denied.keys() & theirs.denied.keys())
     normal = [(key, normals.get(key)) for key in sorted(ours.normal.keys() & theirs.normal.keys())]

@@ -17,7 +17,7 @@ Sentences of normality, remarks and conclusions (:func:`parse_sentence`)::
     no ~acute {osseous} abnormality~   ~~ denied abnormality; ~d:...~ a denied disease
     [!not clear]                       [] abnormal state; ! marks that it is a denied normal one
 
-A state is located at the anatomy that stands before it (else at the one after it).
+A state is located at the anatomy before it, or else at the anatomy after it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def tokenize(text: str) -> tuple[str, ...]:
 class Mark:
     """A RadGraph entity inside a phrase: character span, token span (inclusive), tokens, label.
 
-    The label "" stands for an observation whose polarity is decided where the phrase is used.
+    The label "" marks an observation whose polarity is decided where the phrase is used.
     """
 
     start: int
@@ -268,8 +268,8 @@ class Place:
     Attributes
     ----------
     key : its name in the lexicon.
-    nouns, shorts, premodifiers : noun phrases, abbreviations of the hospital style, and what stands before
-        a finding's noun, each by side: ``left``, ``right`` and ``bilateral``, or None for a place without
+    nouns, shorts, premodifiers : noun phrases, abbreviations of the hospital style, and modifiers before a
+        finding's noun, each by side: ``left``, ``right`` and ``bilateral``, or None for a place without
         sides.
     prepositions : which of them lead to the noun phrase.
     article : whether the noun takes "the".
@@ -300,8 +300,7 @@ class Place:
 class Name:
     """A noun phrase for a finding; ``number`` is count, mass or plural.
 
-    ``lead`` is what stands before a side or place: "healed | rib fractures" gives "healed left rib
-    fractures".
+    ``lead`` is the part before a side or place: "healed | rib fractures" gives "healed left rib fractures".
     """
 
     lead: Phrase | None

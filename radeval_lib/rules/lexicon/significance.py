@@ -62,7 +62,7 @@ def _table() -> Mapping[str, Any]:
 
 
 def factor(name: str) -> float:
-    """Return what an error of a kind counts for, as a share of the finding's weight."""
+    """Return the weight of an error of this kind, as a share of the finding's weight."""
     return float(_table()["factors"][name])
 
 

@@ -90,13 +90,13 @@ def attach(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Places; the words of a name are one only where a finding of that name may be there."""
+    """Attach places; the words of a name are a place only if a finding of that name may be there."""
     for spot in sentence.now(sentence.spots):
         if all(sentence.normal[spot.first : spot.end]):
             continue  # "the right lung is clear" says where nothing is
         overlaid = [mention for mention in mentions if mention.first < spot.end and spot.first < mention.end]
         if overlaid and all(sense.key in sentence.known.devices for sense in overlaid[0].senses):
-            # The vein in the name of a line is where it goes in, not where it lies.
+            # The vein in the name of a line is where it goes in, not where its tip is.
             sentence.use(spot.first, spot.end)
             overlaid[0].sides += [side for side in [spot.value[0].location.side] if side]
         elif not any(mention.first <= spot.first and spot.end <= mention.end for mention in mentions):
@@ -296,7 +296,7 @@ def nearest(
             cost += 6 * sum(mention.end <= other.first < match.first for other in mentions[number + 1 :])
         else:
             cost = 0
-        # What stands behind a sign and before what it is read as is said of the sign.
+        # What comes after a sign and before its interpretation describes the sign.
         signs = any(other.end <= match.first for other in mentions)
         cost += 8 * any(signs and match.end <= link < mention.first for link in sentence.scope.links)
         if _apart(sentence, match.first, mention.first, mentions, loose):
@@ -485,7 +485,7 @@ def _parted(sentence: MarkedSentence, first: int, end: int) -> bool:
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
 ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
 """Names of findings that are part of the next name: "calcified small granuloma"."""
-# What stands before them is not what the state is of: "the chest shows the heart to be large".
+# What comes before them is not the subject of the state: "the chest shows the heart to be large".
 _SHOWING = frozenset(["demonstrate", "demonstrated", "show", "reveal", "shown"])
 # If they stand, another clause begins.
 _BEGIN = frozenset(["there", "no", "but", "which", "demonstrate", "show"])
@@ -517,7 +517,7 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
     ]
     mentions, normals = _ratio(sentence)
     pending: list[PhraseMatch[list[Subject]]] = []
-    waiting: PhraseMatch[str] | None = None  # a state that stands before its structures,
+    waiting: PhraseMatch[str] | None = None  # a state before its structures,
     reach = 0  # and the end of what it was last said of
     stated: list[PhraseMatch[list[Subject]]] = []  # of which something was said: "are expanded and clear"
     blocked = False
@@ -631,7 +631,7 @@ def _abnormal(
 
 
 def _adjoins(sentence: MarkedSentence, end: int, at: int) -> bool:
-    """Return whether a state stands right before its structure: "normal size and contour of the heart"."""
+    """Return whether a state comes right before its structure: "normal size and contour of the heart"."""
     return at - end <= 3 or sentence.between(end, at) <= _ASPECTS
 
 

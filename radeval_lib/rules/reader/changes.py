@@ -331,7 +331,7 @@ def _end_of_then(words: Sequence[Token], at: int) -> int:
 
 
 def _start_of_then(words: Sequence[Token], at: int) -> int:
-    """Return the beginning of the bracket or item that a word of before stands in."""
+    """Return the beginning of the bracket or item around a word for the past."""
     start = at
     while start and words[start - 1].word not in (",", "(", ";", "from", "to", "vs", "versus"):
         start -= 1

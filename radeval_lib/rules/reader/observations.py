@@ -1,7 +1,7 @@
 """Fourteen chest observations in the manner of the CheXpert labeler (Irvin et al. 2019), and Open-i's codes.
 
 Both are views of the one reading of a report: ``reading.yml`` says which findings of the reader make an
-observation or a code, and by which words where the finding's key is wider than the observation.
+observation or a code, and by which words if the finding's key is wider than the observation.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ def word_set(text: str) -> frozenset[str]:
 
 
 class PhraseMatch(NamedTuple, Generic[V]):
-    """A phrase found: its first word, the word behind its last one, and what it stands for."""
+    """A phrase found: its first word, the word behind its last one, and its meaning."""
 
     first: int
     end: int

@@ -53,7 +53,7 @@ def both_sides(spot: Spot) -> Spot:
 
 
 def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> PhraseMatch[list[Spot]]:
-    """Widen a side to both where the text coordinates them: "the left and right lungs"."""
+    """Widen a side to both if the text coordinates them: "the left and right lungs"."""
     before = [word.word for word in words[max(0, spot.first - 2) : spot.first]]
     side_word = words[spot.first].word
     if before[1:] not in (["and"], ["or"]) or {side_word, before[0]} != {"left", "right"}:

@@ -148,8 +148,8 @@ class _Report:
         )
 
     def _sense(self, mention: Mention) -> Sense:
-        """Return what an ambiguous name stands for here: one whose lead words stand before it, then one whose
-        places fit, then one of the region with the most votes."""
+        """Return the meaning of an ambiguous name in this sentence: the one whose lead words precede it, else
+        one whose places fit, else one of the region with the most votes."""
         senses = [
             sense for sense in mention.senses if not sense.lead or set(sense.lead) <= set(mention.before)
         ]
@@ -168,8 +168,8 @@ class _Report:
         return max(at_home, key=worth) if at_home and self._stray(mention, best) else best
 
     def _location(self, spots: Sequence[Spot], sense: Sense) -> Location:
-        """Return what an ambiguous place stands for here: one where the observation may be, then one of its
-        region."""
+        """Return the meaning of an ambiguous place in this sentence: one that the observation may have, else
+        one of its region."""
         if not any(spot.region in (HOME, sense.region) or self.regions[spot.region] > 2 for spot in spots):
             return Location(None, spots[0].location.side)  # of a place foreign to the report the side counts
         fitting = self.known.places.get(sense.key, frozenset())
@@ -205,7 +205,7 @@ class _Report:
 
     @staticmethod
     def _side_of_lung(mention: Mention) -> tuple[Location, ...]:
-        """Return the one side of which a lung is named: "the right lung is hyperexpanded"."""
+        """Return the side if exactly one lung is named: "the right lung is hyperexpanded"."""
         sides = {
             spot.location.side for spots in mention.spots for spot in spots if spot.location.place == "lung"
         }
@@ -314,7 +314,7 @@ def unreadable(text: str) -> str:
 
 
 class ReadInPart(NamedTuple):
-    """A statement of which the reading left words that carry meaning.
+    """A statement with meaningful words that the reading left unused.
 
     ``span`` are its characters in the text; ``unused`` those of the words that were left, ``kinds`` what each
     of them is: degree, side, size, place, negation, change or word (any other).
@@ -328,11 +328,11 @@ class ReadInPart(NamedTuple):
 class Coverage(NamedTuple):
     """How much of a text was read.
 
-    ``share`` is that of the words that carry meaning which the reading used, from 0 to 1; None if the text
-    has no such word. ``statements`` are the statements about this study that say something, ``unread`` those
-    in which nothing was read, ``in_part`` those of which a word was left. ``sections`` are those found, in
-    order. ``remarks`` say in words why the text as a whole was not read, or which word was read otherwise
-    than it is written.
+    ``share`` is the fraction of the meaningful words that the reading used, from 0 to 1; None if the text has
+    no such word. ``statements`` are the statements about this study that say something, ``unread`` those in
+    which nothing was read, ``in_part`` those with a word left unused. ``sections`` are those found, in order.
+    ``remarks`` say in words why the text as a whole was not read, or which word was read otherwise than it is
+    written.
     """
 
     share: float | None

@@ -11,7 +11,7 @@ Presence = Literal["present", "absent", "uncertain"]
 
 
 SEVERAL = 0
-"""The count of several findings of which no number is given."""
+"""The count of several findings without a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Finding:
     Attributes
     ----------
     observation : the lexicon's key of what is found, "pleural_effusion".
-    presence : "uncertain" where the report hedges.
+    presence : "uncertain" if the report hedges.
     start, end : of the name in the report, in characters, half-open.
     words : the report's own, ``text[start:end]``.
     severity : its step on the scale of the observation, 0 the mildest; None if none is said.
@@ -102,7 +102,7 @@ class Reading:
 WHOLE = "chest_normal"
 """The study or the chest as a whole, a structure that the lexicon does not have."""
 HOME = "chest"
-"""The region that an ambiguous name falls to where the report does not tell its region."""
+"""The region of an ambiguous name if the report does not give it."""
 
 
 def plain(text: str) -> str:

@@ -17,7 +17,7 @@ from radeval_lib.rules.report_text import Token
 
 _OR = frozenset(["or", "nor"])
 _MAY = frozenset(["may", "might", "could"])
-# Answers that deny what stands before a colon: "Effusion: none".
+# Answers that deny the name before a colon: "Effusion: none".
 _NO = frozenset(["none", "no", "negative", "nil", "absent", "not", "denied", "n"])
 # "The tip is not seen" denies neither the catheter nor its tip.
 _PARTS = word_set(
@@ -102,11 +102,12 @@ class ScopeWords(NamedTuple):
 def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> ScopeWords:
     """Return the reach of every cue in a statement.
 
-    One pass from left to right. The state at a word is what reaches it from before: a negation (``denying``),
-    a hedge (``doubting``), or a hypothetical phrase (``talking``, which only "without" or a negation after a
-    comma or "but" ends). ``listing`` is set where the hedge introduces a differential diagnosis, so that
-    commas do not end it; ``start`` is the first word of the clause; ``comma`` the last comma since the
-    negation began, 0 if there is none. Cues that reach back are applied last, and overrule what was found.
+    One pass from left to right. The state at a word is what the words before it leave open: a negation
+    (``denying``), a hedge (``doubting``), or a hypothetical phrase (``talking``, which only "without" or a
+    negation after a comma or "but" ends). ``listing`` is set if the hedge introduces a differential
+    diagnosis, which commas do not end; ``start`` is the first word of the clause; ``comma`` the last comma
+    since the negation began, 0 if there is none. Cues that reach back are applied last, and overrule what was
+    found.
 
     Parameters
     ----------
@@ -251,7 +252,7 @@ def _is_comparative(word: str) -> bool:
 
 
 def _stands_first(words: Sequence[Token], at: int) -> bool:
-    """Return whether a word of a state stands before what it is of: "cleared left lower lobe pneumonia"."""
+    """Return whether a word of a state comes before its finding: "cleared left lower lobe pneumonia"."""
     behind = words[at + 1].word if at + 1 < len(words) else ","
     first = at == 0 or words[at - 1].word in (",", "interval", "now", "completely")
     return first and behind not in (",", "since", "compared", "and", "on", "in")
@@ -345,7 +346,7 @@ def _reach_back(
 
 def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the first word that a hedge at ``at`` reaches back to: "opacity, pneumonia not excluded" doubts
-    pneumonia alone. 0, the beginning, if after the last comma no finding is named or a conjunction stands."""
+    pneumonia alone. 0, the beginning, if no finding, or a conjunction, follows the last comma."""
     comma = next((position for position in range(at - 1, -1, -1) if words[position].word == ","), -1)
     joined = any(word.word in ("and", "or", "/") for word in words[comma + 1 : at])
     return comma + 1 if any(named[comma + 1 : at]) and not joined else 0
@@ -354,7 +355,7 @@ def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 def _answer(
     words: Sequence[Token], colon: int, begins: dict[int, PhraseMatch[str]], named: Sequence[bool]
 ) -> int:
-    """Return the end of an answer that denies what stands before a colon, or 0: "Effusion: none", "Effusion:
+    """Return the end of an answer that denies the name before a colon, or 0: "Effusion: none", "Effusion:
     no"."""
     if colon + 1 >= len(words):
         return 0

@@ -1,4 +1,4 @@
-"""Reads one sentence: mentions of findings and normal structures, with everything said about them.
+"""Reads a sentence: mentions of findings and normal structures, with their attributes.
 
 >>> [(one.presence, one.severity) for one in parse("Small left effusion, no pneumothorax").mentions]
 [('present', 1), ('absent', None)]
@@ -64,7 +64,7 @@ def parse(text: str, side: str = "") -> Parsed:
     mentions = sorted([*mentions, *_other_sides(sentence, mentions)], key=lambda mention: mention.first)
     _doubt_alternatives(sentence, mentions)
     _link(sentence, mentions)
-    # What is no finding keeps what is said of it from those that are.
+    # A phrase that is not a finding takes its own attributes, so that no finding gets them.
     others = [
         sentence.mention(mention.first, mention.end, mention.value)
         for mention in sentence.named
@@ -118,7 +118,8 @@ def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Ment
 
 
 def _whole_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
-    """Without an adjective that belongs to the next name: "calcified small granuloma" is one finding."""
+    """Return the mentions without adjectives that belong to the next name: "calcified small granuloma" is one
+    finding."""
     return [
         mention
         for mention, after in zip_longest(mentions, mentions[1:])
@@ -229,7 +230,7 @@ def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:
 
 
 def _kinds(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
-    """Return what each word is, as :class:`Unused` calls it; empty for a word that is none of these."""
+    """Return the kind of each word, as in :class:`Unused`; empty for a word of no such kind."""
     kinds = [
         "degree" if word.word in sentence.known.unscaled and not _weighs_nothing(sentence, at) else ""
         for at, word in enumerate(sentence.words)

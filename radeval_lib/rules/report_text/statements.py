@@ -29,14 +29,14 @@ _ANSWERS = (
 _ANSWERED = re.compile(
     rf"^([A-Za-z][\w /,()]{{1,60}}?)(?:\s+-+\s*|-+\s+|\s*=\s*)(?={_ANSWERS}\b)", re.IGNORECASE
 )
-# What stands for a colon before an answer: "Pneumothorax? No.", "Pneumothorax ... none", "Effusion ___ yes".
+# Substitutes for a colon before an answer: "Pneumothorax? No.", "Pneumothorax ... none", "Effusion ___ yes".
 _ASKED = re.compile(
     rf"(?<=[A-Za-z)])(?:\?|[ \t]*\.{{3,}}|[ \t]*_{{3,}}|[ \t]{{3,}})"
     rf"(?=[ \t]*{_ANSWERS}\b[ \t]*(?:[.;,\n]|$))",
     re.IGNORECASE,
 )
 _ANY_ASKED = re.compile(r"(?<=[A-Za-z)])\?(?=[ \t]+[A-Za-z])")
-"""Every question of a text of which one is answered by yes or no."""
+"""Every question of a text in which at least one is answered by yes or no."""
 # A sign or an answer behind a name: "pneumothorax (-)", "effusion [none]", "edema: +".
 _BEHIND = re.compile(
     rf"(?<=[A-Za-z])[ \t]*(?:[(\[](?:(?P<sign>[-+])|(?P<answer>{_ANSWERS}))[)\]]"
@@ -45,7 +45,7 @@ _BEHIND = re.compile(
 )
 # A mark before a statement: "(-) effusion", "[x] edema"; a minus or an empty box denies it.
 _SIGN = re.compile(r"^\s*(?:\((-|\+)\)|\[( |x)\])\s?", re.IGNORECASE)
-# Words of a statement of its own: where one stands, a list of what is absent has ended.
+# Words that only a full statement has; one of them ends a list of absent findings.
 _SENTENCE = re.compile(
     r":|\b(?:is|are|was|were|there|has|have|no|not|present|seen|absent|without)\b", re.IGNORECASE
 )
@@ -79,8 +79,8 @@ _ROW = re.compile(
 class Statement:
     """A statement of a report.
 
-    ``text`` is as the reader sees it, in plain characters; ``places`` is where each of its characters, and
-    its end, stands in the original. ``section`` is the kind of section that it came from.
+    ``text`` is as the reader sees it, in plain characters; ``places`` gives the position in the original of
+    each of its characters and of its end. ``section`` is the kind of section that it came from.
     """
 
     text: str
@@ -169,7 +169,7 @@ class _AbsentList:
 
     def __init__(self, text: str) -> None:
         self._text, self._open = text, False
-        self._from = 0  # where an empty line would end the list
+        self._from = 0  # if an empty line would end the list
 
     def head(self, heading: re.Match[str], end: int) -> None:
         """Meet the heading of a list, of what is absent or present, which ends there."""
@@ -179,7 +179,7 @@ class _AbsentList:
         self._from = len(self._text)  # an empty line right below the heading ends nothing
 
     def holds(self, statement: str, start: int, end: int) -> bool:
-        """Return whether the next statement, which stands from ``start`` to ``end``, is in such a list."""
+        """Return whether the next statement, from ``start`` to ``end``, is in such a list."""
         if self._open and (_SENTENCE.search(statement) or _BLANK.search(self._text, self._from, start)):
             self._open = False
         self._from = end
@@ -302,8 +302,8 @@ _BOX = re.compile(r"\s*(?:\([-+]\)|\[[ xX]\])")
 _BOXED = re.compile(r"(?:^|(?<=[\s.,;]))(?:\([-+]\)|\[[ xX]\])(?=\s?[A-Za-z])")
 # A star between items: "Clear * No effusion".
 _STAR = re.compile(r"(?:^|(?<=\s))\*+(?=\s)")
-# A dash before an item: "- Clear - No effusion". Before a size too, if no other size stands before it ("3 mm
-# - 5 mm").
+# A dash before an item: "- Clear - No effusion". Before a size too, if no other size comes before it ("3 mm -
+# 5 mm").
 _DASH = re.compile(r"(?:^|(?<=\s))-+(?=\s+[A-Z(])|(?<=[a-z)]\s)(?<![cm]m\s)-(?=\s[0-9.]+ [cm]m [a-z])")
 LIST = re.compile(
     r"(?:(?P<denied>(?:pertinent |relevant |other )?negatives?(?: findings?| for)?|absent"
@@ -516,7 +516,7 @@ _SIGNED = re.compile(
     r"\s(?:by|on|electronically)\b|i\s(?:have\s)?personally\sreviewed|attending\sradiologist\b"
     r"|this\sreport\swas\s(?:electronically|finali[sz]ed|dictated)"
 )
-# What stands before a heading in lower case: the beginning, a full stop, a bullet, "1)".
+# What comes before a heading in lower case: the beginning, a full stop, a bullet, "1)".
 _BEFORE_INLINE = re.compile(r"(?:^|[.;!?>*•\n]|\d\))\s*$")
 
 
@@ -553,7 +553,7 @@ def headings(text: str) -> list[Heading]:
 
 
 def _dashed(kind: str, text: str, match: re.Match[str]) -> bool:
-    """Return whether what stands before a dash is a heading: in capitals, or where a statement begins."""
+    """Return whether the text before a dash is a heading: in capitals, or at the start of a statement."""
     before_dash = match.group()[: -len(match["dash"])]
     begins = _BEFORE_INLINE.search(text[max(0, match.start() - 4) : match.start()]) is not None
     return before_dash[-1:].isupper() or (

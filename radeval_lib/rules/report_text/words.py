@@ -11,7 +11,7 @@ from unicodedata import category, normalize
 from radeval_lib.placeholders import refuse
 
 MASK = "xxxx"
-"""The word that stands for any mark of de-identification (XXXX, ___, ____)."""
+"""The word that replaces every mark of de-identification (XXXX, ___, ____)."""
 
 # In this order: a number ("2.5" of "2.5 cm", "12" of "12."), one without its zero (".5 cm"), shorthand with a
 # slash ("w/o"), the x between sizes ("3 x 4"), a denied verb ("can't"), a word, a mask, a separator.
@@ -75,7 +75,7 @@ _BEFORE_CAPITAL = _TITLES | _BEFORE_MONTH
 
 
 class Token(NamedTuple):
-    """A word in its reading form, and where it stands in the text."""
+    """A word in its reading form, with its position in the text."""
 
     word: str
     start: int
