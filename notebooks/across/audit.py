@@ -114,7 +114,8 @@ def letters(checks: pd.DataFrame) -> str:
         if finding.known.kind == "paper":
             first = next(finding.checks.itertuples())
             label = first.label.removeprefix("unnumbered, ")
-            item = f"{label}: printed {first.printed}; we find {first.follows}. {finding.known.explanation}"
+            item = f"{label}: printed {in_quotes(first.printed, first.exhibit)}; we find {first.follows}. "
+            item += finding.known.explanation
             by_paper.setdefault(finding.paper, []).append(item)
     return "\n\n\n".join(
         f"Dear authors of {paper},\n\nchecking the printed numbers of your paper against one another and "
@@ -132,7 +133,7 @@ def audit_table(checks: pd.DataFrame) -> HTML:
             escape(r.paper),
             link(r.notebook, r.anchor, r.label) + muted(f"[{r.exhibit}.{r.evidence}]"),
             escape(r.check if r.evidence == "printed" else f"{r.check} ({r.evidence})"),
-            escape(r.printed),
+            escape(in_quotes(r.printed, r.exhibit)),
             escape(r.follows),
             marked(r.outcome),
         ]

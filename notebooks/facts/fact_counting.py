@@ -140,7 +140,13 @@ def quoted_texts() -> list[Check]:
     description = plain(description.split("generated description: ")[1])
     sides = [
         ("generated description", "the generated description", description, generated, "3"),
-        ("source report", "the source report states", plain(report), plain(printed_report()[0]), "1"),
+        (
+            "source report",
+            "She has lost a total of 24 pounds",
+            plain(report),
+            plain(printed_report()[0]),
+            "1",
+        ),
     ]
     return [
         check_statement(

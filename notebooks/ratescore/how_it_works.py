@@ -222,8 +222,7 @@ def check_only_difference(formula: pd.DataFrame) -> Check:
     unlike = list(values[values > 1].index)
     return check_statement(
         "inputs that differ by direction",
-        "the only difference between the two similarity scores in this case lies in the weight between "
-        "(“in situ”, Non-Abnormality) and (“not in place”, Abnormality)",
+        "the only difference between the two similarity scores in this case lies in the weight between",
         joined([f"the {quantity} of {entity}" for quantity, entity in unlike]) or "none",
         unlike == [("weight", "not in place")],
     )

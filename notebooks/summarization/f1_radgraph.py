@@ -57,7 +57,10 @@ def check_schema(example: Example) -> list[Check]:
         check_statement("entity labels", "four different entities", named(labels), len(labels) == 4),
         check_statement("relation types", "three levels", named(types), len(types) == 3),
         check_statement(
-            "labels of the example", "the labels of the schema", ", ".join(used), set(used) <= set(labels)
+            "labels of the example",
+            "leading to four different entities",
+            ", ".join(used),
+            set(used) <= set(labels),
         ),
         check_statement(
             "relations of the example",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +23,6 @@ from radeval_lib.errors import ParameterError, ResultError
 from radeval_lib.paths import display_path
 from radeval_lib.study.profiles import Profile, command
 from radeval_lib.study.sources import Declared, declared
-from radeval_lib.text_format import joined
 
 Value = str | int | float | bool
 UNFINISHED = "unfinished"
@@ -81,37 +79,22 @@ def lock_path(executed: Path) -> Path:
 
 
 def planned(profile: Profile) -> list[Cell]:
-    """Return every cell that a profile asks for, in the order of the plans; a ParameterError if two have one
-    folder."""
+    """Return every cell that a profile asks for, in the order of the plans."""
     plans = dict.fromkeys(registry.PLANS.values())
-    return _all_distinct([cell for plan in plans for cell in registry.find(plan)(profile)])
+    return list(dict.fromkeys(cell for plan in plans for cell in registry.find(plan)(profile)))
 
 
 def planned_of(profile: Profile, notebook: str) -> list[Cell]:
-    """Return the cells of one notebook, at least one.
-
-    Raises
-    ------
-    ParameterError
-        If the profile plans none, or two that have one folder.
-    """
+    """Return the cells of one notebook, at least one; a ParameterError if the profile plans none."""
     plan = registry.PLANS.get(notebook)
-    cells = [cell for cell in registry.find(plan)(profile) if cell.notebook == notebook] if plan else []
-    if not cells:
-        raise ParameterError(
-            f"profile {profile.name!r} plans no cell of {notebook!r}",
-            f"notebooks/{notebook}.md",
-            "Correct the profile's `experiments`, or take another notebook.",
-        )
-    return _all_distinct(cells)
-
-
-def _all_distinct(cells: list[Cell]) -> list[Cell]:
-    places = [(cell.notebook, cell.slug) for cell in cells]
-    for (notebook, slug), count in Counter(places).items():
-        if count > 1:
-            raise ParameterError(f"two cells are called {slug!r}", notebook, "Tell them apart.")
-    return cells
+    made = registry.find(plan)(profile) if plan else []
+    if cells := list(dict.fromkeys(cell for cell in made if cell.notebook == notebook)):
+        return cells
+    raise ParameterError(
+        f"profile {profile.name!r} plans no cell of {notebook!r}",
+        f"notebooks/{notebook}.md",
+        "Correct the profile's `experiments`, or take another notebook.",
+    )
 
 
 def reads(cell: Cell, profile: Profile) -> Declared:
@@ -168,12 +151,10 @@ def write(
     facts : what JSON gives back: finite numbers, truth values, texts, None, and of these lists and mappings
         by name.
     model : saves into the folder that it is given.
-    provenance : where this comes from; its names are no facts'.
+    provenance : where this comes from; no fact has one of its names.
 
     Raises
     ------
-    ParameterError
-        If the name of a fact is taken.
     TypeError, ValueError, RestrictedTextError
         If a fact or a table could not be written, as restricted text.
     """
@@ -191,9 +172,6 @@ def write(
         },
         "sha256": checksums.of_folder(target),
     }
-    if taken := sorted(described.keys() & facts.keys()):
-        where, remedy = f"notebooks/{cell.notebook}.md", f"Names taken: {joined(sorted(described))}."
-        raise ParameterError(f"a fact may not be called {taken[0]!r}", where, remedy)
     text = json.dumps({**facts, **described}, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     (target / FACTS).write_text(text + "\n", encoding="utf-8")
 

@@ -88,7 +88,8 @@ class Check:
     def compares(self, cell: tuple[str, ...]) -> bool:
         """Return whether it compares a printed cell, named by its values in the table's key columns: a page's
         name for it has these in their order, and may have others between."""
-        return any(_follow_one_another(cell, compared) for compared in self.cells)
+        remaining = map(iter, self.cells)
+        return any(all(part in parts for part in cell) for parts in remaining)
 
     @property
     def decides_cells(self) -> bool:
@@ -104,11 +105,6 @@ class Check:
     def holds(self) -> bool | None:
         """Whether it holds or fails; None if it is inconclusive."""
         return {HOLDS: True, FAILS: False}.get(self.outcome)
-
-
-def _follow_one_another(parts: Iterable[str], among: Iterable[str]) -> bool:
-    rest = iter(among)
-    return all(part in rest for part in parts)
 
 
 def _places(cells: Iterable[Printed]) -> tuple[tuple[str, ...], ...]:

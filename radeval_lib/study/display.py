@@ -4,7 +4,7 @@ texts that its Markdown takes from the code by MyST's ``glue``."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import myst_nb
@@ -19,8 +19,8 @@ from radeval_lib.papers.printed_numbers import quotations
 from radeval_lib.paths import RECORDED, ROOT
 from radeval_lib.provenance import commit, device
 from radeval_lib.stats.base import Estimate
-from radeval_lib.study.checks import Check, above
-from radeval_lib.study.exhibit_html import as_printed, checks_frame, paper_prefix
+from radeval_lib.study.checks import above
+from radeval_lib.study.exhibit_html import as_printed, paper_prefix
 from radeval_lib.study.profiles import command
 from radeval_lib.study.runs import Run
 from radeval_lib.tables import folded, show, table_html
@@ -42,31 +42,17 @@ _NEEDS_TEXTS = (
 _CODE = re.compile(r"`([^`]+)`")
 
 
-def _quotes(exhibit_id: str, quoted: Iterable[tuple[str, str]]) -> HTML:
-    paper = paper_prefix(exhibit(exhibit_id))
-    items = [
-        f"<blockquote>“{as_printed(words)}” <footer>{paper}{escape(where)}</footer></blockquote>"
-        for where, words in quoted
-    ]
-    return HTML(f'<div class="quotes">{"".join(items)}</div>')
-
-
-def quote(exhibit_id: str) -> HTML:
-    """Show the paper's own words about an exhibit, with where they stand."""
-    return _quotes(exhibit_id, quotations(exhibit_id))
-
-
 def said(exhibit_id: str) -> HTML:
     """Show the paper's words about an exhibit, the pieces from one place joined by an ellipsis."""
     places: dict[str, list[str]] = {}
     for where, words in quotations(exhibit_id):
-        places.setdefault(where, []).append(words)
-    return _quotes(exhibit_id, ((where, " … ".join(pieces)) for where, pieces in places.items()))
-
-
-def show_checks(checks: Sequence[Check], caption: str = "") -> HTML:
-    """Show checks as a table; a range in brackets is what the rounding of the inputs allows."""
-    return HTML(table_html(checks_frame(checks), caption, index=False))
+        places.setdefault(where, []).append(as_printed(words))
+    paper = paper_prefix(exhibit(exhibit_id))
+    items = [
+        f"<blockquote>“{' … '.join(pieces)}” <footer>{paper}{escape(where)}</footer></blockquote>"
+        for where, pieces in places.items()
+    ]
+    return HTML(f'<div class="quotes">{"".join(items)}</div>')
 
 
 def only_with_data(
@@ -133,12 +119,6 @@ def _lack(run: Run, roles: Sequence[str], one_set: bool, dataset: str) -> str:
     return ""
 
 
-def _identity(model: dict[str, str]) -> list[str]:
-    """Return a model's name, revision and checksum in words."""
-    words = {"revision": "revision ", "sha256": "sha256 "}
-    return [model["name"], *(f"{word}{model[key]}" for key, word in words.items() if key in model)]
-
-
 def provenance(run: Run) -> HTML:
     """Show, folded, what this page's numbers come from."""
     head = commit()
@@ -154,7 +134,7 @@ def provenance(run: Run) -> HTML:
     read = run.reading.of()
     rows |= read["data"]
     for role, model in read["models"].items():
-        rows[f"model: {role}"] = escape(", ".join(_identity(model)))
+        rows[f"model: {role}"] = escape(", ".join(model.values()))
     frame = pd.DataFrame({"": rows.keys(), "value": rows.values()})
     body = table_html(frame, index=False, raw=("value",))
     sentences = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -16,7 +16,6 @@ from radeval_lib import registry
 from radeval_lib.papers.exhibits import PAPERS, Exhibit, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import (
     AS_PRINTED,
-    NOT_LEGIBLE,
     cells_of,
     has_numbers,
     layout_of,
@@ -52,14 +51,6 @@ DISCREPANCY_WORDS = {
     "": "not known",
 }
 """Kinds of discrepancy as a reader sees them; no kind is that of what nothing explains."""
-
-
-def _counted(total: int, part: int, singular: str, plural: str) -> str:
-    """Return ``2 of 5 checks fail``, ``the check fails``, ``both checks fail``, ``all 5 checks fail``."""
-    if part < total:
-        return f"{part} of {total} checks {singular if part == 1 else plural}"
-    each = {1: "the check", 2: "both checks"}.get(total, f"all {total} checks")
-    return f"{each} {singular if total == 1 else plural}"
 
 
 def rests_on(result: Result) -> str:
@@ -98,27 +89,17 @@ def verdict_sentence(result: Result) -> str:
 
 
 def _found(result: Result) -> str:
-    """Return how many checks fail, or else hold, and how many are inconclusive, as they count for the
-    verdict."""
+    """Return how many checks hold, fail or are inconclusive, as they count for the verdict."""
     counts = Counter(map(statement_outcome, by_key(result.checks)))
-    total = counts.total()
-    undetermined = counts[verdicts.INCONCLUSIVE]
-    if undetermined == total:
-        return _counted(total, total, "is inconclusive", "are inconclusive")
-    fails = counts[verdicts.FAILS]
-    words = _counted(
-        total, fails or counts[verdicts.HOLDS], *(("fails", "fail") if fails else ("holds", "hold"))
-    )
-    return (
-        f"{words} and {undetermined} {'is' if undetermined == 1 else 'are'} inconclusive"
-        if undetermined
-        else words
-    )
-
-
-def css_class(words: str) -> str:
-    """Return the CSS class of an outcome, e.g. ``not-checked``."""
-    return words.replace(" ", "-")
+    words = {
+        verdicts.HOLDS: ("holds", "hold"),
+        verdicts.FAILS: ("fails", "fail"),
+        verdicts.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
+    }
+    if counts.total() == 1:
+        return f"the check {words[next(iter(counts))][0]}"
+    each = [f"{counts[key]} {forms[counts[key] > 1]}" for key, forms in words.items() if counts[key]]
+    return f"of {counts.total()} checks {joined(each)}"
 
 
 def as_printed(words: str) -> str:
@@ -132,10 +113,10 @@ def as_printed(words: str) -> str:
     return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)  # W_{i,j}
 
 
-def outcome_class(outcome: str, weight: str) -> str:
-    """Return the CSS classes of an outcome: what fails by a slip alone is not coloured as an error of
-    numbers."""
-    return css_class(outcome) + (" slip" if weight == "slip" else "")
+def outcome_class(outcome: str, weight: str = "") -> str:
+    """Return the CSS classes of an outcome, e.g. ``not-checked``: what fails by a slip alone is not coloured
+    as an error of numbers."""
+    return outcome.replace(" ", "-") + (" slip" if weight == "slip" else "")
 
 
 def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = "") -> str:
@@ -146,26 +127,21 @@ def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = 
     return f'{label} <span class="coverage">{escape(coverage)}</span>' if coverage else label
 
 
-def in_quotes(text: str, exhibit_id: str) -> str:
-    """Return a statement of several words in quotation marks where the exhibit's paper is quoted with them;
-    our own words, a number, a name or a quotation as it is. What we ask for stays outside."""
-    statement, *ours = re.split(r"(?= \(we ask for )", text, maxsplit=1)
-    words = [word for word in statement.split() if word[:1].isalpha()]
-    if len(words) < 2 or "“" in text or not _is_quoted(statement, exhibit_id.partition(".")[0]):
-        return text
-    return f"“{statement}”{''.join(ours)}"
-
-
-def _is_quoted(words: str, key: str) -> bool:
-    return all(_plain(part) in _quoted(key) for part in words.split("…"))
+def in_quotes(statement: str, exhibit_id: str) -> str:
+    """Return a statement of several words in quotation marks, if its paper's ledger quotes it, piece by
+    piece between ellipses; else marked as our words. A number or a name is returned as it is."""
+    if sum(word[:1].isalpha() for word in statement.split()) < 2:
+        return statement
+    quoted = _quoted(exhibit_id.partition(".")[0])
+    is_verbatim = all(f" {_plain(part)} " in quoted for part in statement.split("…"))
+    return f"“{statement}”" if is_verbatim else f"{statement} (our words)"
 
 
 @cache
 def _quoted(key: str) -> str:
     """Return all that a paper's ledger quotes from it."""
-    return "\n".join(
-        _plain(words) for exhibit_id in paper(key)["prose"] for _, words in quotations(exhibit_id)
-    )
+    quotes = (words for exhibit_id in paper(key)["prose"] for _, words in quotations(exhibit_id))
+    return "".join(f" {_plain(words)} \n" for words in quotes)
 
 
 def _plain(text: str) -> str:
@@ -175,7 +151,7 @@ def _plain(text: str) -> str:
 def _listed(result: Result, checks: Sequence[Check], reason: str) -> str:
     """Return the first checks with the same reason as an item of a list, and how many more there are."""
     lines = [
-        f"{escape(check.name)}: printed {escape(in_quotes(printed_words(check), result.exhibit))}; "
+        f"{escape(check.name)}: printed {escape(printed_words(check, result.exhibit))}; "
         f"found {escape(check.computed)}"
         for check in checks[:MOST_LISTED]
     ]
@@ -193,22 +169,15 @@ def _failing(result: Result) -> dict[str, list[Check]]:
 
 
 def _differences(result: Result, letters: Mapping[str, str]) -> str:
-    """Return the checks that fail, by discrepancy: first those with ``letters``, notes to cells."""
-    reasons = {
-        name: f"<em>{DISCREPANCY_WORDS[entry.kind].capitalize()}:</em> {escape(entry.explanation)}"
-        for name, entry in result.discrepancies.items()
-    }
+    """Return the checks that fail, by discrepancy; with ``letters``, which its cells have, if it has any."""
     unknown = "" if result.kind == "other data" else "<em>Cause not known.</em>"
-    noted, others = list[str](), list[str]()
-    for discrepancy, checks in _failing(result).items():
-        (noted if discrepancy in letters else others).append(
-            _listed(result, checks, reasons.get(discrepancy, unknown))
-        )
-    return "".join(
-        f"{opening}{''.join(listed)}{closing}"
-        for opening, listed, closing in (('<ol type="a">', noted, "</ol>"), ("<ul>", others, "</ul>"))
-        if listed
-    )
+    items = []
+    for name, checks in _failing(result).items():
+        entry = result.discrepancies.get(name)
+        kind = f"<em>{DISCREPANCY_WORDS[entry.kind].capitalize()}:</em> " if entry else ""
+        items.append(_listed(result, checks, f"{kind}{escape(entry.explanation)}" if entry else unknown))
+    opening, closing = ('<ol type="a">', "</ol>") if letters else ("<ul>", "</ul>")
+    return f"{opening}{''.join(items)}{closing}" if items else ""
 
 
 def exhibit_html(result: Result, *, folded: bool = False) -> str:
@@ -220,9 +189,7 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     head = verdict_badge(result.verdict, result.outcome, covered, result.weight)
     head += f" <strong>{paper_prefix(entry)}{escape(entry.heading)}.</strong> "
     by_cells = is_shown_by_cells(result)
-    in_cells = discrepancies_in_cells(result) if by_cells else set()
-    noted = [discrepancy for discrepancy in _failing(result) if discrepancy in in_cells]
-    letters = dict(zip(noted, ascii_lowercase, strict=False))
+    letters = dict(zip(_failing(result) if by_cells else (), ascii_lowercase, strict=False))
     cells = cell_by_cell(result, letters, opened=folded) if by_cells else ""
     body = f"{escape(verdict_sentence(result))}{_differences(result, letters)}{cells}"
     attributes = f'class="verdict-box {outcome_class(result.outcome, result.weight)}" id="{place_of(result)}"'
@@ -230,11 +197,6 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
         return f"<details {attributes}><summary>{head}</summary>{body}{_record(result)}</details>"
     record = f"<details><summary>{RECORD}</summary>{_record(result)}</details>"
     return f"<div {attributes}>{head}{body}{record}</div>"
-
-
-def _emphasised(text: str) -> str:
-    """Return a note as HTML, with the words between single asterisks in italics."""
-    return re.sub(r"(?<!\w)\*(\w[^*]*)(?<=\w)\*(?!\w)", r"<em>\1</em>", escape(text))
 
 
 def _record(result: Result) -> str:
@@ -254,7 +216,7 @@ def _record(result: Result) -> str:
     if experiment:
         rows["Made"] = f"{rests_on(result)}, with {escape(result.stand_in)}"
     if result.remaining:
-        rows["Left open" if experiment else "Not checked"] = _emphasised(result.remaining)
+        rows["Left open" if experiment else "Not checked"] = as_printed(result.remaining)
     if made_here := entry.implemented if result.kind == verdicts.IMPLEMENTED else None:
         rows["In the library"] = "<br>".join(f"<code>{escape(name)}</code>" for name in made_here.functions)
         rows["Test"] = f"<code>{escape(made_here.test)}</code>"
@@ -293,7 +255,7 @@ def _side_by_side(result: Result) -> str:
     # What fails stands open above, with what is printed and what follows.
     shown = [check for check in result.checks if check.outcome != verdicts.FAILS]
     if len(shown) <= MOST_CHECKS and len(result.checks) - len(shown) <= MOST_LISTED:
-        return table_html(checks_frame(shown), index=False) if shown else "all above"
+        return table_html(_checks_frame(shown, result.exhibit), index=False) if shown else "all above"
     address = f"../across/audit.html?q=[{result.exhibit}.{result.evidence}]"
     return f'<a href="{address}">All {len(result.checks)} checks</a> (audit)'
 
@@ -329,18 +291,19 @@ def marked(outcome: str) -> str:
     return f"{verdicts.MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
 
 
-def printed_words(check: Check) -> str:
+def printed_words(check: Check, exhibit_id: str) -> str:
     """Return the paper's words or digits of a check, and in brackets what we ask for where they set no
     number."""
-    return f"{check.printed} (we ask for {check.asked})" if check.asked else check.printed
+    words = in_quotes(check.printed, exhibit_id)
+    return f"{words} (we ask for {check.asked})" if check.asked else words
 
 
-def checks_frame(checks: Sequence[Check]) -> pd.DataFrame:
+def _checks_frame(checks: Sequence[Check], exhibit_id: str) -> pd.DataFrame:
     """Return checks as a frame of text: name, printed, follows, outcome with its mark."""
     return pd.DataFrame(
         {
             "check": [check.name for check in checks],
-            "printed": [unbroken(printed_words(check)) for check in checks],
+            "printed": [unbroken(printed_words(check, exhibit_id)) for check in checks],
             "what follows": [unbroken(check.computed) for check in checks],
             "outcome": [marked(check.outcome) for check in checks],
         }
@@ -386,8 +349,12 @@ def compared_cells(result: Result) -> pd.DataFrame:
     rows = []
     for cell, is_legible in zip(keys.itertuples(index=False, name=None), legible, strict=True):
         met = [check for check in result.checks if is_legible and check.compares(cell)]
-        of_cell = sorted(filter(_is_of_one_cell, met), key=lambda check: _WORST.index(check.outcome))
-        rows.append(_row(of_cell[0]) if of_cell else ("", None, None, COMPARED if met else "", ""))
+        alone = [check for check in met if check.value is not None and len(check.cells) == 1]
+        if alone:
+            worst = min(alone, key=lambda check: _WORST.index(check.outcome))
+            rows.append((worst.computed, worst.low, worst.high, worst.outcome, worst.discrepancy))
+        else:
+            rows.append(("", None, None, COMPARED if met else "", ""))
     follows = pd.DataFrame(
         rows, columns=["follows", "low", "high", "outcome", "discrepancy"], index=frame.index
     )
@@ -402,29 +369,15 @@ def shown_numbers(result: Result) -> pd.DataFrame:
         return compared_cells(result)
     if result.table:
         return pd.DataFrame(result.table)
-    rows = [(check.name, check.printed, check.computed, check.outcome) for check in result.checks]
+    rows = [
+        (check.name, in_quotes(check.printed, result.exhibit), check.computed, check.outcome)
+        for check in result.checks
+    ]
     return pd.DataFrame(rows, columns=["check", "printed", "follows", "outcome"], dtype=str)
-
-
-def discrepancies_in_cells(result: Result) -> set[str]:
-    """Return the names of the discrepancies in single cells; what fails of several cells together marks
-    none."""
-    cells = compared_cells(result)
-    return set(cells.loc[cells["outcome"] == verdicts.FAILS, "discrepancy"])
-
-
-def _is_of_one_cell(check: Check) -> bool:
-    return check.value is not None and len(check.cells) == 1
-
-
-def _row(check: Check) -> tuple[str, float | None, float | None, str, str]:
-    return check.computed, check.low, check.high, check.outcome, check.discrepancy
 
 
 def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = False) -> str:
     """Return the exhibit's table as the paper lays it out, printed and recomputed in one display, as HTML.
-
-    Rows of which no cell is legible are named below the table instead.
 
     Parameters
     ----------
@@ -443,8 +396,6 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = F
     if not columns:
         shown, columns = shown.assign(printed="printed"), ["printed"]
     laid_out = wide(shown, _one_or_all(rows), _one_or_all(columns), "cell").fillna("")
-    lost = _rows_without(cells["printed"] != NOT_LEGIBLE, laid_out, cells)
-    laid_out = laid_out.drop(lost)
     laid_out = laid_out.rename_axis(index=[name.replace("_", " ") for name in rows])
     laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
     entry = exhibit(result.exhibit)
@@ -453,28 +404,12 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = F
     folded = not opened and (len(cells) > MOST_OPEN or not cells["outcome"].any())
     table = table_html(laid_out, "" if folded else caption, raw=tuple(laid_out.columns), label=caption)
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
-    body = f'{table}<p class="muted">{_legend(cells)}{_not_legible(lost)}</p>'
+    body = f'{table}<p class="muted">{_legend(cells)}</p>'
     if not folded:
         return body
     whole = len(cells_of(result.exhibit))  # as the verdict counts them: without dashes
     summary = f"<summary><strong>{escape(caption)}</strong> ({whole} cells)</summary>"
     return f"<details>{summary}{body}</details>"
-
-
-def _rows_without(wanted: pd.Series, laid_out: pd.DataFrame, cells: pd.DataFrame) -> list[Hashable]:
-    """Return the rows of a table without a single wanted cell; none where that would leave no row."""
-    names = list(laid_out.index.names)
-    if not set(names) <= set(cells.columns):
-        return []
-    has_wanted = wanted.groupby([cells[name] for name in names], sort=False).any()
-    without = [row for row in laid_out.index if not has_wanted[row]]
-    return without if len(without) < len(laid_out) else []
-
-
-def _not_legible(lost: Sequence[Hashable]) -> str:
-    """Return which rows a table lacks, as a sentence after its legend."""
-    names = [", ".join(map(str, row)) if isinstance(row, tuple) else str(row) for row in lost]
-    return f" Not legible: {escape(joined(names))}." if names else ""
 
 
 def _one_or_all(names: list[str]) -> str | list[str]:
@@ -503,18 +438,11 @@ def _cell(row: object, letters: Mapping[str, str], explanation: str) -> str:
 
 
 def _legend(cells: pd.DataFrame) -> str:
-    """Return what the marks of a table mean, of those that it has."""
-    outcomes = set(cells["outcome"])
-    ranged = (cells["low"] < cells["high"]).any()
-    sentences = []
-    follows = (cells["follows"] != "").any()
-    if follows:
-        sentences.append(f"Below: what follows{', [its range]' if ranged else ''}.")
-    marks = {verdicts.FAILS: "differs", verdicts.INCONCLUSIVE: "inconclusive"}
-    if meanings := [f"{verdicts.MARKS[key]} {word}" for key, word in marks.items() if key in outcomes]:
-        sentences.append(f"{joined(meanings)}.")
-    if COMPARED in outcomes:
-        sentences.append(f"{'Nothing below' if follows else 'Unmarked'}: compared with others.")
-    if "" in outcomes:
-        sentences.append("Grey: not checked." if outcomes - {""} else "No check compares a single cell.")
-    return " ".join(sentences)
+    """Return what the marks of a table mean."""
+    if not cells["outcome"].any():
+        return "No check compares a single cell."
+    fails, unknown = (verdicts.MARKS[outcome] for outcome in (verdicts.FAILS, verdicts.INCONCLUSIVE))
+    marks = f"{fails} differs, {unknown} inconclusive."
+    return (
+        f"Below: what follows, [its range]. {marks} Nothing below: compared with others. Grey: not checked."
+    )

@@ -29,14 +29,7 @@ from radeval_lib.study.results import Result, Sample
 
 @dataclass(frozen=True)
 class PageRun(runs.Run):
-    """One run of one page: a run that rebuilds exhibits, each with what it rests on.
-
-    Attributes
-    ----------
-    claimed : names of what exhibits and findings have said that they rest on.
-    """
-
-    claimed: set[str] = field(default_factory=set, compare=False)
+    """One run of one page: a run that rebuilds exhibits, each with what it rests on."""
 
     @contextmanager
     def exhibit(
@@ -82,7 +75,11 @@ class PageRun(runs.Run):
         NotebookError
             If the page has read a paper that it does not declare.
         """
-        results.check_owner(self, exhibit_id)
+        entry = exhibit(exhibit_id)
+        if entry.notebook != self.notebook:
+            words = f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {self.notebook!r}"
+            remedy = "Record it there, or name this page under `notebook`."
+            raise ResultError(words, display_path(file_of(entry.paper)), remedy)
         if evidence == "synthetic":  # the generator is ours
             instrument = verdicts.OURS
         rebuilt = OpenExhibit(exhibit_id)
@@ -91,7 +88,7 @@ class PageRun(runs.Run):
         if not judged and rebuilt.rebuilt is None and rebuilt.checks:
             rows = [(check.name, check.computed) for check in rebuilt.checks]
             rebuilt.table(pd.DataFrame(rows, columns=["what", "found"]))
-        left = exhibit(exhibit_id).remaining_on(evidence) if remaining is None else remaining
+        left = entry.remaining_on(evidence) if remaining is None else remaining
         names = self._names(exhibit_id, evidence, judged, roles, rests_on)
         rebuilt.result = results.record(
             self,
@@ -127,13 +124,7 @@ class PageRun(runs.Run):
         if roles is not None:
             made = self.reading.files.keys() - data  # by jobs
             names += sorted(read & {*roles, *made, provenance.RECORDED_SCORES})
-        self.claimed.update(names)
         return names
-
-    def unclaimed(self) -> list[str]:
-        """Return what the page has read of data, jobs, models and papers that nothing recorded rests on."""
-        jobs = {f"cells/{name}" for name in self.claimed}
-        return sorted({*self.reading.sources, *self.reading.models} - self.claimed - jobs)
 
     def experiment(
         self,
@@ -196,21 +187,24 @@ class PageRun(runs.Run):
         atomic.write_text(self.results_dir / f"claim_{name}.json", json.dumps({"holds": holds}) + "\n")
         return claim_box(holds)
 
-    def headline(
-        self,
-        name: str,
-        *,
-        evidence: str,
-        holds: bool | None,
-        sample: str,
-        instrument: str,
-        rests_on: Sequence[str],
-        **texts: str,
-    ) -> None:
-        """Hand the numbers of a finding to the front page: :func:`radeval_lib.study.results.hand_over`."""
-        made = {"evidence": evidence, "holds": holds, "sample": sample, "instrument": instrument}
-        results.hand_over(self, name, rests_on=rests_on, texts=texts, **made)
-        self.claimed.update(rests_on)
+    def headline(self, name: str, *, rests_on: Sequence[str], **given: Any) -> None:
+        """Record the numbers of a finding for the front page.
+
+        Parameters
+        ----------
+        name : its id in ``headlines.yml``, which names this page.
+        rests_on : what they rest on, by name (:meth:`radeval_lib.provenance.Reading.of`).
+        given : the fields of :class:`~radeval_lib.study.results.HandedOver` but provenance and texts; all
+            else are texts, by the name that the sentence has for them.
+
+        Raises
+        ------
+        ResultError
+            If this page has no such headline, a text is missing, or something named was not read.
+        ValidationError
+            If a field is missing or wrong.
+        """
+        results.hand_over(self, name, rests_on=rests_on, **given)
 
 
 @dataclass
@@ -252,8 +246,6 @@ class OpenExhibit:
     def sample(self, n: float, of: str, *, trainings: int = 0, draws: int = 0, resamples: int = 0) -> None:
         """Record on how many independent cases intervals and leads rest:
         :class:`radeval_lib.study.results.Sample`. ``n`` may be a float that is a whole number."""
-        if n != int(n):
-            raise ResultError(f"{n} {of} are no sample")
         self.samples.append(Sample(int(n), of, trainings, draws, resamples))
 
     def table(self, rebuilt: pd.DataFrame) -> None:

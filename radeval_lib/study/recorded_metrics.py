@@ -8,7 +8,7 @@ scores.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -35,22 +35,39 @@ def of_placeholders(metric: Metric, given: Iterable[str] = ()) -> Metric:
 
     ``given``: the settings that a page asks for; those that follow from the models are the recording's.
     """
-    return cast(Metric, _OfPlaceholders(metric, given))
+    settings = tuple(given)
+
+    def stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
+        candidates = {row: _candidate(*pair) for row, pair in enumerate(pairs) if any(map(behind, pair))}
+        for name in {candidate.set for candidate in candidates.values()}:
+            _refuse_other_settings(metric, name, settings)
+        texts = [pairs[row][1] for row in candidates]
+        scores = recorded.column(texts, metric.name).tolist() if texts else []
+        return dict(zip(candidates, scores, strict=True))
+
+    return cast(Metric, _WithStored(metric, stored))
 
 
 def frozen(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading) -> Metric:
     """Return the metric, which gives stored scores to pairs of those sets among ``fillers`` for which it is
     out of date, as far as the data root holds the files that were scored; their tables are noted as read."""
-    stored: dict[tuple[str, str], float] = {}
+    scores: dict[tuple[str, str], float] = {}
     for name in sets_of(fillers):
         scored = recorded.load(name).about["files"].items()
         if not all((root / file).is_file() and sha256(root / file) == digest for file, digest in scored):
             continue
         if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
             values = recorded.load(name).table[metric.name].tolist()
-            stored |= zip(map(_on_one_line, texts(name, root)), values, strict=True)
+            scores |= zip(map(_on_one_line, texts(name, root)), values, strict=True)
             reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
-    return cast(Metric, _WithRecorded(metric, stored)) if stored else metric
+    if not scores:
+        return metric
+
+    def stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
+        keys = enumerate(map(_on_one_line, pairs))
+        return {row: scores[key] for row, key in keys if key in scores}
+
+    return cast(Metric, _WithStored(metric, stored))
 
 
 def columns(name: str, root: Path | None, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
@@ -80,17 +97,14 @@ def _on_one_line(pair: tuple[str, str]) -> tuple[str, str]:
 
 
 def _candidate(reference: str, candidate: str) -> Placeholder:
-    """Return the candidate of two placeholders.
-
-    Raises
-    ------
-    DataError
-        If they are not a candidate and its own reference: only such pairs are recorded.
-    """
+    """Return the candidate of two placeholders; a DataError unless they are a candidate and its own
+    reference, since only such pairs are recorded."""
     ours, theirs = behind(reference), behind(candidate)
     is_pair = ours and theirs and (ours.set, ours.side, theirs.side) == (theirs.set, "reference", "candidate")
-    if ours and theirs and is_pair and _case_of(theirs) == ours.number:
-        return theirs
+    if ours and theirs and is_pair:
+        case = int(recorded.load(theirs.set).table.at[theirs.number, "case"])
+        if case == ours.number:
+            return theirs
     raise DataError(
         "a pair that is not recorded: a placeholder beside another text than its own reference",
         "stored scores",
@@ -98,22 +112,27 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
     )
 
 
-def _case_of(candidate: Placeholder) -> int:
-    return int(recorded.load(candidate.set).table.at[candidate.number, "case"])
+class _WithStored:
+    """A metric that gives stored scores to some pairs of texts; all else is the metric's own, of texts alone.
 
+    ``stored`` returns the scores of those pairs that are stored, by their place.
+    """
 
-class _BesideRecorded:
-    """A metric with stored scores for some pairs; all else is the metric's own."""
-
-    def __init__(self, metric: Metric) -> None:
-        self._metric = metric
+    def __init__(self, metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[int, float]]) -> None:
+        self._metric, self._stored = metric, stored
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._metric, name)
+        attribute = getattr(self._metric, name)
+        if not callable(attribute):
+            return attribute
 
-    def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
-        """Return the stored scores of pairs, by their place."""
-        raise NotImplementedError
+        def of_texts(*arguments: Any, **settings: Any) -> Any:
+            for argument in (*arguments, *settings.values()):
+                texts = [argument] if isinstance(argument, str) else _flat(argument)
+                refuse(texts, f"{self._metric.name}.{name}")
+            return attribute(*arguments, **settings)
+
+        return of_texts
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
         """Return as :meth:`Metric.values`."""
@@ -133,7 +152,7 @@ class _BesideRecorded:
             If a pair of placeholders is not recorded, or was recorded with other settings.
         """
         pairs = list(zip(references, candidates, strict=True))
-        stored = self._known(pairs)
+        stored = self._stored(pairs)
         fresh = [row for row in range(len(pairs)) if row not in stored]
         references, candidates = ([pairs[row][side] for row in fresh] for side in (0, 1))
         fresh_scores = self._metric.score(
@@ -145,57 +164,16 @@ class _BesideRecorded:
         return replace(fresh_scores, values=values, details=every)
 
 
-class _WithRecorded(_BesideRecorded):
-    """A metric with stored scores for some pairs of texts."""
-
-    def __init__(self, metric: Metric, recorded_scores: Mapping[tuple[str, str], float]) -> None:
-        super().__init__(metric)
-        self._scores = recorded_scores
-
-    def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
-        keys = enumerate(map(_on_one_line, pairs))
-        return {row: self._scores[key] for row, key in keys if key in self._scores}
-
-
-class _OfPlaceholders(_BesideRecorded):
-    """A metric with stored scores of placeholders; all else is the metric's own, of texts alone."""
-
-    def __init__(self, metric: Metric, given: Iterable[str]) -> None:
-        super().__init__(metric)
-        self._given = tuple(given)
-
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._metric, name)
-        if not callable(attribute):
-            return attribute
-
-        def of_texts(*arguments: Any, **settings: Any) -> Any:
-            for argument in (*arguments, *settings.values()):
-                texts = [argument] if isinstance(argument, str) else _flat(argument)
-                refuse(texts, f"{self._metric.name}.{name}")
-            return attribute(*arguments, **settings)
-
-        return of_texts
-
-    def _known(self, pairs: list[tuple[str, str]]) -> dict[int, float]:
-        places = [row for row, pair in enumerate(pairs) if any(map(behind, pair))]
-        if not places:
-            return {}
-        for name in {_candidate(*pairs[row]).set for row in places}:
-            self._require_same_settings(name)
-        stored = recorded.column((pairs[row][1] for row in places), self._metric.name)
-        return dict(zip(places, stored.tolist(), strict=True))
-
-    def _require_same_settings(self, name: str) -> None:
-        columns, key = recorded.load(name).about["columns"], self._metric.name
-        if key not in columns:
-            raise DataError(f"no {key} is recorded", name, f"`radbook record {name}` scores it.")
-        settings, kept = settings_of(self._metric), columns[key]["settings"]
-        if any(settings[setting] != kept.get(setting) for setting in self._given if setting in settings):
-            stated = ", ".join(f"{setting} {value}" for setting, value in kept.items())
-            raise DataError(
-                f"{key} is recorded with other settings", name, f"These are recorded: {stated or 'none'}."
-            )
+def _refuse_other_settings(metric: Metric, name: str, given: Collection[str]) -> None:
+    columns = recorded.load(name).about["columns"]
+    if metric.name not in columns:
+        raise DataError(f"no {metric.name} is recorded", name, f"`radbook record {name}` scores it.")
+    kept = columns[metric.name]["settings"]
+    asked = {key: value for key, value in settings_of(metric).items() if key in given}
+    if any(value != kept.get(key) for key, value in asked.items()):
+        stated = ", ".join(f"{key} {value}" for key, value in kept.items())
+        words = f"{metric.name} is recorded with other settings"
+        raise DataError(words, name, f"These are recorded: {stated or 'none'}.")
 
 
 def settings_of(metric: Metric) -> dict[str, str]:

@@ -28,6 +28,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.by_name import create, get
 from radeval_lib.paths import BUILD, RECORDED, ROOT
+from radeval_lib.study import dependencies
 from radeval_lib.text_format import joined, long_date
 
 SYSTEMS = "iu_systems"
@@ -137,8 +138,6 @@ PROBE = "probe.csv"
 _PROBED = 20  # pairs that metrics with models score
 _NEAR, _TURNED = 1e-3, 1  # how far a score moves by sums in another order, and how many labels these turn
 _CACHE = BUILD / "cache" / "behaviours.json"
-_WITHOUT_MODELS = ("rules", "models/judges", "metrics", "stats", "data")
-_WITH_MODELS = ("rules/report_text", "models", "metrics", "stats", "data")
 _behaviours = lru_cache(maxsize=1)(atomic.read_mapping)
 
 
@@ -157,7 +156,7 @@ def behaviour(metric: Metric) -> str:
     """
     if metric.needs:
         return _behaviour(metric)
-    return _kept(f"{metric.signature()} {_code_of(_WITHOUT_MODELS)}", lambda: _behaviour(metric))
+    return _kept(f"{metric.signature()} {_code()}", lambda: _behaviour(metric))
 
 
 def recorded_behaviour(metric: Metric) -> dict[str, str]:
@@ -177,9 +176,7 @@ def probe_scores(key: str) -> list[float]:
     and not trained: the scores mean nothing, but a change of the code that would move others moves them. They
     are kept in ``build/cache``.
     """
-    key_text = (
-        f"{key} of {_PROBED}, over drawn models {_code_of(_WITH_MODELS)} {provenance.package_versions()}"
-    )
+    key_text = f"{key} of {_PROBED}, over drawn models {_code()} {provenance.package_versions()}"
     scores = _kept(
         key_text, lambda: json.dumps([round(float(score), 4) for score in _over_probe_models(key)])
     )
@@ -212,15 +209,11 @@ def _behaviour(metric: Metric) -> str:
     return hashlib.sha256(" ".join(f"{value:.6f}" for value in values + 0.0).encode()).hexdigest()
 
 
-@lru_cache(maxsize=2)
-def _code_of(folders: tuple[str, ...]) -> str:
-    """Return SHA-256 of all files from which metrics without models, or with them, take their scores."""
-    library = Path(__file__).parents[1]
-    files = [
-        path for name in folders for path in (library / name).rglob("*") if path.suffix in (".py", ".yml")
-    ]
-    named = sorted(f"{path.relative_to(library)} {checksums.of_file(path)}" for path in files)
-    return checksums.of_text("\n".join(named))
+@lru_cache(maxsize=1)
+def _code() -> str:
+    """Return the digest of all code from which metrics, with models or without, take their scores."""
+    homes = {"radeval_lib.models.initial", registry.FILLING["metrics"], *registry.METRICS.values()}
+    return dependencies.modules_digest(dependencies.closure(homes))
 
 
 def has_moved(before: Sequence[float], now: Sequence[float]) -> bool:

@@ -263,17 +263,13 @@ def muted(words: str) -> str:
     return f'<div class="muted">{words}</div>' if words else ""
 
 
-_HEADS = {
-    2: ("before", "now"),
-    3: ("exhibit", "evidence", "verdict"),
-    4: ("exhibit", "which", "before", "now"),
-}
-"""Of the tables of what changed, by how many columns they have."""
+Compared = dict[tuple[str, ...], tuple[str, str]]
+"""What is compared between editions, by its names: the value, and how it is shown."""
 
 
 def changes(old: Path, new: Path) -> str:
-    """Return what changed from an old edition to a new one, in Markdown: verdicts, outcomes of checks,
-    findings, and results that are new or gone.
+    """Return what changed from an old edition to a new one, in Markdown: verdicts, outcomes of checks that
+    both have, findings. A dash is what an edition lacks.
 
     Parameters
     ----------
@@ -284,81 +280,77 @@ def changes(old: Path, new: Path) -> str:
     ResultError
         If one of the folders has no results.
     """
-    before, after = _recorded(old), _recorded(new)
-    both = [(before[name], after[name]) for name in after if name in before]
-    sections = {
-        "Verdicts": [
-            [_exhibit(later), later["evidence"], earlier["verdict"], later["verdict"]]
-            for earlier, later in both
-            if earlier["verdict"] != later["verdict"]
-        ],
-        "Checks with another outcome": [
-            [_exhibit(later), name, outcomes[name], outcome]
-            for earlier, later in both
-            for outcomes in [_outcomes(earlier)]
-            for name, outcome in _outcomes(later).items()
-            if name in outcomes and outcome.split()[0] != outcomes[name].split()[0]
-        ],
-        "Findings of the front page": [
-            [sentences[0], sentences[1]]
-            for sentences in zip(_findings(old), _findings(new), strict=True)
-            if sentences[0] != sentences[1]
-        ],
-    }
-    for title, ours, theirs in (("New results", after, before), ("Results that are gone", before, after)):
-        missing = [ours[name] for name in ours.keys() - theirs.keys()]
-        named = ([_exhibit(result), result["evidence"], result["verdict"]] for result in missing)
-        sections[title] = sorted(named)
-    lines = ["# What changed since the last edition", "", f"- Results that both editions have: {len(both)}"]
-    lines += [f"- {title}: {len(rows)}" for title, rows in sections.items()]
-    for title, rows in sections.items():
+    lines = ["# What changed since the last edition"]
+    for title, heads, read in (
+        ("Verdicts", ("exhibit", "evidence"), _verdicts),
+        ("Outcomes of checks", ("exhibit", "evidence", "check"), _outcomes),
+        ("Findings of the front page", ("finding",), _findings),
+    ):
+        before, after = read(old), read(new)
+        names = [*before, *(after.keys() - before.keys())]
+        if read is _outcomes:
+            names = [name for name in before if name in after]
+        pairs = {name: (before.get(name, ("", "–")), after.get(name, ("", "–"))) for name in names}
+        rows = [
+            (*name, earlier[1], later[1])
+            for name, (earlier, later) in pairs.items()
+            if earlier[0] != later[0]
+        ]
+        lines += ["", f"## {title}: {len(rows)}", ""]
         if rows:
-            heads = _HEADS[len(rows[0])]
-            lines += ["", f"## {title}", "", _row(heads), _row(["---"] * len(heads)), *map(_row, rows)]
+            heads = (*heads, "before", "now")
+            lines += [_row(heads), _row(["---"] * len(heads)), *map(_row, sorted(rows))]
     return "\n".join([*lines, ""])
 
 
-def _files(edition: Path, pattern: str) -> dict[str, Path]:
+def _files(edition: Path, pattern: str) -> list[Path]:
     folder = edition / "results"  # a rendered book has all in one folder, with printed numbers beside
-    return {path.name: path for path in sorted([*folder.glob(pattern), *folder.glob(f"*/*/{pattern}")])}
+    return sorted([*folder.glob(pattern), *folder.glob(f"*/*/{pattern}")])
 
 
-def _recorded(edition: Path) -> dict[str, dict[str, Any]]:
-    """Return every recorded result of an edition by its file name; a ResultError if there is none."""
-    files = _files(edition, "*.*.*.json")
-    results = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items()}
+def _recorded(edition: Path) -> list[dict[str, Any]]:
+    """Return every recorded result of an edition; a ResultError if there is none."""
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in _files(edition, "*.*.*.json")]
     if not results:
         remedy = "Give the folder of a build, or of a rendered book."
         raise ResultError("no recorded results", display_path(edition), remedy)
-    return {name: result for name, result in results.items() if "verdict" in result}
+    return [result for result in results if "verdict" in result]
 
 
-def _outcomes(result: dict[str, Any]) -> dict[str, str]:
-    """Return the outcome of each check, and what was computed, by the check's key in words."""
+def _verdicts(edition: Path) -> Compared:
+    return {_key(result): (result["verdict"], result["verdict"]) for result in _recorded(edition)}
+
+
+def _outcomes(edition: Path) -> Compared:
     return {
-        ", ".join(filter(None, check["key"].values())): f"{check['outcome']} ({check['computed']})"
+        (*_key(result), ", ".join(filter(None, check["key"].values()))): (
+            check["outcome"],
+            f"{check['outcome']} ({check['computed']})",
+        )
+        for result in _recorded(edition)
         for check in result["checks"]
     }
 
 
-def _findings(edition: Path) -> list[str]:
+def _findings(edition: Path) -> Compared:
     """Return the sentence of each finding of the front page, or why it has none."""
-    files = _files(edition, "headline_*.json")
-    sentences = []
+    files = {path.name: path for path in _files(edition, "headline_*.json")}
+    sentences: Compared = {}
     for key, entry in headlines().items():
         path = files.get(f"headline_{key}.json")
         made = json.loads(path.read_text(encoding="utf-8")) if path else {}
         texts = defaultdict(lambda: "…", made.get("texts", {}))  # an older sentence had other numbers
-        sentences.append(
-            entry.text.format_map(texts) if made.get("holds") else "not borne out" if made else "not computed"
-        )
+        words = "not borne out" if made else "not computed"
+        sentence = entry.text.format_map(texts) if made.get("holds") else words
+        sentences[(key,)] = sentence, sentence
     return sentences
 
 
-def _exhibit(result: dict[str, Any]) -> str:
-    """Return an exhibit in words; by its id if the ledger has it no more."""
-    entry = ledger().get(result["exhibit"])
-    return f"{PAPERS[entry.paper]}: {entry.label}" if entry else str(result["exhibit"])
+def _key(result: dict[str, Any]) -> tuple[str, str]:
+    """Return an exhibit in words, with its id, and the evidence and implementation of a result."""
+    entry, ours = ledger().get(result["exhibit"]), result.get("instrument") == verdicts.OURS
+    label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""
+    return f"{label}{result['exhibit']}", result["evidence"] + (", ours" if ours else "")
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -105,35 +105,33 @@ def check_superiority(
     Raises
     ------
     ValueError
-        If a name has no value or one that is not a number, as of a cell that is not legible; if there is no
-        rival, or one is claimed to be better than itself; or where a lead over one is missing.
+        If a value is not a number, as of a cell that is not legible.
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
-    unknown = [system for system in [*ahead, *rivals] if math.isnan(_number(values.get(system)))]
-    unknown += [rival for rival in rivals if isinstance(leads, Mapping) and rival not in leads]
-    if unknown or not ahead or not rivals:
-        raise ValueError(f"check {name!r}: {f'nothing on {unknown[0]!r}' if unknown else 'no rival'}")
-    if both := set(ahead) & set(rivals):
-        raise ValueError(f"check {name!r}: {min(both)!r} is a rival of its own")
     better = -1 if lower_is_better else 1
-    numbers = {system: better * _number(value) for system, value in values.items()}
+    numbers = {system: better * _number(values[system]) for system in [*ahead, *rivals]}
+    if any(map(math.isnan, numbers.values())):
+        raise ValueError(f"check {name!r}: a number is not legible, so no order can be checked")
     weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
     pair = (values[weakest], values[strongest])
     by_rival = dict.fromkeys(rivals, UNKNOWN)
     if leads is not None:
         by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
+    gap = numbers[weakest] - numbers[strongest]
+    # Printed numbers are in an order; computed ones are if their interval says so.
+    sign = (
+        (gap > 0) - (gap < 0)
+        if all(isinstance(value, Printed) for value in pair)
+        else by_rival[strongest].sign
+    )
     key = Key.of(name)
     compared = [values[system] for system in [*ahead, *rivals]]
     order = Check(
         replace(key, what=f"{key.what}: order"),
         claim,
         f"{weakest} {_shown(pair[0], decimals)}, {strongest} {_shown(pair[1], decimals)}",
-        _order(
-            numbers[weakest] - numbers[strongest],
-            all(isinstance(value, Printed) for value in pair),
-            by_rival[strongest],
-        ),
+        {1: HOLDS, -1: FAILS, 0: INCONCLUSIVE}[sign],
         aspect="order",
         cells=tuple(value.at for value in compared if isinstance(value, Printed) and value.at),
     )
@@ -143,9 +141,7 @@ def check_superiority(
     return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, not order_alone, whose)]
 
 
-def _number(value: Printed | float | None) -> float:
-    if value is None:
-        return math.nan
+def _number(value: Printed | float) -> float:
     return value.value if isinstance(value, Printed) else float(value)
 
 
@@ -156,13 +152,6 @@ def _shown(value: Printed | float, decimals: int) -> str:
 def unknown_lead(claim: str, why: str = UNKNOWN.wording, *, order_alone: bool = False) -> Check:
     """Return the check that reports, once for all comparisons of a claim, why no lead can be established."""
     return _lead(Key("every comparison: lead"), claim, {"": Lead(0, why)}, not order_alone)
-
-
-def _order(gap: float, printed: bool, lead: Lead) -> str:
-    """Return printed numbers stand in an order; computed ones do where their interval says so."""
-    if not printed:
-        return {1: HOLDS, -1: FAILS, 0: INCONCLUSIVE}[lead.sign]
-    return HOLDS if gap > 0 else FAILS if gap < 0 else INCONCLUSIVE
 
 
 def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: str = "") -> Check:
@@ -203,32 +192,23 @@ def check_no_deficit(name: Key | str, claim: str, finding: str, difference: floa
     return Check(Key.of(name), claim, finding, outcome)
 
 
+_ASPECTS = {
+    "order": {HOLDS: "holds", FAILS: "fails", INCONCLUSIVE: "is not decided"},
+    "lead": {HOLDS: "is established", FAILS: "is established the other way", INCONCLUSIVE: "is open"},
+}
+
+
 def superiority_words(checks: Sequence[Check]) -> str:
     """Return what the two aspects of claims come to; empty if there are none."""
-    words = {
-        "order": {
-            HOLDS: "the order holds",
-            FAILS: "the order fails",
-            INCONCLUSIVE: "the order is not decided",
-        },
-        "lead": {
-            HOLDS: "the lead is established",
-            FAILS: "the lead is established the other way",
-            INCONCLUSIVE: "the lead is open",
-        },
-    }
     counts = []
-    for aspect, by_outcome in words.items():
+    for aspect, words in _ASPECTS.items():
         outcomes = [check.outcome for check in checks if check.aspect == aspect]
-        if not outcomes:
-            continue
         alike = len(set(outcomes)) == 1
-        count_words = by_outcome[outcomes[0] if alike else HOLDS]
-        if len(outcomes) > 1:
+        if outcomes:
+            sentence = f"the {aspect} {words[outcomes[0] if alike else HOLDS]}"
             whole = len(outcomes)
             share = out_of(whole, whole) if alike else out_of(outcomes.count(HOLDS), whole, str)
-            count_words += f" in {share} comparisons"
-        counts.append(count_words)
+            counts.append(f"{sentence} in {share} comparisons" if whole > 1 else sentence)
     return "; ".join(counts)
 
 
@@ -264,17 +244,14 @@ def _printed_lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) ->
         return Lead(0, f"however strongly {between} correlate")
     if len(defined) == len(needs) and max(defined) <= 0:
         return Lead(ahead, f"at any correlation of {between} from 0")
-    low, high = (_digits(max(need, 0.0)) for need in (min(defined), max(defined)))
+    ends = (max(need, 0.0) for need in (min(defined), max(defined)))
+    # Two digits, unless they would be those of a perfect correlation.
+    low, high = (f"{need:.{2 if need < 0.995 else 4}f}" for need in ends)
     if len(defined) < len(needs) or not ahead:
         return Lead(0, f"unless, by the rounding, {between} correlate at {low} or more")
     if low == high:
         return Lead(0, f"unless {between} correlate at {low} or more")
     return Lead(0, f"unless {between} correlate at {low} to {high} or more, by the rounding")
-
-
-def _digits(needed: float) -> str:
-    """Return two digits, unless they would be those of a perfect correlation."""
-    return f"{needed:.{2 if needed < 0.995 else 4}f}"
 
 
 def lead_of_correlations(first: Number, second: Number, n: int, kind: Kind) -> Lead:

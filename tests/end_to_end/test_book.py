@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+import nbformat
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
@@ -262,6 +263,60 @@ def test_every_interval_and_lead_names_its_sample(smoke: Path) -> None:
         if not result.samples and rests_on_cases(result.evidence, check)
     ]
     assert not without
+
+
+def _recorded(names: str) -> list[str]:
+    return [f"recorded/{name}" for name in names.split()]
+
+
+_NER, _GRAPHS = "cells/ratescore/ner_training", "cells/summarization/graph_training"
+_MODELS = [_NER, _GRAPHS, "model: encoder", "model: graph_model", "model: ner_model"]
+_POWER = [f"ratescore/{name}" for name in ("fig3", "paper", "table3", "table4", "table5")]
+UNCLAIMED = {
+    "across/audit": [f"{paper}/paper" for paper in sorted(PAPERS)],
+    "across/fingerprints": [*_MODELS, "recorded/fingerprints"],
+    "across/how_many_pairs": sorted([*_MODELS, *_POWER, "green/table6", *_recorded("mts_dialog radpref")]),
+    "across/metric_cards": _recorded("mts_dialog radpref"),
+    "across/paper_versus_code": ["released/packages", "released/settings"],
+    "across/real_systems": _recorded("iu_systems"),
+    "across/which_judge": _recorded("mslr mts_dialog"),
+    "across/which_metric": _recorded("radpref"),
+    "facts/real_counts": [*_MODELS, *_recorded("mts_dialog")],
+    "green/correlations": ["ratescore/table4", *_recorded("radpref")],
+    "green/method": _recorded("radpref"),
+    "green/rules_judge": _recorded("openi radpref"),
+    "rales/benchmark": ["cells/rales/fitting"],
+    "rales/calibration": ["cells/rales/fitting"],
+    "rales/nlg_metric_limits": _recorded("mediqa2021"),
+    "ratescore/correlations": ["green/table6", "ratescore/texts/reports"],
+    "ratescore/how_it_works": ["ratescore/texts/reports"],
+    "ratescore/ner_ablations": [_NER],
+    "summarization/dataset": ["rales/table6"],
+    "summarization/f1_radgraph": _recorded("iu_systems"),
+}
+"""What pages read for tables and claims of their own, on which no exhibit or finding rests."""
+
+
+def unclaimed(build: Path, notebook: str) -> list[str]:
+    """Return what a page says under *Provenance* that it read, and none of its results names: papers' files,
+    released numbers, stored sets, jobs and models."""
+    cells = nbformat.read(build / "executed" / f"{notebook}.ipynb", as_version=4).cells
+    outputs = (output.get("data", {}) for cell in cells for output in cell.get("outputs", ()))
+    page = BeautifulSoup("".join(data.get("text/html", "") for data in outputs), "html.parser")
+    rows = [[cell.text for cell in row("td")] for row in page.select("details.provenance tbody tr")]
+    read = {row[0] for row in rows if re.search("[0-9a-f]{64}", row[-1])}
+    for path in (build / "results" / notebook).glob("*.json"):
+        rests_on = json.loads(path.read_text(encoding="utf-8")).get("provenance", {})
+        read -= {*rests_on.get("data", {}), *(f"model: {role}" for role in rests_on.get("models", {}))}
+    short = (re.sub(r"data_manifests/(papers/)?|\.(csv|yml)$|/[^/]*/cell\.json$", "", name) for name in read)
+    stored = r"(?<=recorded/)(iu_systems|mts_dialog|[a-z0-9]+).*"
+    return sorted({re.sub(stored, r"\1", name) for name in short})
+
+
+def test_what_a_page_read_is_what_its_results_rest_on(smoke: Path) -> None:
+    pages = [f"{path.parent.name}/{path.stem}" for path in (smoke / "executed").glob("*/*.ipynb")]
+    left = {page: names for page in pages if (names := unclaimed(smoke, page))}
+    assert left == UNCLAIMED
 
 
 def test_what_the_ledger_leaves_unchecked_reaches_the_result(smoke: Path) -> None:

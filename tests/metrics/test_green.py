@@ -68,8 +68,8 @@ def test_insignificant_errors_do_not_enter_the_score() -> None:
     assert [green.parse(text).score for text in texts] == [0.8, 0.8]
 
 
-# The strict reading's score of a text, None for a fault; what the released parser makes of such answers is in
-# test_green_parser_reference.py.
+# The strict reading's score of a text, None for a fault; what the released parser makes of such answers is
+# below.
 CASES = {
     "empty section": (
         "[Clinically Significant Errors]:\n\n" + PLAIN[PLAIN.index("[Clinically Insignificant") :],

@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from math import inf
 from pathlib import Path
 
 import click
@@ -23,7 +21,6 @@ from radeval_lib.paths import BUILD_LOCK, ROOT
 from radeval_lib.pipeline import steps
 from radeval_lib.study import cells, runs
 from tests.pipeline.conftest import RECORDS, TinyRepository
-from tests.robustness import runaway
 
 RESULT = "results/facts/{name}/facts.table{number}.printed.json"
 
@@ -55,24 +52,6 @@ plt.show()
 READS_CELLS = """rows = [kept.tables["squares"].iloc[0].tolist() for kept in run.cells("facts/cell")]
 print([tuple(row) for row in rows])
 """ + RECORDS.format(exhibit="facts.table1")
-
-
-def _started(tiny: TinyRepository, *arguments: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        tiny.command(arguments),
-        cwd=tiny.path,
-        env=tiny.environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
-def _wait(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    limit = time.monotonic() + 180
-    while not ready() and process.poll() is None and time.monotonic() < limit:
-        time.sleep(0.01)
-    assert process.poll() is None
 
 
 def _executed(tiny: TinyRepository) -> dict[str, int]:
@@ -116,9 +95,17 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
     assert "facts/two" not in again.stdout
 
 
-def test_runaway_notebooks_are_stopped(tmp_path: Path) -> None:
-    kinds = ["writes into the repository"]  # it ends by itself: how busy the machine is decides nothing
-    assert not [kind for kind, fault in runaway.tries(tmp_path, kinds, longest=inf) if fault]
+@pytest.mark.nightly
+def test_a_cell_that_never_ends_is_stopped(tiny: TinyRepository) -> None:
+    profile = tiny.path / "data_manifests" / "profiles" / "embedded.yml"
+    settings = profile.read_text(encoding="utf-8")
+    limited = re.sub(r"limits: \{.*\}", "limits: {cell_minutes: 1, start_seconds: 1800}", settings)
+    assert limited != settings
+    profile.write_text(limited, encoding="utf-8")
+    tiny.write("facts/one", "while True:\n    pass")
+    stopped = tiny.radbook("run", "facts/one", "--quiet")
+    assert (stopped.returncode, stopped.stderr.count("\n")) == (2, 1)
+    assert "limits: cell_minutes" in stopped.stderr
 
 
 @pytest.mark.nightly
@@ -133,14 +120,19 @@ def test_the_same_inputs_give_the_same_bytes(tiny: TinyRepository) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("moment", ["notebook", "render"])
-def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository, moment: str) -> None:
-    build = _started(tiny, "build", "--cores", "1")
-    watched = {
-        "notebook": lambda: any((tiny.build / "executed" / "facts").glob(".part-*")),
-        "render": lambda: (tiny.build / "book.unfinished").exists(),
-    }[moment]
-    _wait(watched, build)
+def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository) -> None:
+    build = subprocess.Popen(
+        tiny.command(["build", "--cores", "1"]),
+        cwd=tiny.path,
+        env=tiny.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    limit = time.monotonic() + 180
+    while not any((tiny.build / "executed" / "facts").glob(".part-*")) and time.monotonic() < limit:
+        time.sleep(0.01)
+    assert build.poll() is None
     os.killpg(build.pid, signal.SIGKILL)
     build.wait()
     assert not (tiny.build / "_build" / "html" / "index.html").exists()
@@ -172,12 +164,7 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
     built = tiny.radbook("build")
     assert built.returncode == 0, built.stdout + built.stderr
     assert not re.findall("^radbook: .*", built.stdout, re.MULTILINE)
-    order = (
-        "First the 1 of 2 pages",
-        "running facts/two",
-        "To be read: build/embedded",
-        "running facts/cell",
-    )
+    order = "First the 1 of 2 pages", "running facts/two", "To be read: build/embedded", "running facts/cell"
     places = [built.stdout.index(line) for line in order]
     assert places == sorted(places)
     page = json.loads((tiny.build / "executed/facts/one.ipynb").read_text(encoding="utf-8"))
@@ -193,22 +180,16 @@ def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepos
 
 
 @pytest.mark.nightly
-def test_nothing_that_a_user_names_reaches_a_shell(tiny: TinyRepository) -> None:
+def test_one_papers_pages_can_be_built_alone_and_no_name_reaches_a_shell(tiny: TinyRepository) -> None:
     root = tiny.path / "data" / "$(touch ran) `touch ran`; touch ran 'quoted' {wildcard}\nline"
     root.mkdir(parents=True)
-    built = tiny.radbook("build", "--data-root", str(root))
-    assert built.returncode == 0, built.stdout + built.stderr
-    assert not list(tiny.path.rglob("ran"))
-
-
-@pytest.mark.nightly
-def test_one_papers_pages_can_be_built_alone(tiny: TinyRepository) -> None:
     (tiny.path / "notebooks" / "green").mkdir()
     (tiny.path / "notebooks" / "facts" / "two.md").rename(tiny.path / "notebooks" / "green" / "two.md")
     toc = tiny.path / "book" / "_toc.yml"
     toc.write_text(toc.read_text().replace("facts/two", "green/two"), encoding="utf-8")
-    built = tiny.radbook("build", "--only", "facts")
+    built = tiny.radbook("build", "--only", "facts", "--data-root", str(root))
     assert built.returncode == 0, built.stdout + built.stderr
+    assert not list(tiny.path.rglob("ran"))
     pages = tiny.build / "_build" / "html" / "notebooks"
     assert "This page is not made yet" in (pages / "green" / "two.html").read_text(encoding="utf-8")
     assert "consistent" in (pages / "facts" / "one.html").read_text(encoding="utf-8")
@@ -245,14 +226,6 @@ def test_snakemake_by_itself_refuses_what_a_build_refuses(tiny: TinyRepository) 
     # A dry run of a build says what is missing instead.
     assert "running facts/one" in _planned(tiny, "profile=public", root=str(tiny.path)).stdout
     assert "facts/one" in tiny.radbook("build", "--profile", "public", "--dry-run").stdout
-
-
-def test_a_page_that_trains_has_a_rule_of_its_own(tiny: TinyRepository) -> None:
-    tiny.write("facts/one", RECORDS.format(exhibit="facts.table1"), declares="trains: true")
-    planned = _planned(tiny, "profile=embedded")
-    assert planned.returncode == 0, planned.stderr
-    assert [planned.stdout.count(f"\n{rule}  ") for rule in ("model_page", "page", "book")] == [2, 2, 2]
-    assert planned.stdout.count("running facts/") == 2
 
 
 def test_papermill_reads_a_source_from_any_folder(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,13 +122,10 @@ def test_marks_go_last_so_that_what_cannot_be_removed_is_still_listed(
         assert not any(folder.exists() for folder in builds)
 
 
-def test_one_busy_build_keeps_them_all(builds: list[Path]) -> None:
+def test_a_busy_build_keeps_all_and_a_damaged_mark_is_still_a_mark(builds: list[Path]) -> None:
     with steps.locked(builds[1] / BUILD_LOCK), pytest.raises(steps.BusyError):
         release.purge()
     assert all((folder / "cells" / "t.csv").exists() for folder in builds)
-
-
-def test_a_damaged_mark_is_still_a_mark(builds: list[Path]) -> None:
     (builds[0] / IN_REACH).write_bytes(b"mimic_\xff")
     release.purge()
     assert not builds[0].exists()

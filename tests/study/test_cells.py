@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data.restricted import RestrictedText, RestrictedTextError
-from radeval_lib.errors import NotebookError, ParameterError, ProfileError, ResultError
+from radeval_lib.errors import NotebookError, ProfileError, ResultError
 from radeval_lib.paths import PROFILES
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import begin, cells, profiles
@@ -18,7 +18,14 @@ from radeval_lib.study.profiles import names, profile
 from radeval_lib.study.sources import Declared, front_matter
 
 ONE = Cell.of("ratescore/ner_training", scheme="iob", init_model="m", corpus="both", sentences=5)
-COUNTS = pd.DataFrame({"case": ["007", "NA", ""], "right": [1, 0, 2], "share": [0.1, float("nan"), 1 / 3]})
+COUNTS = pd.DataFrame(
+    {
+        "case": ["007", "NA", ""],
+        "text": ["a\rb", "c\nd", "e"],
+        "right": np.array([1, 0, 2**63 + 1], dtype="uint64"),
+        "share": [0.1, float("nan"), 1 / 3],
+    }
+)
 
 
 def _written(folder: Path, model: bool = False) -> Path:
@@ -44,24 +51,6 @@ def test_facts_that_json_gives_back_are_kept(tmp_path: Path) -> None:
     facts = {"seeds": (1, 2), "rate": np.float64(0.5), "none": None, "sizes": {"test": [3, True]}, "é": "ü"}
     cells.write(tmp_path, ONE, {}, facts)
     assert cells.read(tmp_path, ONE, "smoke").facts.items() >= {**facts, "seeds": [1, 2]}.items()
-
-
-def test_large_whole_numbers_are_read_back(tmp_path: Path) -> None:
-    table = pd.DataFrame({"n": np.array([2**63 + 1], dtype="uint64")})
-    cells.write(tmp_path, ONE, {"counts": table}, {})
-    pd.testing.assert_frame_equal(cells.read(tmp_path, ONE, "smoke").tables["counts"], table)
-
-
-def test_a_carriage_return_ends_no_row(tmp_path: Path) -> None:
-    table = pd.DataFrame({"text": ["a\rb", "c\nd"], "n": [1, 2]})
-    cells.write(tmp_path, ONE, {"counts": table}, {})
-    pd.testing.assert_frame_equal(cells.read(tmp_path, ONE, "smoke").tables["counts"], table)
-
-
-@pytest.mark.parametrize("name", ["tables", "seed"])
-def test_a_fact_with_a_name_that_is_taken_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ParameterError):
-        cells.write(tmp_path, ONE, {"counts": COUNTS}, {name: 1}, provenance={"seed": 5})
 
 
 @pytest.mark.parametrize("damaged", ["counts.csv", "model/weights"])
@@ -137,7 +126,6 @@ def test_restricted_text_among_facts_or_in_a_table_is_refused(tmp_path: Path) ->
         "colour: red",
         "device: tpu",
         "[",
-        "name: mine",
         "extends: mine",
     ],
 )

@@ -1,4 +1,4 @@
-"""Where a page ends for want of data, and quotations."""
+"""Where a page ends for want of data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from radeval_lib.study import display, exhibit_html
+from radeval_lib.study import display
 
 _LEFT_OUT = "<p>The rest of this page is left out: "
 
@@ -40,15 +40,3 @@ def test_a_page_of_one_set_ends_where_another_fills_its_role(
         (html, metadata), _ = shown
         assert "left out: RadPref, which it reads, is not in the data root." in html.data
         assert metadata == {display.ENDS_HERE: html.data.removeprefix(_LEFT_OUT).removesuffix(".</p>")}
-
-
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        ('a "new" finding', "a ‘new’ finding"),
-        ('headings “ ct head ", “head ct"', "headings ‘ct head’, ‘head ct’"),  # as some papers set them
-        ("“so” called", "‘so’ called"),
-    ],
-)
-def test_what_a_quotation_quotes_stands_in_single_marks(words: str, shown: str) -> None:
-    assert exhibit_html.as_printed(words) == shown

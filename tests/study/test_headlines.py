@@ -18,7 +18,8 @@ from radeval_lib.study.verdicts import EVIDENCE
 FIRST = Headline(
     id="first", notebook="a/page", anchor="a-place", text="**It leads** by {lead}.", needs=("open",)
 )
-MADE = {"sample": "two reports", "instrument": "a ruler", "rests_on": []}
+MADE = {"sample": "two reports", "instrument": "a ruler", "rests_on": ["ratings"]}
+MADE_OF = {"sample": "two reports", "instrument": "a ruler", "provenance": {"data": ["ratings"]}}
 SECOND = FIRST.model_copy(update={"id": "second", "text": "It is {word}.", "needs": ("printed",)})
 
 
@@ -47,25 +48,18 @@ def test_a_headline_is_reported_where_its_numbers_bear_it_out(
     run: SimpleNamespace, evidence: str, holds: bool | None, shown: list[str], waiting: list[str]
 ) -> None:
     run.results_dir.mkdir(parents=True)
-    results.hand_over(run, "first", evidence=evidence, holds=holds, texts={"lead": "2"}, **MADE)
+    results.hand_over(run, "first", evidence=evidence, holds=holds, lead="2", **MADE)
+    (path,) = run.results_dir.glob("*.json")
+    handed_over = json.loads(path.read_text(encoding="utf-8"))
+    assert handed_over == {"evidence": evidence, "holds": holds, "texts": {"lead": "2"}, **MADE_OF}
     shown_here, missing = results.borne_out(run)
     assert [text for _, text in shown_here] == shown
     assert [entry.id for entry in missing] == waiting
 
 
-def test_a_headline_names_what_it_rests_on(run: SimpleNamespace) -> None:
-    run.results_dir.mkdir(parents=True)
-    made = {**MADE, "rests_on": ["ratings"]}
-    results.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, **made)
-    (path,) = run.results_dir.glob("*.json")
-    handed_over = json.loads(path.read_text(encoding="utf-8"))
-    assert handed_over["provenance"] == {"data": ["ratings"]}
-    assert (handed_over["sample"], handed_over["instrument"]) == ("two reports", "a ruler")
-
-
 def test_what_another_version_handed_over_is_refused(run: SimpleNamespace) -> None:
     run.results_dir.mkdir(parents=True)
-    results.hand_over(run, "first", evidence="open", holds=True, texts={"lead": "2"}, **MADE)
+    results.hand_over(run, "first", evidence="open", holds=True, lead="2", **MADE)
     results.check_headlines(run.results_dir)
     (path,) = run.results_dir.glob("*.json")
     for text in (

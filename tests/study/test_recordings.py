@@ -16,7 +16,6 @@ from notebooks import storing
 from notebooks.green import ceilings
 from radeval_lib.data import recorded
 from radeval_lib.data.errors import DataError
-from radeval_lib.errors import ParameterError
 from radeval_lib.metrics import create
 from radeval_lib.metrics.bertscore import BertScore
 from radeval_lib.metrics.by_name import get
@@ -135,7 +134,7 @@ def test_the_probe_is_scored_once_for_the_same_code(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(recordings, "_behaviour", lambda metric: scored.append(metric.name) or metric.name)
     for code, times in (("one", 1), ("one", 1), ("other", 2)):
         recordings._behaviours.cache_clear()  # as another process begins
-        monkeypatch.setattr(recordings, "_code_of", lambda folders, code=code: code)
+        monkeypatch.setattr(recordings, "_code", lambda code=code: code)
         assert recordings.behaviour(create("rouge_l")) == "rouge_l"
         assert len(scored) == times
     recordings._behaviours.cache_clear()
@@ -215,11 +214,6 @@ def test_a_name_tells_published_from_substitute_models() -> None:
     assert stand_ins.label(get("green"), ours) == "GREEN (rules, no language model)"
 
 
-def test_a_set_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ParameterError):
-        storing.metrics_of(SimpleNamespace(), "hearsay", published=False)  # type: ignore[arg-type]
-
-
 def test_a_column_of_models_is_out_of_date_where_the_code_behaves_otherwise(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -255,7 +249,7 @@ def test_scores_over_drawn_models_follow_the_code(monkeypatch: pytest.MonkeyPatc
     first = recordings.probe_scores("bertscore")
     assert first == pytest.approx(recorded.load("radpref").probe_scores("bertscore"), abs=1e-3)
     recordings._behaviours.cache_clear()
-    monkeypatch.setattr(recordings, "_code_of", lambda folders: "other code")
+    monkeypatch.setattr(recordings, "_code", lambda: "other code")
     whole = BertScore.score
     monkeypatch.setattr(BertScore, "score", lambda self, a, b: whole(self, [text[:40] for text in a], b))
     assert recordings.probe_scores("bertscore") != first

@@ -28,7 +28,7 @@ from radeval_lib.study import (
     verdicts,
 )
 from radeval_lib.study.checks import Check
-from radeval_lib.study.exhibit_html import as_printed, exhibit_html, verdict_sentence
+from radeval_lib.study.exhibit_html import as_printed, exhibit_html, in_quotes, verdict_sentence
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.results import Discrepancy, coverage, judge, read, read_all, schemas
 from radeval_lib.study.runs import Run
@@ -158,13 +158,9 @@ def test_a_model_of_ours_makes_an_experiment_of_real_data(rated: Run) -> None:
     public = replace(rated, whole_profile=profile("open"))
     data, models = {"rated_paragraphs": "radpref"}, {"encoder": "FremyCompany/BioLORD-2023-C"}
     assert public.basis(data)[0] == "open"
+    words = "rated paragraphs from RadPref, not ReXVal"
     stands_in = public.basis({"rated_paragraphs": "rexval/errors"})
-    assert stands_in == (
-        "open",
-        "rated paragraphs from RadPref, not ReXVal",
-        ("rated_paragraphs",),
-        PAPERS_OWN,
-    )
+    assert stands_in == ("open", words, ("rated_paragraphs",), PAPERS_OWN)
     evidence, stand_in, _, instrument = basis = public.basis(data, models)
     assert (evidence, instrument, basis.judged) == ("open", OURS, False)
     assert "encoder MiniLM with mean pooling, not FremyCompany/BioLORD-2023-C" in stand_in
@@ -183,8 +179,6 @@ def test_an_experiment_of_our_own_records_no_check(tmp_path: Path) -> None:
     assert "No verdict: that needs " in exhibit_html(first)
     assert "<dt>Made</dt><dd>on generated data, with generated reports</dd>" in exhibit_html(first)
     assert "<dt>Left open</dt><dd>People.</dd>" in exhibit_html(first)
-    with pytest.raises(ResultError):
-        judge("our experiment", [YES], {})
 
 
 def test_a_recorded_table_keeps_ten_significant_digits(run: Run) -> None:
@@ -207,7 +201,6 @@ def test_an_exhibit_rests_on_what_it_names_in_whatever_order_it_was_read(tmp_pat
         page.reading.note_file("cells/rales/fitting", paths.ROOT / "LICENSE")
         with page.exhibit("rrs.claim_size", "printed", rests_on=["table1", "rales/table6"]) as claim:
             claim.add(YES)
-        assert page.unclaimed() == ["cells/rales/fitting", "openi"]
         provenances.append(claim.result.provenance)
     assert provenances[0] == provenances[1]
     files = ["rales/table6.csv", "rrs/paper.yml", "rrs/table1.csv"]
@@ -250,16 +243,6 @@ def test_a_verdict_needs_checks_with_names_of_their_own() -> None:
         judge("numbers", [YES, YES], {})
     with pytest.raises(ResultError):
         verdicts.kind("hearsay")
-    with pytest.raises(ResultError):
-        verdicts.kind("open", "", "a friend's")
-
-
-def test_a_result_in_another_pages_folder_is_refused(run: Run) -> None:
-    record(run, _exhibit(), evidence="printed", checks=[YES])
-    (path,) = run.output_dir.rglob("*.printed.json")
-    path.parent.rename(path.parent.with_name("agreement"))
-    with pytest.raises(ResultError):
-        read_all(run.output_dir)
 
 
 @pytest.mark.parametrize(
@@ -267,20 +250,10 @@ def test_a_result_in_another_pages_folder_is_refused(run: Run) -> None:
     [
         ("printed", check_value("rounding", "0.5", study.Estimate(0.5, 0.4, 0.6)), False),
         ("open", check_value("interval", "0.5", study.Estimate(0.5, 0.4, 0.6)), True),
-        ("open", check_value("point", "0.5", 0.5), False),
         ("released", check_statement("slope", "2", "+1.66 [+0.03, +3.30]", None), True),
-        ("printed", check_statement("rank", "poorer", "Spearman 0.66 (p = 5e-07)", True), True),
         ("printed", check_statement("rank", "poorer", "Spearman 0.66 (p < 0.001)", True), True),
         ("released", check_statement("bars", "a drop", "37.7 to 28.7, -9.0 ± 2.9", True), True),
-        ("printed", check_statement("table", "mean ± sd", "0.63 ± 0.99", True), False),
         ("printed", check_statement("words", "some", "p = the penalty [sic]", True), False),
-        ("printed", study.unknown_lead("best"), False),
-        *(
-            ("printed", check, check.aspect == "lead")
-            for check in check_superiority(
-                "lead", "best", {"a": 2.0, "b": 1.0}, first="a", leads=study.Lead.by_p(1.0, 0.01)
-            )
-        ),
     ],
 )
 def test_what_rests_on_cases_is_known(evidence: str, check: Check, rests: bool) -> None:
@@ -308,17 +281,8 @@ def test_the_scorecard_has_every_exhibit_and_its_strongest_evidence(run: Run) ->
     card = scorecard(read_all(run.output_dir)).set_index("exhibit")
     assert list(card.index) == list(ledger())
     row = card.loc[_exhibit()]
-    assert (row["verdict"], row["outcome"], row["evidence"]) == (
-        "consistent",
-        "holds",
-        "printed",
-    )
-    assert (row["synthetic"], row["checks"], row["failing"], row["undetermined"]) == (
-        "our experiment",
-        1,
-        0,
-        0,
-    )
+    assert list(row[["verdict", "outcome", "evidence"]]) == ["consistent", "holds", "printed"]
+    assert list(row[["synthetic", "checks", "failing", "undetermined"]]) == ["our experiment", 1, 0, 0]
     assert (card.drop(_exhibit())["verdict"] == "not checked").all()
     assert sum(by_word(card.reset_index()).values()) == len(ledger())
     assert len(audit(read_all(run.output_dir))) == 1
@@ -368,14 +332,12 @@ def test_random_streams_are_their_own(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        (
-            "*suggestive of*, *located at*, and **modify**",
-            "<em>suggestive of</em>, <em>located at</em>, and <strong>modify</strong>",
-        ),
+        ("*located at*, and **modify**", "<em>located at</em>, and <strong>modify</strong>"),
         ("the $E1-E2-E3$ column", "the E1-E2-E3 column"),
         ("RadBERT_{1,2} and ELECTRA_{small}", "RadBERT<sub>1,2</sub> and ELECTRA<sub>small</sub>"),
         ("entries: $SEIZURES \\rightarrow CT$ Head \\rightarrow", "entries: SEIZURES → CT Head →"),
         ("5 * 5 < 30, $\\frac{R}{G}$ stays", "5 * 5 &lt; 30, $\\frac{R}{G}$ stays"),
+        ('headings “ ct head ", “head ct"', "headings ‘ct head’, ‘head ct’"),  # as some papers set them
     ],
 )
 def test_a_quotation_is_shown_as_it_was_printed(words: str, shown: str) -> None:
@@ -386,3 +348,19 @@ def test_a_quotation_is_shown_as_it_was_printed(words: str, shown: str) -> None:
 def test_the_schemas_are_those_of_what_is_written(kind: str) -> None:
     path = paths.MANIFESTS / "schemas" / f"{kind}.schema.json"
     assert json.loads(path.read_text(encoding="utf-8")) == schemas()[kind]
+
+
+@pytest.mark.parametrize(
+    ("statement", "shown"),
+    [
+        ("achieves the highest accuracy", "“achieves the highest accuracy”"),
+        ("GatorTron … ELECTRA_{small} the worst", "“GatorTron … ELECTRA_{small} the worst”"),
+        ("achieves the highest accuracies", "achieves the highest accuracies (our words)"),
+        ("achieves the high", "achieves the high (our words)"),  # not to the end of a word
+        ("“achieves the highest accuracy”: BERT", "“achieves the highest accuracy”: BERT (our words)"),
+        ("58,091", "58,091"),
+        ("BLEU", "BLEU"),
+    ],
+)
+def test_what_is_not_verbatim_is_marked_as_our_words(statement: str, shown: str) -> None:
+    assert in_quotes(statement, "rales.claim_calibration") == shown

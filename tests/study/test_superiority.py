@@ -112,22 +112,7 @@ def test_an_order_names_the_cells_that_it_compares_alone() -> None:
     assert set(order.cells) == {values[first].at, values[rival].at}
 
 
-@pytest.mark.parametrize(
-    ("values", "settings", "wording"),
-    [
-        ({"A": parse("0.5"), "B": parse("not legible"), "C": parse("0.4")}, {}, "nothing on 'B'"),
-        ({"A": parse("0.5"), "C": parse("0.4"), "B": math.nan}, {}, "nothing on 'B'"),
-        ({"A": 0.5, "B": 0.4}, {"first": "a"}, "nothing on 'a'"),
-        ({"A": 0.5, "B": 0.4}, {"others": ["b"]}, "nothing on 'b'"),
-        ({"A": 0.5, "B": 0.4}, {"leads": {"A": SURE}}, "nothing on 'B'"),
-        ({"A": 0.5, "B": None}, {}, "nothing on 'B'"),
-        ({"A": 0.5, "B": 0.4}, {"others": ["A", "B"]}, "'A' is a rival of its own"),
-        ({"A": 0.5}, {}, "no rival"),
-        ({"A": 0.5, "B": 0.4}, {"first": []}, "no rival"),
-    ],
-)
-def test_what_is_not_known_of_one_decides_nothing_in_silence(
-    values: dict, settings: dict, wording: str
-) -> None:
-    with pytest.raises(ValueError, match=wording):
-        check_superiority("n", "c", values, **{"first": "A", **settings})
+@pytest.mark.parametrize("missing", [parse("not legible"), math.nan])
+def test_what_is_not_legible_has_no_order(missing: object) -> None:
+    with pytest.raises(ValueError, match="legible"):
+        check_superiority("n", "c", {"A": parse("0.5"), "B": missing, "C": 0.4}, first="A")
