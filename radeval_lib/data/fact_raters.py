@@ -31,14 +31,14 @@ class Description:
     ----------
     report : the number of its report, whose reference it is compared with.
     reference : statements of the reference.
-    copied : which of these it says.
+    copied : how many of these it says.
     own : statements that it takes from elsewhere in the report.
     wrong : for each of its statements, the copied ones first, whether it is wrong.
     """
 
     report: int
     reference: int
-    copied: tuple[int, ...]
+    copied: int
     own: int
     wrong: tuple[bool, ...]
 
@@ -54,7 +54,7 @@ def draw_descriptions(rng: np.random.Generator, reports: int, overlaps: Sequence
             added = int(rng.integers(*OWN_LENGTH, endpoint=True))
             added = added or int(copied == 0)  # a description says at least something
             wrong = tuple(bool(flag) for flag in rng.random(copied + added) < WRONG)
-            drawn.append(Description(report, length, tuple(range(copied)), added, wrong))
+            drawn.append(Description(report, length, copied, added, wrong))
     return drawn
 
 
@@ -109,9 +109,9 @@ def _counts(
 ) -> FactCounts:
     """Return a rater's counts for one description, given the fact of each of the reference's statements."""
     size = int(reference[-1]) + 1 if text.reference else 0
-    copied = reference[list(text.copied)] if text.copied else np.zeros(0, dtype=np.int64)
+    copied = reference[: text.copied]
     if rng.random() >= alike:
-        copied = _cut(rng, len(text.copied), level)
+        copied = _cut(rng, text.copied, level)
     copied = np.cumsum(np.diff(copied, prepend=copied[:1]) != 0)  # its own facts, numbered from 0
     shared = int(copied[-1]) + 1 if text.copied else 0
     facts = np.concatenate([copied, _cut(rng, text.own, level) + shared])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import starmap
 
 from radeval_lib.data import iob_tags
 from radeval_lib.data.radgraph import Annotation, annotation
@@ -52,27 +53,16 @@ def _parted(n: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
 
 
 def _summary(made: SyntheticReport, split: str, name: str = "") -> ReportPair:
-    return ReportPair(
-        id=name or made.report_id,
-        findings=made.findings.text,
-        impression=made.impression.text,
-        background=made.indication,
-        group=f"{made.modality} {made.anatomy}",
-        split=split,
-    )
+    texts = made.findings.text, made.impression.text, made.indication
+    group = f"{made.modality} {made.anatomy}"
+    return ReportPair(name or made.report_id, *texts, group=group, split=split)
 
 
 def reports(n: int, seed: int) -> Iterator[Report]:
     """Whole reports."""
     for made in generate(n, seed):
-        yield Report(
-            id=made.report_id,
-            findings=made.findings.text,
-            impression=made.impression.text,
-            indication=made.indication,
-            comparison=made.comparison,
-            technique=made.technique,
-        )
+        texts = made.findings.text, made.impression.text, made.indication, made.comparison, made.technique
+        yield Report(made.report_id, *texts)
 
 
 def summaries(n: int, seed: int) -> Iterator[ReportPair]:
@@ -118,13 +108,8 @@ def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
     for made, split in _parted(n, seed):
         for number, (tokens, spans) in enumerate(sentence_tokens(made.findings)):
             entities = tuple(Entity(first, last + 1, label) for first, last, label in spans)
-            yield AnnotatedSentence(
-                id=f"{made.report_id}/{number}",
-                tokens=tuple(tokens),
-                entities=entities,
-                group=SOURCES[made.style],
-                split=split,
-            )
+            name, group = f"{made.report_id}/{number}", SOURCES[made.style]
+            yield AnnotatedSentence(name, tuple(tokens), entities, group=group, split=split)
 
 
 def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
@@ -134,8 +119,8 @@ def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
         yield AnnotatedSentence(
             id=made.report_id,
             tokens=tokenize(made.findings.text),
-            entities=tuple(Entity(*entity) for entity in entities),
-            relations=tuple(Relation(*relation) for relation in relations),
+            entities=tuple(starmap(Entity, entities)),
+            relations=tuple(starmap(Relation, relations)),
             group=f"{made.modality} {made.anatomy}",
             split=split,
         )
@@ -196,14 +181,8 @@ def text_pairs(n: int, seed: int) -> Iterator[TextPair]:
     """Yield ``n`` candidates; the source is the whole report."""
     for number, pair in enumerate(error_cases(n, seed)):
         case, origin = divmod(number, CANDIDATES)
-        yield TextPair(
-            id=f"{case}/{origin}",
-            case=str(case),
-            reference=pair.reference.findings.text,
-            candidate=pair.candidate.findings.text,
-            source=pair.reference.text,
-            group=f"candidate {origin + 1}",
-        )
+        texts = pair.reference.findings.text, pair.candidate.findings.text, pair.reference.text
+        yield TextPair(f"{case}/{origin}", str(case), *texts, group=f"candidate {origin + 1}")
 
 
 def error_cases(n: int, seed: int) -> Iterator[ErrorPair]:

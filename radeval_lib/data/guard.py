@@ -57,8 +57,7 @@ UNSEEN = (
     "text in a code, such as encrypted, compressed or percent-encoded within another file, with accents, "
     "blanks or signs that do not show within its words, or with letters of other scripts; text that goes on "
     "from one file or name to the next",
-    "what does not stand as plain text in the records of Sphinx, in checkpoints and caches, and in the "
-    "weights and vocabularies of models",
+    "the records of Sphinx, checkpoints and caches, and the weights and vocabularies of models",
     "paraphrases",
     "phrases of three words; and longer ones, up to seven words, of which a third text of the corpus, a "
     "public text, a source of a page or a generated report holds each part of four, or whose parts of four "

@@ -8,7 +8,7 @@ not a model, and what is committed need not be what a paper reports.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
@@ -37,34 +37,22 @@ _WORDS = re.compile(r"[a-z]+")
 _BEGINNING = 5  # words
 
 
-def uid(study: str, where: str) -> str:
+def uid(study: str) -> str:
     """Return Open-i's number of a study, from a study id or the name of an image."""
-    match = _UID.search(study)
-    if not match:
-        raise FormatError("no study id such as CXR12_IM-0345", where)
-    return match[1]
+    return _UID.findall(study)[0]
 
 
 def references(path: Path) -> dict[str, str]:
     """Return the findings section of each study by uid, in the order of the split."""
-    studies = reading.Entry(reading.read_json(path, dict), path.name)
-    return _by_uid(
-        (uid(study, f"{path.name}, study {at}"), studies.inner(study).text("section_findings"), "")
-        for at, study in enumerate(studies, start=1)
-    )
+    studies = reading.read_json(path, dict)
+    return {uid(study): content["section_findings"].strip() for study, content in studies.items()}
 
 
-def outputs(path: Path, column: str) -> dict[str, str]:
-    """Return the text of each study by uid, of a table with one row per study."""
-    rows = reading.read_csv(path, (column, "report"))
-    return _by_uid((uid(row.text(column), row.where), row.text("report"), row.where) for row in rows)
-
-
-def by_image(path: Path, *, last: bool = False) -> dict[str, str]:
-    """Return the text of each study's first image, or of its last."""
+def outputs(path: Path, column: str, *, last: bool = False) -> dict[str, str]:
+    """Return the text of each study by uid; of a table with several rows per study the first, or the last."""
     texts: dict[str, str] = {}
-    for row in reading.read_csv(path, ("dicom_id", "report")):
-        study = uid(row.text("dicom_id"), row.where)
+    for row in reading.read_csv(path, (column, "report")):
+        study = uid(row.text(column))
         if last or study not in texts:
             texts[study] = row.text("report")
     return texts
@@ -79,8 +67,6 @@ def by_order(path: Path, ordered: Path, texts: Mapping[str, str]) -> dict[str, s
         Unless the file's own references, ``ordered``, begin as those of ``texts`` do in nine rows of ten.
     """
     lines, heads = (reading.read_text(file).removesuffix("\n").split("\n") for file in (path, ordered))
-    if not len(lines) == len(heads) == len(texts):
-        raise FormatError(f"{len(lines)} rows for {len(texts)} studies", path.name, reading.CUT_SHORT)
     if alike(heads, list(texts.values())) < 0.9 * len(texts):
         raise FormatError("the rows are not in the order of the split", ordered.name)
     return dict(zip(texts, (line.strip() for line in lines), strict=True))
@@ -106,19 +92,16 @@ def read(find: Find) -> list[SystemReport]:
         return []
     originals = references(there[REFERENCES])
     texts = {
-        "MLRG": by_image(there[FILES["MLRG"]]),
-        LAST_IMAGE: by_image(there[FILES["MLRG"]], last=True),
+        REFERENCE: originals,
+        "MLRG": outputs(there[FILES["MLRG"]], "dicom_id"),
+        LAST_IMAGE: outputs(there[FILES["MLRG"]], "dicom_id", last=True),
         "MoERad": outputs(there[FILES["MoERad"]], "study_id"),
         "CvT2DistilGPT2": outputs(there[FILES["CvT2DistilGPT2"]], "dicom_id"),
         "AAMN": by_order(there[FILES["AAMN"]], there[ORDERED_REFERENCES], originals),
     }
-    for name, by_study in texts.items():
-        if set(by_study) != set(originals):
-            odd = len(set(by_study) ^ set(originals))
-            raise FormatError(f"{odd} studies are not those of {REFERENCES}", FILES[name], reading.CUT_SHORT)
     return [
         SystemReport(study, system, by_study[study])
-        for system, by_study in {REFERENCE: originals, **texts}.items()
+        for system, by_study in texts.items()
         for study in originals
     ]
 
@@ -127,21 +110,10 @@ def released(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
     """Return the scores that the MoERad repository commits, by name and uid; its rows follow its file of
     outputs."""
     rows = list(reading.read_csv(path, RELEASED))
-    if len(rows) != len(studies):
-        raise FormatError(f"{len(rows)} rows for {len(studies)} studies", path.name, reading.CUT_SHORT)
     return {
         name: {study: row.take(name, reading.Number) for study, row in zip(studies, rows, strict=True)}
         for name in RELEASED
     }
-
-
-def _by_uid(rows: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    for study, text, where in rows:
-        if study in texts:
-            raise FormatError(f"study {study} stands twice", where)
-        texts[study] = text
-    return texts
 
 
 READER = Reader(read)

@@ -20,15 +20,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 
-import numpy as np
-
 MOST = 1 << 28  # bytes that are unpacked of one member of an archive
 _DAMAGED = (zlib.error, OSError, EOFError, RuntimeError, zipfile.BadZipFile, tarfile.TarError)
-# Sphinx's own records, weights and vocabularies of models, checkpoints and caches.
+# What no person reads: Sphinx's own records, weights and vocabularies of models, checkpoints and caches.
 _BINARY = re.compile(r"(?:^|/)\.doctrees/|(?:^|/)objects\.inv$|\.(?:safetensors|model|pt|sqlite(?:-\w+)?)$")
-_BLOCK = 64  # bytes of a file that is not text that hold some or not
-_LETTERED = 0.35  # share of letters in text among other bytes; among random bytes it is a fifth
-_CONTROLS = bytes(byte if byte >= 32 or byte in b"\t\n\r" else 32 for byte in range(256))
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrt])")  # of source code and JSON
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # of a terminal
@@ -61,8 +56,10 @@ def of_file(content: bytes, name: str = "") -> Iterator[str]:
     RefusedError
         At the end, where the file or a member is of a kind that is not read.
     """
+    if _BINARY.search(name):
+        return
     if not content.startswith((b"\x1f\x8b", b"PK\3\4")) and content[257:262] != b"ustar":
-        yield from of_text(_text(content, name))
+        yield from of_text(_text(content))
         return
     try:
         members = _members(content)
@@ -88,26 +85,12 @@ def _members(content: bytes) -> list[tuple[str, bytes]]:
         return [(name, inner.read(MOST + 1) if inner else b"") for name, inner in opened]
 
 
-def _text(content: bytes, name: str) -> str:
-    """Return a file's text; of a file that no person reads, what stands plain in it."""
-    if _BINARY.search(name):
-        return _lettered(content).translate(_CONTROLS).decode("utf-8", "replace")
+def _text(content: bytes) -> str:
     with suppress(UnicodeDecodeError):
         text = content.decode("utf-8")
         if "\0" not in text and not text.startswith(("%PDF-", "%!PS")):
             return text
     raise RefusedError("neither text in UTF-8 nor another kind of file that is searched")
-
-
-def _lettered(content: bytes) -> bytes:
-    """Return the blocks of bytes that hold more letters than chance would have it, and those beside them."""
-    signs = np.frombuffer(content.ljust(-(-len(content) // _BLOCK) * _BLOCK, b"\0"), np.uint8)
-    blocks = signs.reshape(-1, _BLOCK)
-    letters = ((blocks | 32) - ord("a") < 26).sum(axis=1)
-    rich = (letters > 0) & (letters >= _LETTERED * (blocks != 0).sum(axis=1))
-    rich[1:] |= rich[:-1].copy()
-    rich[:-1] |= rich[1:].copy()
-    return blocks[rich].tobytes()
 
 
 def of_text(text: str) -> Iterator[str]:

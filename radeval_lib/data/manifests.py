@@ -6,13 +6,15 @@ ignores or that lies outside the repository.
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import field
 from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import (
@@ -28,11 +30,21 @@ from pydantic import (
 from pydantic.dataclasses import dataclass
 
 from radeval_lib import checksums
-from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
+from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError, StatementError
 from radeval_lib.errors import complaint, listed, meant, plain
 from radeval_lib.paths import BUILD, DATA, DATASETS, display_path
 
 ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
+STATEMENTS = "statements"
+"""Folder of a data root with statements that text of a restricted data set may be sent to a model server, in
+files ``<name>.yml``. A server on one's own machine needs one too, because nothing shows what is behind its
+address. ::
+
+    corpus: mimic_cxr_rrs
+    server: 127.0.0.1:8000
+    date: 2026-11-23
+    signed: Name and position of who answers for it
+"""
 UNVERIFIED = "recorded on first verified fetch"
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
@@ -61,7 +73,7 @@ class DataFile:
     so that the guard on restricted text need not search for it."""
 
     path: Annotated[str, AfterValidator(_within)]
-    sha256: Annotated[str | None, BeforeValidator(_digest)] = None
+    sha256: Annotated[str | None, BeforeValidator(_digest)]
     size: Annotated[StrictInt, Field(ge=0)] | None = None
     url: str = ""
     holds_reports: StrictBool = True
@@ -169,14 +181,6 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
         raise ManifestError(complaint(error, Manifest.__dataclass_fields__), where) from None
     if manifest.name != name:
         raise ManifestError(f"name {manifest.name!r} is not the file's name {name!r}", where)
-    for file in content["files"]:
-        if "sha256" not in file:
-            raise ManifestError(f"{file['path']} needs a sha256, which may be {UNVERIFIED!r}", where)
-    paths = [file.path for file in manifest.files]
-    if doubled := [path for path in paths if paths.count(path) > 1]:
-        raise ManifestError(f"{doubled[0]} stands twice under files", where)
-    if strange := [path for group in manifest.complete_with for path in group if path not in paths]:
-        raise ManifestError(f"{strange[0]} stands under complete_with and not under files", where)
     return manifest
 
 
@@ -272,3 +276,45 @@ def sha256(path: Path) -> str:
 @lru_cache(maxsize=256)
 def _sha256(path: Path, _state: tuple[int, ...]) -> str:
     return checksums.of_file(path)
+
+
+@dataclass(frozen=True, config=STRICT)
+class SendingStatement:
+    """Who says since when that text of ``corpus`` may be sent to ``server``, a host with its port if any."""
+
+    corpus: Line
+    server: Line
+    date: datetime.date
+    signed: Line
+
+
+def sending_statements(root: Path) -> list[SendingStatement]:
+    """Return every statement of a data root, in the order of their files."""
+    read = []
+    for path in sorted((root / STATEMENTS).glob("*.yml")):
+        try:
+            read.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
+        except ValidationError as error:
+            raise StatementError(complaint(error), f"{STATEMENTS}/{path.name}") from None
+        except (yaml.YAMLError, TypeError, UnicodeDecodeError):
+            raise StatementError("not a mapping in YAML", f"{STATEMENTS}/{path.name}") from None
+    return read
+
+
+def require_statements(corpora: Sequence[str], model: str, root: Path | None) -> None:
+    """Refuse a model that is the address of a server unless statements allow it for each of ``corpora``.
+
+    A name and password in the address are no part of the server. Without a data root nothing is refused.
+    """
+    address = urlsplit(model)
+    server = address.netloc.rpartition("@")[2] if address.scheme in ("http", "https") else ""
+    if not (server and corpora and root):
+        return
+    allowed = {made.corpus for made in sending_statements(root) if made.server == server}
+    if missing := [corpus for corpus in corpora if corpus not in allowed]:
+        raise StatementError(
+            f"text of {listed(missing)} may not be sent to the model server {server}",
+            f"{STATEMENTS}/ of the data root",
+            "Give a data root without it, a model in a folder, or a statement: a file NAME.yml with corpus, "
+            f"server: {server}, date and signed.",
+        )

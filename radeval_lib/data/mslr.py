@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader, Records, each
 from radeval_lib.data.records import RatedPair
 
 RATERS = ("A1", "A2")
 JUDGES = ("A3", "A4", "A5", "A6", "A7")
 _QUESTION = "Is the *{0}* in the generated summary the same as the {0} in the target summary?"
-_FACETS = {facet: _QUESTION.format(facet) for facet in ("population", "intervention", "outcome")}
-_CHOICE = (
+QUESTIONS = tuple(_QUESTION.format(facet) for facet in ("population", "intervention", "outcome"))
+CHOICE = (
     "Which of A or B more accurately reflects the content of the target summary? (Choices: A, B, Neither)"
 )
+_CHOICES = {"A": "A", "B": "B", "Neither": "neither", "": ""}
 _POINTS = {"2": 2, "1": 1, "0": 0, "N/A": 0}
 _SUFFIX = 6  # letters of a submission's key by which the preferences name it
 
@@ -40,16 +40,15 @@ def load_ratings(path: Path) -> list[RatedPair]:
     """Return ratings of ``annotations/A<n>.tsv``: 0 to 6, the sum over three facets of 2 (the same), 1 (in
     part) and 0 (not the same, or not there).
 
-    Rows in which a facet has no answer, or "other / uncertain", are left out; any other answer that is not
-    one of the choices raises :class:`FormatError`.
+    Rows in which a facet has no answer, or "other / uncertain", are left out.
     """
-    columns = ("ExpID", "ReviewID", "Target Summary", "Generated Summary", *_FACETS.values())
+    columns = ("ExpID", "ReviewID", "Target Summary", "Generated Summary", *QUESTIONS)
     rows = reading.read_csv(path, columns, delimiter="\t")
     return reading.records(rows, partial(_rating, rater=path.stem), name="summary")
 
 
 def _rating(row: reading.Entry, rater: str) -> Iterator[RatedPair]:
-    points = [_points(row[column], facet, row.where) for facet, column in _FACETS.items()]
+    points = [_POINTS.get(row[column].partition(":")[0].strip()) for column in QUESTIONS]  # such as "2: Yes"
     if None not in points:
         system = row["ExpID"][-_SUFFIX:]
         yield RatedPair(
@@ -63,26 +62,12 @@ def _rating(row: reading.Entry, rater: str) -> Iterator[RatedPair]:
         )
 
 
-def _points(answer: str, facet: str, where: str) -> int | None:
-    """Return the points of an answer such as "2: Yes"; None if it says neither how much nor how little."""
-    key = answer.partition(":")[0].strip()
-    if key in _POINTS:
-        return _POINTS[key]
-    if not key or key.startswith("Other"):
-        return None
-    raise FormatError(f"unknown answer on the {facet}", where, f"Known: {', '.join(_POINTS)}, Other.")
-
-
 def load_preferences(path: Path) -> list[Preference]:
     """Return preferences of ``pairwise/A<n>.tsv``; rows without an answer are left out."""
+    columns = ("review_id", "target", "sys_a", "A", "sys_b", "B", CHOICE)
     preferences = []
-    columns = ("review_id", "target", "sys_a", "A", "sys_b", "B", _CHOICE)
     for row in reading.read_csv(path, columns, delimiter="\t"):
-        answer = row.text(_CHOICE)
-        choice = "neither" if answer.startswith("Neither") else answer
-        if choice not in ("A", "B", "neither", ""):
-            raise FormatError("unknown preference", row.where, "Known: A, B, Neither.")
-        if choice:
+        if choice := _CHOICES[row.text(CHOICE).partition(" ")[0]]:
             texts, systems = (row["target"], row["A"], row["B"]), (row["sys_a"], row["sys_b"])
             preferences.append(Preference(row["review_id"], *texts, systems, path.stem, choice))
     return preferences

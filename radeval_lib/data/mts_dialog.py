@@ -5,14 +5,13 @@ Two files are joined by the order of their rows: row i of the scores is about ro
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from radeval_lib.data import reading
-from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.recorded import Recording, pair
 from radeval_lib.data.records import FactRating
@@ -35,44 +34,28 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
     order.
 
     An omission rate of -1 is kept as None, with a word in ``fault``.
-
-    Raises
-    ------
-    FormatError
-        If the files have different numbers of rows, a rate is none, or an ID has two dialogues.
     """
-    rated = list(reading.read_csv(scores, (*_RATES.values(), _OMISSION)))
-    written = list(reading.read_csv(summaries, ("ID", "Dialogue", "Reference Summary", "Automatic Summary")))
-    if len(rated) != len(written):
-        raise FormatError(
-            f"{len(rated)} rows of scores but {len(written)} summaries, which are joined by their order",
-            max(rated, written, key=len)[min(len(rated), len(written))].where,
-            reading.CUT_SHORT,
-        )
-    dialogues: dict[str, list[str]] = defaultdict(list)  # of each case, one per system
-    entries = []
+    rated = reading.read_csv(scores, (*_RATES.values(), _OMISSION))
+    written = reading.read_csv(summaries, ("ID", "Dialogue", "Reference Summary", "Automatic Summary"))
+    systems: Counter[str] = Counter()  # of each case, so far
+    ratings = []
     for row, text in zip(rated, written, strict=True):
-        heard = dialogues[text["ID"]]
-        heard.append(text["Dialogue"])
-        if heard[-1] != heard[0]:
-            raise FormatError("another dialogue stands above under the same ID", text.where)
-        entries.append(reading.Entry({**row, **text, "system": len(heard)}, row.where))
-    return reading.records(entries, _rating)
-
-
-def _rating(row: reading.Entry) -> Iterator[FactRating]:
-    case, system, omission = row["ID"], row["system"], row.take(_OMISSION, reading.Number)
-    yield FactRating(
-        id=f"{case}/{system}",
-        case=case,
-        group=f"system {system}",
-        reference=row.text("Reference Summary"),
-        candidate=row.text("Automatic Summary"),
-        source=row.text("Dialogue"),
-        omission=None if omission == _NO_RATE else omission,
-        fault=f"{_OMISSION} {omission:g} is not a rate" if omission == _NO_RATE else "",
-        **{name: row.take(column, reading.Number) for name, column in _RATES.items()},
-    )
+        case, omission = text["ID"], row.take(_OMISSION, reading.Number)
+        systems[case] += 1
+        ratings.append(
+            FactRating(
+                id=f"{case}/{systems[case]}",
+                case=case,
+                group=f"system {systems[case]}",
+                reference=text.text("Reference Summary"),
+                candidate=text.text("Automatic Summary"),
+                source=text.text("Dialogue"),
+                omission=None if omission == _NO_RATE else omission,
+                fault=f"{_OMISSION} {omission:g} is not a rate" if omission == _NO_RATE else "",
+                **{name: row.take(column, reading.Number) for name, column in _RATES.items()},
+            )
+        )
+    return ratings
 
 
 def _read(find: Find) -> list[FactRating]:

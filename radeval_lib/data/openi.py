@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.readers import Reader, each
@@ -95,9 +92,8 @@ def load_labels(path: Path) -> list[CodedStudy]:
 
 
 def _study(row: reading.Entry) -> Iterator[CodedStudy]:
-    uid = row.take("filename", Annotated[str, Field(pattern=r"^\s*CXR[1-9]\d{0,5}\s*$")]).strip()
     coded = frozenset(name for name in LABELS if row.take(name, reading.Flag))
-    yield CodedStudy(uid.removeprefix("CXR"), coded, bool(row.take("normal", reading.Flag)))
+    yield CodedStudy(row.text("filename").removeprefix("CXR"), coded, bool(row.take("normal", reading.Flag)))
 
 
 READER = Reader(

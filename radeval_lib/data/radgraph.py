@@ -89,15 +89,8 @@ def annotation(
     """Return one text in RadGraph's form: ids from 1 as text, ends inclusive, relations with their head.
 
     ``entities`` are (first word, word behind the last, label), ``relations`` (head, tail, type) by position
-    among the entities. A span that leaves the words, or a relation to what there is not, raises
-    :class:`ValueError`.
+    among the entities.
     """
-    for start, end, _ in entities:
-        if not 0 <= start < end <= len(words):
-            raise ValueError(f"span [{start}, {end}) is empty or leaves the {len(words)} words")
-    for head, tail, _ in relations:
-        if not (0 <= head < len(entities) and 0 <= tail < len(entities)):
-            raise ValueError("a relation joins a missing entity")
     outgoing: list[list[list[str]]] = [[] for _ in entities]
     for head, tail, kind in relations:
         outgoing[head].append([kind, str(tail + 1)])

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import reading
-from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.recorded import Recording, texts
 from radeval_lib.data.records import RatedPair
@@ -23,16 +21,6 @@ RATING_FILES = ("user_1.json", "user_2.json", "user_3.json")
 """The ratings of each radiologist."""
 CANDIDATES = ("C1", "C2")
 SIGNIFICANCES = ("urgent", "actionable_not_urgent", "not_actionable_not_urgent", "benign_expected")
-_ATTRIBUTES = (
-    "location",
-    "severity",
-    "measurement",
-    "overinterpretation",
-    "temporal",
-    "unspecific",
-    "descriptor",
-    "certainty",
-)
 SYSTEMS: dict[str | int, str] = {"medgemma": "MedGemma", "gpt": "GPT"}
 """RadPref's systems in the words of its authors, by their names in its files and in its stored numbers."""
 SYSTEMS |= {1: "MedGemma", "system 1": "MedGemma", 2: "GPT", "system 2": "GPT"}
@@ -88,41 +76,6 @@ class RadPrefRating:
     errors: tuple[MarkedError, ...]
 
 
-class _Error(BaseModel):
-    """An error as the file has it, under the number of its finding."""
-
-    model_config = ConfigDict(hide_input_in_errors=True)
-
-    error_type: Literal["false", "attribute"] = "false"
-    clinical_significance: Literal["", *SIGNIFICANCES] = ""  # type: ignore[valid-type]
-    attributes: dict[Literal[*_ATTRIBUTES], Literal["significant", "negligible"]] = {}  # type: ignore[valid-type]
-
-    def marked(self, kind: str, finding: int) -> Iterator[MarkedError]:
-        """Yield the errors that are marked on a finding."""
-        if kind == "attribute":
-            for attribute, significance in self.attributes.items():
-                yield MarkedError(kind, finding, significance, attribute)
-        elif not self.clinical_significance:
-            raise ValueError("an error without clinical_significance")
-        else:
-            yield MarkedError(kind, finding, self.clinical_significance)
-
-
-class _Rating(BaseModel):
-    model_config = ConfigDict(hide_input_in_errors=True)
-
-    rating: Annotated[int, Field(ge=1, le=5, strict=True)]
-    finding_errors: dict[reading.Count, _Error]
-    missing_findings: dict[reading.Count, _Error]
-
-    def errors(self) -> Iterator[MarkedError]:
-        """Yield every error, those in the candidate first."""
-        for finding, error in self.finding_errors.items():
-            yield from error.marked(error.error_type, finding)
-        for finding, error in self.missing_findings.items():
-            yield from error.marked("missing", finding)
-
-
 def load(find: Find) -> tuple[list[Case], list[RadPrefRating]]:
     """Return the cases, and the ratings of one radiologist after the other, all in the order of the cases:
     each radiologist's file has an order of its own. Both are empty if the cases are absent."""
@@ -130,9 +83,6 @@ def load(find: Find) -> tuple[list[Case], list[RadPrefRating]]:
     cases = load_cases(path) if path else []
     order = {case.id: number for number, case in enumerate(cases)}
     by_rater = [load_ratings(path) for path in map(find, RATING_FILES) if path] if cases else []
-    if any(rating.case not in order for ratings in by_rater for rating in ratings):
-        remedy = f"Take {CASES_FILE} and the ratings from one release."
-        raise FormatError("a rating of an unknown case", CASES_FILE, remedy)
     return cases, [
         rating for ratings in by_rater for rating in sorted(ratings, key=lambda rating: order[rating.case])
     ]
@@ -140,38 +90,39 @@ def load(find: Find) -> tuple[list[Case], list[RadPrefRating]]:
 
 def load_cases(path: Path) -> list[Case]:
     """Return cases of ``preference_data.json``, in the file's order."""
-    return reading.records(reading.read_objects(path), _case)
-
-
-def _case(item: reading.Entry) -> Iterator[Case]:
-    def by_candidate(key: str, kind: Any) -> dict[str, Any]:
-        return {name: item.take(f"{name}_{key}", kind) for name in CANDIDATES}
-
-    yield Case(
-        id=item.take("id", str),
-        reference=item.take("ground_truth_report", str),
-        reference_findings=item.take("ground_truth_findings", tuple[str, ...]),
-        candidates=by_candidate("report", str),
-        candidate_findings=by_candidate("findings", tuple[str, ...]),
-        sources=by_candidate("source", str),
-    )
+    return [
+        Case(
+            id=item["id"],
+            reference=item["ground_truth_report"],
+            reference_findings=tuple(item["ground_truth_findings"]),
+            candidates={name: item[f"{name}_report"] for name in CANDIDATES},
+            candidate_findings={name: tuple(item[f"{name}_findings"]) for name in CANDIDATES},
+            sources={name: item[f"{name}_source"] for name in CANDIDATES},
+        )
+        for item in reading.read_objects(path)
+    ]
 
 
 def load_ratings(path: Path) -> list[RadPrefRating]:
     """Return ratings of one ``user_<n>.json``: two for each case, in the file's order."""
-    content = reading.Entry(reading.read_json(path, dict), path.name)
-    rater = content.take("user_id", str)
-    ratings = []
-    for number, (case, item) in enumerate(content.inner("annotations").items(), start=1):
-        for name in CANDIDATES:
-            judged = reading.Entry(item, f"{path.name}, case {number}, {name}")
-            rating: _Rating = judged.take(name, _Rating)
-            try:
-                errors = tuple(rating.errors())
-            except ValueError as error:
-                raise FormatError(str(error), judged.where) from None
-            ratings.append(RadPrefRating(case, name, rater, rating.rating, errors))
-    return ratings
+    content = reading.read_json(path, dict)
+    return [
+        RadPrefRating(case, name, content["user_id"], item[name]["rating"], tuple(_errors(item[name])))
+        for case, item in content["annotations"].items()
+        for name in CANDIDATES
+    ]
+
+
+def _errors(judged: dict[str, Any]) -> Iterator[MarkedError]:
+    """Yield every error of a candidate, those in it first; the file has them by the number of the finding."""
+    for finding, error in judged["finding_errors"].items():
+        if error.get("error_type") == "attribute":
+            for attribute, significance in error["attributes"].items():
+                yield MarkedError("attribute", int(finding), significance, attribute)
+        else:
+            yield MarkedError("false", int(finding), error["clinical_significance"])
+    for finding, error in judged["missing_findings"].items():
+        yield MarkedError("missing", int(finding), error["clinical_significance"])
 
 
 def candidates(cases: Sequence[Case]) -> pd.DataFrame:

@@ -13,7 +13,6 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from radeval_lib.data.restricted import Text, reveal
-from radeval_lib.stats.base import f1
 
 _CHECKED = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 Name = Annotated[str, Field(min_length=1)]
@@ -41,10 +40,6 @@ class CodedStudy:
     id: Name
     codes: frozenset[str]
     normal: bool
-
-    def __post_init__(self) -> None:
-        if self.normal and self.codes:
-            raise ValueError("a normal report has findings")
 
 
 @dataclass(frozen=True, config=_CHECKED)
@@ -228,19 +223,6 @@ class FactRating:
     group: str = ""
     rater: str = ""
     fault: str = ""
-
-    def __post_init__(self) -> None:
-        facts = [count for count in (self.reference_facts, self.candidate_facts) if count is not None]
-        if self.common_facts is not None and self.common_facts > min(facts, default=0):
-            raise ValueError(f"{self.common_facts} common facts of {min(facts, default=0)}")
-        harmonic = f1(self.precision, self.recall)
-        if abs(self.f1 - harmonic) >= 1e-5:
-            raise ValueError(f"f1 {self.f1:g} is not the harmonic mean {harmonic:g} of precision and recall")
-        if self.hallucination > 1 - self.precision + 1e-5:
-            raise ValueError(
-                f"hallucination {self.hallucination:g} exceeds 1 - precision {1 - self.precision:g}: "
-                "a fact that is in the reference is not invented"
-            )
 
 
 @dataclass(frozen=True, config=_CHECKED)

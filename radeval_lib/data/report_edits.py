@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
@@ -43,6 +42,7 @@ _DEGREES = {
     "minimal": "marked",
     "minimally": "markedly",
 }
+_DEGREES |= {new: old for old, new in _DEGREES.items()}
 _SIDES = {"left": "right", "right": "left"}
 _AFFIRMING = {"no": "some", "No": "Some", "without": "with", "Without": "With"}
 _NO = re.compile(r"\b(?:[Nn]o|[Ww]ithout) ")
@@ -52,34 +52,17 @@ _SOME = re.compile(
 )
 
 
-def _swapped(words: Mapping[str, str]) -> Edit:
-    """Return the edit that puts the other word in the place of every one of these, with its capital."""
+def _exchange(text: str, words: Mapping[str, str], count: int = 0) -> str | None:
+    """Return ``text`` with the other word in the place of each of these, with its capital, or of the first
+    ``count``; None where there are fewer."""
 
-    def edit(parts: list[str], _: str) -> str | None:
-        text = _joined(parts)
-        changed = _pattern(words).sub(partial(_other, words), text)
-        return changed if changed != text else None
+    def other(match: re.Match[str]) -> str:
+        new = words[match.group().lower()]
+        return new.capitalize() if match.group()[0].isupper() else new
 
-    return edit
-
-
-def _pattern(words: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b({'|'.join(sorted(words, key=len, reverse=True))})\b", re.IGNORECASE)
-
-
-def _other(words: Mapping[str, str], match: re.Match[str]) -> str:
-    new = words[match.group().lower()]
-    return new.capitalize() if match.group()[0].isupper() else new
-
-
-def _exchanged(count: int) -> Edit:
-    """Return the edit that exchanges the first ``count`` words of :data:`SAME`."""
-
-    def edit(parts: list[str], _: str) -> str | None:
-        changed, times = _pattern(SAME).subn(partial(_other, SAME), _joined(parts), count)
-        return changed if times == count else None
-
-    return edit
+    pattern = rf"\b({'|'.join(sorted(words, key=len, reverse=True))})\b"
+    changed, times = re.subn(pattern, other, text, count=count, flags=re.IGNORECASE)
+    return changed if times >= max(count, 1) else None
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -87,66 +70,54 @@ def _joined(parts: Sequence[str]) -> str:
     return " ".join(f"{part.strip().rstrip('.')}." for part in parts)
 
 
-def _denial(parts: Sequence[str]) -> int | None:
-    """Return the place of a sentence that begins with a denial: the first that also has a word of
-    :data:`SAME`, or else the first; None if there is none."""
-    denials = [
-        index for index, part in enumerate(parts) if (match := _SOME.search(part)) and not match.start()
-    ]
-    return next(
-        (index for index in denials if _pattern(SAME).search(parts[index])), next(iter(denials), None)
-    )
+def _at_denial(change: Callable[[str], str | None]) -> Edit:
+    """Return the edit that changes a sentence that begins with a denial: the first that also has a word of
+    :data:`SAME`, or else the first."""
+
+    def edit(parts: list[str], _: str) -> str | None:
+        denials = [at for at, part in enumerate(parts) if (match := _SOME.search(part)) and not match.start()]
+        if not denials:
+            return None
+        at = max(denials, key=lambda at: _exchange(parts[at], SAME) is not None)
+        changed = change(parts[at])
+        return changed and _joined([*parts[:at], changed, *parts[at + 1 :]])
+
+    return edit
 
 
-def _affirmed(parts: list[str], _: str) -> str | None:
+def _affirmed(sentence: str) -> str:
     """Return a denial taken back by deleting its "no": "No pleural effusion." becomes "Pleural effusion."."""
-    index = _denial(parts)
-    if index is None:
-        return None
-    changed = _NO.sub("", parts[index], count=1)
-    return _joined([*parts[:index], changed[:1].upper() + changed[1:], *parts[index + 1 :]])
+    changed = _NO.sub("", sentence, count=1)
+    return changed[:1].upper() + changed[1:]
 
 
-def _to_some(parts: list[str], _: str) -> str | None:
-    """Return the "no" of the same denial exchanged for "some", or "without" for "with"."""
-    index = _denial(parts)
-    if index is None:
-        return None
-    changed = _NO.sub(lambda match: f"{_AFFIRMING[match.group().strip()]} ", parts[index], count=1)
-    return _joined([*parts[:index], changed, *parts[index + 1 :]])
-
-
-def _exchanged_beside(parts: list[str], _: str) -> str | None:
-    """Return one word of :data:`SAME` exchanged in the sentence that :func:`_affirmed` takes back."""
-    index = _denial(parts)
-    if index is None or not _pattern(SAME).search(parts[index]):
-        return None
-    changed = _pattern(SAME).sub(partial(_other, SAME), parts[index], count=1)
-    return _joined([*parts[:index], changed, *parts[index + 1 :]])
+def _to_some(sentence: str) -> str:
+    """Return the "no" exchanged for "some", or "without" for "with"."""
+    return _NO.sub(lambda match: f"{_AFFIRMING[match.group().strip()]} ", sentence, count=1)
 
 
 HARMLESS: dict[str, Edit] = {
     "order reversed": lambda parts, _: _joined(parts[::-1]),
     "a sentence twice": lambda parts, _: _joined([parts[0], *parts]),
     "in capitals": lambda parts, _: _joined(parts).upper(),
-    "in other words": _swapped(SAME),
+    "in other words": lambda parts, _: _exchange(_joined(parts), SAME),
 }
 """What changes nothing that the report says."""
 HARMFUL: dict[str, Edit] = {
-    "a “no” lost": _affirmed,
-    "left for right": _swapped(_SIDES),
-    "mild for severe": _swapped(_DEGREES | {new: old for old, new in _DEGREES.items()}),
+    "a “no” lost": _at_denial(_affirmed),
+    "left for right": lambda parts, _: _exchange(_joined(parts), _SIDES),
+    "mild for severe": lambda parts, _: _exchange(_joined(parts), _DEGREES),
     "a sentence left out": lambda parts, _: _joined([*parts[:2], *parts[3:]]),
     "a sentence added": lambda parts, extra: _joined([*parts, extra]),
 }
 """What changes what the report says."""
 EDITS = HARMLESS | HARMFUL
 WORDINGS: dict[str, Edit] = {
-    "1 word exchanged": _exchanged(1),
-    "2 words exchanged": _exchanged(2),
-    "3 words exchanged": _exchanged(3),
-    "1 word exchanged beside the “no”": _exchanged_beside,
-    "“no” becomes “some”": _to_some,
+    "1 word exchanged": lambda parts, _: _exchange(_joined(parts), SAME, 1),
+    "2 words exchanged": lambda parts, _: _exchange(_joined(parts), SAME, 2),
+    "3 words exchanged": lambda parts, _: _exchange(_joined(parts), SAME, 3),
+    "1 word exchanged beside the “no”": _at_denial(lambda sentence: _exchange(sentence, SAME, 1)),
+    "“no” becomes “some”": _at_denial(_to_some),
 }
 """Words exchanged one for one: for others that say the same, and a "no" for "some" in the same sentence."""
 LAYOUTS: dict[str, Edit] = {
@@ -171,15 +142,7 @@ def texts(reports: Sequence[Report]) -> list[list[str]]:
 def edited(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> pd.DataFrame:
     """Return every text beside itself, each of its edits, copies with some of another report's sentences in
     place of its own, and another report whole: ``report``, ``edit`` (``same``, ``another report``, a name of
-    ``edits``, or how many sentences are another report's), ``reference``, ``candidate``.
-
-    Raises
-    ------
-    ValueError
-        If there is one report alone, or a text has fewer sentences than are replaced at most (:data:`STEPS`).
-    """
-    if len(reports) == 1 or any(len(parts) < max(STEPS) for parts in reports):
-        raise ValueError(f"edits need two reports, and {max(STEPS)} sentences in each")
+    ``edits``, or how many sentences are another report's), ``reference``, ``candidate``."""
     rows = []
     for number, parts in enumerate(reports):
         other = reports[(number + len(reports) // 2) % len(reports)]

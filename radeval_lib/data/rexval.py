@@ -26,7 +26,6 @@ from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Reader, Records, each
 from radeval_lib.data.records import ErrorCount, RatedPair
 from radeval_lib.data.restricted import Text, mark
-from radeval_lib.errors import check_choice
 
 NAME = "rexval"
 RATERS = tuple(f"Expert {number}" for number in range(6))
@@ -69,15 +68,9 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
     Raises
     ------
     FormatError
-        If there are no counts, the kind is unknown, or a count of some pair, category, rater and significance
-        is missing or stands there twice.
+        If a count of some pair, category, rater and significance is missing.
     """
-    check_choice(kind, Kind, "kind of counts", FormatError)
     frame = pd.DataFrame(records)
-    if frame.empty:
-        raise FormatError("no counts", NAME)
-    if frame.duplicated(["study", "origin", "category", "rater", "significant"]).any():
-        raise FormatError("a count stands there twice", NAME)
     if kind != "total":
         frame = frame[frame["significant"] == (kind == "significant")]
     sums = frame.groupby(["study", "origin", "category", "rater"])["count"].sum().sort_index()
@@ -128,14 +121,14 @@ def _candidates(row: reading.Entry) -> Iterator[Candidate]:
         yield Candidate(row.at - 1, study_id, origin, reference, candidate)
 
 
-_COLUMNS = {
-    "study": "study_number",
-    "origin": "candidate_type",
-    "category": "error_category",
-    "rater": "rater_index",
-    "significant": "clinically_significant",
-    "count": "num_errors",
-}
+_COLUMNS = (
+    "study_number",
+    "candidate_type",
+    "error_category",
+    "rater_index",
+    "clinically_significant",
+    "num_errors",
+)
 
 
 def load_counts(path: Path) -> list[ErrorCount]:
@@ -148,8 +141,8 @@ def load_counts(path: Path) -> list[ErrorCount]:
         there twice.
     """
     return reading.records(
-        reading.read_csv(path, [*_COLUMNS.values()]),
-        lambda row: [ErrorCount(*(row.take(title, Any) for title in _COLUMNS.values()))],
+        reading.read_csv(path, _COLUMNS),
+        lambda row: [ErrorCount(*(row.take(title, Any) for title in _COLUMNS))],
         lambda made: (made.study, made.origin, made.category, made.rater, made.significant),
         "study, candidate, category, rater and significance",
     )

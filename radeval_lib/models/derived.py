@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib import atomic, checksums
-from radeval_lib.data import statements
-from radeval_lib.data.manifests import restricted_in
+from radeval_lib.data.manifests import require_statements, restricted_in
 from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import seeded, well_formed
 from radeval_lib.models.catalog import checksum, revision_of
@@ -162,7 +161,7 @@ def keep_rows(module: Any, ids: list[int]) -> None:
 
 def permit(name: str, root: Path | None) -> None:
     """Refuse a model behind an address, unless a statement allows to send it what the data root holds."""
-    statements.require(restricted_in(root), name, root)
+    require_statements(restricted_in(root), name, root)
 
 
 def ready(name: str, folder: Path, seed: int) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import binomtest
 
 from radeval_lib import __version__, atomic, checksums, provenance
-from radeval_lib.data import guard, statements
+from radeval_lib.data import guard, manifests
 from radeval_lib.data.manifests import find, load_manifest, restricted_in
 from radeval_lib.errors import RadevalError, listed
 from radeval_lib.metrics.report import environment
@@ -106,7 +106,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
         recall=recall(),
         confidence=CONFIDENCE,
         unseen=guard.UNSEEN,
-        statements=statements.statements(data_root) if data_root else [],
+        statements=manifests.sending_statements(data_root) if data_root else [],
         files=files,
         sums=sums,
         digest_of_sums=checksums.of_text(lines),

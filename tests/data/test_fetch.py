@@ -141,7 +141,7 @@ def test_no_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_file_without_checksum_is_recorded_once(
     server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    _use(monkeypatch, DataFile("toy/a.bin", url=f"http://127.0.0.1:{server.server_port}/a.bin"))
+    _use(monkeypatch, DataFile("toy/a.bin", None, url=f"http://127.0.0.1:{server.server_port}/a.bin"))
     fetch.fetch("toy", tmp_path, progress=False)
     assert json.loads((tmp_path / fetch.RECORD).read_text()) == {"toy/a.bin": DIGEST}
     assert fetch.status(tmp_path)[0].state == "recorded"
@@ -232,7 +232,7 @@ def test_add_tells_files_of_one_name_apart(tmp_path: Path) -> None:
 
 
 def test_verify(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    _use(monkeypatch, DataFile("toy/a", DIGEST), DataFile("toy/b"), DataFile("toy/c"))
+    _use(monkeypatch, DataFile("toy/a", DIGEST), DataFile("toy/b", None), DataFile("toy/c", None))
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy/a").write_bytes(CONTENT)
     (tmp_path / "toy/b").write_bytes(b"b")
@@ -247,7 +247,7 @@ def test_verify(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_a_table_of_ones_own_may_change(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    _use(monkeypatch, DataFile("toy/a"), reader="ratings")
+    _use(monkeypatch, DataFile("toy/a", None), reader="ratings")
     (tmp_path / "toy").mkdir()
     for content in (b"a", b"A"):
         (tmp_path / "toy/a").write_bytes(content)

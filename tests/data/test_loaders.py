@@ -1,4 +1,4 @@
-"""Every loader on a file of its exact format, and on spoiled ones, each of which must name file and place."""
+"""Every data set by name, from a data root that holds the samples, and what loaders make of files."""
 
 from __future__ import annotations
 
@@ -18,65 +18,102 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
+from radeval_lib import data, registry
 from radeval_lib.data import (
+    guard,
     guarded_texts,
     iu_systems,
+    manifests,
     mediqa,
-    mimic3_rrs,
     mimic_cxr,
-    mts_dialog,
+    mslr,
     mtsamples,
     openi,
-    primock57,
     radgraph,
     radpref,
     radsprl,
-    rate_eval,
     rate_ner,
+    readers,
     reading,
     rexval,
-    rrs_lines,
 )
 from radeval_lib.data.errors import DataError, FormatError
 from radeval_lib.data.records import Document, Entity, ErrorCount, Relation, Report
 from radeval_lib.data.restricted import RestrictedText, reveal
-from tests.data import samples
-from tests.data.samples import SAMPLES, Sample
+from radeval_lib.papers.data_counts import check_dataset
+from tests.data.samples import FILES, HEAD, SECTIONS, SPAN, csv_bytes
 
-SPOILED = [
-    pytest.param(sample, content, place, id=f"{sample.name}-{way}")
-    for sample in SAMPLES
-    for way, (content, place) in sample.spoiled.items()
-]
+# By hand from the samples: records, and some counts by the names that the papers' counts have.
+EXPECTED: dict[str, tuple[int, dict[str, int]]] = {
+    "ct_labels": (1, {}),
+    "green_training": (2, {"pairs": 2}),
+    "iu_systems": (12, {}),
+    "mediqa2021": (2, {}),
+    "mediqa2021_mimic_cxr": (2, {"train": 2}),
+    "mimic3_procedure": (10, {"documents": 10, "classes": 2}),
+    "mimic3_rrs": (2, {"reports": 2, "pairs of modality and anatomy": 2}),
+    "mimic_cxr_rrs": (1, {"reports": 1}),
+    "mslr": (4, {}),
+    "mts_dialog": (4, {}),
+    "mtsamples": (3, {"reports": 3, "specialties": 2, "reports kept": 1}),
+    "openi": (3, {"pairs with findings and impression": 1}),
+    "openi_labels": (2, {}),
+    "primock57": (3, {}),
+    "radgraph": (3, {"train": 1, "test": 1, "reports": 2}),
+    "radpref": (12, {}),
+    "radsprl": (2, {"reports": 2}),
+    "radsum23": (1, {"reports": 1, "CT Head, dev": 1, "CT Head, total": 1}),
+    "rate_eval": (8, {"sentence level": 3, "paragraph level": 3, "simulated reports": 2}),
+    "rate_ner": (4, {"sentences, MIMIC-IV, train": 2, "entities, Radiopaedia, Abnormality, test, all": 1}),
+    "rexval": (8, {"pairs": 8}),
+    "stanza_radiology": (2, {"dev": 2}),
+}
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-def test_good_file(sample: Sample, tmp_path: Path) -> None:
-    path = tmp_path / sample.file
-    path.write_bytes(sample.good)
-    assert len(sample.load(path)) == sample.records
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, content in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    # The samples stand in for public files whose checksums the manifests state.
+    monkeypatch.setattr(manifests, "check_file", lambda path, entry: None)
+    return tmp_path
 
 
-@pytest.mark.parametrize(("sample", "content", "place"), SPOILED)
-def test_spoiled_file(sample: Sample, content: bytes, place: str, tmp_path: Path) -> None:
-    path = tmp_path / sample.file
-    path.write_bytes(content)
-    with pytest.raises(FormatError) as caught:
-        sample.load(path)
-    message = str(caught.value)
-    assert sample.file in message
-    assert place in message
-    assert "\n" not in message
-    assert str(tmp_path) not in message
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_load_and_check(name: str, root: Path) -> None:
+    records, expected = EXPECTED[name]
+    assert len(readers.load(name, root)) == records
+    checks = {check.name: check for check in check_dataset(name, root)}
+    assert {key: checks[key].loaded for key in expected} == expected
+    assert all(check.agrees in (None, False) for check in checks.values()), "no sample is a whole data set"
 
 
-def _write(tmp_path: Path, name: str, content: bytes) -> Path:
-    path = tmp_path / name
-    path.write_bytes(content)
-    return path
+@pytest.mark.parametrize("name", sorted(registry.READERS))
+def test_empty_data_root(name: str, tmp_path: Path) -> None:
+    assert readers.load(name, tmp_path) == []
+    assert check_dataset(name, tmp_path) == []
+
+
+def test_what_may_not_be_passed_on_is_marked(root: Path) -> None:
+    for name in EXPECTED:
+        manifest = data.load_manifest(name)
+        values = [value for record in readers.load(name, root) for value in vars(record).values()]
+        parts = [part for value in values for part in (value if isinstance(value, tuple) else (value,))]
+        marked = [part for part in parts if isinstance(part, RestrictedText)]
+        assert bool(marked) is not manifest.redistributable, name
+        assert {text.source for text in marked} <= {name}, name
 
 
 SECRET = "spiculated"
+# A file whose SHA-256 its manifest states is what it is; any other may be spoiled.
+UNPINNED = [
+    (name, file.path)
+    for name in EXPECTED
+    for file in data.load_manifest(name).files
+    if file.path in FILES and file.sha256 is None and not file.path.endswith((".tok", ".gz"))
+]
 
 
 def _with_secret(value: Any) -> Iterator[Any]:
@@ -92,27 +129,44 @@ def _with_secret(value: Any) -> Iterator[Any]:
     yield SECRET
 
 
-@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
-def test_no_error_repeats_a_text(sample: Sample, tmp_path: Path) -> None:
-    """A report may stand anywhere: in a header, a key, or the column of a number."""
-    path, contents = tmp_path / sample.file, []
-    if path.suffix == ".json":
-        whole = sample.good.startswith(b"[") or sample.good.count(b"\n") > 2
-        value = json.loads(sample.good) if whole and sample.name != "rate_ner span" else None
-        contents = [samples.json_bytes(changed) for changed in _with_secret(value)] if value else []
-    elif path.suffix == ".csv":
-        rows = list(csv.reader(io.StringIO(sample.good.decode())))
+def _spoiled(path: str) -> Iterator[bytes]:
+    """Yield a file without each column or key, with a wrong value in each place, and cut short."""
+    text = FILES[path].decode()
+    yield from (b"", text[: len(text) // 2].encode(), b"\xff" + text.encode())
+    if path.endswith(".csv"):
+        rows = list(csv.reader(io.StringIO(text)))
         for at in range(len(rows[0])):
             for row in (0, 1):
                 changed = [list(cells) for cells in rows]
                 changed[row][at] = SECRET
-                contents.append(samples.csv_bytes(changed))
-    for content in contents:
-        path.write_bytes(content)
+                yield csv_bytes(changed)
+        yield csv_bytes([*rows, rows[1]])
+    elif path.endswith(".xml"):
+        for name in ("cs", "tl", "id"):
+            yield text.replace(f' {name}="', f' {name}="{SECRET}').encode()
+        yield text.replace("<Text>", "<Txt>").replace("</Text>", "</Txt>").encode()
+    elif text.startswith(("[", '{"p', '{"c')):
+        yield from (json.dumps(changed).encode() for changed in _with_secret(json.loads(text)))
+    else:
+        first, *rest = text.splitlines()
+        yield from (
+            "\n".join([json.dumps(changed), *rest]).encode() for changed in _with_secret(json.loads(first))
+        )
+
+
+@pytest.mark.parametrize(("name", "path"), UNPINNED)
+def test_a_spoiled_file_is_named_and_its_words_are_not(name: str, path: str, root: Path) -> None:
+    refused = 0
+    for content in _spoiled(path):
+        (root / path).write_bytes(content)
         try:
-            sample.load(path)
+            readers.load(name, root)
         except FormatError as error:
-            assert SECRET not in str(error)  # noqa: PT017
+            refused += 1
+            message = str(error)
+            assert Path(path).name in message
+            assert not {SECRET, "\n", str(root)} & {SECRET if SECRET in message else "", *message}
+    assert refused >= 5
 
 
 @pytest.mark.parametrize(
@@ -131,7 +185,8 @@ def test_no_error_repeats_a_text(sample: Sample, tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_is_named_with_the_line(
     tmp_path: Path, name: str, content: bytes, line: int
 ) -> None:
-    path = _write(tmp_path, name, content)
+    path = tmp_path / name
+    path.write_bytes(content)
     with pytest.raises(FormatError) as caught:
         list(reading.read_objects(path) if ".json" in name else reading.read_csv(path, ()))
     assert name in caught.value.where
@@ -139,7 +194,8 @@ def test_a_file_that_cannot_be_read_is_named_with_the_line(
 
 
 def test_a_byte_order_mark_is_dropped_and_a_missing_file_named(tmp_path: Path) -> None:
-    (row,) = reading.read_csv(_write(tmp_path, "t.csv", b"\xef\xbb\xbfa,b\r\n1,2\r\n"), ("a",))
+    (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbfa,b\r\n1,2\r\n")
+    (row,) = reading.read_csv(tmp_path / "t.csv", ("a",))
     assert dict(row) == {"a": "1", "b": "2"}
     for read in (reading.read_text, lambda path: list(reading.read_csv(path, ()))):
         with pytest.raises(FormatError):
@@ -154,7 +210,8 @@ def test_numbers_are_finite_and_whole_ones_may_have_passed_through_floats() -> N
 
 
 def test_further_columns_of_one_name_are_all_read(tmp_path: Path) -> None:
-    path = _write(tmp_path, "t.csv", b"x,text,text,\n1,first cell,second cell,\n")
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"x,text,text,\n1,first cell,second cell,\n")
     (row,) = reading.read_csv(path, ("x",))
     assert dict(row) == {"x": "1", "text": "first cell", "text.2": "second cell", "": ""}
     assert set(guarded_texts.of_file(path)) == {"1", "first cell", "second cell"}
@@ -162,11 +219,15 @@ def test_further_columns_of_one_name_are_all_read(tmp_path: Path) -> None:
         list(reading.read_csv(path, ("text",)))
 
 
-def test_openi_fields(tmp_path: Path) -> None:
-    reports = openi.load(_write(tmp_path, "indiana_reports.csv", samples.csv_bytes(samples.OPENI)))
+def test_openi_fields(root: Path) -> None:
+    reports = readers.load("openi", root)
     assert [report.id for report in reports] == ["1", "2", "4"]
     assert reports[1].impression == "Left opacity,\nnew."
     assert [pair.id for pair in openi.pairs(reports)] == ["1"]  # 2 has no findings, 4 no impression
+    assert [study.codes for study in readers.load("openi_labels", root)] == [
+        set(),
+        {"Atelectasis", "Effusion"},
+    ]
 
 
 def test_openi_is_halved_by_text() -> None:
@@ -176,58 +237,30 @@ def test_openi_is_halved_by_text() -> None:
     assert [report.id for report in openi.to_develop_on(reports, {"4"})] == ["9"]
 
 
-def _systems(folder: Path, **changed: bytes) -> dict[tuple[str, str], str]:
-    for name, content in (samples.IU_SYSTEMS | changed).items():
-        _write(folder, name, content)
-    return {(record.system, record.id): record.text for record in iu_systems.load(folder)}
-
-
-def test_outputs_of_systems_are_matched_by_uid(tmp_path: Path) -> None:
-    texts = _systems(tmp_path)
+def test_outputs_of_systems_are_matched_by_uid(root: Path) -> None:
+    texts = {(record.system, record.id): record.text for record in readers.load("iu_systems", root)}
     assert list(texts)[:3] == [("reference", "12"), ("reference", "1"), ("MLRG", "12")]
     assert (texts["MLRG", "12"], texts["MLRG, last image", "12"]) == ("effusion.", "clear.")
     assert texts["MLRG", "1"] == texts["MLRG, last image", "1"] == "clear."
     assert texts["CvT2DistilGPT2", "1"] == "clear."
     assert (texts["AAMN", "12"], texts["AAMN", "1"]) == ("no effusion .", "")
-
-
-def test_rows_in_another_order_are_refused(tmp_path: Path) -> None:
     references = b"the lungs are clear without\nsmall left effusion is seen\n"
-    with pytest.raises(FormatError):
-        _systems(tmp_path, **{iu_systems.ORDERED_REFERENCES: references})
-    with pytest.raises(FormatError):
-        _systems(tmp_path, **{"aamn_res.csv": b"no effusion .\n"})
-    with pytest.raises(FormatError):
-        _systems(tmp_path, **{"moerad_preds.csv": b"study_id,report\nCXR12_IM-3,Clear.\n"})
-    with pytest.raises(FormatError):
-        _systems(tmp_path, **{"moerad_preds.csv": b"study_id,report\nCXR12_a,x\nCXR12_b,x\n"})
+    (root / "iu_xray_systems" / iu_systems.ORDERED_REFERENCES).write_bytes(references)
+    with pytest.raises(FormatError):  # the rows are in another order
+        readers.load("iu_systems", root)
 
 
-def test_missing_column_error_says_what_is_wanted_and_shows_nothing_of_the_file(tmp_path: Path) -> None:
-    path = _write(tmp_path, "rate_test.csv", b"reference,candidate,rating\na,b,1\n")
-    with pytest.raises(FormatError):
-        rate_eval.load_pairs(path)
-
-
-def test_mtsamples_part_leaves_out_the_row_that_was_cut(tmp_path: Path) -> None:
-    whole = samples.csv_bytes(samples.MTSAMPLES)
-    for cut in (whole.index(b"INDICATION") + 4, len(whole) - 2):  # inside a quoted cell; in the last row
-        path = _write(tmp_path, "part.csv", whole[:cut])
-        documents = mtsamples.load(path, partial=True)
-        assert [document.id for document in documents] == ["0", "1"][: 1 if cut < len(whole) - 2 else 2]
-    documents = mtsamples.load(_write(tmp_path, "whole.csv", whole), partial=True)
+def test_mtsamples_part_leaves_out_the_row_that_was_cut(root: Path) -> None:
+    path = root / "mtsamples/mtsamples.csv"
+    whole = path.read_bytes()
+    documents = mtsamples.load(path, partial=True)
     assert [document.id for document in documents] == ["0", "1", "2"]
     assert [document.id for document in mtsamples.with_long_descriptions(documents)] == ["1"]
-    assert mtsamples.counts(documents) == {
-        "reports": 3,
-        "specialties": 2,
-        "reports of the smallest specialty": 1,
-        "reports of the largest specialty": 2,
-        "reports kept": 1,
-        "training": 0,
-        "development": 0,
-        "test": 1,
-    }
+    path.unlink()
+    for cut, left in ((whole.index(b"INDICATION") + 4, ["0"]), (len(whole) - 2, ["0", "1"])):
+        (root / "mtsamples/mtsamples_part.csv").write_bytes(whole[:cut])
+        assert [document.id for document in readers.load("mtsamples", root)] == left
+    assert {check.agrees for check in check_dataset("mtsamples", root)} == {None}, "a part is not compared"
 
 
 def test_mtsamples_splits_each_specialty() -> None:
@@ -240,15 +273,9 @@ def test_mtsamples_splits_each_specialty() -> None:
     assert [document.id for document in parted] == [document.id for document in documents]
     sizes = Counter((document.group, document.split) for document in parted)
     # floor(0.8 n), then the smaller half of the rest: 19, 2, 3; 5, 1, 1; 0, 0, 1.
-    assert sizes == {
-        ("Surgery", "train"): 19,
-        ("Surgery", "dev"): 2,
-        ("Surgery", "test"): 3,
-        ("Diets", "train"): 5,
-        ("Diets", "dev"): 1,
-        ("Diets", "test"): 1,
-        ("Rare", "test"): 1,
-    }
+    assert [sizes["Surgery", split] for split in ("train", "dev", "test")] == [19, 2, 3]
+    assert [sizes["Diets", split] for split in ("train", "dev", "test")] == [5, 1, 1]
+    assert sizes["Rare", "test"] == 1
     assert parted != mtsamples.split(documents, np.random.default_rng(1))
 
 
@@ -264,199 +291,38 @@ def test_split_sizes_are_those_of_scikit_learn(n: int) -> None:
             assert (len(second), len(third)) == (development, test)
 
 
-def test_rate_ner_spans(tmp_path: Path) -> None:
-    read = rate_ner.load_span(_write(tmp_path, "b.json", samples.json_bytes(samples.SPAN)), "MIMIC-IV")
-    assert read[0].entities == (Entity(0, 1, "Non-Abnormality"), Entity(1, 2, "Anatomy"))
-    assert read[1].entities == (Entity(1, 3, "Abnormality"),)
-    assert isinstance(read[0].tokens[0], RestrictedText)
-
-
-def test_rate_ner_document_level_indices(tmp_path: Path) -> None:
-    """PURE and DyGIE count words through a document's sentences."""
-    item = b'{"doc_key": "d", "sentences": [["a"], ["left", "lung"]], "ner": [[], [[1, 2, "Anatomy"]]]}'
-    sentences = rate_ner.load_span(_write(tmp_path, "a.json", item))
-    assert [sentence.id for sentence in sentences] == ["d-0", "d-1"]
-    assert sentences[1].entities == (Entity(0, 2, "Anatomy"),)
-
-
-def test_rate_ner_counts(tmp_path: Path) -> None:
-    items = [*samples.SPAN, samples.SPAN[0] | {"doc_key": "c"}]
-    sentences = rate_ner.load_span(_write(tmp_path, "b.json", samples.json_bytes(items)), "MIMIC-IV")
-    counts = rate_ner.counts([replace(sentence, split="train") for sentence in sentences])
+def test_rate_ner_spans_and_counts(tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_bytes(SPAN + SPAN.splitlines()[0].replace(b'"a"', b'"c"'))
+    first, second, third = rate_ner.load_span(tmp_path / "b.json", "MIMIC-IV")
+    assert first.entities == (Entity(0, 1, "Non-Abnormality"), Entity(1, 2, "Anatomy"))
+    assert second.entities == (Entity(1, 3, "Abnormality"),)
+    counts = rate_ner.counts([replace(sentence, split="train") for sentence in (first, second, third)])
     assert counts["sentences, MIMIC-IV, train"] == 3
     assert counts["entities, MIMIC-IV, Anatomy, train, all"] == 2
     assert counts["entities, MIMIC-IV, Anatomy, train, distinct"] == 1
 
 
-def test_rexval_reports_and_counts(tmp_path: Path) -> None:
-    path = _write(tmp_path, "r.csv", samples.csv_bytes(samples.REXVAL_REPORTS))
-    candidates = rexval.load_reports(path)
+def test_rate_ner_document_level_indices(tmp_path: Path) -> None:
+    """PURE and DyGIE count words through a document's sentences."""
+    item = b'{"doc_key": "d", "sentences": [["a"], ["left", "lung"]], "ner": [[], [[1, 2, "Anatomy"]]]}'
+    (tmp_path / "a.json").write_bytes(item)
+    sentences = rate_ner.load_span(tmp_path / "a.json")
+    assert [sentence.id for sentence in sentences] == ["d-0", "d-1"]
+    assert sentences[1].entities == (Entity(0, 2, "Anatomy"),)
+
+
+def test_rexval_reports_and_counts(root: Path) -> None:
+    candidates = rexval.load_reports(root / "rexval/50_samples_gt_and_candidates.csv")
     assert [(entry.study, entry.origin) for entry in candidates[:4]] == [
         (0, origin) for origin in rexval.ORIGINS
     ]
     assert reveal(candidates[5].candidate) == "Normal heart."
-    counts = rexval.load_counts(_write(tmp_path, "c.csv", samples.csv_bytes(samples.REXVAL_COUNTS)))
+    (root / "counts.csv").write_bytes(
+        b"study_number,candidate_type,error_category,rater_index,clinically_significant,num_errors\n"
+        b"0,bleu,1,0,True,2\n0,bleu,1,0,False,0\n0,s_emb,6,5,True,1\n"
+    )
+    counts = rexval.load_counts(root / "counts.csv")
     assert [(count.significant, count.count) for count in counts] == [(True, 2), (False, 0), (True, 1)]
-
-
-def test_radgraph_graph_and_two_labelers(tmp_path: Path) -> None:
-    report = radgraph.load(_write(tmp_path, "train.json", samples.json_bytes(samples.RADGRAPH)))[0]
-    assert report.entities[2] == Entity(4, 6, "OBS-DA")
-    assert report.relations == (Relation(0, 1, "located_at"),)
-    both = radgraph.load(_write(tmp_path, "test.json", samples.json_bytes(samples.RADGRAPH_TEST)))
-    assert [(record.id, len(record.entities), record.group) for record in both] == [
-        ("c1/labeler_1", 1, "CheXpert"),
-        ("c1/labeler_2", 0, "CheXpert"),
-    ]
-
-
-def test_radsprl_roles_and_gaps(tmp_path: Path) -> None:
-    first, second = radsprl.load(_write(tmp_path, "x.xml", samples.RADSPRL.encode()))
-    assert first.tokens == ("Opacity", "in", "left", "lung", ".")
-    assert first.entities == (
-        Entity(1, 2, "Indicator"),
-        Entity(0, 1, "Trajector"),
-        Entity(2, 4, "Landmark"),
-        Entity(0, 5, "Hedge"),  # of the first and the last token
-    )
-    assert [relation.label for relation in first.relations] == ["Trajector", "Landmark", "Hedge"]
-    assert second.relations == ()
-
-
-def test_mts_dialog_joins_by_row_and_keeps_what_is_no_rate(tmp_path: Path) -> None:
-    scores = _write(tmp_path, mts_dialog.SCORES, b"\xef\xbb\xbf" + samples.csv_bytes(samples.MTS_SCORES))
-    summaries = _write(tmp_path, mts_dialog.SUMMARIES, samples.csv_bytes(samples.MTS_SUMMARIES))
-    first, second, third, _ = mts_dialog.load(scores, summaries)
-    assert (first.id, first.case, first.group) == ("0/1", "0", "system 1")
-    assert (third.id, third.case, third.group) == ("0/2", "0", "system 2")
-    assert (first.precision, first.omission, first.fault) == (0.66666667, 0.571428571, "")
-    assert (second.omission, second.fault) == (None, "OmissionRate -1 is not a rate")
-    assert third.candidate == "Unremarkable."
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "message"),
-    [
-        ("FactualF1", "0.5", "f1 0.5 is not the harmonic mean 0.4 of precision and recall"),
-        ("HallucinationRate", "0.5", "hallucination 0.5 exceeds 1 - precision"),
-        ("FactualRecall", "1.2", "recall"),
-        ("OmissionRate", "-0.5", "omission"),
-    ],
-)
-def test_mts_dialog_rates_that_contradict(column: str, value: str, message: str, tmp_path: Path) -> None:
-    rows = [list(cells) for cells in samples.MTS_SCORES]
-    rows[1][rows[0].index(column)] = value
-    scores = _write(tmp_path, mts_dialog.SCORES, samples.csv_bytes(rows))
-    summaries = _write(tmp_path, mts_dialog.SUMMARIES, samples.csv_bytes(samples.MTS_SUMMARIES))
-    with pytest.raises(FormatError, match=message) as caught:
-        mts_dialog.load(scores, summaries)
-    assert f"{mts_dialog.SCORES}, line 2" in str(caught.value)
-
-
-def test_primock57_lists_errors(tmp_path: Path) -> None:
-    first, second, third = primock57.load(_write(tmp_path, "r.csv", samples.csv_bytes(samples.PRIMOCK)))
-    assert (first.case, first.group, first.rater, first.seconds) == ("day1_c01", "m1", "1", 31.0)
-    assert [(error.text, error.critical) for error in first.omissions] == [("3 days", True)]
-    assert [(error.text, error.critical) for error in second.incorrect] == [
-        ("dry cough", False),
-        ("fever", True),
-    ]
-    assert second.seconds is None
-    assert third.incorrect == third.omissions == ()
-
-
-def test_radpref_pairs_and_errors(tmp_path: Path) -> None:
-    cases = radpref.load_cases(_write(tmp_path, "p.json", samples.json_bytes(samples.CASES)))
-    ratings = radpref.load_ratings(_write(tmp_path, "user_1.json", samples.json_bytes(samples.USER)))
-    assert [error.kind for rating in ratings for error in rating.errors] == [
-        "false",
-        "missing",
-        "attribute",
-        "attribute",
-    ]
-    pairs = radpref.rated_pairs(cases, ratings)
-    assert [(pair.id, pair.rating, pair.group) for pair in pairs[:2]] == [
-        ("a/C1", 5.0, "gpt"),
-        ("a/C2", 1.0, "medgemma"),
-    ]
-    on_scale = {
-        scale: [pair.rating for pair in pairs if pair.scale == scale] for scale in ("errors", "error_share")
-    }
-    assert on_scale == {"errors": [0, 1, 1, 2], "error_share": [0, 1, 1, 1]}
-
-
-def test_mimic_cxr_pairs_need_both_sections_and_a_split(tmp_path: Path) -> None:
-    studies = mimic_cxr.load_sections(_write(tmp_path, "s.csv", samples.csv_bytes(samples.SECTIONS)))
-    splits = mimic_cxr.load_splits(_write(tmp_path, "split.csv", samples.csv_bytes(samples.SPLITS)))
-    pairs = mimic_cxr.pairs(studies, splits)
-    assert [(pair.id, pair.patient, pair.split) for pair in pairs] == [("s50", "10", "train")]
-    assert reveal(pairs[0].findings) == "The lungs are clear. The heart is normal."
-
-
-def test_mimic_cxr_study_in_two_splits(tmp_path: Path) -> None:
-    rows = [*samples.SPLITS, ["a-3", "50", "10", "test"]]
-    with pytest.raises(FormatError):
-        mimic_cxr.load_splits(_write(tmp_path, "split.csv", samples.csv_bytes(rows)))
-
-
-def test_line_files_skip_empty_impressions(tmp_path: Path) -> None:
-    findings, impressions = _write(tmp_path, "f", b"a b\nc d\n"), _write(tmp_path, "i", b"e\n\n")
-    pairs = rrs_lines.load(findings, impressions, group="CT_head", split="train")
-    assert [pair.id for pair in pairs] == ["CT_head/f/1"]
-    assert rrs_lines.counts(pairs)["CT Head, total"] == 1
-
-
-@pytest.mark.parametrize(("present", "missing"), [("findings", "impression"), ("impression", "findings")])
-def test_line_files_without_their_counterpart_are_named(tmp_path: Path, present: str, missing: str) -> None:
-    (tmp_path / "CT_head").mkdir()
-    (tmp_path / "CT_head" / f"train.{present}.tok").write_bytes(b"clear .\n")
-
-    def find(file: str) -> Path | None:
-        path = tmp_path / file.removeprefix("radsum23/")
-        return path if path.is_file() else None
-
-    says = f"CT_head/train.{present}.tok: CT_head/train.{missing}.tok is missing"
-    with pytest.raises(DataError, match=says):
-        rrs_lines.READER.load(find)
-    (tmp_path / "CT_head" / f"train.{missing}.tok").write_bytes(b"fracture .\n")
-    assert [pair.id for pair in rrs_lines.READER.load(find)] == ["CT_head/train.findings.tok/1"]
-
-
-def test_mediqa_marks_restricted_files(tmp_path: Path) -> None:
-    path = _write(tmp_path, "train.json", samples.json_bytes(samples.MEDIQA))
-    assert isinstance(mediqa.load(path)[0].findings, str)
-    assert isinstance(mediqa.load(path, group="MIMIC-CXR", restricted=True)[0].findings, RestrictedText)
-
-
-def test_notes_from_gzip_and_cut_gzip(tmp_path: Path) -> None:
-    packed = gzip.compress(samples.csv_bytes(samples.NOTES))
-    read = list(mimic3_rrs.radiology_notes(_write(tmp_path, "NOTEEVENTS.csv.gz", packed)))
-    assert [(note.id, note.patient, note.description) for note in read] == [
-        ("1", "7", "CT HEAD W/O CONTRAST"),
-        ("3", "7", "MR HEAD W/ CONTRAST"),
-    ]
-    with pytest.raises(FormatError):
-        list(mimic3_rrs.radiology_notes(_write(tmp_path, "NOTEEVENTS.csv.gz", packed[:-9])))
-
-
-def test_public_files(data_root: Path) -> None:
-    """The public files themselves, where a data root holds them; counts from the data root's own README."""
-    reports = openi.load(data_root / "openi" / "indiana_reports.csv")
-    assert len(reports) == 3851
-    assert len(mediqa.load(data_root / "mediqa2021" / "indiana_dev.json")) == 2000
-    cases = radpref.load_cases(data_root / "radpref" / "preference_data.json")
-    users = [
-        data_root / "radpref" / "radiologist_annotations" / f"user_{number}.json" for number in (1, 2, 3)
-    ]
-    ratings = [rating for user in users for rating in radpref.load_ratings(user)]
-    assert len(radpref.rated_pairs(cases, ratings)) == 1800  # 3 raters, 200 candidates, 3 scales
-    # 322 rows, of which the last is cut off.
-    rated = mts_dialog.load(
-        data_root / "mts_dialog" / mts_dialog.SCORES, data_root / "mts_dialog" / mts_dialog.SUMMARIES
-    )
-    assert (len(rated), len({rating.case for rating in rated})) == (400, 100)
-    assert [rating.id for rating in rated if rating.fault] == ["44/4", "45/4"]
-    assert len(mtsamples.load(data_root / "mtsamples" / "mtsamples_part.csv", partial=True)) == 321
 
 
 def test_rexval_pairs_join_candidates_with_each_raters_errors() -> None:
@@ -470,3 +336,188 @@ def test_rexval_pairs_join_candidates_with_each_raters_errors() -> None:
     pairs = rexval.rated_pairs(reports, counts)
     assert [(pair.id, pair.rater, pair.rating) for pair in pairs] == [("0/bleu", "a", 8), ("0/bleu", "b", 0)]
     assert {pair.scale for pair in pairs} == {"errors"}
+
+
+def test_radgraph_graph_and_two_labelers(root: Path) -> None:
+    report, *both = readers.load("radgraph", root)
+    assert report.entities[2] == Entity(4, 6, "OBS-DA")
+    assert report.relations == (Relation(0, 1, "located_at"),)
+    assert [(record.id, len(record.entities), record.group) for record in both] == [
+        ("c1/labeler_1", 1, "CheXpert"),
+        ("c1/labeler_2", 0, "CheXpert"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"OBS-DP"', '"OBS"'),
+        ('"tokens": "Clear"', '"tokens": "clear"'),
+        ('"located_at", "2"', '"modify", "9"'),
+        ('"located_at"', '"near"'),
+    ],
+)
+def test_radgraph_that_contradicts_itself_is_refused(old: str, new: str, root: Path) -> None:
+    path = root / "radgraph/train.json"
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(FormatError):
+        radgraph.load(path)
+
+
+def test_radsprl_roles_and_gaps(root: Path) -> None:
+    first, second = radsprl.load(root / "radsprl/Rad-SpRL.xml")
+    assert first.tokens == ("Opacity", "in", "left", "lung", ".")
+    assert first.entities == (
+        Entity(1, 2, "Indicator"),
+        Entity(0, 1, "Trajector"),
+        Entity(2, 4, "Landmark"),
+        Entity(0, 5, "Hedge"),  # of the first and the last token
+    )
+    assert [relation.label for relation in first.relations] == ["Trajector", "Landmark", "Hedge"]
+    assert second.relations == ()
+
+
+def test_mts_dialog_joins_by_row_and_keeps_what_is_no_rate(root: Path) -> None:
+    first, second, third, _ = readers.load("mts_dialog", root)
+    assert (first.id, first.case, first.group) == ("0/1", "0", "system 1")
+    assert (third.id, third.case, third.group) == ("0/2", "0", "system 2")
+    assert (first.precision, first.omission, first.fault) == (0.66666667, 0.571428571, "")
+    assert second.omission is None
+    assert second.fault
+    assert third.candidate == "Unremarkable."
+
+
+def test_mslr_sums_facets_and_leaves_out_what_is_not_answered(root: Path) -> None:
+    first, second, *preferences = readers.load("mslr", root)
+    assert (first.id, first.rating, first.rater, first.group) == ("CD1/ABCDEF", 3.0, "A1", "ABCDEF")
+    assert (second.id, second.rating) == ("CD1/XYZXYZ", 4.0)
+    assert first.reference == 'the "target'  # a quotation mark is a character like others
+    assert [preference.choice for preference in preferences] == ["A", "neither"]
+
+
+def test_primock57_lists_errors(root: Path) -> None:
+    first, second, third = readers.load("primock57", root)
+    assert (first.case, first.group, first.rater, first.seconds) == ("c01", "m1", "1", 31.0)
+    assert [(error.text, error.critical) for error in first.omissions] == [("3 days", True)]
+    assert [(error.text, error.critical) for error in second.incorrect] == [
+        ("dry cough", False),
+        ("fever", True),
+    ]
+    assert second.seconds is None
+    assert third.incorrect == third.omissions == ()
+
+
+def test_radpref_pairs_and_errors(root: Path) -> None:
+    ratings = radpref.load_ratings(root / "radpref/radiologist_annotations/user_1.json")
+    assert [error.kind for rating in ratings for error in rating.errors] == [
+        "false",
+        "missing",
+        "attribute",
+        "attribute",
+    ]
+    pairs = readers.load("radpref", root)
+    assert [(pair.id, pair.rating, pair.group) for pair in pairs[:2]] == [
+        ("a/C1", 5.0, "gpt"),
+        ("a/C2", 1.0, "medgemma"),
+    ]
+    on_scale = {
+        scale: [pair.rating for pair in pairs if pair.scale == scale] for scale in ("errors", "error_share")
+    }
+    assert on_scale == {"errors": [0, 1, 1, 2], "error_share": [0, 1, 1, 1]}
+
+
+def test_mimic_cxr_pairs_need_both_sections_and_a_split(root: Path) -> None:
+    (pair,) = readers.load("mimic_cxr_rrs", root)
+    assert (pair.id, pair.patient, pair.split) == ("s50", "10", "train")
+    assert reveal(pair.findings) == "The lungs are clear. The heart is normal."
+    path = root / "mimic_cxr/mimic-cxr-2.0.0-split.csv"
+    path.write_bytes(path.read_bytes() + b"a-3,50,10,test\n")
+    with pytest.raises(FormatError):
+        mimic_cxr.load_splits(path)
+
+
+def test_line_files_skip_empty_impressions_and_need_their_counterpart(root: Path) -> None:
+    assert [pair.id for pair in readers.load("radsum23", root)] == ["CT_head/validate.findings.tok/1"]
+    findings, impressions = (
+        root / f"radsum23/CT_head/validate.{part}.tok" for part in ("findings", "impression")
+    )
+    for spoiled in (b"clear .\n", b"\nfracture .\n"):  # cut short; an empty line
+        findings.write_bytes(spoiled)
+        with pytest.raises(FormatError):
+            readers.load("radsum23", root)
+    findings.unlink()
+    with pytest.raises(DataError):
+        readers.load("radsum23", root)
+    findings.write_bytes(b"clear .\n")
+    impressions.unlink()
+    with pytest.raises(DataError):
+        readers.load("radsum23", root)
+
+
+def test_a_cut_archive_of_notes_is_refused(root: Path) -> None:
+    path = root / "mimic3/NOTEEVENTS.csv.gz"
+    assert [(pair.id, pair.patient, pair.group) for pair in readers.load("mimic3_rrs", root)] == [
+        ("9", "70", "CT_head"),
+        ("10", "71", "MR_pelvis"),
+    ]
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FormatError):
+        readers.load("mimic3_rrs", root)
+
+
+def test_public_files(data_root: Path) -> None:
+    """The public files themselves, where a data root holds them; counts from the data root's own README."""
+    reports = openi.load(data_root / "openi" / "indiana_reports.csv")
+    assert len(reports) == 3851
+    assert len(mediqa.load(data_root / "mediqa2021" / "indiana_dev.json")) == 2000
+    assert len(readers.load("radpref", data_root)) == 1800  # 3 raters, 200 candidates, 3 scales
+    rated = readers.load("mts_dialog", data_root)
+    assert (len(rated), len({rating.case for rating in rated})) == (400, 100)
+    assert [rating.id for rating in rated if rating.fault] == ["44/4", "45/4"]
+    # 322 rows, of which the last is cut off.
+    assert len(mtsamples.load(data_root / "mtsamples" / "mtsamples_part.csv", partial=True)) == 321
+    judged = readers.load("mslr", data_root)
+    choices = Counter(entry.choice for entry in judged if isinstance(entry, mslr.Preference))
+    assert (choices["neither"], choices["A"] + choices["B"]) == (89, 363)
+
+
+def test_the_guard_gets_the_long_numbers_of_records(root: Path) -> None:
+    path = root / "mimic_cxr/mimic_cxr_sectioned.csv"
+    path.write_text(path.read_text().replace("s50,", "s50414267,"))
+    path = root / "mimic_cxr/mimic-cxr-2.0.0-split.csv"
+    path.write_text(path.read_text().replace(",50,10,", ",50414267,10000032,"))
+    texts = [reveal(text) for text in guarded_texts.restricted_texts(root)["mimic_cxr_rrs"]]
+    assert {"50414267", "10000032", "id a-1", "id 10000032"} <= set(texts)
+
+
+def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
+    """Reports with one section or without a split, other columns, and the words of annotated files."""
+    root.joinpath("mimic_cxr/mimic-cxr-2.0.0-split.csv").unlink()
+    more = b"s53,,,A mass. Seen again at the left base.,Seen again at the left base.\n"
+    root.joinpath("mimic_cxr/mimic_cxr_sectioned.csv").write_bytes(SECTIONS + more)
+    corpora = guarded_texts.restricted_texts(root)
+    assert readers.load("mimic_cxr_rrs", root) == []
+    texts = list(corpora["mimic_cxr_rrs"])
+    assert {"Normal.", "The lungs are clear.\n The heart is normal."} <= set(texts)
+    assert sum("Seen again" in text for text in texts) == 1, "a part that a row repeats is one text"
+    assert HEAD.strip() in set(corpora["mimic3_rrs"])
+    assert not any("Slept" in text for text in corpora["mimic3_rrs"])
+    for name in ("radgraph", "rate_ner", "stanza_radiology"):
+        texts = {" ".join(text.split()) for text in corpora[name]}
+        for record in readers.load(name, root)[:1]:
+            assert " ".join(reveal(token) for token in record.tokens) in texts
+
+
+def test_a_restricted_set_without_anything_to_search_for_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "mimic_cxr/mimic_cxr_sectioned.csv"
+    path.parent.mkdir()
+    path.write_text("study,impression,findings\n")
+    with pytest.raises(DataError):
+        guard.scan(tmp_path, guarded_texts.restricted_texts(tmp_path))
+
+
+def test_tags_of_entities_are_no_text(tmp_path: Path) -> None:
+    tagged = {"tokens": ["No", "effusion", "."], "ner_tags": ["O", "B-ABNORMALITY", "O"]}
+    rows = [tagged, {"tokens": ["O", "B"]}]
+    (tmp_path / "dev_IOB.json").write_text(json.dumps(rows))
+    assert list(guarded_texts.of_file(tmp_path / "dev_IOB.json")) == ["No effusion .", "O B"]

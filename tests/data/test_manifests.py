@@ -116,8 +116,6 @@ def _content() -> dict[str, Any]:
         ({"files": [{"path": "x", "sha256": "abc"}]}, "files.0.sha256"),
         ({"files": [{"path": "x"}]}, "sha256"),
         ({"files": [{"path": "x", "sha256": UNVERIFIED, "size": -1}]}, "files.0.size"),
-        ({"files": 2 * [{"path": "x", "sha256": UNVERIFIED}]}, "x"),
-        ({"complete_with": [["y.csv"]]}, "y.csv"),
         ({"counts": [{"name": "x"}]}, "counts.0.exhibit"),
     ],
 )
@@ -180,7 +178,7 @@ def _manifest(monkeypatch: pytest.MonkeyPatch, *files: DataFile) -> Manifest:
 
 def test_find_verifies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = hashlib.sha256(b"abc").hexdigest()
-    _manifest(monkeypatch, DataFile("a/x.csv", digest, 3), DataFile("a/y.csv"))
+    _manifest(monkeypatch, DataFile("a/x.csv", digest, 3), DataFile("a/y.csv", None))
     assert data.find("openi", None) is None
     assert data.find("openi", tmp_path) is None
     path = tmp_path / "a" / "x.csv"
@@ -202,7 +200,7 @@ def test_only_restricted_sets_that_are_there_count(tmp_path: Path) -> None:
     assert restricted_in(None) == restricted_in(tmp_path) == []
     for path in ("openi/indiana_reports.csv", "rate_eval/Task2_paragraph_rate/rate_test.csv"):
         (tmp_path / path).parent.mkdir(parents=True)
-        (tmp_path / path).write_bytes(samples.csv_bytes(samples.TASK2))
+        (tmp_path / path).write_bytes(samples.TASK2)
     assert restricted_in(tmp_path) == ["rate_eval"]
 
 

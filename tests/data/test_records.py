@@ -12,10 +12,8 @@ from pydantic import ValidationError
 from radeval_lib.data import iob_tags
 from radeval_lib.data.records import (
     AnnotatedSentence,
-    CodedStudy,
     Entity,
     ErrorCount,
-    FactRating,
     JudgedPair,
     NoteJudgement,
     RatedPair,
@@ -34,7 +32,6 @@ from radeval_lib.data.restricted import RestrictedText
         lambda: Report("", "a", "b"),
         lambda: ReportPair("1", "", "b"),
         lambda: ReportPair("1", "a", RestrictedText("", "x")),
-        lambda: CodedStudy("1", frozenset("a"), normal=True),
         lambda: Entity(2, 2, "A"),
         lambda: Entity(-1, 2, "A"),
         lambda: AnnotatedSentence("1", ()),
@@ -46,8 +43,6 @@ from radeval_lib.data.restricted import RestrictedText
         lambda: ErrorCount(0, "bleu", 7, "0", True, 1),
         lambda: ErrorCount(0, "bleu", 1, "0", True, -1),
         lambda: JudgedPair("1", "", "b"),
-        lambda: FactRating("1", "c", "a", "b", 1, 1, 1, 0, 0, 2, 3, 3),
-        lambda: FactRating("1", "c", "a", "b", 1, 1, 0.5, 0, 0),
         lambda: NoteJudgement("1", "g", "r", "a", "b", "c", (), (), -1.0),
     ],
 )

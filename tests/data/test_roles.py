@@ -96,7 +96,7 @@ def test_of_joined_sources_the_part_that_is_there_is_taken(tmp_path: Path) -> No
         load("summaries", both, size=0, seed=0, root=tmp_path)
     assert "radbook data status mediqa2021_mimic_cxr" in caught.value.remedy
     (tmp_path / "mediqa2021").mkdir()
-    (tmp_path / "mediqa2021/dev.json").write_bytes(samples.json_bytes(samples.MEDIQA))
+    (tmp_path / "mediqa2021/dev.json").write_bytes(samples.MEDIQA)
     assert roles.present(both, tmp_path) == "mediqa2021_mimic_cxr"
     assert len(load("summaries", both, size=0, seed=0, root=tmp_path)) == 2
 
@@ -104,7 +104,7 @@ def test_of_joined_sources_the_part_that_is_there_is_taken(tmp_path: Path) -> No
 def test_a_data_set_that_is_there_in_part_is_absent(tmp_path: Path) -> None:
     (tmp_path / "rexval").mkdir()
     reports = tmp_path / "rexval" / "50_samples_gt_and_candidates.csv"
-    reports.write_bytes(samples.csv_bytes(samples.REXVAL_REPORTS))
+    reports.write_bytes(samples.REXVAL_REPORTS)
     with pytest.raises(AbsentDataError):
         load("error_counts", "rexval", size=0, seed=0, root=tmp_path)
 

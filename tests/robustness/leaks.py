@@ -111,10 +111,6 @@ def compressed(text: AnnotatedText) -> Files:
     return {"cells/a/table.csv.gz": gzip.compress(f"text\n{text.text}\n".encode())}
 
 
-def pickled(text: AnnotatedText) -> Files:
-    return {"_build/.doctrees/a.pickle": pickle.dumps({"text": text.text, "zero": b"\x00"})}
-
-
 def columns_of_csv(text: AnnotatedText) -> Files:
     stream = io.StringIO()
     csv.writer(stream).writerows(
@@ -406,7 +402,7 @@ def phrase(text: AnnotatedText) -> Files:
 
 KINDS: tuple[Callable[[AnnotatedText], Files], ...] = (
     page, entities_shown, words_and_labels_in_a_table, one_word_a_row_in_a_result, another_ending, log,
-    script, rows_of_seven_words, notebook, traceback, compressed, pickled, columns_of_csv,
+    script, rows_of_seven_words, notebook, traceback, compressed, columns_of_csv,
     columns_of_markdown, words_cut_by_markup, words_of_a_drawing, tagged_lines, name_of_a_file,
     name_of_a_folder, one_word_an_output, five_words_an_output, word_pieces, word_pieces_with_labels,
     tuples_as_shown, yaml_lists, member_of_an_archive, other_kind_of_file, file_in_an_address, picture,

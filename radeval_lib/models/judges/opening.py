@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 
 import requests
 
-from radeval_lib.data import statements
-from radeval_lib.data.manifests import data_root, restricted_in
+from radeval_lib.data.manifests import data_root, require_statements, restricted_in
 from radeval_lib.models.cache import BlobCache, text_key
 from radeval_lib.models.names import ADDRESSES
 from radeval_lib.registry import RULES
@@ -223,7 +222,7 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
     judge: Judge
     if name.startswith(ADDRESSES):
         root = data_root()
-        statements.require(restricted_in(root), name, root)
+        require_statements(restricted_in(root), name, root)
         address, _, of_address = name.partition("#")
         judge = EndpointJudge(address, model or of_address)
     else:
