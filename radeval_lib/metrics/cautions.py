@@ -18,9 +18,9 @@ from radeval_lib.stats.tokens import share_of_letters
 
 EMPTY_REFERENCE = "the reference is empty"
 EMPTY_CANDIDATE = "the candidate is empty"
-NO_TEXT = "a text is not a report but marks a missing value, such as NaN, None or a dash"
+NO_TEXT = "a text is not a report but marks a missing value, such as NaN, None or a dash, or is a refusal"
 NOT_LATIN = "a text is mostly in another script than the Latin one"
-TAGS = "a text holds tags, as of HTML or a chat template, which lexical metrics count as words"
+TAGS = "a text holds marks of HTML, Markdown or a chat template, which lexical metrics may count as words"
 THINKING = "the candidate holds a model's thinking, marked <think>"
 LONG = "the candidate has more than 2,000 words"
 REPEATED = "the candidate says a sentence three times or more"
@@ -44,8 +44,17 @@ _ALIKE, _FEWEST = 0.9, 10  # one text for so large a share of candidates, if the
 _SHOWN = 5  # rows that a caution names
 _LATIN = "\u024f"  # the last letter of Latin Extended-B
 # NaN, "None.", "N/A", "nan nan", or no letter and no digit at all.
-_MISSING = re.compile(r"(?:\W|_|\b(?:nan|none|null|n/?a|n\.a|nat|nil|missing|error)\b)+", re.I)
-_TAG = re.compile(r"</?[a-z][\w-]*(?:\s[^<>]*)?/?>|<\|\w+\|>", re.I)  # <p>, </report>, <|im_end|>
+_MISSING = re.compile(r"(?:\W|_|\b(?:nan|none|nothing|null|n/?a|n\.a|nat|nil|missing|error)\b)+", re.I)
+_REFUSAL = re.compile(
+    r"\W*(?:(?:i['’]?m |i am |we are )?(?:very )?sorry\b|i apologi[sz]e|as an ai\b|(?:unfortunately, )?"
+    r"i(?: can(?:not|['’]t)|(?:['’]m| am) (?:unable|not able) to) "
+    r"(?:an|as|com|create|ful|gen|help|int|pro|see|view|write))",
+    re.I,
+)
+# <p>, </report>, <|im_end|>, **bold**, # Heading, ```; but neither <NAME> nor [**Name**], which de-identify.
+_MARKS = re.compile(
+    r"(?!<[A-Z_]{3,}>)</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<\|\w+\|>|(?<!\[)\*\*\w[^*\n]*\*\*|^#{1,6} \w|```", re.M
+)
 _OPEN_END = re.compile(
     r"(?:,|\b(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\s*", re.I
 )
@@ -79,13 +88,13 @@ def of_texts(reference: str, candidate: str) -> Iterator[str]:
         yield EMPTY_CANDIDATE
     elif candidate.split() == reference.split():
         yield EQUAL
-    if any(text.strip() and _MISSING.fullmatch(text) for text in both):
+    if any(text.strip() and (_MISSING.fullmatch(text) or _REFUSAL.match(text)) for text in both):
         yield NO_TEXT
     if any(share_of_letters(text, beyond=_LATIN) > 0.5 for text in both):
         yield NOT_LATIN
     if "<think" in candidate.lower():
         yield THINKING
-    elif any("<" in text and _TAG.search(text) for text in both):
+    elif any(_MARKS.search(text) for text in both):
         yield TAGS
     if len(candidate) > 2_000 and len(candidate.split()) > 2_000:
         yield LONG
