@@ -37,9 +37,7 @@ def speed(pairs: Pairs, models: dict[str, str], rounds: int) -> tuple[dict[str, 
     scores: dict[str, Any] = {}
     for _ in range(rounds):
         for precision in PRECISIONS:
-            spent, scores[precision] = ours(
-                pairs, models["ner_model"], models["encoder"], None, "cpu", precision
-            )
+            spent, scores[precision] = ours(pairs, models["ner_model"], models["encoder"], "cpu", precision)
             best[precision] = min(best.get(precision, spent), spent, key=lambda run: float(run["cpu_s"]))
     return best, scores
 

@@ -6,7 +6,7 @@
 Pairs: all Open-i findings of more than three words; the candidates are a fixed shuffle of the references.
 The package runs in its own environment (tests/reference/README.md) at its default settings but for the
 device, on the first --package-pairs pairs, which its time per pair does not depend on; this library scores
-all pairs, then all of them again from its cache, then only the package's pairs, whose scores are compared.
+all pairs, then only the package's pairs, whose scores are compared.
 Each side loads its models before the clock starts. The package's sentence splitter logs every token; the
 log goes to no one, and ``--quiet-package`` turns it off altogether. On a busy machine,
 set OMP_NUM_THREADS=1 (both sides obey) and read the ratio of the processor times: threads that wait spin.
@@ -79,7 +79,6 @@ def ours(
     pairs: tuple[list[str], list[str]],
     ner: str,
     encoder: str,
-    cache: str | None,
     device: str,
     precision: str = "auto",
 ) -> tuple[dict[str, Any], Any]:
@@ -89,7 +88,7 @@ def ours(
     from radeval_lib.metrics import create
 
     models = {"ner_model": ner, "encoder": encoder}
-    metric: Any = create("ratescore", cache=cache, device=device, precision=precision, **models)
+    metric: Any = create("ratescore", device=device, precision=precision, **models)
     metric.tagger.tag(["No effusion."])
     metric.entity_encoder.encode(["effusion"])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -150,26 +149,23 @@ def main() -> None:
         "cores": len(os.sched_getaffinity(0)),
         "load_before": os.getloadavg(),
     }
-    with tempfile.TemporaryDirectory() as cache:
-        for name, folder in (("first", cache), ("from_cache", cache), ("without_cache", None)):
-            report[name], _ = ours(pairs, given.ner_model, given.encoder, folder, given.device)
-    own_scores = ours(few, given.ner_model, given.encoder, None, given.device)[1]
+    report["ours"], _ = ours(pairs, given.ner_model, given.encoder, given.device)
+    own_scores = ours(few, given.ner_model, given.encoder, given.device)[1]
     if given.package_python:
         other = package(given.package_python, few, given.ner_model, given.encoder, given.quiet_package)
         differences = [abs(a - b) for a, b in zip(own_scores, other.pop("scores"), strict=True)]
         report["package"] = other
         report["largest_difference"] = max(differences)
-    for name in ("first", "from_cache", "without_cache", "package"):
+    for name in ("ours", "package"):
         if name in report:
             report[name]["pairs_per_s"] = report[name]["pairs"] / report[name]["wall_s"]
     if "package" in report:
-        slow, fast = report["package"], report["without_cache"]
+        slow, fast = report["package"], report["ours"]
         report["times_the_package"] = fast["pairs_per_s"] / slow["pairs_per_s"]
         per_pair = [side["cpu_s"] / side["pairs"] for side in (slow, fast)]
         report["times_the_package_by_cpu_time"] = per_pair[0] / per_pair[1]
         report |= least(pairs, given.ner_model, given.encoder)
         report["most_times_the_package"] = per_pair[0] / (report["least_cpu_s"] / len(pairs[0]))
-    report["cache_times_first"] = report["from_cache"]["pairs_per_s"] / report["without_cache"]["pairs_per_s"]
     report["load_after"] = os.getloadavg()
     text = json.dumps(report, indent=1)
     print(text)

@@ -77,19 +77,18 @@ def _short(pair: generator.ErrorPair) -> bool:
 
 
 def scores_by_choice(
-    run: Run, metric: RaTEScore, pairs: Sequence[tuple[str, str]], cache: str
+    run: Run, metric: RaTEScore, pairs: Sequence[tuple[str, str]]
 ) -> dict[str, NDArray[np.float64]]:
     """Return scores of the pairs by the released rules, by each of :data:`CHOICES`, and with all types alike;
     each of shape (pairs,).
 
-    ``metric``: with the released rules. ``cache``: the folder of what its models found, so that no text is
-    read twice.
+    ``metric``: with the released rules.
     """
     references, candidates = zip(*pairs, strict=True)
     base = metric.score(references, candidates)
     scores = {BASE: base.values}
     for label, (_, changes) in CHOICES.items():
-        changed = run.metric("ratescore", cache=cache, **changes)
+        changed = run.metric("ratescore", **changes)
         scores[label] = changed.score(references, candidates).values
     entities = [(explanation.reference, explanation.candidate) for explanation in base.details]
     return scores | {"types": scored(entities, metric.entity_encoder, Scorer(EQUAL_WEIGHTS))}

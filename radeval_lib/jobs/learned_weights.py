@@ -12,8 +12,8 @@ from radeval_lib.data import recorded
 from radeval_lib.data.ratings import rating_table
 from radeval_lib.metrics.by_name import fitting
 from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
+from radeval_lib.metrics.ratescore.formula import Pooling
 from radeval_lib.metrics.ratescore.metric import Vectors
-from radeval_lib.metrics.ratescore.settings import Pooling
 from radeval_lib.models import encoders
 from radeval_lib.models import names as model_names
 from radeval_lib.placeholders import behind

@@ -53,7 +53,9 @@ _REFUSAL = re.compile(
 )
 # <p>, </report>, <|im_end|>, **bold**, # Heading, ```; but neither <NAME> nor [**Name**], which de-identify.
 _MARKS = re.compile(
-    r"(?!<[A-Z_]{3,}>)</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<\|\w+\|>|(?<!\[)\*\*\w[^*\n]*\*\*|^#{1,6} \w|```", re.M
+    r"(?!<[A-Z_]{3,}>)</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<\|\w+\|>"
+    r"|(?<!\[)\*\*\w[^*\n]*\*\*|^#{1,6} \w|```",
+    re.M,
 )
 _OPEN_END = re.compile(
     r"(?:,|\b(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\s*", re.I

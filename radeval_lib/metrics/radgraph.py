@@ -11,8 +11,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from radeval_lib.errors import check_choice
-from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.base import Metric, register
 from radeval_lib.metrics.reasons import Reason, places
 from radeval_lib.rules.report_text.words import Span
 from radeval_lib.stats.base import f1
@@ -97,7 +96,6 @@ def triplets(graph: Graph, direction: Direction = "outgoing") -> list[tuple[str,
     direction : ``outgoing`` counts a relation for its source alone, as the reference code does; ``either``
         counts it for both of its ends.
     """
-    check_choice(direction, Direction, "direction", MetricError)
     related = {key for key, entity in graph.items() if entity.relations}
     if direction == "either":
         related |= {other for entity in graph.values() for _, other in entity.relations}
@@ -116,8 +114,6 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
         ``radgraph`` package 0.1.18 of the Python Package Index does; ``fold``: all, as its repository does
         since commit 87f11a1 of July 2026 without a new version; ``keep``: none.
     """
-    check_choice(level, Level, "level", MetricError)
-    check_choice(case, Case, "case", MetricError)
     return {item for _, item in keyed_items(graph, level, case)}
 
 
@@ -140,7 +136,6 @@ def keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, I
 
 def overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty = "zero") -> Overlap:
     """Return agreement of two sets of items; see :func:`compare`."""
-    check_choice(both_empty, BothEmpty, "both_empty", MetricError)
     if not candidate and not reference and both_empty == "one":
         return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
     common = len(candidate & reference)

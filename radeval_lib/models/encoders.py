@@ -18,8 +18,6 @@ from radeval_lib.models.batching import (
     precision_of,
     well_formed,
 )
-from radeval_lib.models.cache import BlobCache, text_key
-from radeval_lib.models.catalog import checksum
 from radeval_lib.models.names import PACKAGED
 from radeval_lib.models.pretrained import ENCODER, pretrained, weights
 
@@ -37,7 +35,6 @@ class Encoder:
     max_tokens : longer texts are cut; at least 1, and no more than the model has places for.
     device : ``auto``, ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`~radeval_lib.models.batching.precision_of`.
-    cache : folder of vectors kept between runs; None keeps none.
     """
 
     def __init__(
@@ -48,7 +45,6 @@ class Encoder:
         max_tokens: int = 30,
         device: str = "auto",
         precision: Precision = "auto",
-        cache: str | Path | None = None,
     ) -> None:
         from transformers import AutoModel, AutoTokenizer
 
@@ -60,10 +56,6 @@ class Encoder:
         if max_tokens > (positions := getattr(self.model.config, "max_position_embeddings", 0)) > 0:
             raise ModelError(f"max_tokens is {max_tokens}", "encoder", f"The model has {positions} places.")
         self.precision = precision_of(self.device, precision)
-        self._cache = None
-        if cache is not None:
-            key = f"vectors {checksum(model)} {pooling} {max_tokens} {self.precision}"
-            self._cache = BlobCache(cache, key)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return vectors, float32, shape (number of texts, dimension), in the order of the texts.
@@ -73,20 +65,7 @@ class Encoder:
         return np.stack(of_distinct(texts, self._vectors)) if texts else np.empty((0, self.dimension), "f4")
 
     def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
-        """Return the vectors of distinct texts, from the cache where they are there."""
-        if self._cache is None:
-            return self._computed(texts)
-        keys = [text_key(text) for text in texts]
-        vectors = {key: np.frombuffer(value, dtype="<f4") for key, value in self._cache.get(keys).items()}
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
-        if missing:
-            new = dict(zip(missing, self._computed(list(missing.values())), strict=True))
-            self._cache.put({key: vector.astype("<f4").tobytes() for key, vector in new.items()})
-            vectors |= new
-        return [vectors[key] for key in keys]
-
-    def _computed(self, texts: list[str]) -> list[NDArray[np.float32]]:
-        """Return the vectors of texts by the model."""
+        """Return the vectors of distinct texts."""
         readable = [well_formed(text) for text in texts]
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
         lengths = [len(ids) for ids in encoded["input_ids"]]

@@ -15,7 +15,7 @@ import pytest
 
 from radeval_lib.metrics import create
 from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.metrics.ratescore.sentences import _longest_match, spans, split
+from radeval_lib.metrics.ratescore.sentences import spans, split
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -41,12 +41,6 @@ def pairs() -> list[dict[str, str]]:
     return _read("pairs.json")
 
 
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory) -> str:
-    """A cache, so that the texts that several tests share are read once."""
-    return str(tmp_path_factory.mktemp("cache"))
-
-
 def _metric(**settings: Any) -> RaTEScore:
     models = {"ner_model": NER, "encoder": ENCODER, "device": "cpu"}
     metric = create("ratescore", preset="released", **models, **settings)
@@ -69,8 +63,8 @@ def test_short_sentences_stay_where_asked() -> None:
 
 
 @pytest.mark.parametrize("weights", ["long", "short"])
-def test_scores_of_generated_pairs(package, pairs, weights, kept) -> None:
-    scores = _metric(weights=weights, cache=kept).score(
+def test_scores_of_generated_pairs(package, pairs, weights) -> None:
+    scores = _metric(weights=weights).score(
         [pair["reference"] for pair in pairs], [pair["candidate"] for pair in pairs]
     )
     assert len(scores) == len(pairs) == 500
@@ -81,9 +75,9 @@ def test_scores_of_generated_pairs(package, pairs, weights, kept) -> None:
     np.testing.assert_allclose(scores.values[defined], expected, atol=1e-4)
 
 
-def test_entities(package, pairs, kept) -> None:
+def test_entities(package, pairs) -> None:
     recorded = package["entities"]
-    entities = _metric(cache=kept).entities([pairs[index]["reference"] for index, _ in recorded])
+    entities = _metric().entities([pairs[index]["reference"] for index, _ in recorded])
     assert [[list(entity) for entity in row] for row in entities] == [entities for _, entities in recorded]
 
 
@@ -97,15 +91,6 @@ def test_scores_of_open_i(data_root) -> None:
     rows = recorded["pairs"]
     scores = _metric().score([texts[a] for a, _, _ in rows], [texts[b] for _, b, _ in rows])
     np.testing.assert_allclose(scores.values, [score for *_, score in rows], atol=1e-4)
-
-
-def test_cache_gives_the_same_and_reads_no_model(tmp_path, pairs, monkeypatch) -> None:
-    references = [pair["reference"] for pair in pairs[:30]]
-    candidates = [pair["candidate"] for pair in pairs[:30]]
-    first = _metric(cache=str(tmp_path)).score(references, candidates)
-    again = _metric(cache=str(tmp_path))
-    monkeypatch.setattr(RaTEScore, "tagger", property(lambda self: pytest.fail("the tagger was loaded")))
-    np.testing.assert_array_equal(again.score(references, candidates).values, first.values)
 
 
 def _odd_texts() -> list[str]:
@@ -159,6 +144,4 @@ def test_unfit_models_are_named(tmp_path) -> None:
 
 
 def test_long_runs_of_one_character() -> None:
-    # The rule `\d+.\s+\C\c+(:\s+\n\n+\s+\C\c+\s+\d+.` has 37 signs, 9 of them a plus for 50 more characters.
-    assert _longest_match() == 37 + 9 * 50
     assert spans(" " * 2_000 + "A" * 2_000) == [(2_000, 4_000)]

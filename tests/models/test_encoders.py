@@ -1,4 +1,4 @@
-"""Encoders and their cache; encoders made of others, frozen, trained further and probed."""
+"""Encoders: of texts; made of others, frozen, trained further and probed."""
 
 from __future__ import annotations
 
@@ -59,23 +59,12 @@ def test_pooling_is_what_it_says(encoder, pooling) -> None:
     np.testing.assert_allclose(pooled, expected, atol=1e-5)
 
 
-def test_bfloat16_changes_vectors_little_and_is_cached_apart(tmp_path) -> None:
-    exact = Encoder(device="cpu", cache=tmp_path).encode(TEXTS)
-    rounded = Encoder(device="cpu", cache=tmp_path, precision="bfloat16").encode(TEXTS)
+def test_bfloat16_changes_vectors_little() -> None:
+    exact = Encoder(device="cpu").encode(TEXTS)
+    rounded = Encoder(device="cpu", precision="bfloat16").encode(TEXTS)
     assert np.abs(rounded - exact).max() > 1e-4
     cosines = (rounded * exact).sum(1) / np.linalg.norm(rounded, axis=1) / np.linalg.norm(exact, axis=1)
     assert cosines.min() > 0.999
-
-
-def test_cache_is_by_model_and_setting(tmp_path, encoder, monkeypatch) -> None:
-    first = Encoder(cache=tmp_path, device="cpu")
-    vectors = first.encode(TEXTS)
-    again = Encoder(cache=tmp_path, device="cpu")
-    monkeypatch.setattr(again, "_computed", lambda texts: pytest.fail(f"computed {texts}"))
-    np.testing.assert_array_equal(again.encode(TEXTS), vectors)
-    other = Encoder(cache=tmp_path, pooling="mean", device="cpu")
-    assert np.abs(other.encode(["effusion"]) - vectors[1]).max() > 1e-3
-    assert b"pleural effusion" not in (tmp_path / "cache.sqlite").read_bytes()
 
 
 def test_broken_cache_is_named(tmp_path) -> None:

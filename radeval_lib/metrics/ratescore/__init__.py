@@ -4,9 +4,9 @@ from radeval_lib.lazy import names_of
 
 _HOMES = {
     "radeval_lib.categories": "TYPES",
-    "radeval_lib.metrics.ratescore.formula": "Direction Explanation Match NamedEntity Scorer cosines",
+    "radeval_lib.metrics.ratescore.formula": "Direction Explanation Match NamedEntity Scorer cosines PRESETS "
+    "Options Weights load options",
     "radeval_lib.metrics.ratescore.metric": "RaTEScore",
-    "radeval_lib.metrics.ratescore.settings": "PRESETS Options Weights load options",
     "radeval_lib.metrics.ratescore.sentences": "split",
 }
 __getattr__ = names_of(__name__, _HOMES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
@@ -15,24 +14,26 @@ from numpy.typing import NDArray
 
 from radeval_lib.categories import TYPES
 from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity, Scorer, unit
-from radeval_lib.metrics.ratescore.sentences import split
-from radeval_lib.metrics.ratescore.settings import (
+from radeval_lib.metrics.ratescore.formula import (
     Cosine,
     Empty,
+    Explanation,
+    NamedEntity,
     Options,
     Orientation,
     PenaltyRule,
     Pooling,
     Preset,
+    Scorer,
     options,
+    unit,
 )
+from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
 from radeval_lib.models.batching import Precision
 from radeval_lib.models.ner.entities import Decoding
 
 if TYPE_CHECKING:
-    from radeval_lib.models.cache import BlobCache
     from radeval_lib.models.encoders import Encoder
     from radeval_lib.models.ner.entities import NerModel
 
@@ -66,8 +67,6 @@ class RaTEScore(Metric):
     device : ``auto``, ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``, of both models: ``auto`` is bfloat16 on a GPU, float32
         on a CPU. What bfloat16 gains and changes is in ``benchmarks/README.md``.
-    cache : folder where entities and vectors are kept between runs, or None. It holds no readable text:
-        entities can be read only by who has the report that they are from.
     """
 
     name = "ratescore"
@@ -92,7 +91,6 @@ class RaTEScore(Metric):
     decoding: Decoding | None = None
     device: str = "auto"
     precision: Precision = "auto"
-    cache: str | None = None
 
     def __post_init__(self) -> None:
         changes = {option.name: getattr(self, option.name) for option in fields(Options)}
@@ -127,11 +125,7 @@ class RaTEScore(Metric):
         from radeval_lib.models.encoders import Encoder as TextEncoder
 
         return TextEncoder(
-            self.encoder,
-            pooling=self.options.pooling,
-            device=self.device,
-            precision=self.precision,
-            cache=self.cache,
+            self.encoder, pooling=self.options.pooling, device=self.device, precision=self.precision
         )
 
     def entities(self, texts: Sequence[str]) -> list[tuple[NamedEntity, ...]]:
@@ -200,34 +194,6 @@ class RaTEScore(Metric):
         return self.scorer.score(ours, theirs, table, notes=notes)
 
     def _read(self, texts: Sequence[str]) -> dict[str, _Reading]:
-        from radeval_lib.models.cache import text_key
-
-        if self._kept is None:
-            return self._found(texts)
-        keys = {text_key(text): text for text in texts}
-        readings = {}
-        for key, value in self._kept.get(keys).items():
-            entities, notes = json.loads(value)
-            readings[keys[key]] = _Reading(tuple(NamedEntity(*entity) for entity in entities), tuple(notes))
-        fresh = self._found([text for text in texts if text not in readings])
-        self._kept.put({text_key(text): json.dumps(reading).encode() for text, reading in fresh.items()})
-        return readings | fresh
-
-    @cached_property
-    def _kept(self) -> BlobCache | None:
-        """What earlier runs found, under the hash of the text."""
-        if self.cache is None:
-            return None
-        from radeval_lib.models.batching import device_of, precision_of
-        from radeval_lib.models.cache import BlobCache
-        from radeval_lib.models.catalog import checksum
-
-        model = checksum(self.ner_model)
-        precision = precision_of(device_of(self.device), self.precision)
-        decides = (model, self.options.decoding, self.options.min_characters, precision)
-        return BlobCache(self.cache, f"readings {decides}")
-
-    def _found(self, texts: Sequence[str]) -> dict[str, _Reading]:
         sentences = [split(text, self.options.min_characters) for text in texts]
         distinct = list(dict.fromkeys(sentence for row in sentences for sentence in row))
         tagged = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}

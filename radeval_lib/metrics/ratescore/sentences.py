@@ -5,11 +5,11 @@ is a sentence. So a boundary that the rules find within a token has no effect. :
 as medspaCy's PyRuSH does, without spaCy and much faster.
 
 The rules are data (``rush_rules.tsv``, medspaCy 1.3.1, file ``resources/en/rush_rules.tsv``, Apache 2.0):
-patterns over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores; an
-odd score makes a pattern a false clue that wins over the true clues it overlaps if it is wider. They live in
-a trie that is tried at each position of the text. PyRuSH needs spaCy below 3.8, which needs numpy 1, and
-takes milliseconds per report; this module keeps its rules' meaning, oddities included, and skips positions if
-no rule can match.
+patterns over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores;
+an odd score makes a pattern a false clue that wins over the true clues it overlaps if it is wider. They
+live in a trie that is tried at each position of the text. PyRuSH needs spaCy below 3.8, which needs numpy
+1, and takes milliseconds per report; this module keeps its rules' meaning, oddities included, and skips
+positions where no rule can match, by one regular expression.
 
 Sources: PyRuSH 1.0.13 (``RuSH.segToSentenceSpans``), PyFastNER 1.0.10 (``FastCNER``), quicksectx 0.4.1.
 """
@@ -22,9 +22,8 @@ import string
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 MAX_REPEAT = 50
 """A character with a plus sign matches once, or as often as it can up to this many further times."""
@@ -33,29 +32,27 @@ MIN_CHARACTERS = 5
 """A stretch between two sentences becomes one itself only if it is longer than this; else it joins the one
 before."""
 
-_MOST_CHARACTERS = 1_000  # that each state of the filter remembers
 _RULES = Path(__file__).with_name("rush_rules.tsv")
 
 
-def _space(char: str) -> bool:
-    return char in (" ", "\t", "\xa0")
-
-
-_CLASSES: dict[str, Callable[[str], bool]] = {
-    "s": _space,
-    "n": lambda char: char in ("\n", "\r"),
-    "d": str.isdigit,
-    "C": str.isupper,
-    "c": str.islower,
-    "p": lambda char: char in string.punctuation,
-    "a": lambda char: not char.isspace(),
-    "u": lambda char: char > "~" and char != "\xa0",
-    "w": lambda char: char > "~" or char.isspace(),
-    "(": lambda char: char == "(",
-    ")": lambda char: char == ")",
-    "\\": lambda char: char == "\\",
+_CLASSES: dict[str, tuple[Callable[[str], bool], str]] = {
+    "s": (lambda char: char in (" ", "\t", "\xa0"), "[ \t\xa0]"),
+    "n": (lambda char: char in ("\n", "\r"), "[\n\r]"),
+    "d": (str.isdigit, r"[^\x00-/:-~]"),
+    "C": (str.isupper, r"[^\x00-@\[-~]"),
+    "c": (str.islower, r"[^\x00-`{-~]"),
+    "p": (lambda char: char in string.punctuation, r"[!-/:-@\[-`{-~]"),
+    "a": (lambda char: not char.isspace(), r"\S"),
+    "u": (lambda char: char > "~" and char != "\xa0", r"[^\x00-~\xa0]"),
+    "w": (lambda char: char > "~" or char.isspace(), r"[^!-~\x00-\x08\x0e-\x1b]"),
+    "(": (lambda char: char == "(", r"\("),
+    ")": (lambda char: char == ")", r"\)"),
+    "\\": (lambda char: char == "\\", r"\\"),
 }
+"""By letter, which characters are of a class, and an expression that has at least these."""
 _REPEATABLE = frozenset("sndCcpauw")
+_TOO_MUCH = frozenset(_CLASSES[letter][1] for letter in "dCc")
+"""The expressions that have more: beyond ASCII, any character is a digit and a letter to them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -89,12 +86,6 @@ def _rules() -> list[tuple[str, float, str]]:
     ]
 
 
-@lru_cache(maxsize=1)
-def _longest_match() -> int:
-    """Return the most characters that a rule can match."""
-    return max(len(pattern) + MAX_REPEAT * pattern.count("+") for pattern, _, _ in _rules())
-
-
 def _raw_trie() -> dict[str, dict]:
     trie: dict[str, dict] = {}
     for pattern, score, kind in _rules():
@@ -123,8 +114,8 @@ def _node(raw: dict[str, dict]) -> _Node:
         elif letter == "e":
             node.at_end = child.rules
         elif letter in _CLASSES:
-            node.wildcards.append((letter, _CLASSES[letter], child))
-    if classes:  # a backslash of the text matches the rule's, and the class letter then matches itself
+            node.wildcards.append((letter, _CLASSES[letter][0], child))
+    if classes:  # a backslash of the text stands for the rule's own, and the class letter then for itself
         itself = {letter: child for letter, child in classes.items() if letter not in "()"}
         node.literals["\\"] = _Node(literals=itself, plus=classes.get("+"))
     node.plus = node.literals.get("+")
@@ -171,7 +162,8 @@ class _Search:
 
     def run(self) -> tuple[list[int], list[tuple[int, int]]]:
         root = _trie()
-        for position in [0, *_candidates(self.text)] if self.text else []:
+        # Elsewhere no rule matches; that the text begins, only rules at position 0 ask.
+        for position in [0, *(match.start() for match in _filter().finditer(self.text, 1))]:
             self.descend(root, position, 0, position, False, " ")
         begins = [begin for begin, _, true_clue in self.found["stbegin"].clues if true_clue]
         ends = [(begin, end) for begin, end, true_clue in self.found["stend"].clues if true_clue]
@@ -212,7 +204,7 @@ class _Search:
             return position
         stop, limit = position, min(self.length, position + MAX_REPEAT)
         if wildcard:
-            test = _CLASSES[before]
+            test = _CLASSES[before][0]
             while stop < limit and test(self.text[stop]):
                 stop += 1
         else:
@@ -233,105 +225,33 @@ class _Search:
             self.descend(node.plus, begin, end, position, False, before="+")
 
 
-class _State:
-    """A set of places in the trie that the same characters lead to; the filter's automaton, built as texts
-    need it.
-
-    A repetition is let match any number of times, which finds more than the rules do but never less.
-    """
-
-    __slots__ = ("_literals", "_shared", "accepts", "items", "next")
-
-    def __init__(self, items: frozenset[_Item]) -> None:
-        self.items = items
-        self.accepts = any(item.node.rules is not None for item in items)
-        self.next: dict[str, _State | None] = {}
-        self._literals = {char for item in items for char in (*item.node.literals, item.before)}
-        self._shared: dict[int, _State | None] = {}  # for characters that differ in no class and no literal
-
-    def step(self, char: str) -> _State | None:
-        """Return where a character leads; None if no rule goes on with it."""
-        kind = _kind(char) if char not in self._literals else -1
-        if kind in self._shared:
-            state = self._shared[kind]
-        else:
-            state = self._build(char)
-            if kind >= 0:
-                self._shared[kind] = state
-        if len(self.next) < _MOST_CHARACTERS:
-            self.next[char] = state
-        return state
-
-    def _build(self, char: str) -> _State | None:
-        reached: set[_Item] = set()
-        for item in self.items:
-            node = item.node
-            reached.update(_Item(child, True, key) for key, test, child in node.wildcards if test(char))
-            if (literal := node.literals.get(char)) is not None:
-                reached.add(_Item(literal, False, char))
-            if node.plus is not None and item.repeats(char):
-                reached.add(item)
-        return _states(_closure(reached)) if reached else None
-
-
-@lru_cache(maxsize=4_096)
-def _kind(char: str) -> int:
-    """Return the classes that a character is in, as bits."""
-    return sum(test(char) << bit for bit, test in enumerate(_CLASSES.values()))
-
-
-class _Item(NamedTuple):
-    node: _Node
-    wildcard: bool
-    before: str
-
-    def repeats(self, char: str) -> bool:
-        if self.wildcard:
-            return self.before in _REPEATABLE and _CLASSES[self.before](char)
-        return char == self.before
-
-
-def _closure(items: set[_Item]) -> frozenset[_Item]:
-    """Return the items, with the nodes that brackets and plus signs reach without consuming a character."""
-    reached, waiting = set(items), list(items)
-    while waiting:
-        item = waiting.pop()
-        node = item.node
-        free = {_Item(node.plus, False, "+")} if node.plus is not None else set()
-        if item.before != "\\":
-            brackets = ((node.opening, "("), (node.closing, ")"))
-            free |= {_Item(child, False, name) for child, name in brackets if child is not None}
-        waiting.extend(free - reached)
-        reached |= free
-    return frozenset(reached)
-
-
-@cache
-def _states(items: frozenset[_Item]) -> _State:
-    return _State(items)
-
-
 @lru_cache(maxsize=1)
-def _first_state() -> _State:
-    return _states(_closure({_Item(_trie(), False, " ")}))
+def _filter() -> re.Pattern[str]:
+    """Return what matches, without a character, where some rule may match: where one does, and few others."""
+    return re.compile(f"(?={_expression(_trie(), '')})")
 
 
-def _candidates(text: str) -> list[int]:
-    """Return positions after the first from which some rule may match: all those from which one does, and few
-    others."""
-    first, length, longest, positions = _first_state(), len(text), _longest_match(), []
-    for position in range(1, length):
-        state: _State | None = first
-        at, end = position, min(length, position + longest)
-        while state is not None and not state.accepts:
-            if at == end:
-                break
-            char = text[at]
-            state = state.next[char] if char in state.next else state.step(char)
-            at += 1
-        if state is not None:
-            positions.append(position)
-    return positions
+def _expression(node: _Node, before: str) -> str:
+    """Return the rules from a place in the trie on, up to the first that ends.
+
+    ``before``: the expression of the character before.
+    """
+    if node.rules is not None:
+        return ""
+    ways = [
+        _CLASSES[letter][1] + _expression(child, _CLASSES[letter][1]) for letter, _, child in node.wildcards
+    ]
+    ways += [
+        re.escape(char) + ("" if char == "\\" else _expression(child, re.escape(char)))
+        for char, child in node.literals.items()
+    ]
+    ways += [_expression(child, r"\(") for child in (node.opening, node.closing) if child is not None]
+    if node.plus is not None:
+        run = f"{before}{{0,{MAX_REPEAT}}}"
+        ways.append((run if before in _TOO_MUCH else f"(?:{run}+|)") + _expression(node.plus, r"\+"))
+    if node.at_end is not None:
+        ways.append(r"\Z")
+    return f"(?:{'|'.join(ways)})"
 
 
 def spans(text: str) -> list[tuple[int, int]]:
