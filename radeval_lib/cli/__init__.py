@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ import click
 from radeval_lib import __version__
 from radeval_lib.errors import ParameterError, RadevalError, of_system
 from radeval_lib.paths import DEFAULT_PROFILE
+from radeval_lib.registry import METRICS
 
 EXIT_BAD_INPUT = 2
 """The exit status of click, too, on a wrong option."""
@@ -44,8 +46,19 @@ data_root_option = click.option(
     default="",
     help="Folder of data files that you obtained (environment: RADEVAL_DATA_ROOT).",
 )
+FILE = click.Path(path_type=Path)
+metric_option = click.option(
+    "--metric",
+    "metrics",
+    required=True,
+    multiple=True,
+    help=f"May be repeated: {', '.join(METRICS)}. `all`: every metric whose models are on this machine.",
+)
 settings_option = click.option(
     "--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric."
+)
+input_option = click.option(
+    "--input", "input_path", required=True, type=FILE, help="CSV, TSV, JSON lines (.jsonl) or Parquet."
 )
 
 _EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
@@ -58,7 +71,7 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
     Raises
     ------
     ParameterError
-        For an option of another form, of a metric that was not asked for, or given twice.
+        For an option of another form, or of a metric that was not asked for.
     """
     settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
     for text in given:
@@ -70,8 +83,6 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
             raise ParameterError(
                 f"{text!r} is a setting of {owner!r}", "--set", f"Metrics asked for: {', '.join(metrics)}."
             )
-        if key in settings[owner]:
-            raise ParameterError(f"{name!r} is set twice", "--set", "Give one value.")
         settings[owner][key] = value
     return settings
 

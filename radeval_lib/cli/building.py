@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli import data_root_option, one_line_errors, profile_option
+from radeval_lib.cli import FILE, data_root_option, one_line_errors, profile_option
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import BUILD, display_path
 
@@ -58,9 +58,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
 @click.command()
 @profile_option
 @data_root_option
-@click.option(
-    "--output", type=click.Path(path_type=Path), help="The report [default: build/release-PROFILE.md]."
-)
+@click.option("--output", type=FILE, help="The report [default: build/release-PROFILE.md].")
 @click.option(
     "--since",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -141,8 +139,6 @@ def run(
     from radeval_lib.pipeline import execute
 
     name, given = execute.notebook_name(notebook), dict(parameters)
-    if len(given) < len(parameters):
-        raise ParameterError("a parameter is given twice", "-p", "Give each parameter once.")
     values = execute.parse_parameters(name, {"data_root": data_root, **given})
     values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
     place = execute.place_of(name, values)

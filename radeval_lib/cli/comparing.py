@@ -8,10 +8,17 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
+from radeval_lib.cli import (
+    EXIT_BAD_INPUT,
+    FILE,
+    input_option,
+    metric_option,
+    metric_settings,
+    one_line_errors,
+    settings_option,
+)
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
-from radeval_lib.registry import METRICS
 
 
 def _named(given: tuple[str, ...], option: str, kind: str) -> dict[str, str]:
@@ -28,13 +35,7 @@ def _named(given: tuple[str, ...], option: str, kind: str) -> dict[str, str]:
 
 
 @click.command()
-@click.option(
-    "--input",
-    "input_path",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="CSV, TSV, JSON lines (.jsonl) or Parquet, with a column `reference`.",
-)
+@input_option
 @click.option(
     "--system",
     "systems",
@@ -49,18 +50,9 @@ def _named(given: tuple[str, ...], option: str, kind: str) -> dict[str, str]:
     help="A system whose column `candidate` is in a file of its own; rows are joined by a column `id` that "
     "both files have, else by their order. May be repeated.",
 )
-@click.option(
-    "--metric", "metrics", required=True, multiple=True, help=f"May be repeated: {', '.join(METRICS)}."
-)
+@metric_option
 @settings_option
-@click.option("--output", "output_path", type=click.Path(path_type=Path), help="All of it as JSON.")
-@click.option(
-    "--resamples",
-    default=10_000,
-    show_default=True,
-    help="Number of bootstrap resamples, and of random exchanges in tests (at least 100).",
-)
-@click.option("--seed", default=0, show_default=True, help="Seed of the intervals and tests.")
+@click.option("--output", "output_path", type=FILE, help="All of it as JSON.")
 @click.option("--all", "every", is_flag=True, help="Also print every pair of systems, and errors by kind.")
 @click.option(
     "--floor", is_flag=True, help="Also score one text for all rows, and each row with another's reference."
@@ -68,7 +60,7 @@ def _named(given: tuple[str, ...], option: str, kind: str) -> dict[str, str]:
 @click.option(
     "--methods",
     "methods_path",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Write a paragraph for a methods section, and its sources in BibTeX.",
 )
 @one_line_errors
@@ -79,8 +71,6 @@ def compare(
     metrics: tuple[str, ...],
     given: tuple[str, ...],
     output_path: Path | None,
-    resamples: int,
-    seed: int,
     every: bool,
     floor: bool,
     methods_path: Path | None,
@@ -105,8 +95,6 @@ def compare(
         _named(systems, "--system", "column") or None,
         candidates=files,
         metrics=metric_settings(given, metrics),
-        resamples=resamples,
-        seed=seed,
         floor=floor,
     )
     click.echo(comparison.text(every=every))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli import data_root_option, one_line_errors
+from radeval_lib.cli import FILE, data_root_option, one_line_errors
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import DATA, display_path
 
@@ -96,7 +96,7 @@ def data_verify(dataset: str, data_root: str) -> None:
 
 @data_group.command("add")
 @click.argument("dataset")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=FILE)
 @data_root_option
 @one_line_errors
 def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli import one_line_errors
+from radeval_lib.cli import FILE, one_line_errors
 from radeval_lib.paths import display_path
 
 
@@ -18,7 +18,7 @@ def labs_group() -> None:
 
 
 @labs_group.command("build")
-@click.option("--output", type=click.Path(path_type=Path), help="Folder to write to.  [default: build/labs]")
+@click.option("--output", type=FILE, help="Folder to write to.  [default: build/labs]")
 @one_line_errors
 def build(output: Path | None) -> None:
     """Write every lab's notebooks: student's, solved and autograder."""
@@ -49,7 +49,7 @@ def start(lab: str) -> None:
 
 @labs_group.command("grade")
 @click.argument("submissions", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--output", required=True, type=click.Path(path_type=Path), help="CSV to write.")
+@click.option("--output", required=True, type=FILE, help="CSV to write.")
 @click.option("--lab", default="", help="The lab of notebooks that do not name theirs, by number or name.")
 @click.option(
     "--seconds", default=120, show_default=True, type=click.IntRange(1), help="Limit of a notebook."

@@ -9,12 +9,6 @@ import click
 from radeval_lib.cli import one_line_errors, profile_option
 from radeval_lib.paths import BUILD
 
-_SAFETENSORS = {
-    "main": "safetensors",
-    "pull request": "safetensors in a pull request",
-    "none": "pickles only, not loadable",
-    "unknown": "safetensors unknown",
-}
 _SHOWN = ("exhibit", "verdict", "coverage", "evidence", "command", "title")
 
 
@@ -72,5 +66,5 @@ def models_status(model: str) -> None:
     for card in catalog.cards():
         click.echo(
             f"{card.name:18} {card.domain:11} {card.parameters_millions:4} M  {card.licence:11} "
-            f"{_SAFETENSORS[card.safetensors]:30} {fetched(card):12} {card.hub} {card.revision}"
+            f"safetensors: {card.safetensors:13} {fetched(card):12} {card.hub} {card.revision}"
         )

@@ -6,15 +6,14 @@ import importlib
 import importlib.util
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from radeval_lib.cli import data_root_option, one_line_errors
+from radeval_lib.cli import FILE, data_root_option, one_line_errors
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 
@@ -34,23 +33,13 @@ def _imported(home: str) -> ModuleType:
     if not path.is_file():
         raise ParameterError("no such file", path.name, _REMEDY)
     spec = importlib.util.spec_from_file_location(f"_metric_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise ParameterError("not a Python file", path.name, _REMEDY)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[module.__name__] = module  # where pickle, and dataclasses in it, look for it
     sys.path.insert(0, str(path.resolve().parent))
     spec.loader.exec_module(module)
     return module
-
-
-@contextmanager
-def _restored_path() -> Iterator[None]:
-    """Take back what was added to the path of imports."""
-    before = [*sys.path]
-    try:
-        yield
-    finally:
-        sys.path[:] = before
 
 
 def _function(named: str) -> Callable[..., Any]:
@@ -74,19 +63,16 @@ def _function(named: str) -> Callable[..., Any]:
 @click.command("metric-card")
 @click.argument("metric", required=False, default="")
 @click.option("--command", "program", default="", help="A command that reads and writes JSON lines.")
-@click.option(
-    "--scores", type=click.Path(path_type=Path), help="A file of scores (id, score) of what --pairs writes."
-)
-@click.option("--pairs", type=click.Path(path_type=Path), help="Write the pairs as JSON lines, and stop.")
+@click.option("--scores", type=FILE, help="A file of scores (id, score) of what --pairs writes.")
+@click.option("--pairs", type=FILE, help="Write the pairs as JSON lines, and stop.")
 @click.option(
     "--output",
     "output_path",
-    type=click.Path(path_type=Path),
+    type=FILE,
     default=Path("metric_card.html"),
     show_default=True,
     help="The page; beside it are written its JSON, CSV, LaTeX and BibTeX.",
 )
-@click.option("--name", default="", help="What the card calls the metric.")
 @click.option(
     "--batched", is_flag=True, help="The function takes two lists and gives a number for each pair."
 )
@@ -108,10 +94,6 @@ def _function(named: str) -> Callable[..., Any]:
 )
 @click.option("--quick", is_flag=True, help="Edit fewer reports; the card says so first.")
 @click.option("--systems", is_flag=True, help="Also score committed outputs of real systems.")
-@click.option(
-    "--save-scores", type=click.Path(path_type=Path), help="Write the scores, as --scores takes them."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @data_root_option
 @one_line_errors
 def metric_card(
@@ -120,7 +102,6 @@ def metric_card(
     scores: Path | None,
     pairs: Path | None,
     output_path: Path,
-    name: str,
     batched: bool,
     lower_is_better: bool,
     value_range: tuple[float, float] | None,
@@ -128,8 +109,6 @@ def metric_card(
     half: Half,
     quick: bool,
     systems: bool,
-    save_scores: Path | None,
-    seed: int,
     data_root: str,
 ) -> None:
     """Make a card for METRIC: a name that `radbook score` knows, FILE.py:FUNCTION or MODULE:FUNCTION.
@@ -148,26 +127,25 @@ def metric_card(
     from radeval_lib.metric_cards.card import root_of
     from radeval_lib.metrics.file_scoring import check_target
 
-    # The metric may import its neighbours while it scores, so the path is restored at the end.
-    click.get_current_context().with_resource(_restored_path())
     root = root_of(data_root)
     if pairs is not None:
         frame = card_pairs.build(root, quick=quick, systems=systems)
-        card_pairs.write(frame, pairs)
+        check_target(pairs)
+        atomic.write_text(pairs, card_pairs.as_lines(frame))
         click.echo(f"{len(frame):,} pairs: {display_path(pairs)}")
         return
     if sum(map(bool, (metric, program, scores))) != 1:
         remedy = "Give METRIC, --command or --scores, one of them; or --pairs."
         raise ParameterError("name one metric", "radbook metric-card", remedy)
-    for target in (output_path, *([save_scores] if save_scores else [])):
-        check_target(target, [scores] if scores else [])
+    check_target(output_path, [scores] if scores else [])
     given: Any = metric
+    name = ""
     if scores:
-        given, name = card_scores.of_file(scores), name or scores.stem
+        given, name = card_scores.of_file(scores), scores.stem
     elif program:
         words = shlex.split(program)
         frame = card_pairs.build(root, quick=quick, systems=systems)
-        given, name = card_scores.of_command(words, frame), name or words[0]
+        given, name = card_scores.of_command(words, frame), words[0]
     elif ":" in metric or metric.endswith(".py"):
         given = _function(metric)
     card = make_card(
@@ -181,12 +159,9 @@ def metric_card(
         quick=quick,
         systems=systems,
         data_root=root,
-        seed=seed,
         progress=progress_line("pairs"),
     )
     files = card.write(output_path)
-    if save_scores is not None:
-        atomic.write_text(save_scores, card.scores[["id", "score"]].to_csv(index=False))
     click.echo(card.paragraph)
     if card.message:
         click.echo(f"The first pair that failed said: {card.message}", err=True)

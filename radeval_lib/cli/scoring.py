@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from radeval_lib.cli import EXIT_BAD_INPUT, metric_settings, one_line_errors, settings_option
+from radeval_lib.cli import (
+    EXIT_BAD_INPUT,
+    FILE,
+    input_option,
+    metric_option,
+    metric_settings,
+    one_line_errors,
+    settings_option,
+)
 from radeval_lib.paths import display_path
-from radeval_lib.registry import METRICS
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.file_scoring import ScoredFile
@@ -26,31 +33,17 @@ _OFTEN = 0.2
 
 
 @click.command()
-@click.option(
-    "--metric",
-    "metrics",
-    required=True,
-    multiple=True,
-    help=f"May be repeated: {', '.join(METRICS)}. `all`: every metric whose models are on this machine.",
-)
+@metric_option
 @settings_option
-@click.option(
-    "--input",
-    "input_path",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="CSV, TSV, JSON lines (.jsonl) or Parquet.",
-)
-@click.option(
-    "--output", "output_path", required=True, type=click.Path(path_type=Path), help="A file, as --input."
-)
+@input_option
+@click.option("--output", "output_path", required=True, type=FILE, help="A file, as --input.")
 @click.option(
     "--explain", is_flag=True, help="Also write OUTPUT.explained.jsonl: each error, and where it is."
 )
 @click.option(
     "--report",
     "report_path",
-    type=click.Path(path_type=Path),
+    type=FILE,
     help="Also write a page (HTML) that shows scores, and errors marked in the texts.",
 )
 @click.option(

@@ -90,9 +90,11 @@ def on_radpref(
         return resample(oriented, ratings, groups=cases, kind="kendall", resamples=number, rng=rng(part))
 
     whole = drawn(scores, wanted, resamples, "grade")
-    by_metric = _by_metric(whole.intervals())
-    rows = {metric: {"metric": metric, **_interval(part)} for metric, part in by_metric.items()}
-    errors = {pair: float(np.nanstd(gap)) for pair, gap in _gaps(whole).items()}
+    rows = {str(row["metric"]): _row(row) for _, row in whole.intervals().iterrows()}
+    draws = dict(zip(whole.names, whole.draws, strict=True))
+    errors = {
+        frozenset(pair): float(np.nanstd(draws[pair[0]] - draws[pair[1]])) for pair in combinations(draws, 2)
+    }
     if tests and len(np.unique(cases)) >= LEAST_CASES:
         tested = compared(
             whole, name, lambda names: drawn({key: scores[key] for key in names}, wanted, MORE, "again")
@@ -140,18 +142,13 @@ def compared(drawn: Resampled, name: str, redraw: Callable[[Sequence[str]], Resa
     return tested
 
 
-def _by_metric(table: pd.DataFrame) -> dict[str, pd.Series]:
-    return {str(row["metric"]): row for _, row in table.iterrows()}
+def _row(row: pd.Series) -> dict[str, Any]:
+    return {"metric": str(row["metric"]), **_interval(row)}
 
 
 def _interval(row: pd.Series, name: str = "value", value: str = "value") -> dict[str, float]:
     ends_of = {f"{name}_low": float(row["low"]), f"{name}_high": float(row["high"])}
     return {name: float(row[value]), **ends_of}
-
-
-def _gaps(drawn: Resampled) -> dict[frozenset[str], FloatArray]:
-    draws = dict(zip(drawn.names, drawn.draws, strict=True))
-    return {frozenset(pair): draws[pair[0]] - draws[pair[1]] for pair in combinations(draws, 2)}
 
 
 def _detectable(error: float) -> float:
@@ -195,5 +192,4 @@ def on_facts(
         resamples=resamples,
         rng=np.random.default_rng([seed, *b"f1"]),
     )
-    rows = _by_metric(drawn.intervals())
-    return [{"metric": metric, **_interval(row), "n": int(row["n"])} for metric, row in rows.items()]
+    return [{**_row(row), "n": int(row["n"])} for _, row in drawn.intervals().iterrows()]

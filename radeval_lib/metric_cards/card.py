@@ -106,6 +106,7 @@ class Card:
         if radpref is None:
             return [f"“{self.name}”: agreement with radiologists was not measured."]
         mine, person, rivals = self.row(self.name), self.row(PERSON), self.rivals()
+        looks = own_yaml.read(Path(__file__).parents[1] / "jobs" / "freeze.yml")["scored"]
         tau = with_interval(mine["value"], mine["value_low"], mine["value_high"], ".2f")
         low, high = radpref["null_band"]
         chance = "within" if low <= mine["value"] <= high else "outside"
@@ -133,7 +134,7 @@ class Card:
             f"With the mean of two radiologists it reaches {mine['others']:.2f}, the third radiologist "
             f"{person['others']:.2f}.",
             _TUNED[self.data["metric"]["tuned_on_radpref"]],
-            f"The stored metrics by rules met RadPref’s grades {_rules_looks()} times.",
+            f"The stored metrics by rules met RadPref’s grades {looks} times.",
         ]
 
     def _on_rivals(self, rivals: list[dict[str, Any]]) -> str:
@@ -234,12 +235,6 @@ def _cell(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
     return with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"], form)
 
 
-def _rules_looks() -> int:
-    """Return how often the rule-based judge met RadPref's grades while it was developed."""
-    freeze = Path(__file__).parents[1] / "jobs" / "freeze.yml"
-    return int(own_yaml.read(freeze)["scored"])
-
-
 def cost_in_words(cost: Mapping[str, Any]) -> str:
     """Return a cost with its interval, both with a decimal where whole percents hide its width; no interval
     where every report costs the same.
@@ -322,10 +317,6 @@ def metric_card(
     for label, recording in sets.items():  # a metric of this library meets them by its stored scores alone
         if key in recording.about["columns"]:
             held[label] = recording.table[key].to_numpy(np.float64)
-    for label, values in held.items():
-        if label not in sets or values.shape != (len(sets[label].table),) or not np.isfinite(values).any():
-            problem = f"not a score for each pair of {label}"
-            raise MetricError(problem, "rated_scores", f"Sets: {joined([*sets])}.")
     wanted = [label for label in sets if label not in held]
     frame = pairs.build(root, quick=quick, systems=systems, rated=wanted)
     progress(0, 0.0)

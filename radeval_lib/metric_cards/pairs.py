@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from radeval_lib import atomic, checksums
+from radeval_lib import checksums
 from radeval_lib.data.records import Report
 from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edited, texts
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.file_scoring import check_target
 from radeval_lib.rules.generator import generate
 
 RATED = ("radpref", "mts_dialog")
@@ -134,9 +133,3 @@ def as_lines(frame: pd.DataFrame) -> str:
     rows = frame[["id", "reference", "candidate"]].to_dict("records")
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     return text.encode("utf-8", "backslashreplace").decode()
-
-
-def write(frame: pd.DataFrame, path: Path) -> None:
-    """Write the pairs to a file that another program scores."""
-    check_target(path)
-    atomic.write_text(path, as_lines(frame))

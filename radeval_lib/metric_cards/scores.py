@@ -13,17 +13,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data import reading
-from radeval_lib.data.errors import FormatError
-from radeval_lib.errors import listed
+from radeval_lib.errors import listed, plain
 from radeval_lib.metric_cards.pairs import as_lines
 from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.file_scoring import json_lines, table
 from radeval_lib.stats.base import FloatArray
 
 BATCH = 64
@@ -184,42 +184,26 @@ def of_command(words: Sequence[str], frame: pd.DataFrame) -> dict[str, float]:
             f"it ended with status {ran.returncode} after {ran.stdout.count(10):,} of {len(frame):,} scores"
         )
         raise MetricError(problem, where, "Try it on a few lines of the file that --pairs writes.")
-    return _scores_of(ran.stdout.decode("utf-8", "replace"), where)
+    _, rows = json_lines(StringIO(ran.stdout.decode("utf-8", "replace")), where)
+    return _by_id(pd.DataFrame(rows, dtype=object), where)
 
 
 def of_file(path: Path) -> dict[str, float]:
-    """Return the scores of a file, ``id`` and ``score``: CSV, or JSON lines where it ends in ``.jsonl``."""
-    try:
-        if path.suffix == ".jsonl":
-            return _scores_of(reading.read_text(path), path.name)
-        rows = [(row["id"], row["score"], row.where) for row in reading.read_csv(path, ("id", "score"))]
-    except FormatError as error:
-        raise MetricError(error.what, error.where, error.remedy) from None
-    return _by_id(rows)
+    """Return the scores of a file of pairs, with the columns ``id`` and ``score``."""
+    return _by_id(table(path), path.name)
 
 
-def _scores_of(text: str, source: str) -> dict[str, float]:
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    rows = []
-    for number, line in lines:
-        try:
-            row = reading.decode_json(line, dict, source)
-            rows.append((row["id"], row["score"], f"{source}, line {number}"))
-        except (FormatError, KeyError):
-            where = f"{source}, line {number}"
-            raise MetricError("not an id and a score", where, 'Write {"id": ..., "score": ...}.') from None
-    return _by_id(rows)
-
-
-def _by_id(rows: Iterable[tuple[Any, Any, str]]) -> dict[str, float]:
+def _by_id(frame: pd.DataFrame, where: str) -> dict[str, float]:
+    if lacking := [name for name in ("id", "score") if name not in frame]:
+        raise MetricError(f"no {lacking[0]!r}", where, "Give the id and the score of each pair.")
     scores: dict[str, float] = {}
-    for name, given, where in rows:
-        if str(name) in scores:
-            raise MetricError(f"a second score of {name}", where, "Give each pair one row.")
-        empty = given is None or str(given).strip().lower() in ("", "nan", "null", "none")
+    for row, (name, given) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
+        if name in scores:
+            raise MetricError(f"a second score of {plain(name, 40)}", f"{where}, row {row}")
+        empty = str(given).strip().lower() in ("", "nan", "null", "none")
         try:
-            scores[str(name)] = math.nan if empty else float(given)
+            scores[name] = math.nan if empty else float(given)
         except (TypeError, ValueError):
             remedy = "Leave it empty where the metric fails."
-            raise MetricError(f"{given!r:.60} is not a number", where, remedy) from None
+            raise MetricError(f"{given!r:.60} is not a number", f"{where}, row {row}", remedy) from None
     return scores

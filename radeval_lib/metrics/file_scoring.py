@@ -396,7 +396,7 @@ def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
             position: Any = stream.buffer
-            columns, rows = (_json_lines if path.suffix.lower() == ".jsonl" else _delimited)(stream, path)
+            columns, rows = (json_lines if path.suffix.lower() == ".jsonl" else _delimited)(stream, path.name)
             while part := list(islice(rows, CHUNK)):
                 yield pd.DataFrame(part, dtype=object), position.tell() / size
                 columns = []
@@ -413,42 +413,42 @@ def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
         raise MetricError("not UTF-8 text", f"{path.name}, line {line}", "Save the file as UTF-8.") from None
 
 
-def _delimited(stream: TextIO, path: Path) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns and the rows of a CSV or TSV file, whatever separates its columns; pandas would pad
+def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
+    """Return the columns and the rows of a CSV or TSV file, whatever separates its columns; pandas would fill
     a row that is cut by a line break in a text."""
     csv.field_size_limit(1 << 30)  # of a cell; the module's own limit is 131,072, less than some reports have
     first = next((line for line in stream if line.strip()), "")
     stream.seek(0)
-    separator = max((_SEPARATORS[path.suffix.lower()], ",", ";", "\t"), key=first.count)
+    separator = max(("\t" if where.lower().endswith(".tsv") else ",", ",", ";", "\t"), key=first.count)
     reader = csv.reader(stream, strict=True, delimiter=separator)
 
     def cells() -> Iterator[list[str]]:
         try:
             yield from filter(None, reader)  # blank lines are no rows
         except csv.Error as error:
-            raise MetricError(f"not a CSV file: {error}", f"{path.name}, line {reader.line_num}") from None
+            raise MetricError(f"not a CSV file: {error}", f"{where}, line {reader.line_num}") from None
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, row in enumerate(cells_left, start=1):
             if len(row) != len(columns):
                 problem = f"{len(row)} values for {len(columns)} columns"
-                raise MetricError(problem, f"{path.name}, row {number}", "Quote texts with separators.")
+                raise MetricError(problem, f"{where}, row {number}", "Quote texts with separators.")
             yield dict(zip(columns, row, strict=True))
 
     cells_left = cells()
     columns = next(cells_left, [])
     if twice := [name for name in columns if columns.count(name) > 1]:
         problem = f"two columns are called {plain(twice[0], 30)!r}"
-        raise MetricError(problem, path.name, describe_columns(columns))
+        raise MetricError(problem, where, describe_columns(columns))
     return columns or [""], rows()
 
 
-def _json_lines(stream: TextIO, path: Path) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns of an empty table, and the objects of a file of JSON lines."""
+def json_lines(stream: TextIO, name: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
+    """Return the columns of an empty table, and the objects of JSON lines; ``name`` is that of their file."""
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, line in enumerate(stream, start=1):
-            where, row = f"{path.name}, line {number}", None
+            where, row = f"{name}, line {number}", None
             try:
                 row = json.loads(line) if line.strip() else {}
             except (ValueError, RecursionError) as error:

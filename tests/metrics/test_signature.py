@@ -76,9 +76,7 @@ def test_a_setting_that_decides_scores_is_in_the_signature(name, settings, tmp_p
 
 def test_settings_that_come_to_the_same_have_one_signature(tmp_path) -> None:
     models = _models(tmp_path)
-    assert _made("ratescore", models) == _made(
-        "ratescore", models, penalty="cross_polarity", cache=str(tmp_path)
-    )
+    assert _made("ratescore", models) == _made("ratescore", models, penalty="cross_polarity")
     assert str(create("bleu", order="2").signature()) == (
         f"metric:bleu|variant:sentence-coco|order:2|text:one-line+words-at-blanks|version:{__version__}"
     )
