@@ -104,7 +104,9 @@ def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, lis
     """
     frequent = [text for text, _ in Counter(others).most_common(_TRIED)]
     against = list(dict.fromkeys(others))[:: max(1, len(set(others)) // _AGAINST)]
-    means = sum(create(name).matrix(against, frequent).mean(axis=0) for name in _CHOOSERS)
+    pairs = [text for text in against for _ in frequent], frequent * len(against)
+    values = [create(name).values(*pairs).reshape(len(against), -1) for name in _CHOOSERS]
+    means = sum(of_metric.mean(axis=0) for of_metric in values)
     constant = frequent[int(np.argmax(means))]
     distinct = list(dict.fromkeys(references))
     near = _overlap(distinct)

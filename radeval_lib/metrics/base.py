@@ -41,11 +41,9 @@ if TYPE_CHECKING:
 
 _SAFE = ":/@+,.-_~()[]<>=#*"
 _WORDS = {True: "yes", False: "no", None: "none"}
-_MODEL = "model."
 UNKNOWN = "unknown"
 FRONT_DOOR = ("plain-characters", "sections", "statements")
 """What :mod:`radeval_lib.rules.report_text` does to a text, for the signature of what reads through it."""
-_DIGITS = 12  # of the SHA-256, or commit, of a model
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ class Signature:
             "metric": self.metric,
             "variant": self.variant,
             **dict(sorted(self.settings.items())),
-            **{f"{_MODEL}{role}": model for role, model in sorted(self.models.items())},
+            **{f"model.{role}": model for role, model in sorted(self.models.items())},
             "text": "+".join(self.text),
             "version": self.version,
         }
@@ -101,7 +99,7 @@ def setting_text(value: object) -> str:
 def model_text(name: str) -> str:
     """Return a model as a signature has it, by the name or folder that a metric was given."""
     shown = Path(name).name if "://" not in name and Path(name).exists() else name
-    return f"{shown}@{_digits(name)[:_DIGITS]}"
+    return f"{shown}@{_digits(name)[:12]}"
 
 
 def _digits(name: str) -> str:
@@ -254,7 +252,11 @@ class Metric(ABC):
             contexts = [None] * len(pairs)
         cases = list(zip(pairs, contexts, strict=True))
         distinct = sorted(set(cases), key=lambda case: (case[0], str(case[1])))
-        scored = dict(zip(distinct, self._score_cases(distinct), strict=True)) if distinct else {}
+        seen, known = [pair for pair, _ in distinct], [context for _, context in distinct]
+        results: Iterable[tuple[float, Any]] = ()
+        if distinct:
+            results = self._score_in_context(seen, known) if any(known) else self._score_pairs(seen)
+        scored = dict(zip(distinct, results, strict=True))
         low, high = self.bounds()
         for position, case in enumerate(cases):
             value = scored[case][0]
@@ -283,21 +285,9 @@ class Metric(ABC):
         joined = {text: one_line(text) for pair in pairs for text in pair}
         return [(joined[reference], joined[candidate]) for reference, candidate in pairs]
 
-    def matrix(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-        """Return the values of every candidate against every reference, shape (references, candidates)."""
-        check_texts("references", references)
-        check_texts("candidates", candidates)
-        every = [reference for reference in references for _ in candidates]
-        return self.values(every, [*candidates] * len(references)).reshape(len(references), len(candidates))
-
     def bounds(self) -> tuple[float, float]:
         """Return the lowest and the highest value under these settings."""
         return self.range
-
-    def _score_cases(self, cases: list[tuple[Pair, Context | None]]) -> Iterable[tuple[float, Any]]:
-        pairs = [pair for pair, _ in cases]
-        contexts = [context for _, context in cases]
-        return self._score_in_context(pairs, contexts) if any(contexts) else self._score_pairs(pairs)
 
     @abstractmethod
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:

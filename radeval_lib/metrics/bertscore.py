@@ -5,23 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.metrics.base import Metric, MetricError, check_texts, register
+from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.stats.base import f1
 from radeval_lib.stats.tokens import one_line
 
 _CHUNK = 256  # pairs whose texts are encoded together
 _KEPT = 1_000  # texts whose vectors are kept for later pairs
 _MOST_TOKENS = 512  # of a text that are read, two special ones among them
-
-
-class _Loaded(NamedTuple):
-    tokenizer: Any
-    model: Any
 
 
 @register
@@ -67,20 +62,6 @@ class BertScore(Metric):
                 precision, recall = greedy(*vectors[candidate], *vectors[reference])
                 yield f1(precision, recall), {"precision": precision, "recall": recall}
 
-    def matrix(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-        """Return as of every metric, but each text is encoded once."""
-        check_texts("references", references)
-        check_texts("candidates", candidates)
-        seen = {text: one_line(text) for text in (*references, *candidates)}
-        texts = sorted(set(seen.values()))
-        vectors = dict(zip(texts, self._tokens(texts), strict=True))
-        values = [
-            f1(*greedy(*vectors[seen[candidate]], *vectors[seen[reference]]))
-            for reference in references
-            for candidate in candidates
-        ]
-        return np.array(values, dtype=np.float64).reshape(len(references), len(candidates))
-
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
         if self._cut(reference) or self._cut(candidate):
             yield f"a text is longer than the {_MOST_TOKENS} tokens that the model reads, and was cut"
@@ -91,11 +72,11 @@ class BertScore(Metric):
             return False
         from radeval_lib.models.batching import well_formed
 
-        ids = self._loaded.tokenizer(well_formed(one_line(text)), verbose=False)["input_ids"]
+        ids = self._loaded[0](well_formed(one_line(text)), verbose=False)["input_ids"]
         return len(ids) > _MOST_TOKENS
 
     @cached_property
-    def _loaded(self) -> _Loaded:
+    def _loaded(self) -> tuple[Any, Any]:
         """Tokenizer and model, loaded when first needed."""
         from transformers import AutoModel, AutoTokenizer
 
@@ -108,7 +89,7 @@ class BertScore(Metric):
             raise MetricError(
                 f"layer {self.layer} of a model of {depth}", "bertscore.layer", f"0 to {depth}."
             )
-        return _Loaded(pretrained(AutoTokenizer, self.encoder), model)
+        return pretrained(AutoTokenizer, self.encoder), model
 
     def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
         """For each text, the unit vectors of its tokens, shape (tokens, size), and which of them are

@@ -66,15 +66,6 @@ def sentence_bleu(
     return _bleu(_all_counts(candidates, references, order), order)
 
 
-def chunked_bleu(candidates: Sequence[str], references: Sequence[str], chunk: int, order: int = 4) -> float:
-    """Return corpus BLEU of each ``chunk`` pairs, averaged by size, as the RaLEs evaluator reports above
-    1,000."""
-    counts = _all_counts(candidates, references, order)
-    chunks = [counts[start : start + chunk] for start in range(0, len(counts), chunk)]
-    values = [float(_bleu(part.sum(axis=0), order)) for part in chunks]
-    return float(np.average(values, weights=[len(part) for part in chunks]))
-
-
 @register
 class Bleu(Metric):
     """BLEU of each pair; the value of a corpus is :func:`corpus_bleu`, not the mean of these.

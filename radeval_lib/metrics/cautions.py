@@ -58,7 +58,7 @@ _MARKS = re.compile(
     re.M,
 )
 _OPEN_END = re.compile(
-    r"(?:,|\b(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\s*", re.I
+    r"(?:,|\b(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\s*\Z", re.I
 )
 
 
@@ -103,14 +103,8 @@ def of_texts(reference: str, candidate: str) -> Iterator[str]:
     sentences = Counter(" ".join(part.lower().split()) for part in re.split(r"[.!?]\s|\n", f"{candidate} "))
     if any(count >= 3 and " " in sentence for sentence, count in sentences.items()):
         yield REPEATED
-    if _OPEN_END.fullmatch(reference, _last_word(reference)):
+    if _OPEN_END.search(reference):
         yield CUT
-
-
-def _last_word(text: str) -> int:
-    """Return where the last word of a text begins, or its comma."""
-    text = text.rstrip()
-    return len(text) - 1 if text.endswith(",") else max(text.rfind(" "), text.rfind("\n")) + 1
 
 
 def of_rules(reference: str, candidate: str) -> Iterator[str]:

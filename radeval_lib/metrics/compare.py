@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
@@ -25,12 +25,12 @@ from radeval_lib.metrics.error_profile import ErrorCounts, as_text, records
 from radeval_lib.metrics.file_scoring import table
 from radeval_lib.metrics.scoring import (
     CANDIDATE,
-    CASES,
     CONTEXT,
     DEFAULT,
     ID,
     REFERENCE,
     Evaluation,
+    cases_of,
     evaluate,
     score_column,
     system_of,
@@ -48,7 +48,6 @@ RESAMPLES = 10_000  # of the bootstrap, and of randomization tests
 FLOOR = ("floor: one text", "floor: shuffled")
 """What is scored beside systems on request: the commonest reference for every row, and the reference of
 another row."""
-_LITTLE_DIVERSITY = 10  # as many times the sets of findings in the references are reported
 _NUMERIC = ("value", "difference", "low", "high", "p", "p_holm", "standardised")
 
 
@@ -69,7 +68,7 @@ class Comparison:
         twenty of its pairs is called better only together with these; one most of whose candidates say
         nothing that can be judged is not ranked.
     profile : where the rule-based judge scores, errors by kind and urgent findings found, as
-        :func:`radeval_lib.metrics.error_profile.profile` returns them; else empty.
+        :func:`radeval_lib.metrics.error_profile.ErrorCounts.profile` returns them; else empty.
     rows : references; ``systems`` has the number of cases, which are fewer where several rows are of one.
     resamples, seed : of the intervals and tests.
     """
@@ -191,21 +190,12 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as JSON has it; what has no number is null."""
-        return {
-            "systems": records(self.systems),
-            "pairs": records(self.pairs),
-            "metrics": self.metrics,
-            "left out": self.left_out,
-            "cautions": self.cautions,
-            "verdicts": self.verdicts,
-            "profile": records(self.profile),
-            "rows": self.rows,
-            "resamples": self.resamples,
-            "seed": self.seed,
-            "methods": self.methods(),
-            "references": self.references(),
-            **provenance.environment(),
+        content = {
+            name.replace("_", " "): records(value) if isinstance(value, pd.DataFrame) else value
+            for name, value in vars(self).items()
         }
+        texts = {"methods": self.methods(), "references": self.references()}
+        return {**content, **texts, **provenance.environment()}
 
 
 def _is_lower_better(about: Mapping[str, Any]) -> bool:
@@ -270,11 +260,13 @@ def compare(
             raise MetricError(f"{name} is {value}", name, f"Give a whole number, {least} or more.")
     settings = settings_by_name(metrics or DEFAULT)
     frame, columns = _table_of(references, systems, settings)
-    cases = _case_numbers(frame)
+    cases = group_numbers("cases", cases_of(frame, "references"), len(frame))
+    if (count := len(np.unique(cases))) < 2:
+        raise MetricError(f"{count} case(s)", "references", "Give at least two, better more.")
     ready = [name for name in settings if any(f"{name}:{system}" in frame for system in columns)]
     measured = {name: _given(name, frame, columns) for name in ready}
     wanted = {name: settings[name] for name in settings if name not in measured}
-    left_out, cautions, notes, errors = dict[str, str](), Cautions(settings), list[str](), ErrorCounts()
+    left_out, cautions, errors = dict[str, str](), Cautions(settings), ErrorCounts()
     texts = _texts(frame, columns, floor)
     if wanted and texts is None:
         lacking = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
@@ -288,7 +280,6 @@ def compare(
         names = [system_of(column) or CANDIDATE for column in evaluation.columns]
         measured |= {name: _measured(chosen, name, evaluation, names) for name in chosen.metrics}
         evaluation.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
-        notes = _diversity(texts.drop(columns=[f"{CANDIDATE}:{name}" for name in FLOOR], errors="ignore"))
         counted = (evaluation.scored[name].errors for name in chosen.metrics)
         for at, counts in enumerate(next(filter(None, counted), [])):
             row, position = divmod(at, len(names))
@@ -304,7 +295,7 @@ def compare(
     }
     if floor:
         _, of_pairs = compare_systems(tested, values, resamples=resamples, seed=seed)
-    notes = [*cautions.lines(), *notes]
+    notes = cautions.lines()
     for name, by_system in tested.items():
         notes += _on_intervals(name, by_system, mean=about[name]["value"] == "mean")
     clusters, verdicts = ranked(of_systems, of_pairs, about, cautions)
@@ -435,20 +426,6 @@ def _table_of(
     return frame.reset_index(drop=True), columns
 
 
-def _case_numbers(frame: pd.DataFrame) -> NDArray[np.intp]:
-    """Return the number of each row's case, from 0 in order of appearance, shape (rows,)."""
-    column = next((name for name in CASES if name in frame), None)
-    cases: list[Hashable] = list(range(len(frame)) if column is None else frame[column])
-    for row, case in enumerate(cases, start=1):
-        if pd.isna(case) or not str(case).strip():
-            remedy = "Name the case of every row, or leave the column out."
-            raise MetricError("no case", f"column {column!r}, row {row}", remedy)
-    numbers = group_numbers("cases", cases, len(frame))
-    if (count := len(np.unique(numbers))) < 2:
-        raise MetricError(f"{count} case(s)", "references", "Give at least two, better more.")
-    return numbers
-
-
 def _texts(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> pd.DataFrame | None:
     """Return a table with a column ``candidate:<system>`` for each system, and for each of :data:`FLOOR`
     where these are asked for; None if a text is missing."""
@@ -463,25 +440,6 @@ def _texts(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> pd.D
         texts[f"{CANDIDATE}:{FLOOR[0]}"] = max(references, key=references.count)
         texts[f"{CANDIDATE}:{FLOOR[1]}"] = references[1:] + references[:1]
     return texts
-
-
-def _diversity(texts: pd.DataFrame) -> list[str]:
-    """Return a caution for each system that states no finding, or hardly a tenth of the references' sets."""
-    from radeval_lib.rules.reader.observations import NO_FINDING, label, positive
-
-    columns = {name: texts[name].tolist() for name in texts if str(name).startswith((REFERENCE, CANDIDATE))}
-    distinct = {text for column in columns.values() for text in column}
-    stated = {text: positive(label(text)) - {NO_FINDING} for text in distinct}
-    sets = {system_of(name): [stated[text] for text in column] for name, column in columns.items()}
-    references, notes = sets.pop(REFERENCE), []
-    different, filled = len(set(references)), sum(map(bool, references))
-    for name, findings in sets.items() if filled else ():
-        if not any(findings):
-            rows = f"{filled:,} of {len(references):,} references"
-            notes.append(f"{name} states no finding of the chest, where {rows} do")
-        elif (count := len(set(findings))) * _LITTLE_DIVERSITY <= different:
-            notes.append(f"{name} states {count} different sets of findings, the references {different}")
-    return notes
 
 
 class _Measured(NamedTuple):
@@ -587,16 +545,6 @@ def _with_wilson(
     return systems
 
 
-class _Test(NamedTuple):
-    """A test of two systems; the difference is of the first minus the second."""
-
-    difference: float
-    low: float
-    high: float
-    p: float
-    p_holm: float
-
-
 def ranked(
     systems: pd.DataFrame, pairs: pd.DataFrame, about: Mapping[str, Mapping[str, Any]], cautions: Cautions
 ) -> tuple[pd.api.extensions.ExtensionArray, dict[str, str]]:
@@ -618,22 +566,23 @@ def ranked(
     clusters, sentences = dict[tuple[str, str], int](), dict[str, str]()
     for metric, part in systems.groupby("metric", sort=False):
         name, values = str(metric), part.set_index("system")["value"]
-        tests = dict[tuple[str, str], _Test]()
-        for row in pairs[pairs["metric"] == name].itertuples():
-            tests[row.first, row.second] = _Test(row.difference, row.low, row.high, row.p, row.p_holm)
-            tests[row.second, row.first] = _Test(-row.difference, -row.high, -row.low, row.p, row.p_holm)
+        of_metric = pairs[pairs["metric"] == name].itertuples()
+        tests = {frozenset((test.first, test.second)): test for test in of_metric}
         best_first = values.sort_values(ascending=_is_lower_better(about[name]), kind="stable").index
         best_first = [system for system in best_first if system not in FLOOR]
         order = [system for system in best_first if not cautions.is_silent(system, name)]
         differ = {pair: test.p_holm < LEVEL for pair, test in tests.items()}
-        numbers = significance_clusters(order, lambda first, second: differ[first, second])  # noqa: B023
+        numbers = significance_clusters(order, lambda *pair: differ[frozenset(pair)])  # noqa: B023
         clusters |= {(name, system): number for system, number in zip(order, numbers, strict=True)}
-        apart = [pair for pair in combinations(order, 2) if differ[pair]]
+        apart = [pair for pair in combinations(order, 2) if differ[frozenset(pair)]]
         steps = zip(pairwise(order), pairwise(numbers), strict=True)
         shown = [pair for pair, (above, below) in steps if below > above]
         if not shown and apart:
-            shown = [min(apart, key=lambda pair: (tests[pair].p, -abs(tests[pair].difference)))]
-        parts = [_difference(name, about[name], tests[pair], pair, values, cautions) for pair in shown]
+            least = min(map(frozenset, apart), key=lambda pair: (tests[pair].p, -abs(tests[pair].difference)))
+            shown = [pair for pair in apart if least == frozenset(pair)]
+        parts = [
+            _difference(name, about[name], tests[frozenset(pair)], pair, values, cautions) for pair in shown
+        ]
         if len(order) > 1 and not apart:
             parts.append("no difference between systems is established after correction")
         parts += [
@@ -650,7 +599,7 @@ def ranked(
 def _difference(
     metric: str,
     about: Mapping[str, Any],
-    test: _Test,
+    test: Any,
     pair: tuple[str, str],
     values: pd.Series[float],
     cautions: Cautions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,53 +92,54 @@ class ErrorCounts:
         table.extend((*counts, 1))
 
     def profile(self, *, resamples: int, seed: int) -> pd.DataFrame:
-        """Return the :func:`profile` of what was taken in."""
-        tables = {}
-        for system, (cases, table) in self._systems.items():
+        """Return errors per 100 pairs by kind, and the share of urgent findings that were found, with
+        intervals.
+
+        Parameters
+        ----------
+        resamples, seed : of the bootstrap over cases.
+
+        Returns
+        -------
+        DataFrame
+            ``system``, ``kind`` (:data:`KINDS`, then :data:`FOUND`), ``count``, ``value``, ``low`` and
+            ``high`` (95 %, percentile; of what did not occur up to 3 per number of cases; Wilson's where the
+            share is 0 or 1). The share is NaN where no reference states anything urgent; with a single case,
+            every end is.
+        """
+        import pandas as pd
+
+        rows = []
+        for system, (cases, pairs) in self._systems.items():
             _, first, group = np.unique(np.array(cases), return_index=True, return_inverse=True)
             group = np.argsort(np.argsort(first))[group]  # in the order of rows: hashes differ between runs
-            counts = np.array(table, dtype=np.float64).reshape(len(cases), -1)
-            tables[system] = np.zeros((int(group.max()) + 1, counts.shape[1]))
-            np.add.at(tables[system], group, counts)
-        return profile(tables, resamples=resamples, seed=seed)
+            counts = np.array(pairs, dtype=np.float64).reshape(len(cases), -1)
+            table = np.zeros((int(group.max()) + 1, counts.shape[1]))
+            np.add.at(table, group, counts)
+            total, values, (low, high) = _with_intervals(table, resamples, seed)
+            for at, kind in enumerate((*KINDS, FOUND)):
+                rows.append((system, kind, int(total[at]), *map(float, (values[at], low[at], high[at]))))
+        return pd.DataFrame(rows, columns=["system", "kind", "count", "value", "low", "high"])
 
 
-def profile(counts: Mapping[str, FloatArray], *, resamples: int, seed: int) -> pd.DataFrame:
-    """Return errors per 100 pairs by kind, and the share of urgent findings that were found, with intervals.
+def _with_intervals(
+    table: FloatArray, resamples: int, seed: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the sums over cases, the values, and both ends of their intervals."""
+    total, cases = table.sum(axis=0), len(table)
+    values = _values(total)
+    intervals = np.full((2, len(values)), np.nan)
+    if cases > 1:
+        from radeval_lib.stats.inference import wilson
+        from radeval_lib.stats.resampling import ends, sum_draws, widened
 
-    Parameters
-    ----------
-    counts : by system, float64 of shape (cases, statistics), one case at least: sums over the pairs of each
-        case of what :func:`error_counts` gives, and last their number.
-    resamples, seed : of the bootstrap over cases.
-
-    Returns
-    -------
-    DataFrame
-        ``system``, ``kind`` (:data:`KINDS`, then :data:`FOUND`), ``count``, ``value``, ``low`` and ``high``
-        (95 %, percentile; of what did not occur up to 3 per number of cases; Wilson's where the share is 0 or
-        1). The share is NaN if no reference states anything urgent; with a single case, every end is.
-    """
-    import pandas as pd
-
-    rows = []
-    for system, table in counts.items():
-        total, cases = table.sum(axis=0), len(table)
-        values = _values(total)
-        intervals = np.full((2, len(values)), np.nan)
-        if cases > 1:
-            from radeval_lib.stats.inference import wilson
-            from radeval_lib.stats.resampling import ends, sum_draws, widened
-
-            finite = np.isfinite(values)
-            drawn = sum_draws(table, _values, resamples=resamples, rng=np.random.default_rng(seed))
-            intervals[:, finite] = ends(drawn[:, finite], widened(cases))
-            intervals[1, :-1][total[: len(KINDS)] == 0] = 100 * 3 / cases  # the rule of three, for counts
-            if values[-1] in (0.0, 1.0):
-                intervals[:, -1] = wilson(int(total[-3]), int(total[-2]))
-        for at, kind in enumerate((*KINDS, FOUND)):
-            rows.append((system, kind, int(total[at]), float(values[at]), *map(float, intervals[:, at])))
-    return pd.DataFrame(rows, columns=["system", "kind", "count", "value", "low", "high"])
+        finite = np.isfinite(values)
+        drawn = sum_draws(table, _values, resamples=resamples, rng=np.random.default_rng(seed))
+        intervals[:, finite] = ends(drawn[:, finite], widened(cases))
+        intervals[1, :-1][total[: len(KINDS)] == 0] = 100 * 3 / cases  # the rule of three, for counts
+        if values[-1] in (0.0, 1.0):
+            intervals[:, -1] = wilson(int(total[-3]), int(total[-2]))
+    return total, values, intervals
 
 
 def _values(sums: FloatArray) -> FloatArray:

@@ -29,10 +29,10 @@ from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.scoring import (
     CANDIDATE,
-    CASES,
     ID,
     REFERENCE,
     Scored,
+    cases_of,
     describe_columns,
     evaluate,
     explanation_record,
@@ -101,8 +101,8 @@ class ScoredFile:
 
     @cached_property
     def profile(self) -> pd.DataFrame | None:
-        """Errors by kind, see :func:`radeval_lib.metrics.error_profile.profile`; None if no metric counts
-        any, or nothing was explained."""
+        """Errors by kind (:meth:`radeval_lib.metrics.error_profile.ErrorCounts.profile`); None if no metric
+        counts any, or nothing was explained."""
         return self._errors.profile(resamples=PROFILE_RESAMPLES, seed=0) if self._errors else None
 
     @property
@@ -126,7 +126,7 @@ class ScoredFile:
         scored = {name: Scored(*result["scored"][name]) for name in self.chosen.metrics}
         self._in_context |= result["in context"]
         self._cautions.add_ids(frame.get(ID, ()))
-        cases, records = _cases(chunk) if result["explained"] else [], []
+        cases, records = cases_of(frame, "the input", chunk.start) if result["explained"] else [], []
         for at, pair in enumerate(pairs_of(frame, columns)):
             row, position = divmod(at, len(columns))
             system, number = system_of(columns[position]), chunk.start + row
@@ -141,18 +141,15 @@ class ScoredFile:
             if (share := result["explained"][at]["coverage"]) is not None:
                 self._covered = self._covered[0] + share, self._covered[1] + 1
             if errors := next((of_pairs.errors[at] for of_pairs in scored.values() if of_pairs.errors), ()):
-                self._count_errors(system, cases[row], errors)
+                from radeval_lib.metrics.error_profile import ErrorCounts  # which loads the rule-based judge
+
+                self._errors = self._errors or ErrorCounts()
+                self._errors.add(system, cases[row], errors)
         self.kept += len(frame) if result["kept"] else 0
         self.rows += len(frame)
         whole = with_scores(frame, columns, scored)
         self._add_sums(whole, [score_column(name, column) for name in scored for column in columns])
         return whole, records
-
-    def _count_errors(self, system: str, case: str, errors: Any) -> None:
-        from radeval_lib.metrics.error_profile import ErrorCounts  # which loads the rule-based judge
-
-        self._errors = self._errors or ErrorCounts()
-        self._errors.add(system, case, errors)
 
     def _add_sums(self, whole: pd.DataFrame, columns: list[str]) -> None:
         parts = {"all": whole}
@@ -192,17 +189,6 @@ class ScoredFile:
 
             about["error profile"] = records(self.profile)
         return {**about, **provenance.environment()}
-
-
-def _cases(chunk: Chunk) -> list[str]:
-    """Return the case of each row: what a column names, or the number of the row."""
-    column = next((name for name in CASES if name in chunk.frame), None)
-    rows = range(chunk.start, chunk.start + len(chunk.frame))
-    cases = [str(case).strip() for case in (rows if column is None else chunk.frame[column].fillna(""))]
-    if "" in cases:
-        remedy = "Name the case of every row, or leave the column out."
-        raise MetricError("no case", f"row {rows[cases.index('')]}, column {column!r}", remedy)
-    return cases
 
 
 def score_file(

@@ -18,7 +18,6 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from radeval_lib.categories import CATEGORIES, DIGITS, LETTERS
-from radeval_lib.errors import RadevalError, check_choice
 from radeval_lib.green_analysis import (
     COUNT,
     ERROR_LINE,
@@ -82,15 +81,9 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
     response : the analysis; pass a model's raw output through :func:`clean` first.
     mode : ``"reference"`` returns what the released parser returns, flaws included: a section ends at the
         first blank line, so an empty section takes over the next one; whatever does not have the expected
-        form counts 0, a missing section too; of two lines with the same letter, the lexicographically last
-        counts. ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
-
-    Raises
-    ------
-    RadevalError
-        If the mode is neither.
+        form counts 0, a missing section too; of two lines with one letter the lexicographically last counts.
+        ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
     """
-    check_choice(mode, Mode, "mode", RadevalError)
     if mode == "strict":
         return _strict(response)
     significant, insignificant = (_reference_errors(response, name) for name in (SIGNIFICANT, INSIGNIFICANT))
@@ -257,7 +250,8 @@ class Green(Metric):
     def _score_in_context(
         self, pairs: list[tuple[str, str]], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
-        return self._parsed([judgement.analysis() for judgement in _judged(pairs, contexts)])
+        cases = zip(pairs, contexts, strict=True)
+        return self._parsed([judge_pair(*pair, context).analysis() for pair, context in cases])
 
     def _parsed(self, answers: list[str]) -> Iterator[tuple[float, Any]]:
         for position, answer in enumerate(answers):
@@ -276,15 +270,6 @@ class Green(Metric):
                 yield Reason("error", CATEGORIES[letter], quoted=finding, significant=section == SIGNIFICANT)
             else:
                 yield Reason("matched", "", quoted=finding)
-
-
-def _judged(pairs: Sequence[tuple[str, str]], contexts: Sequence[Context | None]) -> Iterator[Judgement]:
-    """Yield the rule-based judgement of each pair, with the patient's context if it is known."""
-    for pair, context in zip(pairs, contexts, strict=True):
-        if not isinstance(context, Context | None):
-            problem = f"a context is a {type(context).__name__}, not a radeval_lib.Context"
-            raise MetricError(problem, "contexts", "Give a radeval_lib.Context for each pair, or None.")
-        yield judge_pair(*pair, context)
 
 
 class _ByRules(Metric):
@@ -308,7 +293,9 @@ class _ByRules(Metric):
     def _score_in_context(
         self, pairs: list[tuple[str, str]], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
-        return ((self._value(judgement), judgement) for judgement in _judged(pairs, contexts))
+        for pair, context in zip(pairs, contexts, strict=True):
+            judgement = judge_pair(*pair, context)
+            yield self._value(judgement), judgement
 
     @abstractmethod
     def _value(self, judgement: Judgement) -> float:

@@ -58,7 +58,8 @@ class ScorePage:
     def write(self, path: Path, metrics: Mapping[str, Metric], **about: Any) -> None:
         """Write the page; ``about`` is what the template shows beside scores and pairs."""
         shown = sorted(self._worst, reverse=True)
-        style, script = (_beside(f"report.{kind}") for kind in ("css", "js"))
+        beside = (Path(__file__).with_name(f"report.{kind}") for kind in ("css", "js"))
+        style, script = (path.read_text(encoding="utf-8") for path in beside)
         template = environment(Path(__file__).parent).get_template("report.html.j2")
         stream = template.stream(
             **about,
@@ -139,10 +140,6 @@ class ScorePage:
             marks += [Highlight(start, end, "unread") for start, end in pair["unread"][side] if errors]
             sides.append((side, list(segments(text, marks))))
         return sides
-
-
-def _beside(name: str) -> str:
-    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def content_hash(content: str) -> str:

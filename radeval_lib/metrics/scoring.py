@@ -113,6 +113,17 @@ def context_of(row: Mapping[str, Any], where: str) -> Context | None:
     return Context(years, indication)
 
 
+def cases_of(frame: pd.DataFrame, where: str, start: int = 1) -> list[str]:
+    """Return the case of each row: what a column names, or its number, the first of which is ``start``."""
+    column = next((name for name in CASES if name in frame), None)
+    rows = range(start, start + len(frame))
+    cases = [str(case).strip() for case in (rows if column is None else frame[column].fillna(""))]
+    if "" in cases:
+        remedy = "Name the case of every row, or leave the column out."
+        raise MetricError("no case", f"{where}, row {rows[cases.index('')]}, column {column!r}", remedy)
+    return cases
+
+
 class Scored(NamedTuple):
     """What a metric says of pairs, an entry for each: values, cautions, and as far as they were asked for
     reasons and errors by kind (:func:`radeval_lib.metrics.error_profile.error_counts`); ``scores`` are the
@@ -278,7 +289,6 @@ def score(
     references: Sequence[str] | pd.DataFrame,
     candidates: Sequence[str] | None = None,
     *,
-    predictions: Sequence[str] | None = None,
     metrics: Wanted = DEFAULT,
 ) -> pd.DataFrame:
     """Score candidates against the references of the same rows.
@@ -288,8 +298,7 @@ def score(
     references, candidates : equally many texts; or a pandas table alone, with a column ``reference`` and
         ``candidate`` or, for each system, ``candidate:<system>``. Its columns ``age`` and ``indication``
         decide how much errors weigh for the rule-based judge.
-    predictions : another name of ``candidates``.
-    metrics : a name, names, or settings by name; ``all`` selects all that can score on this machine. See
+    metrics : a name, names, or settings by name; ``all`` stands for all that can score on this machine. See
         :func:`~radeval_lib.metrics.by_name.choose`. Cautions, with their rows, substitute models, and what
         could not score are warnings.
 
@@ -308,7 +317,6 @@ def score(
     >>> float(score(["Small left effusion."], ["Small right effusion."])["green_rules_errors"].iloc[0])
     0.25
     """
-    candidates = predictions if candidates is None else candidates
     frame, evaluation = _evaluated(references, candidates, metrics, explained=False)
     return with_scores(frame, evaluation.columns, evaluation.scored)
 
@@ -318,7 +326,6 @@ def explain(
     references: Sequence[str] | pd.DataFrame,
     candidates: Sequence[str] | None = None,
     *,
-    predictions: Sequence[str] | None = None,
     metrics: Wanted = DEFAULT,
     texts: bool = True,
 ) -> pd.DataFrame:
@@ -326,7 +333,7 @@ def explain(
 
     Parameters
     ----------
-    references, candidates, predictions, metrics : as for :func:`score`.
+    references, candidates, metrics : as for :func:`score`.
     texts : whether words of the texts may be quoted.
 
     Returns
@@ -345,7 +352,6 @@ def explain(
     >>> explain(["Small left effusion."], ["Small right effusion."])["says"].tolist()
     ['pleural effusion in right instead of left']
     """
-    candidates = predictions if candidates is None else candidates
     frame, evaluation = _evaluated(references, candidates, metrics, explained=True)
     labels, rows = [], []
     for at, pair in enumerate(evaluation.pairs):

@@ -195,7 +195,3 @@ def test_scores_by_rules_by_hand() -> None:
     np.testing.assert_allclose(errors.values, [0.0, 0.5, 1.0])
     assert errors.details[1].errors[0].category == "b"
     assert not metrics.get("green_rules_errors").higher_is_better
-
-
-def test_nothing_matched_scores_zero() -> None:
-    assert metrics.create("green_rules").score([""], [""]).values.tolist() == [0.0]

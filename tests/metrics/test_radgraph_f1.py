@@ -35,29 +35,6 @@ def test_a2_triplets_if_either_end_counted() -> None:
     assert [flag for _, _, flag in radgraph.triplets(A2, "either")] == [1, 1, 1, 0, 1, 1]
 
 
-def test_levels_by_hand() -> None:
-    # Candidate: "Mild" in capitals, edema without its relation, no "overt".
-    # simple: 4 of 5 items common with 6 -> P 4/5, R 4/6, F1 8/11.
-    # partial: fluid, overload (with), pulmonary common: edema lost its flag -> P 3/5, R 3/6, F1 6/11.
-    # complete: mild-overload (lower-cased), overload-fluid, fluid, pulmonary -> P 4/5, R 4/6, F1 8/11.
-    entities = [
-        ("Mild", "obs-dp"),
-        ("fluid", "obs-dp"),
-        ("overload", "obs-dp"),
-        ("pulmonary", "anat-dp"),
-        ("edema", "obs-da"),
-    ]
-    candidate = radgraph.build_graph(entities, [(0, "modify", 2), (2, "modify", 1)])
-    assert radgraph.compare(A2, candidate, "simple").f1 == pytest.approx(8 / 11)
-    assert radgraph.compare(A2, candidate, "partial").f1 == pytest.approx(6 / 11)
-    assert radgraph.compare(A2, candidate, "complete").f1 == pytest.approx(8 / 11)
-    # Folding case brings "Mild" back: simple P 1, R 5/6; partial P 4/5, R 4/6.
-    assert radgraph.compare(A2, candidate, "simple", case="fold").f1 == pytest.approx(10 / 11)
-    assert radgraph.compare(A2, candidate, "partial", case="fold").f1 == pytest.approx(8 / 11)
-    # Keeping it loses the relation item of complete: P 3/5, R 3/6.
-    assert radgraph.compare(A2, candidate, "complete", case="keep").f1 == pytest.approx(6 / 11)
-
-
 def test_reference_code_value() -> None:
     reference = radgraph.build_graph(
         [("Mild", "OBS-DP"), ("edema", "OBS-DP"), ("Edema", "OBS-DA")], [(2, "located_at", 2)]
@@ -69,17 +46,6 @@ def test_reference_code_value() -> None:
     values = [radgraph.compare(reference, candidate, level).f1 for level in ("simple", "partial", "complete")]
     assert values == pytest.approx([1 / 3, 0, 0])  # rewards.py
     assert radgraph.radgraph_combined(reference, candidate) == pytest.approx(1 / 6)  # compute_f1
-
-
-def test_duplicates_collapse_and_tail_label_is_not_compared() -> None:
-    once = radgraph.build_graph([("opacity", "OBS-DP"), ("left", "ANAT-DP")], [(0, "located_at", 1)])
-    twice = radgraph.build_graph(
-        [("opacity", "OBS-DP"), ("left", "ANAT-DP"), ("opacity", "OBS-DP")],
-        [(0, "located_at", 1), (2, "located_at", 1)],
-    )
-    assert radgraph.compare(once, twice, "complete").f1 == 1
-    other_tail = radgraph.build_graph([("opacity", "OBS-DP"), ("left", "OBS-DP")], [(0, "located_at", 1)])
-    assert radgraph.items(once, "complete") - radgraph.items(other_tail, "complete") == {("left", "ANAT-DP")}
 
 
 @pytest.mark.parametrize("level", ["simple", "partial", "complete"])

@@ -11,7 +11,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from notebooks.ratescore import how_it_works
 from radeval_lib.jobs.learned_weights import scored
 from radeval_lib.metrics import MetricError, create
 from radeval_lib.metrics.ratescore import (
@@ -120,16 +119,6 @@ def test_negative_cosines() -> None:
     assert Scorer(_flat(), Options(cosine="clip_at_zero")).score(entity, entity, table).score == 0
 
 
-def test_repeated_entities_count_and_ties_go_to_the_first() -> None:
-    reference = [("a", "ANATOMY"), ("b", "DISEASE"), ("b", "DISEASE")]
-    candidate = [("b", "DISEASE"), ("b", "NON-DISEASE")]
-    table = np.array([[0.1, 0.1], [1, 1], [1, 1]])
-    explanation = Scorer(_flat()).score(reference, candidate, table)
-    assert explanation.recall is not None
-    assert [match.match for match in explanation.recall.matches] == [0, 0, 0]
-    assert explanation.recall.value == pytest.approx((0.1 + 1 + 1) / 3)
-
-
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 10_000))
 def test_swapping_the_sides_changes_nothing_and_same_sides_score_one(n, m, seed) -> None:
     rng = np.random.default_rng(seed)
@@ -188,29 +177,6 @@ def test_own_weights_as_json_and_yaml(tmp_path) -> None:
             load(tmp_path / "bad.yml")
     with pytest.raises(MetricError):
         load("middling")
-
-
-def test_display_marks_entities_without_colour_alone() -> None:
-    explanation = Scorer("long").score(FOLEY, NOT_FOLEY, COSINES)
-    page = how_it_works.html(
-        explanation, "A Foley catheter is in situ. <b>", "A foley  catheter is not in place."
-    )
-    assert "&lt;b&gt;" in page
-    assert page.count("<mark") == 4
-    for words in (
-        "Foley catheter",
-        "foley  catheter",
-        "not in place",
-        "(R2, non-abnormality)",
-        "(C2, abnormality)",
-    ):
-        assert words in page
-    assert 'scope="col"' in page
-    assert "Not found in this form" not in page
-    absent = how_it_works.html(Scorer("long").score(FOLEY, []), "nothing of it", "")
-    assert "Not found in this form" in absent
-    assert "(empty)" in absent
-    assert "no entity in the candidate" in absent
 
 
 class WordTagger:

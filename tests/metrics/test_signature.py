@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from radeval_lib import __version__, checksums
@@ -113,16 +112,3 @@ def test_scores_by_rules_name_the_rules() -> None:
         assert rules == create("green").signature().models["judge"]
         assert len(rules.removeprefix("rules@")) == 12
         assert create(name).signature().text == ("as-written", "plain-characters", "sections", "statements")
-
-
-@given(
-    SOUND,
-    st.text(min_size=1, max_size=10),
-    st.dictionaries(SOUND.map(lambda key: f"s_{key}"), st.text(max_size=10), max_size=4),
-    st.dictionaries(SOUND, st.text(max_size=10), max_size=3),
-)
-def test_a_line_is_one_word_of_ascii_whatever_it_holds(metric, variant, settings, models) -> None:
-    line = str(Signature(metric, variant, settings, models, ("one-line",), "0.1"))
-    assert line.isascii()
-    assert line.split() == [line]
-    assert line.count("|") == 3 + len(settings) + len(models)

@@ -30,7 +30,7 @@ from radeval_lib.metrics.ratescore.formula import (
 )
 from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
-from radeval_lib.models.batching import Precision
+from radeval_lib.models.batching import Precision, well_formed
 from radeval_lib.models.ner.entities import Decoding
 
 if TYPE_CHECKING:
@@ -247,7 +247,5 @@ def _notes(text: str, sentences: Sequence[str], cut: set[str]) -> Iterator[str]:
         yield "no sentence"
     if any(sentence in cut for sentence in sentences):
         yield "a sentence is longer than the entity tagger reads; its end was left out"
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
+    if well_formed(text) != text:
         yield "characters that cannot be written were read as U+FFFD"
