@@ -37,13 +37,6 @@ def test_both_modes_read_back_what_was_written(significant, insignificant, match
         assert analysis.score == green.green_score(matched, sum(significant))
 
 
-@given(st.integers(0, 50), st.integers(0, 50))
-def test_score_is_bounded_and_moves_with_its_counts(matched, errors) -> None:
-    value = green.green_score(matched, errors)
-    assert 0 <= value <= 1
-    assert green.green_score(matched, errors + 1) <= value <= green.green_score(matched + 1, errors)
-
-
 @pytest.mark.parametrize(
     "line", ["(a) Falsely reported: 2. A nodule; A mass", "(1) Falsely reported: 2.\n1. A nodule\n2. A mass"]
 )
@@ -63,13 +56,8 @@ def test_score_by_hand(matched, errors, score) -> None:
     assert green.green_score(matched, errors) == pytest.approx(score)
 
 
-def test_insignificant_errors_do_not_enter_the_score() -> None:
-    texts = [green_analysis.render((1, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, k), 4) for k in (0, 9)]
-    assert [green.parse(text).score for text in texts] == [0.8, 0.8]
-
-
-# The strict reading's score of a text, None for a fault; what the released parser makes of such answers is
-# below.
+# The strict reading's score of a text, None for a fault; what the released parser makes of such answers is in
+# test_green_parser_reference.py.
 CASES = {
     "empty section": (
         "[Clinically Significant Errors]:\n\n" + PLAIN[PLAIN.index("[Clinically Insignificant") :],
