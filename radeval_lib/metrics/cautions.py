@@ -48,7 +48,7 @@ _MISSING = re.compile(r"(?:\W|_|\b(?:nan|none|nothing|null|n/?a|n\.a|nat|nil|mis
 _REFUSAL = re.compile(
     r"\W*(?:(?:i['’]?m |i am |we are )?(?:very )?sorry\b|i apologi[sz]e|as an ai\b|(?:unfortunately, )?"
     r"i(?: can(?:not|['’]t)|(?:['’]m| am) (?:unable|not able) to) "
-    r"(?:an|as|com|create|ful|gen|help|int|pro|see|view|write))",
+    r"(?:an|as|com|create|ful|gen|help|int|pro|write))",
     re.I,
 )
 # <p>, </report>, <|im_end|>, **bold**, # Heading, ```; but neither <NAME> nor [**Name**], which de-identify.
@@ -57,8 +57,9 @@ _MARKS = re.compile(
     r"|(?<!\[)\*\*\w[^*\n]*\*\*|^#{1,6} \w|```",
     re.M,
 )
+_SIGNS = ("<", "**", "#", "```")  # one of which every mark has; looking for these is faster
 _OPEN_END = re.compile(
-    r"(?:,|\b(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\s*\Z", re.I
+    r"(?:,|\b(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\Z", re.I
 )
 
 
@@ -96,14 +97,14 @@ def of_texts(reference: str, candidate: str) -> Iterator[str]:
         yield NOT_LATIN
     if "<think" in candidate.lower():
         yield THINKING
-    elif any(_MARKS.search(text) for text in both):
+    elif any(_MARKS.search(text) for text in both if any(sign in text for sign in _SIGNS)):
         yield TAGS
     if len(candidate) > 2_000 and len(candidate.split()) > 2_000:
         yield LONG
     sentences = Counter(" ".join(part.lower().split()) for part in re.split(r"[.!?]\s|\n", f"{candidate} "))
     if any(count >= 3 and " " in sentence for sentence, count in sentences.items()):
         yield REPEATED
-    if _OPEN_END.search(reference):
+    if _OPEN_END.search(reference.rstrip()[-9:]):
         yield CUT
 
 
