@@ -140,7 +140,7 @@ def run(
 
     name, given = execute.notebook_name(notebook), dict(parameters)
     if len(given) < len(parameters):
-        raise ParameterError("a parameter is given twice", "-p", "Give one value.")
+        raise ParameterError("a parameter is given twice", "-p", "Give each parameter once.")
     values = execute.parse_parameters(name, {"data_root": data_root, **given})
     values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
     place = execute.place_of(name, values)

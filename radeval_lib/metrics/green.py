@@ -81,8 +81,8 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
     response : the analysis; pass a model's raw output through :func:`clean` first.
     mode : ``"reference"`` returns what the released parser returns, flaws included: a section ends at the
         first blank line, so an empty section takes over the next one; whatever does not have the expected
-        form counts 0, a missing section too; of two lines with one letter the lexicographically last counts.
-        ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
+        form counts 0, a missing section too; of two lines with the same letter, the lexicographically last
+        counts. ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
     """
     if mode == "strict":
         return _strict(response)

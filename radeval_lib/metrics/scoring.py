@@ -298,7 +298,7 @@ def score(
     references, candidates : equally many texts; or a pandas table alone, with a column ``reference`` and
         ``candidate`` or, for each system, ``candidate:<system>``. Its columns ``age`` and ``indication``
         decide how much errors weigh for the rule-based judge.
-    metrics : a name, names, or settings by name; ``all`` stands for all that can score on this machine. See
+    metrics : a name, names, or settings by name; ``all`` selects all that can score on this machine. See
         :func:`~radeval_lib.metrics.by_name.choose`. Cautions, with their rows, substitute models, and what
         could not score are warnings.
 

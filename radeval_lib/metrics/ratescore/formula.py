@@ -1,8 +1,8 @@
 """RaTEScore's formula (Zhao et al. 2024, Section 2.4): entities of two texts matched, weighted by their types
 and averaged; with its options, its type weights W (5 x 5) and its mismatch penalty p.
 
-The options are where the released code and the paper differ, and where the paper is silent.
-Sources: Zhao et al. 2024, Section 2.4 and Appendix A.1; package RaTEScore 0.6.0, repository at a970406.
+The options cover every point at which the released code and the paper differ or the paper is silent. Sources:
+Zhao et al. 2024, Section 2.4 and Appendix A.1; package RaTEScore 0.6.0, repository at a970406.
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ class Options:
 
     Attributes
     ----------
-    penalty : which type mismatches are multiplied by p. ``cross_polarity``: a disease or abnormality
-        against a non-disease or non-abnormality (the code). ``any_mismatch``: any two different types
-        (Section 2.4).
+    penalty : which cosines are multiplied by p. ``cross_polarity``: a disease or abnormality against a
+        non-disease or non-abnormality (the code). ``any_mismatch``: any two different types (Section 2.4).
     orientation : index of W. ``query_first``: W[type of the query entity, type of its match] (the code).
         ``match_first``: the other way round, as Section 2.4 and the worked example of A.1 print it.
     empty : value where a side has no entity. ``half``: 0.5, whatever the other side has (the code). ``zero``:
@@ -49,8 +48,8 @@ class Options:
         states no filter).
     pooling : vector of an entity. ``cls``: last hidden state of the first token (the code). ``mean``: mean
         over the tokens, as the encoder's own card has it. The paper does not say.
-    cosine : what becomes of a negative cosine. ``keep`` (the code and the formula as printed) lets a score
-        leave [0, 1]; ``clip_at_zero`` does not.
+    cosine : treatment of a negative cosine. ``keep`` (the code and the formula as printed) lets a score leave
+        [0, 1]; ``clip_at_zero`` does not.
     decoding : how entities are read off the NER model's labels, see
         :data:`~radeval_lib.models.ner.entities.Decoding`; ``released`` (the code) or ``standard``.
     """
@@ -115,7 +114,7 @@ class Weights:
 
 
 def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
-    """Return rows of W of entity types."""
+    """Return the indices of entity types in W."""
     return np.array([_INDEX[name] for name in types], dtype=np.intp)
 
 
