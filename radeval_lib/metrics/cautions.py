@@ -59,7 +59,7 @@ _MARKS = re.compile(
 )
 _SIGNS = ("<", "**", "#", "```")  # one of which every mark has; looking for these is faster
 _OPEN_END = re.compile(
-    r"(?:,|\b(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\Z", re.I
+    r"(?:,|(?:^|\s)(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\Z", re.I
 )
 
 
