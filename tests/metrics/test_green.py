@@ -57,7 +57,7 @@ def test_score_by_hand(matched, errors, score) -> None:
 
 
 # The strict reading's score of a text, None for a fault; what the released parser makes of such answers is in
-# test_green_parser_reference.py.
+# below.
 CASES = {
     "empty section": (
         "[Clinically Significant Errors]:\n\n" + PLAIN[PLAIN.index("[Clinically Insignificant") :],
