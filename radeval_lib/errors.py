@@ -49,21 +49,21 @@ def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
     return ", ".join(shown) + (f" and {rest} more" if rest else "") if every else "none"
 
 
-def meant(name: object, known: Iterable[object]) -> str:
+def meant(name: object, choices: Iterable[object]) -> str:
     """Return the nearest of the known names, as a question with a space behind it; empty if none is near."""
-    near = get_close_matches(str(name), [str(one) for one in known], n=1)
+    near = get_close_matches(str(name), [str(choice) for choice in choices], n=1)
     return f"Did you mean {near[0]!r}? " if near else ""
 
 
 def naming_keywords(function: Callable[P, R]) -> Callable[P, R]:
     """Let a call with an unknown keyword say, as a TypeError, which are known and which may be meant."""
-    known = list(signature(function).parameters)
+    parameters = list(signature(function).parameters)
 
     @wraps(function)
     def called(*args: P.args, **given: P.kwargs) -> R:
-        if unknown := [name for name in given if name not in known]:
-            near = meant(unknown[0], known)
-            keywords = ", ".join(known)
+        if unknown := [name for name in given if name not in parameters]:
+            near = meant(unknown[0], parameters)
+            keywords = ", ".join(parameters)
             raise TypeError(f"{function.__name__}: no keyword {unknown[0]!r}. {near}Keywords: {keywords}.")
         return function(*args, **given)
 
@@ -73,28 +73,28 @@ def naming_keywords(function: Callable[P, R]) -> Callable[P, R]:
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
-def complaint(error: ValidationError, known: Iterable[str] = ()) -> str:
+def complaint(error: ValidationError, choices: Iterable[str] = ()) -> str:
     """Return what pydantic finds wrong first, and where; nothing of the input but the names of its keys.
 
     An unknown key comes before a missing one, which it may be, misspelt; it is named with the nearest of the
     ``known`` keys, and of those that are missing beside it.
     """
     every = error.errors(include_url=False, include_input=False)
-    first = next((one for one in every if one["type"] in _UNKNOWN), every[0])
-    place = ".".join(map(str, first["loc"]))
+    first = next((problem for problem in every if problem["type"] in _UNKNOWN), every[0])
+    path = ".".join(map(str, first["loc"]))
     if first["type"].startswith("missing"):
-        return f"missing key {place!r}"
+        return f"missing key {path!r}"
     if first["type"] in _UNKNOWN:
         *above, key = first["loc"]
         lacking = [
-            one["loc"][-1]
-            for one in every
-            if one["type"].startswith("missing") and list(one["loc"][:-1]) == above
+            problem["loc"][-1]
+            for problem in every
+            if problem["type"].startswith("missing") and list(problem["loc"][:-1]) == above
         ]
-        near = meant(key, [*lacking, *(() if above else known)])
-        return f"unknown key {place!r}{near and f'. {near.rstrip()}'}"
+        near = meant(key, [*lacking, *(() if above else choices)])
+        return f"unknown key {path!r}{near and f'. {near.rstrip()}'}"
     wrong = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    return f"{place} {wrong[0].lower()}{wrong[1:]}".lstrip()  # no place: all of the input
+    return f"{path} {wrong[0].lower()}{wrong[1:]}".lstrip()  # no place: all of the input
 
 
 class RadevalError(Exception):
@@ -112,8 +112,8 @@ class RadevalError(Exception):
     longest: ClassVar[tuple[int, int, int]] = (150, 80, 1500)
     """Most characters of what, where and remedy; a remedy may have to list steps."""
 
-    def __init__(self, what: str, where: str = "", remedy: str = "") -> None:
-        parts = zip((what, where, remedy), self.longest, strict=True)
+    def __init__(self, message: str, where: str = "", remedy: str = "") -> None:
+        parts = zip((message, where, remedy), self.longest, strict=True)
         self.what, self.where, self.remedy = (plain(part, most) for part, most in parts)
         head = f"{self.where}: {self.what}" if where else self.what
         super().__init__(f"{head.rstrip('.')}. {self.remedy}" if remedy else head)
@@ -158,10 +158,10 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
     ``where`` names the setting. A type without a Literal refuses nothing.
     """
     kinds = get_args(choices) if get_origin(choices) in (Union, UnionType) else (choices,)
-    known = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
+    allowed = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
     others = tuple(get_origin(kind) or kind for kind in kinds if get_origin(kind) is not Literal)
-    if known and value not in known and not isinstance(value, others):
-        raise error(f"unknown value {value!r}", where, f"Choices: {', '.join(map(str, known))}.")
+    if allowed and value not in allowed and not isinstance(value, others):
+        raise error(f"unknown value {value!r}", where, f"Choices: {', '.join(map(str, allowed))}.")
 
 
 def check_at_least(least: float, where: str, error: type[RadevalError], **values: float) -> None:

@@ -58,9 +58,9 @@ def refuse(texts: Iterable[object], reader: str) -> None:
         If one of the texts is a placeholder.
     """
     for text in texts:
-        if isinstance(text, str) and text.startswith(_OPEN) and (place := behind(text)):
+        if isinstance(text, str) and text.startswith(_OPEN) and (origin := behind(text)):
             raise PlaceholderError(
-                f"{reader} cannot read {place.side} {place.number}, which is recorded as numbers alone",
-                place.set,
+                f"{reader} cannot read {origin.side} {origin.number}, which is recorded as numbers alone",
+                origin.set,
                 "Fill the role with the data set itself, from a data root, or use a metric that is recorded.",
             )

@@ -41,7 +41,7 @@ _FIRST = (
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let the longest files begin first."""
-    turn = {Path(__file__).parent / name: place for place, name in enumerate(_FIRST)}
+    turn = {Path(__file__).parent / name: position for position, name in enumerate(_FIRST)}
     items.sort(key=lambda item: turn.get(item.path, len(_FIRST)))
 
 

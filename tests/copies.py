@@ -24,9 +24,9 @@ def copy_found_out(target: Path) -> None:
     folders = (ROOT / "radeval_lib", ROOT / "notebooks")
     compiled = [path for folder in folders for path in folder.rglob("__pycache__/*.pyc")]
     for path in (*compiled, *(ROOT / "build" / "cache" / name for name in _FOUND_OUT)):
-        own = target / path.relative_to(ROOT)
-        own.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, own)
+        values = target / path.relative_to(ROOT)
+        values.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, values)
 
 
 @cache

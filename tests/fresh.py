@@ -39,10 +39,10 @@ def environment(folder: Path, extras: str = "", *, editable: bool = False) -> Pa
     locks = (INSTALL["READERS"], INSTALL["lock"]("labs"), INSTALL["lock"]("torch"))
     pins = [re.findall(r"^[a-z][^\\\n]*", lock.read_text(encoding="utf-8"), re.MULTILINE) for lock in locks]
     (folder / "pins.txt").write_text("\n".join(chain.from_iterable(pins)), encoding="utf-8")
-    made, known = folder / "environment", INSTALL["settings_for_uv"]()
+    made, settings = folder / "environment", INSTALL["settings_for_uv"]()
     uv = [sys.executable, "-m", "uv", "--quiet", "--no-progress"]
-    subprocess.run([*uv, "venv", "--python", sys.executable, made], env=known, check=True)
+    subprocess.run([*uv, "venv", "--python", sys.executable, made], env=settings, check=True)
     install = [*uv, "pip", "install", "--index-strategy", "unsafe-best-match", "--python", made]
     install += ["--constraint", folder / "pins.txt", *(["--editable"] if editable else [])]
-    subprocess.run([*install, f"{folder / 'clone'}{extras}"], env=known, check=True)
+    subprocess.run([*install, f"{folder / 'clone'}{extras}"], env=settings, check=True)
     return made / "bin" / "python"

@@ -32,13 +32,13 @@ def differences(text: str) -> list[str]:
 
 
 def main() -> None:
-    found = [
+    result = [
         f"{path}: {line}"
         for path in sys.argv[1:]
         for line in differences(Path(path).read_text(encoding="utf-8"))
     ]
-    print("\n".join(found) or "every name is glued and used")
-    sys.exit(bool(found))
+    print("\n".join(result) or "every name is glued and used")
+    sys.exit(bool(result))
 
 
 if __name__ == "__main__":

@@ -165,8 +165,8 @@ def test_exhibits_lists_the_ledger() -> None:
 def test_exhibits_are_given_as_json() -> None:
     every = json.loads(_run("exhibits", "--profile", "full", "--json").stdout)
     assert [row["exhibit"] for row in every] == list(ledger())
-    (one,) = json.loads(_run("exhibits", "rales.table3", "--profile", "full", "--json").stdout)
-    assert (one["exhibit"], one["verdict"]) == ("rales.table3", "not checked")
+    (first,) = json.loads(_run("exhibits", "rales.table3", "--profile", "full", "--json").stdout)
+    assert (first["exhibit"], first["verdict"]) == ("rales.table3", "not checked")
 
 
 def test_help_and_the_package_name_every_metric() -> None:

@@ -46,7 +46,7 @@ def _follow(page: str, project: Path, without: str = "", **environment: str) -> 
     steps = list(_STEP.finditer(_section(page)))
     assert steps
     early = [step for step in steps if step["file"] and "before the command" in step["how"]]
-    told = []
+    message = []
     for step in [*early, *(step for step in steps if step not in early)]:
         if step["file"]:
             _write(project / step["file"], step["how"], step["text"])
@@ -64,8 +64,8 @@ def _follow(page: str, project: Path, without: str = "", **environment: str) -> 
                 check=False,
             )
             assert ran.returncode == 0, f"{line}\n{ran.stdout}{ran.stderr}"
-            told.append(ran.stdout)
-    return told
+            message.append(ran.stdout)
+    return message
 
 
 def _python(copy: Path, code: str) -> subprocess.CompletedProcess[str]:
@@ -81,10 +81,10 @@ def _environment(project: Path) -> dict[str, str]:
 
 def _write(path: Path, how: str, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    if found := re.search(r"one line, behind `(.+)`", how):
+    if match := re.search(r"one line, behind `(.+)`", how):
         old = path.read_text(encoding="utf-8")
-        assert old.count(f"\n{found[1]}\n") == 1
-        text = old.replace(f"\n{found[1]}\n", f"\n{found[1]}\n{text}", 1)
+        assert old.count(f"\n{match[1]}\n") == 1
+        text = old.replace(f"\n{match[1]}\n", f"\n{match[1]}\n{text}", 1)
     elif "one line" in how:
         key = text.partition(":")[0]
         text, count = re.subn(rf"(?m)^{key}:.*\n", text, path.read_text(encoding="utf-8"), count=1)
@@ -95,8 +95,8 @@ def _write(path: Path, how: str, text: str) -> None:
 
 
 def test_own_ratings_fill_the_role(copy: Path) -> None:
-    told = _follow("own-ratings-data", copy, without="radbook build")
-    assert "our_ratings: 6 cases, 12 candidates, 2 raters" in told[0]
+    follow = _follow("own-ratings-data", copy, without="radbook build")
+    assert "our_ratings: 6 cases, 12 candidates, 2 raters" in follow[0]
     code = """
 from radeval_lib.data.manifests import data_root
 from notebooks.across import which_judge
@@ -120,8 +120,8 @@ print(len(pairs), pairs["set"].nunique(), list(grades), stand_ins.title(filler),
 
 
 def test_an_own_data_set_is_loaded_and_fills_a_role(copy: Path) -> None:
-    said = _follow("own-data-set", copy)
-    assert "our_reports: 2 reports" in said[0]
+    follow = _follow("own-data-set", copy)
+    assert "our_reports: 2 reports" in follow[0]
     code = """
 from radeval_lib.data.manifests import data_root
 from radeval_lib.data.roles import load
@@ -176,7 +176,7 @@ def test_an_own_model_is_loaded_at_its_revision(copy: Path, tmp_path: Path) -> N
     _follow("own-model", copy, HF_HUB_CACHE=str(tmp_path / "hub"), HF_HUB_OFFLINE="1")
     made = (copy / "build/mine/results/green/summary").glob("green.*.json")
     used = [json.loads(path.read_text())["provenance"]["models"] for path in made]
-    assert any(one.get("encoder", {}).get("revision") == card.revision for one in used)
+    assert any(item.get("encoder", {}).get("revision") == card.revision for item in used)
 
 
 def test_a_sixth_paper_is_checked(copy: Path) -> None:
@@ -187,5 +187,5 @@ def test_a_sixth_paper_is_checked(copy: Path) -> None:
     assert not any(path.exists() for path in files)  # nothing that the project has is changed
     _follow("own-paper", copy)
     path = copy / "build/embedded/results/sixth/table1/sixth.table1.printed.json"
-    found = json.loads(path.read_text(encoding="utf-8"))
-    assert [check["outcome"] for check in found["checks"]] == ["holds", "fails"]
+    result = json.loads(path.read_text(encoding="utf-8"))
+    assert [check["outcome"] for check in result["checks"]] == ["holds", "fails"]

@@ -36,8 +36,8 @@ def findings(run: Run) -> HTML:
     items = []
     for entry, text in results.borne_out(run)[0]:
         sentence = _BOLD.sub(r"<strong>\1</strong>", escape(text))
-        place = entry.anchor.replace("_", "-")  # as Sphinx writes ids
-        items.append(f"<li>{sentence} {link(entry.notebook, place, 'More')}</li>")
+        anchor = entry.anchor.replace("_", "-")  # as Sphinx writes ids
+        items.append(f"<li>{sentence} {link(entry.notebook, anchor, 'More')}</li>")
     return HTML(f'<ol class="headlines">{"".join(items)}</ol>')
 
 
@@ -50,8 +50,8 @@ def counts(card: pd.DataFrame) -> dict[str, int]:
         "data": int((~rests.isin(["", "definition", "printed", "released"])).sum()),
         "implemented": int((card["outcome"] == IMPLEMENTED).sum()),
     }
-    own = int((card["outcome"] == EXPERIMENT).sum())
-    return {"exhibits": len(card), "checked": sum(counted.values()), **counted, "own": own}
+    experiments = int((card["outcome"] == EXPERIMENT).sum())
+    return {"exhibits": len(card), "checked": sum(counted.values()), **counted, "own": experiments}
 
 
 def claims(card: pd.DataFrame) -> HTML:

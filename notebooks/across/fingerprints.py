@@ -25,7 +25,10 @@ EXCHANGED = ("1 word exchanged", "2 words exchanged", "3 words exchanged")
 def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
     """Return edited reports as :func:`radeval_lib.data.report_edits.edited` gives them: ``report``, ``edit``,
     ``reference``, ``candidate``."""
-    rows = [(int(one.case), one.group, reveal(one.reference), reveal(one.candidate)) for one in records]
+    rows = [
+        (int(record.case), record.group, reveal(record.reference), reveal(record.candidate))
+        for record in records
+    ]
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
 
 
@@ -65,8 +68,8 @@ def ratio(first: pd.Series, second: pd.Series, run: Run, name: str) -> Estimate:
     both = pd.concat([first, second], axis=1).dropna().to_numpy(np.float64)
     if both[:, 1].sum() <= 0:
         return Estimate(np.nan, np.nan, np.nan)
-    (found,) = sum_estimates(both, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
-    return found
+    (estimate,) = sum_estimates(both, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
+    return estimate
 
 
 def worth_in_words(frame: pd.DataFrame, run: Run) -> pd.DataFrame:
@@ -84,8 +87,8 @@ def worth_in_words(frame: pd.DataFrame, run: Run) -> pd.DataFrame:
         most = exchanged.ffill(axis=1).iloc[:, -1]
         both = pd.concat([wide[metric][LOST], most, words], axis=1).dropna().assign(reports=1.0)
         sums = both.to_numpy(np.float64)
-        (found,) = sum_estimates(sums, _worth, resamples=run.profile.resamples, rng=run.rng("words"))
-        rows[metric] = (found.value, found.low, found.high, len(sums))
+        (estimate,) = sum_estimates(sums, _worth, resamples=run.profile.resamples, rng=run.rng("words"))
+        rows[metric] = (estimate.value, estimate.low, estimate.high, len(sums))
     return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high", "n"])
 
 

@@ -28,10 +28,10 @@ them again where a data root has them."""
 
 def five_lines(reference: str, candidate: str) -> float:
     """Return how much of what is said, or denied, is said in both: "no effusion" is one word."""
-    said, meant = (
+    stated, meant = (
         set(re.findall(r"no \w+|\w+", " ".join(text.lower().split()))) for text in (candidate, reference)
     )
-    return len(said & meant) / max(1, len(said | meant))
+    return len(stated & meant) / max(1, len(stated | meant))
 
 
 class Nearest:
@@ -102,7 +102,7 @@ def honest(run: Run) -> Card:
 def built_to_win(run: Run) -> dict[str, Card]:
     """Return cards of the metric that is built to win, on the half that it knows and on the other."""
     metric = Nearest()
-    known = {name: metric.of_rows(recorded.load(name).table) for name in SETS}
+    stored = {name: metric.of_rows(recorded.load(name).table) for name in SETS}
     return {
         half: metric_card(
             metric,
@@ -112,7 +112,7 @@ def built_to_win(run: Run) -> dict[str, Card]:
             tuned="yes",
             half=half,
             quick=True,
-            rated_scores=known,
+            rated_scores=stored,
             data_root=None,
             seed=run.seed,
         )
@@ -127,8 +127,8 @@ def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
         key = f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"
         rows[key] = {**card.row(card.name), "n": card.data["radpref"]["candidates"]}
     card = cards["report"]
-    own = next(row for row in card.data["mts_dialog"] if row["metric"] == card.name)
-    table = pd.DataFrame.from_dict({**rows, "MTS-Dialog, F1 of facts": own}, orient="index")
+    mine = next(row for row in card.data["mts_dialog"] if row["metric"] == card.name)
+    table = pd.DataFrame.from_dict({**rows, "MTS-Dialog, F1 of facts": mine}, orient="index")
     return table[["value", "value_low", "value_high", "n"]].set_axis(["value", "low", "high", "n"], axis=1)
 
 

@@ -20,9 +20,9 @@ from radeval_lib.stats import calibration
 
 CONTRADICTS, SLIP, NUMBER, OPEN = "contradicts", "slip", "number", "open"
 _SAID = {
-    name: (whose, said)
+    name: (whose, claim)
     for whose, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()
-    for name, said in contrasts.items()
+    for name, claim in contrasts.items()
 }
 
 
@@ -155,8 +155,8 @@ def _overlap(reference: list[str], candidate: list[str]) -> float:
 def shifted_pairs() -> tuple[pd.DataFrame, Contrast, Contrast]:
     """Return the pairs that are scored of five reports, one of which keeps no sentence; how many, and their
     mean."""
-    said = ["Heart size is normal.", "Small left effusion.", "No acute process.", "Right basal opacity."]
-    references = [[line] for line in [*said, "Lines in place."]]
+    reports = ["Heart size is normal.", "Small left effusion.", "No acute process.", "Right basal opacity."]
+    references = [[line] for line in [*reports, "Lines in place."]]
     candidates = [["OK"] if line == ["Small left effusion."] else line for line in references]
     meant = [_overlap(*pair) for pair in zip(references, candidates, strict=True)]
     frame = pd.DataFrame(
@@ -193,7 +193,7 @@ def irregular_answers() -> Contrast:
 def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
     """Return how often the released search finds the best number of clusters: silhouettes with one noisy
     peak."""
-    found = {}
+    clusters = {}
     for sentences in (5, 8, 12, 20, 40):
         hits, ks = 0, np.arange(2, sentences)
         for _ in range(repeats):
@@ -201,9 +201,9 @@ def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
             heights = -np.abs(ks - peak) / sentences + rng.normal(0, 0.02, len(ks))
             silhouette = dict(zip(ks.tolist(), heights.tolist(), strict=True))
             hits += demo.search_clusters_released(silhouette, sentences) == ks[heights.argmax()]
-        found[sentences] = hits / repeats
-    frame = pd.DataFrame({"sentences": list(found), "search finds the best k": list(found.values())})
-    return frame, contrast("cluster_search", (1.0, found[20]))
+        clusters[sentences] = hits / repeats
+    frame = pd.DataFrame({"sentences": list(clusters), "search finds the best k": list(clusters.values())})
+    return frame, contrast("cluster_search", (1.0, clusters[20]))
 
 
 def aklu_bound() -> Contrast:
@@ -247,7 +247,7 @@ def labels_by_string() -> Contrast:
     text = "left pleural effusion , unchanged on left view"
     entities = [(0, 0, "ANAT-DP"), (1, 2, "OBS-DP")]
     labels = [demo.labels_by_string(text, entities, rule) for rule in _RULES]
-    kept = [meant == found for meant, found in zip(*labels, strict=True) if meant != "O"]
+    kept = [meant == assigned for meant, assigned in zip(*labels, strict=True) if meant != "O"]
     return contrast("labels_by_string", (len(kept), sum(kept)), len(kept))
 
 

@@ -23,7 +23,10 @@ ACCESS_WORDS = {
 def _manifests() -> list[Manifest]:
     """Return all manifests, the most open ones first."""
     order = list(ACCESS_WORDS)
-    return sorted(map(load_manifest, names()), key=lambda one: (order.index(one.access), one.title.lower()))
+    return sorted(
+        map(load_manifest, names()),
+        key=lambda manifest: (order.index(manifest.access), manifest.title.lower()),
+    )
 
 
 def catalogue() -> HTML:

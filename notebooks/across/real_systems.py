@@ -74,8 +74,8 @@ def between_groups(
 def _apart(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> pd.DataFrame:
     """Return, by study, the first system's score less the second's in the good direction, beside the first's
     row."""
-    one, other = (of_system(table, name).set_index("study") for name in pair)
-    return one.assign(apart=get(metric).sign() * (one[metric] - other[metric])).dropna(subset="apart")
+    first, other = (of_system(table, name).set_index("study") for name in pair)
+    return first.assign(apart=get(metric).sign() * (first[metric] - other[metric])).dropna(subset="apart")
 
 
 def named_codes(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
@@ -86,13 +86,13 @@ def named_codes(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
 
 def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
     """Draw how many studies have each of a file's texts, the most frequent first, as one line per file."""
-    for place, system in enumerate(systems):
+    for row, system in enumerate(systems):
         counts = of_system(table, system)["text"].value_counts()
         axes.plot(
             range(1, len(counts) + 1),
             counts,
-            color=plots.PALETTE[place],
-            marker=plots.MARKERS[place],
+            color=plots.PALETTE[row],
+            marker=plots.MARKERS[row],
             markevery=[0, len(counts) - 1],
             label=f"{system}, {len(counts)}",
         )

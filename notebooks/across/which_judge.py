@@ -95,8 +95,8 @@ def with_findings(
         pairs = table.assign(system=table["system"].map(SYSTEMS))
     listed = table[["reference_findings", "candidate_findings"]].set_axis(pairs.index)
     errors = {kind: marks.filter(regex=f"^{kind}_").sum(axis=1).to_numpy() for kind in ("false", "missing")}
-    own = pairs[["system", "case"]].assign(grade=marks["grade"].to_numpy(), **errors)
-    return own.join(listed), scores
+    marked = pairs[["system", "case"]].assign(grade=marks["grade"].to_numpy(), **errors)
+    return marked.join(listed), scores
 
 
 def groups(metrics: Mapping[str, Metric], labels: Mapping[str, str]) -> pd.Series:
@@ -127,7 +127,7 @@ def resampled(
     *,
     run: Run,
     name: str,
-    own: pd.DataFrame | None = None,
+    radiologist: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Draw cases and return τ_b of every metric, and of one radiologist (:data:`PERSON`), with the mean
     grade of the other radiologists, averaged over the one who is left out.
@@ -136,7 +136,7 @@ def resampled(
     """
     left_out = [
         drawn(
-            scores.assign(**{PERSON: (grades if own is None else own)[rater].to_numpy()}),
+            scores.assign(**{PERSON: (grades if radiologist is None else radiologist)[rater].to_numpy()}),
             grades.drop(columns=rater).mean(axis=1),
             cases,
             "kendall",

@@ -123,8 +123,8 @@ def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd
     """
     once = pairs.drop_duplicates("reference")
     if len(once) <= WARM_UP:
-        what = f"{len(once)} different references, of which the first {WARM_UP} are not timed"
-        raise DataError(what, "text pairs", "Give more pairs.")
+        sample = f"{len(once)} different references, of which the first {WARM_UP} are not timed"
+        raise DataError(sample, "text pairs", "Give more pairs.")
     milliseconds = {}
     for title, metric in metrics.items():
         texts = [once[column].tolist() for column in ("reference", "candidate")]
@@ -165,8 +165,8 @@ def draw(axes: Axes, times: pd.Series) -> None:
     axes.scatter(hours, range(len(hours)), color=plots.PALETTE[0], s=40, zorder=3)
     axes.set_xscale("log")
     axes.set_xlim(hours.min() / 2, hours.max() * 150)
-    for place, spent in enumerate(hours):
-        plots.label_point(axes, duration(spent), (spent, place), (8, 0), fontsize=11)
+    for row, spent in enumerate(hours):
+        plots.label_point(axes, duration(spent), (spent, row), (8, 0), fontsize=11)
     axes.set_xticks([1 / 60, 1, 24], ["1 min", "1 h", "1 day"])
     axes.set_xticks([], minor=True)
     plots.lines(axes, list(hours.index))

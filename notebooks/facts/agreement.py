@@ -62,14 +62,14 @@ def alpha_fits(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFra
     codes = [0.0, 0.5, 1.0]
     fits = pd.DataFrame(
         {
-            "table": place,
+            "table": number,
             "level": level,
             **{
                 name: krippendorff.alpha(table[list(who)], level_of_measurement=level, value_domain=codes)
                 for name, who in RATERS.items()
             },
         }
-        for place, table in enumerate(possible, start=1)
+        for number, table in enumerate(possible, start=1)
         for level in LEVELS
     )
     fits[FITTING] = ((fits[list(RATERS)] - printed.reindex(RATERS)).abs() <= _HALF).sum(axis=1)
@@ -106,8 +106,8 @@ def one_description(printed: Mapping[str, str], descriptions: int) -> list[Check
             np.abs(alphas - wanted[0])[:, :, None],
             np.maximum(np.abs(alphas - wanted[1])[:, None, :], np.abs(alphas - wanted[2])[None]),
         )
-        one, two, three = np.unravel_index(missed.argmin(), missed.shape)
-        closest = [alphas[one, two], alphas[one, three], alphas[two, three]]
+        first, two, three = np.unravel_index(missed.argmin(), missed.shape)
+        closest = [alphas[first, two], alphas[first, three], alphas[two, three]]
         checks[f"{level} level"] = check_statement(
             "the three agreements on accuracy, if one description alone had wrong facts",
             ", ".join(printed[pair] for pair in RATERS if pair != ALL),
@@ -177,8 +177,8 @@ def simulated_agreement(
     for _ in range(repeats):
         texts = draw_descriptions(rng, REPORTS, OVERLAPS)
         for spread in spreads:
-            found = count_alphas(count_facts(rng, texts, three_raters(spread)))
-            rows += [(spread, name, alpha, kinds[name]) for name, alpha in found.items()]
+            alphas = count_alphas(count_facts(rng, texts, three_raters(spread)))
+            rows += [(spread, name, alpha, kinds[name]) for name, alpha in alphas.items()]
     return pd.DataFrame(rows, columns=["spread", "metric", "alpha", "kind"])
 
 

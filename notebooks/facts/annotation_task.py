@@ -107,7 +107,7 @@ def project(
     for name, case in cases.items():
         if len({reveal(record.reference) for record in case}) > 1:
             raise ParameterError("its summaries have different references", f"case {name}")
-        shuffled = [case[place] for place in rng.permutation(len(case))]
+        shuffled = [case[index] for index in rng.permutation(len(case))]
         texts = {
             f"description_{number}": reveal(record.candidate)
             for number, record in enumerate(shuffled, start=1)
@@ -167,24 +167,26 @@ def answers(tasks: Sequence[Mapping[str, Any]], key: Mapping[str, Sequence[str]]
     """
     rows: list[dict[str, Any]] = []
     for number, task in enumerate(tasks, start=1):
-        place = f"{where}, task {task.get('id', number)}"
-        entry = reading.Entry(task, place)
+        task_name = f"{where}, task {task.get('id', number)}"
+        entry = reading.Entry(task, task_name)
         case = entry.inner("data").take("case", str)
         if case not in key:
-            raise FormatError("the key does not list this task's case", place, "Is it this project's key?")
+            raise FormatError(
+                "the key does not list this task's case", task_name, "Is it this project's key?"
+            )
         seen: set[str] = set()
         for annotation in entry.take("annotations", list):
-            annotation = reading.Entry(annotation, place)
+            annotation = reading.Entry(annotation, task_name)
             if annotation.get("was_cancelled"):
                 continue
             who = annotation.get("completed_by")  # a number, or an object with one, by the export's version
             rater = str(who.get("id") if isinstance(who, dict) else who)
-            spot = f"{place}, rater {rater}"
+            spot = f"{task_name}, rater {rater}"
             if rater in seen:
                 raise FormatError("the task is completed twice", spot, "Delete one of the annotations.")
             seen.add(rater)
-            found = zip(key[case], _completed(annotation, len(key[case]), spot), strict=True)
-            rows += [{"case": case, "system": system, "rater": rater, **row} for system, row in found]
+            completed = zip(key[case], _completed(annotation, len(key[case]), spot), strict=True)
+            rows += [{"case": case, "system": system, "rater": rater, **row} for system, row in completed]
     if not rows:
         raise FormatError("no task is completed", where)
     return pd.DataFrame(rows)

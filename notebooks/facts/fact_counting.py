@@ -150,12 +150,12 @@ def quoted_texts() -> list[Check]:
     ]
     return [
         check_statement(
-            Key("quoted text", what),
+            Key("quoted text", quantity),
             claim,
             f"{len(quoted.split())} words, {'in' if inside else 'not in'} Figure {figure}",
             inside,
         )
-        for what, claim, quoted, printed, figure in sides
+        for quantity, claim, quoted, printed, figure in sides
         for inside in [stands_in(quoted, printed)]
     ]
 

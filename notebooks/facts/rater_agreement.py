@@ -32,7 +32,7 @@ SIGNIFICANT = "significant errors, counted"
 
 def rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
     """Return the ratings of each pair; pairs that some rater left out are left out."""
-    rows = [(one.id, one.rater, one.rating, reveal(one.reference)) for one in records]
+    rows = [(record.id, record.rater, record.rating, reveal(record.reference)) for record in records]
     frame = pd.DataFrame(rows, columns=["id", "rater", "rating", "case"])
     frame["case"] = pd.factorize(frame["case"])[0]
     matrix = frame.pivot_table(index=["id", "case"], columns="rater", values="rating").dropna()
@@ -49,7 +49,7 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
     gaps : differences of alpha on the same draws of cases, by name.
     """
     resamples = run.profile.resamples
-    rated = {what: rating_matrix(run.load(role)) for what, role in RATED.items()}
+    rated = {quantity: rating_matrix(run.load(role)) for quantity, role in RATED.items()}
     if len({tuple(matrix.index.get_level_values("id")) for matrix in rated.values()}) > 1:
         raise DataError("grades and counts are of different texts", "", "Fill the roles from one data set.")
     compared = {
@@ -71,8 +71,10 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
     gaps = {name: gain(*pair, resamples, lambda: run.rng("agreement")) for name, pair in compared.items()}
     streams = {SIGNIFICANT: "alpha significant errors"}
     agreed = pd.concat(
-        alphas({what: matrix}, resamples=resamples, rng=run.rng(streams.get(what, f"alpha {what}")))
-        for what, matrix in rated.items()
+        alphas(
+            {quantity: matrix}, resamples=resamples, rng=run.rng(streams.get(quantity, f"alpha {quantity}"))
+        )
+        for quantity, matrix in rated.items()
     )
     intervals = [with_interval(row.alpha, row.low, row.high, ".2f") for row in agreed.itertuples()]
     table = agreed.assign(alpha=intervals).drop(columns=["low", "high"])
@@ -102,12 +104,12 @@ def _resampled(matrix: pd.DataFrame, resamples: int, rng: np.random.Generator) -
     was drawn, from sums over units.
     """
     values = matrix.to_numpy(dtype=np.float64).T
-    place = pd.factorize(matrix.index.get_level_values("case"))[0]
+    case_of = pd.factorize(matrix.index.get_level_values("case"))[0]
     raters = len(values)
     centred = values - values.mean()
     within, squares = centred.var(axis=0, ddof=1), (centred**2).sum(axis=0)
-    by_unit = np.column_stack([np.ones(len(place)), within, centred.sum(axis=0), squares])
-    by_case = pd.DataFrame(by_unit).groupby(place).sum().to_numpy()
+    by_unit = np.column_stack([np.ones(len(case_of)), within, centred.sum(axis=0), squares])
+    by_case = pd.DataFrame(by_unit).groupby(case_of).sum().to_numpy()
 
     def alpha(drawn: FloatArray) -> FloatArray:
         units, within, sums, squares = drawn.T

@@ -65,9 +65,9 @@ def lengths(frame: pd.DataFrame) -> pd.DataFrame:
 def length_prediction(frame: pd.DataFrame, target: str) -> pd.Series:
     """Return what the two texts' :func:`lengths` predict of a rate, by linear regression from other cases."""
     rates, cases = frame[target].to_numpy(dtype=float), frame["case"].to_numpy()
-    model, known = LinearRegression(), lengths(frame).to_numpy()
+    model, features = LinearRegression(), lengths(frame).to_numpy()
     return pd.Series(
-        cross_val_predict(model, known, rates, groups=cases, cv=GroupKFold(5)), index=frame.index
+        cross_val_predict(model, features, rates, groups=cases, cv=GroupKFold(5)), index=frame.index
     )
 
 

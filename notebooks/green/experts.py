@@ -94,8 +94,8 @@ def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Che
     checks = {}
     for row in readings.to_dict("records"):
         fits = low.low <= row["low"] <= low.high and high.low <= row["high"] <= high.high
-        name, found = f"Range {low.text} to {high.text}", f"{row['low']:.3f} to {row['high']:.3f}"
-        made = check_statement(name, f"{low.text} to {high.text}", found, bool(fits))
+        name, computed = f"Range {low.text} to {high.text}", f"{row['low']:.3f} to {row['high']:.3f}"
+        made = check_statement(name, f"{low.text} to {high.text}", computed, bool(fits))
         checks[f"{row['counts']}, {row['errors']} errors, {row['range over']}"] = made
     return by_reading(checks)
 
@@ -131,14 +131,14 @@ def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.Da
 
 def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws: pd.DataFrame) -> list[Check]:
     """Return checks of the radiologists' row of Table 6, ``cells``, against every reading of it."""
-    found = {
+    computed = {
         reading: [row["tau"], *(quantile(draws[reading], level) for level in (0.025, 0.975))]
         for reading, row in table.iterrows()
     }
     checks = list[Check]()
-    for key, values in zip(ENDS, zip(*found.values(), strict=True), strict=True):
+    for key, values in zip(ENDS, zip(*computed.values(), strict=True), strict=True):
         name = Key("radiologists' own row", EXPERTS, key)
-        of_readings = zip(found, values, strict=True)
+        of_readings = zip(computed, values, strict=True)
         made = {reading: check_value(name, cells[key], value) for reading, value in of_readings}
         checks += by_reading(made)
     return checks
@@ -157,15 +157,21 @@ def quantile(values: ArrayLike, level: float) -> Estimate:
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     """Return mean absolute differences by category, a row per expert, by what each is compared with."""
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
-        "mean of all six": lambda own: np.abs(own - own.mean(axis=1, keepdims=True)).mean(axis=0),
-        "mean of the other five": lambda own: np.abs(own - agreement.mean_of_others(own)).mean(axis=0),
-        "each of the other five": lambda own: agreement.means_of_pairs(
-            agreement.mean_absolute_differences(own)
+        "mean of all six": lambda counts_of: np.abs(counts_of - counts_of.mean(axis=1, keepdims=True)).mean(
+            axis=0
+        ),
+        "mean of the other five": lambda counts_of: np.abs(
+            counts_of - agreement.mean_of_others(counts_of)
+        ).mean(axis=0),
+        "each of the other five": lambda counts_of: agreement.means_of_pairs(
+            agreement.mean_absolute_differences(counts_of)
         ),
     }
     categories = dict(zip(LETTERS, np.moveaxis(counts, 1, 0), strict=True))
     return {
-        name: pd.DataFrame({f"({letter})": way(own) for letter, own in categories.items()}, RATERS)
+        name: pd.DataFrame(
+            {f"({letter})": way(counts_of) for letter, counts_of in categories.items()}, RATERS
+        )
         for name, way in ways.items()
     }
 
@@ -184,14 +190,14 @@ def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set
     return lists
 
 
-def check_largest(found: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
+def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
     """Return checks of whether GREEN deviates most in (c) alone, by every reading of the experts' rows.
 
     ``found``: what :func:`largest_of` lists, by reading. Where rounding decides, (c) alone is possible if (c)
     is in one of the lists and no other column in all of them; that leaves the reading open.
     """
     checks = {}
-    for reading, lists in found.items():
+    for reading, lists in largest.items():
         always, ever = set.intersection(*map(set, lists)), set.union(*map(set, lists))
         possible = always <= {"(c)"} <= ever
         checks[f"against {reading}"] = check_statement(
@@ -213,8 +219,8 @@ def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
     whole, total = counts * counts.shape[1], counts.sum(axis=1)
     tests = [pg.wilcoxon(rater, total, method="approx", correction=False).iloc[0] for rater in whole.T]
     pairs = [test[["W_val", "p_val"]].tolist() for test in tests]
-    found = pd.DataFrame(pairs, RATERS[: len(tests)], ["w", "p"])
-    return found.assign(difference=(counts - counts.mean(axis=1, keepdims=True)).mean(axis=0))
+    tests_table = pd.DataFrame(pairs, RATERS[: len(tests)], ["w", "p"])
+    return tests_table.assign(difference=(counts - counts.mean(axis=1, keepdims=True)).mean(axis=0))
 
 
 def check_experts_differ(totals: Counts) -> list[Check]:
@@ -232,10 +238,10 @@ def check_experts_differ(totals: Counts) -> list[Check]:
         ]
         experts = pg.multicomp(wilcoxon_tests(counts)["p"], method="bonf")[0]
         pairs = pg.multicomp(ps, method="bonf")[0]
-        found = f"{experts.sum()} of {experts.size} experts {corrected}"
-        every = check_statement("experts differ", claim, found, bool(experts.all()))
-        found = f"{pairs.sum()} of {pairs.size} pairs {corrected}"
-        some = check_statement("experts differ", claim, found, bool(pairs.any()))
+        outcome = f"{experts.sum()} of {experts.size} experts {corrected}"
+        every = check_statement("experts differ", claim, outcome, bool(experts.all()))
+        outcome = f"{pairs.sum()} of {pairs.size} pairs {corrected}"
+        some = check_statement("experts differ", claim, outcome, bool(pairs.any()))
         readings = {f"every expert from the mean of six, {kind} errors": every}
         checks += by_reading(readings | {f"some pairs, {kind} errors": some})
     return checks
@@ -252,10 +258,10 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
     if kind == "total":
         ways.append(agreement.wilcoxon_by_order([totals[part] for part in KINDS]))
     exact, in_floats, checks = wilcoxon_tests(totals[kind])["w"], np.concatenate(ways), list[Check]()
-    for (rater, cell), w, found in zip(by_name(tens, "rater").items(), exact, in_floats.T, strict=True):
+    for (rater, cell), w, approximate in zip(by_name(tens, "rater").items(), exact, in_floats.T, strict=True):
         name, made = Key(f"W of {kind} errors against the mean of six", rater), {}
         readings: dict[str, list[float]] = {"exact": [w]}
-        readings["in floating point"] = np.unique(np.round(found, 6)).tolist()
+        readings["in floating point"] = np.unique(np.round(approximate, 6)).tolist()
         for reading, values in readings.items():
             fits = any(cell.low <= value <= cell.high for value in values)
             words = ", ".join(f"{value:,.1f}" for value in values)

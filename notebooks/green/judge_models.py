@@ -36,7 +36,7 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
     printed = frame[frame["statistic"].isin(["mean", "sd"])]
     printed = printed.pivot_table(index=keys, columns="statistic", values=["value", "half_width"], sort=False)
     checks = []
-    for what, numbers, quantities in KINDS:
+    for quantity, numbers, quantities in KINDS:
         cells = printed[printed.index.get_level_values("quantity").isin(quantities)]
         bounds = []
         for key, row in cells.iterrows():
@@ -45,17 +45,17 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
             sd = Printed("", row["value", "sd"], row["half_width", "sd"], (*key, "sd"))
             bounds.append((sd, min(spreads), np.inf) if quantities is COUNTS else (sd, 0.0, max(spreads)))
         if bounds:
-            checks.append(check_bounds(f"standard deviations of {what}", f"± of {numbers}", bounds))
+            checks.append(check_bounds(f"standard deviations of {quantity}", f"± of {numbers}", bounds))
     return checks
 
 
 def check_quoted(
-    frame: pd.DataFrame, table: str, stated: Mapping[str, Printed], key: str, what: str, **where: str
+    frame: pd.DataFrame, table: str, stated: Mapping[str, Printed], key: str, quantity: str, **where: str
 ) -> list[Check]:
     """Return checks of a mean and standard deviation of the prose, ``key`` and ``key``_sd, against cells."""
     return [
         check_value(
-            Key(f"prose against {table}", what, statistic),
+            Key(f"prose against {table}", quantity, statistic),
             stated[name],
             cell(frame, statistic=statistic, **where).value,
         )

@@ -53,10 +53,10 @@ class Clusters:
 def error_sentences(analysis: str) -> dict[str, list[str]]:
     """Return the significant errors that an analysis names, by category letter."""
     body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
-    found: dict[str, list[str]] = {letter: [] for letter in LETTERS}
+    sentences: dict[str, list[str]] = {letter: [] for letter in LETTERS}
     for letter, listed in _LINE.findall(body):
-        found[letter] += [error.strip() for error in listed.split(";") if error.strip()]
-    return found
+        sentences[letter] += [error.strip() for error in listed.split(";") if error.strip()]
+    return sentences
 
 
 def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
@@ -82,7 +82,7 @@ def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
             labels, best = tried.astype(np.int64), score
     members = np.flatnonzero(labels == np.bincount(labels).argmax())
     order = np.argsort(-(vectors[members] @ vectors[members].mean(axis=0)), kind="stable")[:_NEAREST]
-    nearest = tuple(sentences[place] for place in members[order])
+    nearest = tuple(sentences[member] for member in members[order])
     (commonest, _), *_ = Counter(sentences).most_common(1)
     return Clusters(len(np.unique(labels)), most, len(members) / len(labels), nearest, commonest)
 
@@ -107,14 +107,14 @@ def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> 
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     names = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
-    found = [clusters[letter] for letter in LETTERS]
+    chosen = [clusters[letter] for letter in LETTERS]
     return pd.DataFrame(
         {
             "errors": counts.sum(axis=0),
             "reports": (counts > 0).mean(axis=0),
-            "centre of largest cluster": ["; ".join(dict.fromkeys(one.nearest)) for one in found],
-            "share in it": [one.share for one in found],
-            "commonest sentence": [one.commonest for one in found],
+            "centre of largest cluster": ["; ".join(dict.fromkeys(cluster.nearest)) for cluster in chosen],
+            "share in it": [cluster.share for cluster in chosen],
+            "commonest sentence": [cluster.commonest for cluster in chosen],
         },
         index=pd.Index(names, name="error"),
     )

@@ -54,16 +54,16 @@ class PercentScores:
     @property
     def observed(self) -> pd.DataFrame:
         """The scores themselves, one row per encoder."""
-        values = {column: [own.value[0] for own in drawn] for column, drawn in self.drawn.items()}
+        values = {column: [draws.value[0] for draws in drawn] for column, drawn in self.drawn.items()}
         return pd.DataFrame(values, index=pd.Index(self.encoders, name="encoder"))
 
     def intervals(self) -> pd.DataFrame:
         """Return one row per encoder and column: ``encoder``, ``column``, ``value``, ``low``, ``high`` (95
         %)."""
         rows = [
-            (encoder, column, own.value[0], *ends(own.total()[:, 0]).clip(0, 100))
+            (encoder, column, draws.value[0], *ends(draws.total()[:, 0]).clip(0, 100))
             for column, drawn in self.drawn.items()
-            for encoder, own in zip(self.encoders, drawn, strict=True)
+            for encoder, draws in zip(self.encoders, drawn, strict=True)
         ]
         return pd.DataFrame(rows, columns=["encoder", "column", "value", "low", "high"])
 
@@ -77,7 +77,7 @@ class PercentScores:
         """Return the rank of each encoder's NLU score, 1 for the best, with ``low`` and ``high``, 95 % of
         resampled ranks; equal ones share their mean rank."""
         observed = self.observed[SCORE]
-        drawn = pd.DataFrame([own.total()[:, 0] for own in self.drawn[SCORE]], index=observed.index)
+        drawn = pd.DataFrame([draws.total()[:, 0] for draws in self.drawn[SCORE]], index=observed.index)
         ranked = drawn.rank(ascending=False).to_numpy()
         low, high = np.quantile(ranked, (0.025, 0.975), axis=1, method="nearest")
         columns = {"rank": observed.rank(ascending=False), "low": low, "high": high}
@@ -105,7 +105,7 @@ def scores(
                 resamples=resamples,
                 rng=rng(f"{task.name} {column.domain}"),
             )
-    drawn[SCORE] = [mean_draws(own) for own in zip(*drawn.values(), strict=True)]
+    drawn[SCORE] = [mean_draws(draw_of) for draw_of in zip(*drawn.values(), strict=True)]
     return PercentScores(encoders, drawn)
 
 
@@ -123,9 +123,9 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
             "rales/fitting",
             "Have more records tested: `test_documents` in the profile, 0 for all.",
         )
-    tested = {key: own["case"].tolist() for key, own in rows.groupby(["encoder", "draw"], sort=False)}
+    tested = {key: group["case"].tolist() for key, group in rows.groupby(["encoder", "draw"], sort=False)}
     cases = next(iter(tested.values()))
-    if other := [key for key, own in tested.items() if own != cases]:
+    if other := [key for key, group in tested.items() if group != cases]:
         where = f"{other[0][0]} in draw {other[0][1]}"
         raise ResultError(f"{column.name}: other cases were tested with {where}", "rales/fitting")
     return [

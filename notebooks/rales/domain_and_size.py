@@ -152,11 +152,11 @@ def check_differences(scores: pd.DataFrame, source: str) -> list[Check]:
     name = Key("no pair of categories differs", source)
     claim, checks = "no statistically significant pairwise differences", {}
     for reading, (p, least) in readings.items():
-        found = f"least corrected p {p:.3f} (least possible {least:.3f})"
+        computed = f"least corrected p {p:.3f} (least possible {least:.3f})"
         if least < 0.05:
-            checks[reading] = check_statement(name, claim, found, bool(p >= 0.05))
+            checks[reading] = check_statement(name, claim, computed, bool(p >= 0.05))
         else:
-            checks[reading] = check_one_sided(name, claim, found, p < 0.05)
+            checks[reading] = check_one_sided(name, claim, computed, p < 0.05)
     return by_reading(checks)
 
 

@@ -95,8 +95,8 @@ def search(
             done = {"params": trial.parameters, "value": trial.value}
             study.add_trial(optuna.trial.create_trial(distributions=dimensions, **done))
         else:
-            own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-            study.sampler = optuna.samplers.TPESampler(seed=own, n_startup_trials=startup)
+            trial_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+            study.sampler = optuna.samplers.TPESampler(seed=trial_seed, n_startup_trials=startup)
             tried = study.ask(dimensions)
             _try(objective, tried.params, where)
             trial = _read(where, number)
@@ -232,8 +232,8 @@ def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[floa
     began = time.process_time()
     settings = {**plan.defaults, **hyperparameters}
     if unknown := sorted(settings.keys() - _KNOWN - _OF_REGIMES):
-        known = f"Settings: {', '.join(sorted(_KNOWN | _OF_REGIMES))}."
-        raise ParameterError(f"no setting {unknown[0]!r}", f"rales, {plan.task.name}", known)
+        remedy = f"Settings: {', '.join(sorted(_KNOWN | _OF_REGIMES))}."
+        raise ParameterError(f"no setting {unknown[0]!r}", f"rales, {plan.task.name}", remedy)
     task, parts = plan.task, plan.sample(draw)
     start = plan.start(draw)
     fitted = task.probe(start, plan.parts, plan.device) if plan.regime == "probe" else None

@@ -52,8 +52,8 @@ _FUNCTION = frozenset(
 def nearest(wanted: Sequence[str], library: Sequence[str], encoder: Encoder) -> dict[str, float]:
     """Return the cosine of each name with the nearest name of the library, by the name in lower case;
     capitals are not compared."""
-    asked, known = (sorted({name.lower() for name in side}) for side in (wanted, library))
-    table = unit(encoder.encode(asked)) @ unit(encoder.encode(known)).T
+    asked, library_names = (sorted({name.lower() for name in side}) for side in (wanted, library))
+    table = unit(encoder.encode(asked)) @ unit(encoder.encode(library_names)).T
     return dict(zip(asked, table.max(axis=1).tolist(), strict=True))
 
 
@@ -123,7 +123,7 @@ def proposed(
     if not words:
         return []
     rng = random.Random(f"{seed} {' '.join(words)}")
-    found = []
+    proposals = []
     for entity in entities:
         if rng.random() < miss:
             continue
@@ -132,12 +132,12 @@ def proposed(
             start, end = (max(0, start - 1), end) if rng.random() < 0.5 else (start, min(len(words), end + 1))
         if rng.random() < confuse:
             kind = _OPPOSITE.get(kind, kind)
-        found.append(Entity(start, end, kind))
+        proposals.append(Entity(start, end, kind))
     for _ in range(int(invent) + (rng.random() < invent % 1)):
         start = rng.randrange(len(words))
-        if not any(entity.start <= start < entity.end for entity in found):
-            found.append(Entity(start, start + 1, rng.choice(["Anatomy", *_POLARITY, *_BACK])))
-    return sorted(found, key=lambda entity: (entity.start, entity.end))
+        if not any(entity.start <= start < entity.end for entity in proposals):
+            proposals.append(Entity(start, start + 1, rng.choice(["Anatomy", *_POLARITY, *_BACK])))
+    return sorted(proposals, key=lambda entity: (entity.start, entity.end))
 
 
 def kind_of(entity: Entity, truth: Iterable[Entity]) -> str:
@@ -174,7 +174,7 @@ def judged(
         annotated = annotate(words, sentence.entities)
         thin = annotated_share(words, annotated) < cuts["density"]
         for entity, turned in zip(annotated, with_polarity(words, annotated), strict=True):
-            kinds = [kind_of(one, sentence.entities) for one in (entity, turned)]
+            kinds = [kind_of(candidate, sentence.entities) for candidate in (entity, turned)]
             rows.append((sentence.report, _name(words, entity), *kinds, entity.label != "Anatomy", thin))
     table = pd.DataFrame(rows, columns=["report", "name", "kind", "after", "finding", "thin"])
     near = nearest(table["name"].tolist(), library, encoder)
@@ -193,9 +193,9 @@ def taken(table: pd.DataFrame, run: Run) -> pd.DataFrame:
     rows = {}
     for (column, name), (entities, kinds) in parts.items():
         for kind, words in kinds.items():
-            own, rng = entities[entities["kind"] == kind], run.rng(f"{name} {kind}")
-            reports = own["report"].tolist()
-            interval = share_interval(own[column], reports, resamples=run.profile.resamples, rng=rng)
-            rows[name, words] = (*interval, len(own))
+            of_kind, rng = entities[entities["kind"] == kind], run.rng(f"{name} {kind}")
+            reports = of_kind["report"].tolist()
+            interval = share_interval(of_kind[column], reports, resamples=run.profile.resamples, rng=rng)
+            rows[name, words] = (*interval, len(of_kind))
     index = pd.MultiIndex.from_tuples(rows, names=["filter", "kind"])
     return pd.DataFrame(rows.values(), index=index, columns=["value", "low", "high", "n"])

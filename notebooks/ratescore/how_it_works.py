@@ -230,16 +230,16 @@ def check_only_difference(formula: pd.DataFrame) -> Check:
 def check_repeated(numbers: pd.DataFrame) -> list[Check]:
     """Return whether the formulas of A.1 insert the cosines and weights of its walk-through, and whether the
     weights of each numerator stand in its denominator."""
-    place = ["direction", "candidate_entity", "quantity"]
-    formula = numbers[numbers["place"] == "formula"].set_index(place, drop=False)
+    columns = ["direction", "candidate_entity", "quantity"]
+    formula = numbers[numbers["place"] == "formula"].set_index(columns, drop=False)
     in_text = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
     below = formula[formula["quantity"] == "weight in sum"]
     checks = []
-    for what, rows in (("text against formula", in_text), ("denominator against numerator", below)):
+    for comparison, rows in (("text against formula", in_text), ("denominator against numerator", below)):
         for _, row in rows.iterrows():
             quantity = row["quantity"].removesuffix(" in sum")
             inserted = formula.loc[(row["direction"], row["candidate_entity"], quantity), "value"]
-            key = Key(f"{quantity}, {what}", row["direction"], row["candidate_entity"])
+            key = Key(f"{quantity}, {comparison}", row["direction"], row["candidate_entity"])
             checks.append(check_value(key, printed_in(row), float(inserted), decimals=2))
     return checks
 
@@ -382,26 +382,26 @@ def _parts(
     marks: list[tuple[int, int, _Marked]] = []
     overlapping: list[_Marked] = []
     missing: list[_Marked] = []
-    place = 0
+    position = 0
     for number, entity in enumerate(entities, start=1):
-        found = (
+        spans = (
             [match.span() for match in _pattern(entity.text).finditer(text)] if entity.text.strip() else []
         )
-        free = [one for one in found if all(one[1] <= start or end <= one[0] for start, end, _ in marks)]
+        free = [span for span in spans if all(span[1] <= start or end <= span[0] for start, end, _ in marks)]
         name = f"{letter}{number}"
         if free:
-            start, place = next((one for one in free if one[0] >= place), free[0])
-            marks.append((start, place, (name, entity, text[start:place])))
-        elif found:
-            overlapping.append((name, entity, text[slice(*found[0])]))
+            start, position = next((span for span in free if span[0] >= position), free[0])
+            marks.append((start, position, (name, entity, text[start:position])))
+        elif spans:
+            overlapping.append((name, entity, text[slice(*spans[0])]))
         else:
             missing.append((name, entity, entity.text))
     parts: list[tuple[str, _Marked | None]] = []
-    place = 0
-    for start, end, marked in sorted(marks, key=lambda one: one[0]):
-        parts.append((text[place:start], marked))
-        place = end
-    return [*parts, (text[place:], None)], overlapping, missing
+    position = 0
+    for start, end, marked in sorted(marks, key=lambda span: span[0]):
+        parts.append((text[position:start], marked))
+        position = end
+    return [*parts, (text[position:], None)], overlapping, missing
 
 
 def _pattern(words: str) -> re.Pattern[str]:
@@ -425,7 +425,9 @@ def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: We
     """
     penalties = penalty_matrix(weights.penalty, Options())
     sides = {"reference": explanation.reference, "candidate": explanation.candidate}
-    content: dict[str, Any] = {side: [list(one) for one in entities] for side, entities in sides.items()}
+    content: dict[str, Any] = {
+        side: [list(entity) for entity in entities] for side, entities in sides.items()
+    }
     content |= {"cosines": cosines.tolist(), "types": TYPES, "names": RATE_TYPES}
     content |= {"weights": weights.matrix.tolist(), "penalties": penalties.tolist()}
     return interactive.pair_of_lists(content)

@@ -139,8 +139,10 @@ class NerModels:
     def measured(self, output: CellOutput) -> pd.DataFrame:
         """Return precision, recall, F1 and accuracy of a training on the test part: value, low and high."""
         counts, rng = output.tables["counts"], self.run.rng("intervals")
-        found = measures.intervals(counts, measures.TAGGING, resamples=self.run.profile.resamples, rng=rng)
-        return found.rename(index={"f1": "F1"})
+        intervals = measures.intervals(
+            counts, measures.TAGGING, resamples=self.run.profile.resamples, rng=rng
+        )
+        return intervals.rename(index={"f1": "F1"})
 
     def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
         """Return measures of one training minus those of another, on the same test reports."""

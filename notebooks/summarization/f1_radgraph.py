@@ -46,8 +46,8 @@ def check_schema(example: Example) -> list[Check]:
     used = [label.upper() for label in printed("rrs.example_a2_graph")["label"].drop_duplicates()]
     between = sum(len({*edge} & {*example.nodes}) == 2 for edge in example.edges)
 
-    def named(found: list[str]) -> str:
-        return f"{len(found)}: {', '.join(found)}"
+    def named(names: list[str]) -> str:
+        return f"{len(names)}: {', '.join(names)}"
 
     concepts = list(dict.fromkeys(label.split("-")[0] for label in labels))
     levels = [label for label in labels if label.startswith("OBS-")]
@@ -101,7 +101,7 @@ class Example:
     def graph(self) -> Graph:
         """Return the example's graph; the types of relations are not printed, so every edge gets the same
         one."""
-        places = {name: place for place, name in enumerate(self.nodes)}
+        places = {name: index for index, name in enumerate(self.nodes)}
         return radgraph.build_graph(
             [(name, self.labels[name]) for name in self.nodes],
             [(places[first], "relation", places[second]) for first, second in self.edges],
@@ -208,14 +208,14 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     """
     rows = {}
     for part, name in _TITLES.items():
-        own = counts[counts["part"] == part]
-        for label in ("all", *sorted(own["label"].unique())):
-            chosen = own if label == "all" else own[own["label"] == label]
+        counted = counts[counts["part"] == part]
+        for label in ("all", *sorted(counted["label"].unique())):
+            chosen = counted if label == "all" else counted[counted["label"] == label]
             sums = chosen.groupby(["seed", "case"], as_index=False)[_COUNTS].sum()
-            found = intervals(sums, MICRO, resamples=resamples, rng=rng)[["value", "low", "high"]]
+            interval = intervals(sums, MICRO, resamples=resamples, rng=rng)[["value", "low", "high"]]
             rows[name, label] = {
                 "gold": int(sums["gold"].sum() / sums["seed"].nunique()),
-                **{title: Estimate(*found.loc[measure]) for measure, title in _MEASURES.items()},
+                **{title: Estimate(*interval.loc[measure]) for measure, title in _MEASURES.items()},
             }
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -223,13 +223,13 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
 def graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[list[list[Graph]], list[list[Graph]]]:
     """Return graphs of the references and the candidates, by the generator and as an extractor finds them."""
     gold: list[list[Graph]] = []
-    found: list[list[Graph]] = []
+    drawn: list[list[Graph]] = []
     for side in ("reference", "candidate"):
         texts = [getattr(pair, side).findings for pair in pairs]
         gold.append([parse_graph(radgraph_json(text)["entities"]) for text in texts])
         annotated = extractor.annotate([text.text for text in texts])
-        found.append([parse_graph(item["entities"]) for item in annotated])
-    return gold, found
+        drawn.append([parse_graph(item["entities"]) for item in annotated])
+    return gold, drawn
 
 
 def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
@@ -257,13 +257,13 @@ def beside_printed(rows: pd.DataFrame, graph: Graph) -> pd.DataFrame:
     where the graph has no such entity. Capitals do not count.
     """
     triplet = {words.lower(): (label.lower(), str(flag)) for words, label, flag in radgraph.triplets(graph)}
-    found = [triplet.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]
+    ours = [triplet.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]
     return pd.DataFrame(
         {
             "entity": rows["entity"],
             "label printed": rows["label"].str.lower(),
-            "label found": [label for label, _ in found],
+            "label found": [label for label, _ in ours],
             "relation printed": rows["printed"],
-            "relation found": [flag for _, flag in found],
+            "relation found": [flag for _, flag in ours],
         }
     )

@@ -37,12 +37,12 @@ def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis
     shown = shown or judged(systems)
     ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
-    found = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
+    basis = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
     if graphs and run.filler("models", "graph_model").startswith(CELL_MODEL):
-        found = found.with_own("the graph model learned from generated reports")
+        basis = basis.with_own("the graph model learned from generated reports")
     if not ours:
-        return found
-    return found.with_own(f"{described(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}")
+        return basis
+    return basis.with_own(f"{described(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}")
 
 
 def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
@@ -76,9 +76,9 @@ def means_of_systems(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFram
     tested = scores[scores["group"].isin(TRAINED)]
     rows = {}
     for system in tested["system"].drop_duplicates():
-        own = of_system(tested, system)
-        means = own.groupby("group")[metric].mean().reindex(TRAINED)
-        rows[system] = {**means.to_dict(), "all tests": f"{mean_of(run, own, metric, system):.3f}"}
+        of_one = of_system(tested, system)
+        means = of_one.groupby("group")[metric].mean().reindex(TRAINED)
+        rows[system] = {**means.to_dict(), "all tests": f"{mean_of(run, of_one, metric, system):.3f}"}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -92,7 +92,7 @@ def tests_of_each(rows: pd.DataFrame) -> str:
 def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
     """Return what the sample of systems' ``rows`` is of: reports, the metric, and which systems learn
     nothing."""
-    untrained = [name for name, own in rows.items() if own["train_set"].eq("").all()]
+    untrained = [name for name, scores in rows.items() if scores["train_set"].eq("").all()]
     learns = "learns" if len(untrained) == 1 else "learn"
     return f"test reports ({metric}{f'; {joined(untrained)} {learns} nothing' if untrained else ''})"
 
@@ -109,7 +109,7 @@ def best_everywhere(
     ``rows``: scores of each of the rivals, all with the same groups. ``first``: the one that is claimed to be
     best. ``name``, ``claim``: see :class:`radeval_lib.study.checks.Check`.
     """
-    means = pd.DataFrame({key: own.groupby("group")[metric].mean() for key, own in rows.items()})
+    means = pd.DataFrame({key: scores.groupby("group")[metric].mean() for key, scores in rows.items()})
     rivals = [key for key in rows if key != first]
     is_highest = means[first] > means[rivals].max(axis=1)
 
@@ -123,10 +123,12 @@ def best_everywhere(
 
     led = [group for group in means.index[is_highest] if all(gap(group, key).low > 0 for key in rivals)]
     beaten = [group for group in means.index[~is_highest] if is_beaten(group)]
-    found = f"{first} highest on {out_of(is_highest.sum(), len(means), str)}"
-    found += f", ahead beyond chance on {len(led)}"
-    found += f", behind beyond chance on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
-    return check_statement(name, claim, found, False if beaten else True if len(led) == len(means) else None)
+    outcome = f"{first} highest on {out_of(is_highest.sum(), len(means), str)}"
+    outcome += f", ahead beyond chance on {len(led)}"
+    outcome += f", behind beyond chance on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
+    return check_statement(
+        name, claim, outcome, False if beaten else True if len(led) == len(means) else None
+    )
 
 
 def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:

@@ -46,7 +46,7 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
     DataError
         If it has none whatever fills the role.
     """
-    own = summarization.settings(run.profile)
+    settings = summarization.settings(run.profile)
     parts = divided(named(run.load(ROLE)), run.rng("splits"))
     pools = {
         name: {part: [r for r in parts[part] if name in (ALL, r.group)] for part in ("train", "dev")}
@@ -54,7 +54,9 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
     }
     if empty := [name for name, pool in pools.items() if not pool["train"]]:
         _refuse(run, ROLE, f"no report of {joined(empty)}")
-    return _run(run, systems, pools, parts["test"], {"train": own.reports_a_pair, "dev": own.dev_a_pair})
+    return _run(
+        run, systems, pools, parts["test"], {"train": settings.reports_a_pair, "dev": settings.dev_a_pair}
+    )
 
 
 def _refuse(run: Run, role: str, lack: str) -> NoReturn:
@@ -81,13 +83,13 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
     DataError
         If there is none whatever fills the role.
     """
-    own = summarization.settings(run.profile)
+    settings = summarization.settings(run.profile)
     parts = divided(run.load("summaries"), run.rng("splits"))
     if not parts["test"]:
         _refuse(run, "summaries", "no test report")
     kept = seen_groups(parts["train"], run.rng("groups"))
     pool = {part: [record for record in parts[part] if record.group in kept] for part in ("train", "dev")}
-    sizes = {"train": own.rales_reports, "dev": own.rales_dev}
+    sizes = {"train": settings.rales_reports, "dev": settings.rales_dev}
     scores = _run(run, systems, {ALL: pool}, parts["test"], sizes, whole=True)
     return scores.assign(seen=scores["group"].isin(kept))
 
@@ -115,13 +117,13 @@ class _Tests:
         """Return one row per report. Graphs take most of the time, so their metrics score the first seed
         alone, and no reports of other pairs than that of training; NaN if they do not."""
         table = self._cases.assign(seed=seed, system=system, train_set=train_set)
-        own = [row for row, group in enumerate(self._groups) if train_set in ("", ALL, group)]
+        own_rows = [row for row, group in enumerate(self._groups) if train_set in ("", ALL, group)]
         for metric in self._metrics:
             if "graph_model" not in metric.needs:
                 table[metric.name] = metric.score(self.references, written).values
             elif seed == self._first_seed:
-                texts = [self.references[row] for row in own], [written[row] for row in own]
-                table.loc[own, metric.name] = metric.score(*texts).values
+                texts = [self.references[row] for row in own_rows], [written[row] for row in own_rows]
+                table.loc[own_rows, metric.name] = metric.score(*texts).values
         return table
 
 

@@ -143,7 +143,7 @@ def run(
         raise ParameterError("a parameter is given twice", "-p", "Give each parameter once.")
     values = execute.parse_parameters(name, {"data_root": data_root, **given})
     values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
-    place = execute.place_of(name, values)
-    execute.run_notebook(name, values, place, progress=not quiet, in_build=in_build)
+    folders = execute.place_of(name, values)
+    execute.run_notebook(name, values, folders, progress=not quiet, in_build=in_build)
     if not quiet:
-        click.echo(f"Executed: {display_path(place.executed)}\nResults:  {display_path(place.left)}")
+        click.echo(f"Executed: {display_path(folders.executed)}\nResults:  {display_path(folders.left)}")

@@ -85,7 +85,9 @@ def data_verify(dataset: str, data_root: str) -> None:
     for name in dict.fromkeys(file.dataset for file in statuses if file.state != "missing"):
         if not data.load_manifest(name).counts and root:  # no paper prints anything of it
             counts = readers.reader(name).count(readers.load(name, root))
-            click.echo(f"{name}: " + ", ".join(f"{number:,} {what}" for what, number in counts.items()))
+            click.echo(
+                f"{name}: " + ", ".join(f"{number:,} {quantity}" for quantity, number in counts.items())
+            )
             continue
         for count in check_dataset(name, root) if root else ():
             loaded = "not loaded whole" if count.loaded is None else f"loaded {count.loaded:,}"

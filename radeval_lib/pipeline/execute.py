@@ -202,7 +202,7 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
 
 
 def run_notebook(
-    name: str, parameters: Mapping[str, Any], place: RunFolders, *, progress: bool, in_build: bool
+    name: str, parameters: Mapping[str, Any], folders: RunFolders, *, progress: bool, in_build: bool
 ) -> None:
     """Execute a notebook; what it leaves takes its place whole when it has succeeded, or not at all.
 
@@ -222,36 +222,36 @@ def run_notebook(
         If another process writes to the same place.
     """
     logging.getLogger("papermill").setLevel(logging.ERROR)
-    failed = place.executed.with_suffix(".failed.ipynb")
+    failed = folders.executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
     started = time.monotonic()
     with ExitStack() as held:
         if not in_build:
-            held.enter_context(steps.locked(place.output_dir / BUILD_LOCK, shared=True))
-        held.enter_context(steps.locked(cells.lock_path(place.executed)))
-        folder = held.enter_context(atomic.scratch(place.executed.parent))
+            held.enter_context(steps.locked(folders.output_dir / BUILD_LOCK, shared=True))
+        held.enter_context(steps.locked(cells.lock_path(folders.executed)))
+        folder = held.enter_context(atomic.scratch(folders.executed.parent))
         executed = folder / "executed.ipynb"
-        with atomic.new_folder(place.left) as stage:
+        with atomic.new_folder(folders.left) as stage:
             try:
-                _execute(name, parameters, place, stage, executed, progress)
+                _execute(name, parameters, folders, stage, executed, progress)
             except PapermillExecutionError as error:
                 if not (in_build and error.ename == AbsentDataError.__name__ and error.evalue):
                     secret = bool(restricted_in(data.data_root(parameters["data_root"] or None)))
                     raise _failure(name, error, executed, failed, secret=secret) from None
-                print(f"radbook: {place.name} is left out: {error.evalue}", flush=True)
+                print(f"radbook: {folders.name} is left out: {error.evalue}", flush=True)
                 _leave_out(name, parameters, stage, executed, error.evalue)
             else:
-                if place.is_cell and not (stage / cells.FACTS).is_file():
+                if folders.is_cell and not (stage / cells.FACTS).is_file():
                     remedy = "Save its results in its last code cell."
                     raise NotebookError("this job saved nothing", f"notebooks/{name}.md", remedy)
                 nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
-        os.replace(executed, place.executed)
-    shutil.rmtree(place.output_dir / cells.UNFINISHED / place.name, ignore_errors=True)
-    steps.note_seconds(place.output_dir, place.name, time.monotonic() - started)
+        os.replace(executed, folders.executed)
+    shutil.rmtree(folders.output_dir / cells.UNFINISHED / folders.name, ignore_errors=True)
+    steps.note_seconds(folders.output_dir, folders.name, time.monotonic() - started)
 
 
 def _execute(
-    name: str, parameters: Mapping[str, Any], place: RunFolders, stage: Path, executed: Path, progress: bool
+    name: str, parameters: Mapping[str, Any], folders: RunFolders, stage: Path, executed: Path, progress: bool
 ) -> None:
     """Run a notebook's cells with papermill into the notebook ``executed``; its kernel leaves its results in
     the folder ``stage``.
@@ -265,7 +265,7 @@ def _execute(
     """
     settings = profiles.profile(str(parameters["profile"]))
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))  # before libraries load
-    is_builds = place.output_dir == BUILD / settings.name
+    is_builds = folders.output_dir == BUILD / settings.name
     source = executed.with_name("source.ipynb")
     nbformat.write(read_source(NOTEBOOKS / f"{name}.md"), source)
     # The kernel's sockets are files, since two kernels that start at once may pick the same TCP port; their
@@ -278,7 +278,7 @@ def _execute(
                 source,
                 executed,
                 # No folder of this machine if it can be avoided, so that equal results are equal bytes.
-                {**parameters, "output_dir": "" if is_builds else display_path(place.output_dir)},
+                {**parameters, "output_dir": "" if is_builds else display_path(folders.output_dir)},
                 request_save_on_cell_execute=False,  # else it is written twice a cell
                 progress_bar=progress,
                 cwd=ROOT,

@@ -210,6 +210,6 @@ def _lab_buttons(lab: sources.Lab, has_otter: bool) -> str:
     """Return how to get the notebook: by a link, on Binder if the repository is named, or by a command."""
     links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>'] * has_otter
     if repository := citing.home():  # where postBuild has made the labs
-        place = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"
-        links.append(f'<a href="{place}/{lab.name}.ipynb">Open in Binder</a>')
+        address = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"
+        links.append(f'<a href="{address}/{lab.name}.ipynb">Open in Binder</a>')
     return f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'

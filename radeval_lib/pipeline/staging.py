@@ -45,8 +45,8 @@ def settings(edition: str = "") -> str:
         footer.append(f"Last commit of the repository: {commit[:7]} of {day}.")
     if edition in profiles.names():
         footer.append(f"Edition: {edition}.")
-        own = profiles.profile(edition)
-        sets = recordings.of_edition(own.roles.values(), own.needs_data_root)
+        edition_profile = profiles.profile(edition)
+        sets = recordings.of_edition(edition_profile.roles.values(), edition_profile.needs_data_root)
         stale = {name: metrics for name, metrics in sets.items() if recordings.out_of_date(name, metrics)}
         footer += recordings.sentences(stale)
     # Not under html: the options of the theme that stand under sphinx replace what is said there.

@@ -30,8 +30,8 @@ def test_control_characters_are_escaped_and_long_values_are_cut_in_the_middle() 
 
 
 @given(st.text(max_size=400), st.text(max_size=400))
-def test_every_message_is_one_short_line_that_prints(what: str, where: str) -> None:
-    message = str(RadevalError(what, where))
+def test_every_message_is_one_short_line_that_prints(label: str, where: str) -> None:
+    message = str(RadevalError(label, where))
     assert message.isprintable()
     assert len(message) <= 300
     message.encode()

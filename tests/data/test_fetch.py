@@ -201,26 +201,26 @@ def test_what_a_hub_refuses_is_a_fetch_error(
 
 
 def test_add(toy: DataFile, tmp_path: Path) -> None:
-    root, own = tmp_path / "root", tmp_path / "downloads" / "a.bin"
+    root, values = tmp_path / "root", tmp_path / "downloads" / "a.bin"
     root.mkdir()
-    own.parent.mkdir()
-    own.write_bytes(CONTENT)
-    assert fetch.add("toy", [own], root) == [root / "toy/a.bin"]
-    assert own.read_bytes() == CONTENT
-    own.write_bytes(b"other")
+    values.parent.mkdir()
+    values.write_bytes(CONTENT)
+    assert fetch.add("toy", [values], root) == [root / "toy/a.bin"]
+    assert values.read_bytes() == CONTENT
+    values.write_bytes(b"other")
     with pytest.raises(ChecksumError):
-        fetch.add("toy", [own], root)
+        fetch.add("toy", [values], root)
     assert (root / "toy/a.bin").read_bytes() == CONTENT
     assert _left(root) == ["toy/a.bin"]
 
 
 def test_add_tells_files_of_one_name_apart(tmp_path: Path) -> None:
-    root, own = tmp_path / "root", tmp_path / "MIMIC_IV"
+    root, values = tmp_path / "root", tmp_path / "MIMIC_IV"
     root.mkdir()
-    own.mkdir()
-    for folder in (own, tmp_path):
+    values.mkdir()
+    for folder in (values, tmp_path):
         (folder / "dev_IOB.json").write_bytes(b"[]")
-    (added,) = fetch.add("rate_ner", [own / "dev_IOB.json"], root)
+    (added,) = fetch.add("rate_ner", [values / "dev_IOB.json"], root)
     assert added == root / "rate_ner/MIMIC_IV/dev_IOB.json"
     with pytest.raises(FetchError):
         fetch.add("rate_ner", [tmp_path / "dev_IOB.json"], root)

@@ -192,8 +192,8 @@ def test_every_page_and_corpus_is_named(build: Path) -> None:
     for page in ("index.html", "rales/scores.html"):
         (build / page).write_text(f"<p>{SECRET}</p>")
     corpora = {"a": [SECRET], "b": ["nothing of it is here, whatever else there may be"], "c": (SECRET,)}
-    found = {(leak.corpus, leak.file) for leak in scan(build, corpora)}
-    assert found == {(name, page) for name in "ac" for page in ("index.html", "rales/scores.html")}
+    result = {(leak.corpus, leak.file) for leak in scan(build, corpora)}
+    assert result == {(name, page) for name in "ac" for page in ("index.html", "rales/scores.html")}
 
 
 @settings(max_examples=30, deadline=None)
@@ -241,8 +241,8 @@ def test_public_texts_hold_what_the_papers_print_and_open_sets_say(tmp_path: Pat
 
 
 def test_the_layout_of_an_analysis_is_no_leak_but_what_it_lists_is(tmp_path: Path) -> None:
-    said = "a small pleural effusion on the left that is older than the line"
-    analysis = green_analysis.render([[said], *[0] * 5], [0] * 6, 2)
+    text = "a small pleural effusion on the left that is older than the line"
+    analysis = green_analysis.render([[text], *[0] * 5], [0] * 6, 2)
     (tmp_path / "root" / "green_training").mkdir(parents=True)
     turns = [{"from": "human", "value": "Reference: \nCandidate: "}, {"from": "gpt", "value": analysis}]
     (tmp_path / "root" / "green_training" / "train.json").write_text(json.dumps([{"conversations": turns}]))
@@ -250,7 +250,7 @@ def test_the_layout_of_an_analysis_is_no_leak_but_what_it_lists_is(tmp_path: Pat
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text(green_analysis.render([0] * 6, [0] * 6, 1))
     assert not scan(tmp_path / "pages", corpora)
-    (tmp_path / "pages" / "a.html").write_text(said)
+    (tmp_path / "pages" / "a.html").write_text(text)
     assert scan(tmp_path / "pages", corpora)
 
 
@@ -267,8 +267,8 @@ def test_pictures_are_refused_unless_they_are_trusted(build: Path) -> None:
     (build / "run.ipynb").write_text(json.dumps({"cells": [{"data": {"image/png": "iVBORw0KGgo="}}]}))
     (build / "figure.svg").write_text("<svg><image href='data:image/png;base64,iVBORw0KGgo='/></svg>")
     trusted = [checksums.of_bytes(PICTURE + b"ours")]
-    found = {leak.file for leak in scan(build, CORPORA, trusted=trusted)}
-    assert found == {"_images/a.png", "_images/b.pdf", "page.html", "run.ipynb", "figure.svg"}
+    files = {leak.file for leak in scan(build, CORPORA, trusted=trusted)}
+    assert files == {"_images/a.png", "_images/b.pdf", "page.html", "run.ipynb", "figure.svg"}
     assert not scan(build, {})
 
 

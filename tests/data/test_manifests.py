@@ -28,8 +28,8 @@ from tests.data import samples
 
 
 def test_every_data_set_has_a_manifest_and_a_reader() -> None:
-    own = {name for name in data.names() if load_manifest(name).reader}
-    assert set(data.names()) - own == set(registry.READERS)
+    kept_names = {name for name in data.names() if load_manifest(name).reader}
+    assert set(data.names()) - kept_names == set(registry.READERS)
 
 
 @pytest.mark.parametrize("name", data.names())

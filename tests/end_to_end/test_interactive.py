@@ -15,12 +15,12 @@ LEFT_OUT = "-1"
 
 def test_an_edited_pair_scores_as_the_library_does(html: Path, page: Page) -> None:
     page.goto((html / "notebooks" / "ratescore" / "how_it_works.html").as_uri())
-    told = json.loads(page.eval_on_selector(".ra-pair script", "script => script.textContent"))
+    message = json.loads(page.eval_on_selector(".ra-pair script", "script => script.textContent"))
     sides = ["reference", "candidate"]
-    places = [(side, place) for side in sides for place in range(len(told[side]))]
+    places = [(side, position) for side in sides for position in range(len(message[side]))]
     scorer = ratescore.Scorer("long", ratescore.options("released"))
     rng = np.random.default_rng(0)
-    chosen = {where: told["types"].index(told[where[0]][where[1]][1]) for where in places}
+    chosen = {where: message["types"].index(message[where[0]][where[1]][1]) for where in places}
     for edit in range(6):
         if edit:
             where = places[rng.integers(len(places))]
@@ -28,9 +28,10 @@ def test_an_edited_pair_scores_as_the_library_does(html: Path, page: Page) -> No
             page.locator(".ra-pair select").nth(places.index(where)).select_option(str(chosen[where]))
         kept = {side: [n for s, n in places if s == side and chosen[s, n] >= 0] for side in sides}
         entities = {
-            side: [(told[side][n][0], told["types"][chosen[side, n]]) for n in kept[side]] for side in sides
+            side: [(message[side][n][0], message["types"][chosen[side, n]]) for n in kept[side]]
+            for side in sides
         }
-        cosines = np.array(told["cosines"])[np.ix_(kept["reference"], kept["candidate"])]
+        cosines = np.array(message["cosines"])[np.ix_(kept["reference"], kept["candidate"])]
         wanted = scorer.score(entities["reference"], entities["candidate"], cosines)
         expect(page.locator(".ra-pair [role=status]")).to_contain_text(f"core {wanted.score:.3f}")
 

@@ -34,7 +34,7 @@ _SEQ2SEQ = {
     "max_position_embeddings": PLACES, "decoder_start_token_id": 2, "forced_eos_token_id": 2,
 }  # fmt: skip
 _TAGGERS = ("Angelakeke/RaTE-NER-Deberta", "blaze999/Medical-NER")
-_RATE_LABELS = ["O", *(f"{place}-{kind.upper()}" for kind in RATE_TYPES for place in "BI")]
+_RATE_LABELS = ["O", *(f"{position}-{kind.upper()}" for kind in RATE_TYPES for position in "BI")]
 
 
 def write(names: Iterable[str], hub: Path, texts: Iterable[str]) -> None:

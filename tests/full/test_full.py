@@ -178,6 +178,6 @@ def test_restricted_texts_have_words_that_nothing_else_has() -> None:
     assert not pages_saying & set(data_files.MADE_UP)
     for text in generated:
         words = data_files.restricted(text).split(" ")
-        adjoining = [words[place : place + 4] for place in range(len(words) - 3)]
+        adjoining = [words[position : position + 4] for position in range(len(words) - 3)]
         assert all(set(some) & set(data_files.MADE_UP) for some in adjoining)
         assert " ".join(word for word in words if word not in data_files.MADE_UP) == text

@@ -67,11 +67,11 @@ def test_costs_are_shares_of_what_another_report_costs(tmp_path: object) -> None
     assert pairs["edit"].value_counts()["same"] == 2
     frame = fingerprints.losses({"BLEU": metrics.create("bleu")}, pairs)
     assert frame.loc[frame["edit"] == "same", "BLEU"].tolist() == [0, 0]
-    found = fingerprints.costs(frame, ["6", "a sentence twice"], run).set_index("edit")
-    assert found.loc["6", ["value", "low", "high"]].tolist() == pytest.approx([1, 1, 1])
+    set_index = fingerprints.costs(frame, ["6", "a sentence twice"], run).set_index("edit")
+    assert set_index.loc["6", ["value", "low", "high"]].tolist() == pytest.approx([1, 1, 1])
     wide = frame.pivot(index="report", columns="edit", values="BLEU")
     wanted = wide["a sentence twice"].sum() / wide["another report"].sum()
-    assert np.isclose(found.loc["a sentence twice", "value"], wanted)
+    assert np.isclose(set_index.loc["a sentence twice", "value"], wanted)
 
 
 def test_layouts_keep_every_word() -> None:
@@ -89,8 +89,8 @@ def test_a_lost_denial_is_worth_its_loss_over_that_of_a_word() -> None:
     rows += [(0, fingerprints.EXCHANGED[0], 0.1), (0, fingerprints.EXCHANGED[1], 0.4)]
     rows += [(1, fingerprints.EXCHANGED[0], 0.2), (3, fingerprints.EXCHANGED[2], 9.0)]
     frame = pd.DataFrame(rows, columns=["report", "edit", "m"])
-    found = fingerprints.worth_in_words(frame, run).loc["m"]  # type: ignore[arg-type]
-    assert (found["value"], found["n"]) == (pytest.approx(0.3 / (0.6 / 3)), 2)
+    result = fingerprints.worth_in_words(frame, run).loc["m"]  # type: ignore[arg-type]
+    assert (result["value"], result["n"]) == (pytest.approx(0.3 / (0.6 / 3)), 2)
     free = frame.assign(m=frame["m"].where(frame["edit"] == fingerprints.LOST, 0.0))
     assert fingerprints.worth_in_words(free, run).loc["m", "value"] == np.inf  # type: ignore[arg-type]
 

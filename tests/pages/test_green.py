@@ -24,10 +24,10 @@ def test_labels_hold_no_text_and_no_sentence_twice():
 
 def test_sentences_of_an_analysis():
     (analysis,) = RulesJudge().judge([("No effusion. Left nodule.", "Right effusion. Cardiomegaly.")])
-    said = summary.error_sentences(analysis)
-    assert said["a"] == ["Cardiomegaly", "Pleural effusion (right)"]
-    assert said["b"] == ["Nodule (left)"]
-    assert said["c"] == []
+    error_sentences = summary.error_sentences(analysis)
+    assert error_sentences["a"] == ["Cardiomegaly", "Pleural effusion (right)"]
+    assert error_sentences["b"] == ["Nodule (left)"]
+    assert error_sentences["c"] == []
 
 
 def test_the_largest_cluster_and_its_centre():
@@ -37,11 +37,11 @@ def test_the_largest_cluster_and_its_centre():
     def encode(texts):
         return np.array([vectors[text] for text in texts], dtype=np.float32)
 
-    found = summary.cluster(words, encode, 0)
-    assert found.nearest == ("left nodule",) * 3
-    assert found.share == 0.6
-    assert found.commonest == "left nodule"
-    assert (found.chosen, found.most) == (2, 2)  # of three distinct sentences: no choice of k
+    cluster = summary.cluster(words, encode, 0)
+    assert cluster.nearest == ("left nodule",) * 3
+    assert cluster.share == 0.6
+    assert cluster.commonest == "left nodule"
+    assert (cluster.chosen, cluster.most) == (2, 2)  # of three distinct sentences: no choice of k
     assert summary.cluster(words[:9], encode, 0).chosen == 1  # two distinct sentences are no clusters yet
     nothing = summary.cluster([], encode, 0)
     assert (nothing.nearest, nothing.most) == ((), 0)
@@ -49,7 +49,7 @@ def test_the_largest_cluster_and_its_centre():
 
 def test_a_summary_is_by_letter_whatever_the_order_of_the_clusters():
     (analysis,) = RulesJudge().judge([("No effusion. Left nodule.", "Right effusion.")])
-    clusters = {letter: summary.Clusters(share=place / 10) for place, letter in enumerate("fedcba")}
+    clusters = {letter: summary.Clusters(share=position / 10) for position, letter in enumerate("fedcba")}
     table = summary.summary_table([analysis], clusters)
     assert table["share in it"].tolist() == [0.5, 0.4, 0.3, 0.2, 0.1, 0.0]
     assert table["errors"].tolist() == [1, 1, 0, 0, 0, 0]

@@ -33,11 +33,11 @@ def test_ranges_of_tau_by_reading() -> None:
 def test_differences_by_category_by_hand() -> None:
     counts = np.zeros((1, 6, 6))
     counts[0, 0] = [6, 0, 0, 0, 0, 0]
-    found = experts.by_category(counts)
-    assert found["mean of all six"]["(a)"].tolist() == pytest.approx([5, 1, 1, 1, 1, 1])
-    assert found["mean of the other five"]["(a)"].tolist() == pytest.approx([6] + [1.2] * 5)
-    assert found["each of the other five"].loc["Expert 0", "(a)"] == 6
-    assert not found["mean of all six"]["(f)"].any()
+    by_category = experts.by_category(counts)
+    assert by_category["mean of all six"]["(a)"].tolist() == pytest.approx([5, 1, 1, 1, 1, 1])
+    assert by_category["mean of the other five"]["(a)"].tolist() == pytest.approx([6] + [1.2] * 5)
+    assert by_category["each of the other five"].loc["Expert 0", "(a)"] == 6
+    assert not by_category["mean of all six"]["(f)"].any()
 
 
 def test_w_is_exact_where_sixths_are_not() -> None:

@@ -25,15 +25,15 @@ def recording(*marks: dict[str, int]) -> recorded.Recording:
 
 def test_marks_by_hand() -> None:
     wrong = {"false_urgent": 1, "attribute_negligible": 1, "missing_actionable_not_urgent": 1, "clean": 1}
-    found = ceilings.marked(recording({}, wrong, {"missing_benign_expected": 2}))
-    assert found[["errors", "significant", "weighted"]].to_numpy().tolist() == [
+    marked = ceilings.marked(recording({}, wrong, {"missing_benign_expected": 2}))
+    assert marked[["errors", "significant", "weighted"]].to_numpy().tolist() == [
         [0, 0, 0],
         [3, 2, 1.5],
         [2, 0, 0],
     ]
     # 0/0 in the first, where neither text lists a finding, and in the third, whose text lists one.
-    assert found["nothing"].tolist() == [True, False, True]
-    assert found["both_empty"].tolist() == [True, False, False]
+    assert marked["nothing"].tolist() == [True, False, True]
+    assert marked["both_empty"].tolist() == [True, False, False]
 
 
 def test_three_ways_by_hand() -> None:
@@ -47,9 +47,9 @@ def test_three_ways_by_hand() -> None:
 def test_a_score_that_orders_as_the_others_do_agrees_with_them() -> None:
     grades = pd.DataFrame({rater: np.arange(12.0) for rater in (1, 2, 3)})
     scores = dict.fromkeys(grades, pd.DataFrame({"same": 2 * grades[1], "reversed": -grades[1]}))
-    found = ceilings.beside_radiologist(scores, grades, pd.Series(range(12)), RUN, "x")
-    assert found["value"].tolist() == pytest.approx([1, -1, 1])
-    assert found.index[-1] == ceilings.PERSON
+    beside_radiologist = ceilings.beside_radiologist(scores, grades, pd.Series(range(12)), RUN, "x")
+    assert beside_radiologist["value"].tolist() == pytest.approx([1, -1, 1])
+    assert beside_radiologist.index[-1] == ceilings.PERSON
 
 
 def test_stored_scores_grow_with_quality() -> None:

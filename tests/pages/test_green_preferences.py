@@ -32,8 +32,8 @@ ENDS = ["estimate", "ci_low", "ci_high"]
 def test_split_votes_and_too_few_are_no_preference(
     gaps: tuple[int, ...], preferred: int, split: bool
 ) -> None:
-    found = preferences.preferred(pd.DataFrame([gaps])).iloc[0]
-    assert (found["preferred"], found["split"]) == (preferred, split)
+    result = preferences.preferred(pd.DataFrame([gaps])).iloc[0]
+    assert (result["preferred"], result["split"]) == (preferred, split)
 
 
 def test_accuracy_leaves_out_split_votes_and_calls_a_tie_wrong() -> None:
@@ -73,8 +73,8 @@ def test_nothing_gives_table_7_with_one_number_changed_in_its_last_digit() -> No
     cells = wide(printed("green.table7"), "method", "statistic")[ENDS]
 
     def most_ends(shares: pd.DataFrame) -> int:
-        found = possible_samples(list(shares.itertuples(index=False, name=None)), 0.005, 100)
-        return int(found.loc[found["shares"] == len(shares), "ends"].max())
+        result = possible_samples(list(shares.itertuples(index=False, name=None)), 0.005, 100)
+        return int(result.loc[result["shares"] == len(shares), "ends"].max())
 
     assert most_ends(cells) == 10
     for row in range(len(cells)):

@@ -15,10 +15,10 @@ ERROR = 1 / math.sqrt(197)  # Pearson, 200 pairs
 
 
 def test_two_independent_correlations_by_hand() -> None:
-    told = designs.design((0.6, ERROR), (0.5, ERROR), 200, 0.0)
+    design = designs.design((0.6, ERROR), (0.5, ERROR), 200, 0.0)
     gap, error = math.atanh(0.6) - math.atanh(0.5), ERROR * math.sqrt(2)
-    assert told["needed"] == pytest.approx(200 * ((1.959964 + 0.841621) * error / gap) ** 2, rel=1e-5)
-    assert told["power"] == pytest.approx(
+    assert design["needed"] == pytest.approx(200 * ((1.959964 + 0.841621) * error / gap) ** 2, rel=1e-5)
+    assert design["power"] == pytest.approx(
         0.2976, abs=5e-4
     )  # 1.428 errors: 29.72% above 1.96, 0.04% below -1.96
 
@@ -30,15 +30,15 @@ def test_the_least_lead_has_the_power_that_it_is_named_for(
     low: float, error: float, between: float, n: int
 ) -> None:
     least = designs.design((low + 0.1, error), (low, error), n, between)["least"]
-    told = designs.design((low + least, error), (low, error), n, between)
-    assert told["power"] == pytest.approx(designs.POWER, abs=1e-3)
-    assert told["needed"] == pytest.approx(n, rel=1e-6)
+    design = designs.design((low + least, error), (low, error), n, between)
+    assert design["power"] == pytest.approx(designs.POWER, abs=1e-3)
+    assert design["needed"] == pytest.approx(n, rel=1e-6)
 
 
 def test_no_number_of_pairs_shows_a_lead_that_is_none() -> None:
-    told = designs.design((0.5, ERROR), (0.5, ERROR), 200, 0.5)
-    assert told["needed"] == np.inf
-    assert told["power"] == pytest.approx(designs.ALPHA)
+    design = designs.design((0.5, ERROR), (0.5, ERROR), 200, 0.5)
+    assert design["needed"] == np.inf
+    assert design["power"] == pytest.approx(designs.ALPHA)
 
 
 def test_the_printed_leads_stand_over_the_strongest_rivals() -> None:

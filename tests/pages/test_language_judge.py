@@ -25,10 +25,10 @@ def test_only_what_a_strict_reading_understands_is_readable() -> None:
     good = render((1, 0, 0, 0, 0, 0), (0,) * 6, 2)
     assert readable([good, "I think that they agree."]) == 1
     records = list(generated.judged_pairs(2, 5))
-    assert readable([one.analysis for one in records]) == len(records) == 2 * 5  # of each heuristic
-    for pair, one in zip(green_pairs(2, 5), records, strict=True):
-        assert pair.reference.findings.text in reveal(one.prompt)
-        assert pair.candidate.findings.text in reveal(one.prompt)
+    assert readable([first.analysis for first in records]) == len(records) == 2 * 5  # of each heuristic
+    for pair, first in zip(green_pairs(2, 5), records, strict=True):
+        assert pair.reference.findings.text in reveal(first.prompt)
+        assert pair.candidate.findings.text in reveal(first.prompt)
 
 
 def test_the_profile_full_has_the_papers_settings() -> None:
@@ -41,8 +41,8 @@ def test_one_who_knows_how_often_tokens_occur_by_hand() -> None:
     """Of seven (three taught, and one each of four tokens) token 1 has three and token 3 one; the prompt is
     not counted."""
     task = SimpleNamespace(tokenizer=range(4), example=lambda pair: {"labels": [IGNORED, *pair]})
-    found = language_judge._by_frequency(cast(Any, task), cast(Any, [[1, 1, 2]]), cast(Any, [[1, 3]]))
-    assert found == pytest.approx((log(3 / 7) + log(1 / 7)) / 2)
+    by_frequency = language_judge._by_frequency(cast(Any, task), cast(Any, [[1, 1, 2]]), cast(Any, [[1, 3]]))
+    assert by_frequency == pytest.approx((log(3 / 7) + log(1 / 7)) / 2)
 
 
 def test_a_training_reports_what_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

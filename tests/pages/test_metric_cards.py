@@ -31,15 +31,15 @@ def test_a_denial_is_one_word() -> None:
 
 
 def test_what_is_recorded_of_the_five_lines_is_what_they_give() -> None:
-    known = stored_five_lines()
-    for name, values in known.items():
+    settings = stored_five_lines()
+    for name, values in settings.items():
         assert len(values) == len(recorded.load(name).table)
     root = data_root(os.environ.get("RADEVAL_DATA_ROOT"))
     if root is None:
         pytest.skip("the texts are not here")
     for name in SETS:
         texts = recordings.texts(name, Path(root))
-        assert known[name] == pytest.approx([five_lines(*pair) for pair in texts], abs=1e-9)
+        assert settings[name] == pytest.approx([five_lines(*pair) for pair in texts], abs=1e-9)
 
 
 def test_the_metric_that_is_built_to_win_reads_the_grades_of_its_half_alone(

@@ -100,8 +100,8 @@ def test_a_choice_that_several_pairs_differ_in_is_named_with_each(monkeypatch) -
         for scheme in ("iob", "span")
         for start in ("packaged-minilm", "packaged-minilm-2")
     }
-    one = _trained(every["iob", "packaged-minilm"], every["span", "packaged-minilm"]).contrasts()
-    assert list(one) == ["IOB tags instead of spans"]
+    contrasts = _trained(every["iob", "packaged-minilm"], every["span", "packaged-minilm"]).contrasts()
+    assert list(contrasts) == ["IOB tags instead of spans"]
     two = _trained(*every.values()).contrasts()
     assert list(two.values()) == [
         (every["iob", start], every["span", start]) for start in ("packaged-minilm", "packaged-minilm-2")

@@ -49,8 +49,8 @@ BY_HAND = {
 def test_contrasts_have_the_values_that_follow_by_hand(name: str) -> None:
     shown = getattr(code, name)()
     parts = shown if isinstance(shown, tuple) else (shown,)
-    found = next(part for part in parts if isinstance(part, Contrast))
-    assert (found.stated, found.released) == pytest.approx(BY_HAND[name], abs=1e-9)
+    result = next(part for part in parts if isinstance(part, Contrast))
+    assert (result.stated, result.released) == pytest.approx(BY_HAND[name], abs=1e-9)
 
 
 def test_which_types_are_punished_and_which_way_round_the_weights_are_read() -> None:

@@ -31,20 +31,20 @@ def made(right: dict[str, float], cases: int = 60, draws: int = 2, seed: int = 5
 
 def test_the_score_is_the_mean_of_the_columns() -> None:
     counts = made({"good": 1.0, "bad": 0.0})
-    found = scores(counts, TASKS, resamples=50, rng=stream)
-    assert found.observed.loc["good"].tolist() == [100, 100, 100]
-    assert found.observed.loc["bad"].tolist() == [0, 0, 0]
+    result = scores(counts, TASKS, resamples=50, rng=stream)
+    assert result.observed.loc["good"].tolist() == [100, 100, 100]
+    assert result.observed.loc["bad"].tolist() == [0, 0, 0]
     half = counts.assign(matched=counts["matched"] * (counts["task"] == "stanza"))
     assert scores(half, TASKS, resamples=5, rng=stream).observed.loc["good", SCORE] == 50
 
 
 def test_a_clear_leader_is_always_first_and_equals_share_the_rest() -> None:
-    found = scores(made({"good": 0.95, "a": 0.4, "b": 0.4}), TASKS, resamples=300, rng=stream)
-    ranks = found.ranks()
+    result = scores(made({"good": 0.95, "a": 0.4, "b": 0.4}), TASKS, resamples=300, rng=stream)
+    ranks = result.ranks()
     assert ranks.loc["good"].tolist() == [1, 1, 1]
     assert ranks.loc[["a", "b"], "high"].max() == 3
-    assert found.lead("good", "a").low > 0
-    gap = found.lead("a", "b")
+    assert result.lead("good", "a").low > 0
+    gap = result.lead("a", "b")
     assert gap.low < 0 < gap.high
 
 

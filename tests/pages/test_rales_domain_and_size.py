@@ -63,8 +63,8 @@ def test_a_lead_over_few_families_is_established_over_models_alone(scores: pd.Da
 )
 def test_no_difference_holds_only_under_every_reading(sizes: tuple[int, ...], far: bool, holds: str) -> None:
     rows = []
-    for place, domain in enumerate(["General", "Biomedical", "Clinical", "Radiology"]):
-        values = [i + (100 * place if far else 0.1 * place) for i in range(sizes[place])]
+    for position, domain in enumerate(["General", "Biomedical", "Clinical", "Radiology"]):
+        values = [i + (100 * position if far else 0.1 * position) for i in range(sizes[position])]
         rows += [(domain, value, labels) for value in values for labels in ("1%", "10%", "100%")]
     scores = pd.DataFrame(rows, columns=["domain", "value", "labels"])
     assert statement_outcome(check_differences(scores, "made up")) == holds

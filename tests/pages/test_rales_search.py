@@ -36,8 +36,8 @@ class Objective:
         return value, {"counts": pd.DataFrame({"case": ["007"], "matched": [given["epochs"]]})}
 
 
-def run(objective: Objective, folder: Path, trials: int = 6, **what: Any) -> list[Trial]:
-    return search(objective, SPACE, trials=trials, folder=folder, what=what, seed=3, startup=2)
+def run(objective: Objective, folder: Path, trials: int = 6, **label: Any) -> list[Trial]:
+    return search(objective, SPACE, trials=trials, folder=folder, what=label, seed=3, startup=2)
 
 
 def told(trials: list[Trial]) -> list[tuple[dict[str, Any], float]]:
@@ -51,15 +51,15 @@ def test_a_killed_search_loses_and_repeats_nothing(tmp_path: Path, dies_at: int)
     with pytest.raises(KeyboardInterrupt):
         run(killed, tmp_path / "killed")
     again = Objective()
-    found = run(again, tmp_path / "killed")
-    assert told(found) == told(whole)
+    result = run(again, tmp_path / "killed")
+    assert told(result) == told(whole)
     assert len(again.tried) == 6 - dies_at  # the finished ones are not made again
-    assert len({json.dumps(one.parameters) for one in found}) == 6  # nor tried twice under another number
+    assert len({json.dumps(item.parameters) for item in result}) == 6  # nor tried twice under another number
 
 
 def test_tables_come_back_as_they_were(tmp_path: Path) -> None:
-    found = run(Objective(), tmp_path, trials=1)
-    assert found[0].tables["counts"]["case"].tolist() == ["007"]
+    result = run(Objective(), tmp_path, trials=1)
+    assert result[0].tables["counts"]["case"].tolist() == ["007"]
 
 
 def test_a_trial_that_was_removed_is_made_again(tmp_path: Path) -> None:

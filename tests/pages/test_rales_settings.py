@@ -58,9 +58,9 @@ def test_a_dimension_has_choices_or_ends() -> None:
 
 def test_a_setting_of_training_that_does_not_exist_is_named() -> None:
     task = tasks()["stanza"]
-    one = cast(fitting.Plan, SimpleNamespace(task=task, defaults={"learning_rte": 0.1}))
+    item = cast(fitting.Plan, SimpleNamespace(task=task, defaults={"learning_rte": 0.1}))
     with pytest.raises(ParameterError, match="no setting 'learning_rte'"):
-        fitting.fit(one, 0, {})
+        fitting.fit(item, 0, {})
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_every_beginning_holds_each_stratum_in_its_share(strata: list[str], seed
     assert sorted(order) == list(range(len(strata)))
     whole = Counter(strata)
     for size in range(1, len(strata) + 1):
-        held = Counter(strata[place] for place in order[:size])
+        held = Counter(strata[position] for position in order[:size])
         for stratum, count in whole.items():
             assert abs(held[stratum] - size * count / len(strata)) < 2
 
@@ -86,7 +86,7 @@ def test_every_beginning_holds_each_stratum_in_its_share(strata: list[str], seed
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 300), st.integers(0, 9))
 def test_smaller_subsets_are_within_larger_ones(size: int, seed: int) -> None:
-    order = stratified_order([place % 3 for place in range(size)], np.random.default_rng(seed))
+    order = stratified_order([position % 3 for position in range(size)], np.random.default_rng(seed))
     hundredth, tenth, everything = (set(first_share(order, share)) for share in (0.01, 0.1, 1.0))
     assert hundredth <= tenth <= everything == set(range(size))
     assert len(tenth) == -(-size // 10)  # rounded up, never empty

@@ -25,12 +25,12 @@ def report(name: str, split: str = "test", group: str = IN) -> AnnotatedSentence
 def test_graph_counts_by_hand() -> None:
     # The effusion's left border is wrong, so it is no match, nor is the relation that begins there; the other
     # relation has gold's label between other ends.
-    found = WordGraph(
+    word_graph = WordGraph(
         ((0, 1, "OBS-DP"), (1, 3, "ANAT-DP"), (2, 4, "OBS-DP")),
         ((2, 1, "located_at"), (1, 0, "modify")),
     )
     rows = pd.DataFrame(
-        graph_counts(gold_graph(report("a")), found, ["ANAT-DP", "OBS-DP"], ["located_at", "modify"], 8)
+        graph_counts(gold_graph(report("a")), word_graph, ["ANAT-DP", "OBS-DP"], ["located_at", "modify"], 8)
     )
     sums = rows.groupby("part")[["matched", "predicted", "gold"]].sum()
     assert sums.loc["entity"].tolist() == [2, 3, 3]

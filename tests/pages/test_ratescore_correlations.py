@@ -31,10 +31,10 @@ AGREEMENT = PrintedAgreement(PRINTED, {"Sentences": 400, "Rewrites": 100})
 
 
 def test_intervals_are_fishers_for_correlations_and_wilsons_for_shares() -> None:
-    found = AGREEMENT.with_intervals()
+    result = AGREEMENT.with_intervals()
     low, high = correlation_interval(0.5, 400, "pearson")
-    assert found.loc[0, ["low", "high"]].tolist() == pytest.approx([low, high], abs=1e-6)
-    assert found.loc[2, "low"] == pytest.approx(0.8256, abs=1e-4)
+    assert result.loc[0, ["low", "high"]].tolist() == pytest.approx([low, high], abs=1e-6)
+    assert result.loc[2, "low"] == pytest.approx(0.8256, abs=1e-4)
 
 
 @pytest.mark.parametrize("column", ["Sentences, Pearson", "Rewrites, accuracy"])
@@ -74,11 +74,11 @@ def test_what_is_needed_allows_for_rounding() -> None:
 
 def test_how_many_leads_are_established_depends_on_the_pairs() -> None:
     columns = {"Sentences, Pearson": printed("ratescore.fig3"), **by_measure(printed("ratescore.table5"))}
-    found = {}
+    result = {}
     for sentences, paragraphs in ((443, 371), (2215, 1856)):
         agreement = PrintedAgreement.of(columns, {"Sentences": sentences, "Paragraphs": paragraphs})
-        found[sentences] = [agreement.established(f"{part}, Pearson") for part in agreement.pairs]
-    assert found == {443: ["six of seven", "two of seven"], 2215: ["all seven", "five of seven"]}
+        result[sentences] = [agreement.established(f"{part}, Pearson") for part in agreement.pairs]
+    assert result == {443: ["six of seven", "two of seven"], 2215: ["all seven", "five of seven"]}
 
 
 def test_baselines_that_a_table_lacks_are_named() -> None:

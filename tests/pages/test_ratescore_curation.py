@@ -55,8 +55,8 @@ class _Letters:
     ],
 )
 def test_polarity(text, entities, expected) -> None:
-    found = with_polarity(text.split(), [Entity(*entity) for entity in entities])
-    assert [entity.label for entity in found] == expected
+    result = with_polarity(text.split(), [Entity(*entity) for entity in entities])
+    assert [entity.label for entity in result] == expected
 
 
 def test_share_of_content_words() -> None:

@@ -26,24 +26,24 @@ def rng() -> np.random.Generator:
 
 def test_values_of_bertscore_are_its_scores():
     metric = create("bertscore", encoder="packaged-minilm", layer=None)
-    pairs = [(one, other) for one in REFERENCES for other in REFERENCES[:2]]
+    pairs = [(item, other) for item in REFERENCES for other in REFERENCES[:2]]
     scores = metric.score(*zip(*pairs, strict=True)).values
     np.testing.assert_allclose(metric.values(*zip(*pairs, strict=True)), scores, atol=1e-5)
 
 
 def test_landmarks_come_from_other_studies():
     others = ["The lungs are clear. No effusion."] * 3 + ["Left mass.", "Cardiomegaly is severe."]
-    found = system_sets.landmarks(
+    landmarks = system_sets.landmarks(
         ["No effusion. Heart is normal.", "No effusion.", "Clear.", "No effusion."], others
     )
-    assert list(found) == [*LANDMARKS, SAME]
-    assert set(found[CONSTANT]) <= set(others)
-    assert len(set(found[CONSTANT])) == 1
-    assert set(found[LANDMARKS[1]]) == {"No effusion."}
-    assert found[LANDMARKS[2]][0] == "Clear."
-    assert found[LANDMARKS[2]][2] != "Clear."
-    assert found[LANDMARKS[3]][0] == "No effusion."
-    assert found[SAME][2] == "Clear."
+    assert list(landmarks) == [*LANDMARKS, SAME]
+    assert set(landmarks[CONSTANT]) <= set(others)
+    assert len(set(landmarks[CONSTANT])) == 1
+    assert set(landmarks[LANDMARKS[1]]) == {"No effusion."}
+    assert landmarks[LANDMARKS[2]][0] == "Clear."
+    assert landmarks[LANDMARKS[2]][2] != "Clear."
+    assert landmarks[LANDMARKS[3]][0] == "No effusion."
+    assert landmarks[SAME][2] == "Clear."
 
 
 def test_micro_f1_is_that_of_both_wrong_and_missed():
@@ -71,15 +71,15 @@ def test_references_are_cut_as_those_that_r2gen_released(data_root: Path):
     texts = system_sets.outputs(data_root)
     references = texts[texts["system"] == SAME].sort_values("study")["reference"]
     lines = find("iu_systems", data_root, iu_systems.ORDERED_REFERENCES).read_text().splitlines()
-    for own, theirs in zip(bleu_variants.cut(references), lines, strict=True):
-        words = zip(own.split(), theirs.split(), strict=True)
+    for values, theirs in zip(bleu_variants.cut(references), lines, strict=True):
+        words = zip(values.split(), theirs.split(), strict=True)
         assert all(word in (other, "unk") or other == "<unk>" for word, other in words)
 
 
 def test_what_is_recorded_holds_no_text():
-    found = recorded.load("iu_systems")
-    assert len(found.table) == found.table.groupby("system").size().sum() > 590 * len(FILES)
-    for frame in (found.table, found.parts["released"]):
+    result = recorded.load("iu_systems")
+    assert len(result.table) == result.table.groupby("system").size().sum() > 590 * len(FILES)
+    for frame in (result.table, result.parts["released"]):
         texts = frame.select_dtypes(exclude="number")
         assert set(texts) <= {"system", "stratum"}
     assert (recorded.RECORDED / "iu_systems.csv").stat().st_size < 1_000_000
@@ -87,16 +87,16 @@ def test_what_is_recorded_holds_no_text():
 
 def test_recorded_numbers_follow_from_the_texts(data_root: Path):
     texts = system_sets.outputs(data_root)
-    found = recorded.load("iu_systems").table
+    table = recorded.load("iu_systems").table
     fresh = storing.system_table(texts)
     pd.testing.assert_frame_equal(
-        found[fresh.columns.drop(["found", "stated"])], fresh.drop(columns=["found", "stated"])
+        table[fresh.columns.drop(["found", "stated"])], fresh.drop(columns=["found", "stated"])
     )
     for name in ("bleu", "rouge_l"):
         values = create(name).values(texts["reference"].tolist(), texts["candidate"].tolist())
-        np.testing.assert_allclose(values, found[name], atol=1e-5)
+        np.testing.assert_allclose(values, table[name], atol=1e-5)
     # By hand: of the 590 outputs of one file 25 differ, of another 4, and one file has one text.
-    of = found.groupby("system")["text"].nunique()
+    of = table.groupby("system")["text"].nunique()
     assert of[list(FILES)].tolist() == [164, 25, 4, 1]
 
 
@@ -107,8 +107,8 @@ def test_a_way_to_compute_bleu_agrees_with_sacrebleu():
     theirs = sacrebleu.corpus_bleu(
         candidates, [references], tokenize="none", smooth_method="none", force=True
     )
-    _, own = bleu_variants.variants()["BLEU-4, COCO, as written"]
-    assert own(references, candidates) == pytest.approx(theirs.score, abs=1e-4)
+    _, values = bleu_variants.variants()["BLEU-4, COCO, as written"]
+    assert values(references, candidates) == pytest.approx(theirs.score, abs=1e-4)
 
 
 def test_stored_ways_to_compute_bleu_follow_from_the_texts(data_root: Path):
@@ -134,7 +134,7 @@ def test_a_lead_is_in_the_good_direction_and_differs_between_groups():
     assert (
         real_systems.difference(table, "green_rules_errors", pair, *settings).value == 2.0
     )  # lower is better
-    found = real_systems.between_groups(table, "green_rules_errors", pair, *settings)
-    assert (found.value, found.low, found.high) == pytest.approx((-2.0, -2.0, -2.0))
+    between_groups = real_systems.between_groups(table, "green_rules_errors", pair, *settings)
+    assert (between_groups.value, between_groups.low, between_groups.high) == pytest.approx((-2.0, -2.0, -2.0))
     with pytest.raises(DataError):
         real_systems.difference(table, "green_rules_errors", ("A", "C"), *settings)

@@ -52,7 +52,7 @@ def test_ratings_become_one_row_a_candidate_and_one_column_a_rater() -> None:
     assert grades.shape == (6, 3)  # what one rater alone graded is left out
     assert pairs["set"].tolist() == ["case0", "case0", "case1", "case1", "case2", "case2"]
     assert grades.loc["case1/0", "B"] == next(
-        one.rating for one in records if one.id == "case1/0" and one.rater == "B"
+        record.rating for record in records if record.id == "case1/0" and record.rater == "B"
     )
 
 
@@ -93,7 +93,7 @@ def test_agreement_is_the_mean_over_raters_left_out(run: SimpleNamespace) -> Non
     assert drawn.loc[0, "noise"] == pytest.approx(noise)
     gap = which_judge.estimates(drawn[[which_judge.PERSON]].sub(drawn["noise"], axis=0))
     assert gap["low"].item() > 0
-    turned = which_judge.resampled(frame, grades, pairs["case"], run=run, name="x", own=-grades)
+    turned = which_judge.resampled(frame, grades, pairs["case"], run=run, name="x", radiologist=-grades)
     assert turned.loc[0, which_judge.PERSON] == pytest.approx(-person)
 
 
@@ -119,9 +119,9 @@ def test_metrics_are_grouped_by_whose_they_are() -> None:
 def test_scores_that_differ_by_rounding_alone_are_tied() -> None:
     values = np.array([0.1 + 0.2, 0.3, 0.3 - 1e-8])
     metric = SimpleNamespace(sign=lambda: -1, score=lambda *sides: SimpleNamespace(values=values))
-    found = oriented_scores.scored({"m": metric}, ["a"] * 3, ["b"] * 3)["m"]
+    result = oriented_scores.scored({"m": metric}, ["a"] * 3, ["b"] * 3)["m"]
     assert values[0] != values[1]
-    assert found.rank().tolist() == [1.5, 1.5, 3]
+    assert result.rank().tolist() == [1.5, 1.5, 3]
 
 
 def test_words_of_the_source() -> None:
@@ -153,15 +153,15 @@ def test_reviews_are_scored_by_hand(run: SimpleNamespace) -> None:
         mslr.Preference("r3", "no harm was found", "harm", "no", ("s1", "s2"), "A4", "neither"),
     ]
     metrics = {"ROUGE-L": create("rouge_l"), "observations": create("observations")}
-    found = trial_reviews.scored(rated, chosen, metrics)
-    assert found.summaries[["case", "system", "rating", "ratings"]].to_numpy().tolist() == [
+    scored = trial_reviews.scored(rated, chosen, metrics)
+    assert scored.summaries[["case", "system", "rating", "ratings"]].to_numpy().tolist() == [
         [0, 1, 6, 2], [0, 2, 2, 2], [1, 1, 6, 2], [1, 2, 2, 2]
     ]  # fmt: skip
-    assert found.summaries["rouge_l"].tolist() == pytest.approx([1, 0.4, 1, 0.4])
-    (row,) = found.preferences.to_dict("records")
+    assert scored.summaries["rouge_l"].tolist() == pytest.approx([1, 0.4, 1, 0.4])
+    (row,) = scored.preferences.to_dict("records")
     assert (row["case"], row["rater"], row["choice"], row["system_1"], row["system_2"]) == (1, 1, 2, 2, 1)
     assert (row["rouge_l_1"], row["rouge_l_2"]) == pytest.approx((0.4, 2 / 3))
-    assert "observations" not in found.summaries
+    assert "observations" not in scored.summaries
     unrated = dataclasses.replace(chosen[0], systems=("s3", "s1"))
     (row,) = trial_reviews.scored(rated, [unrated], metrics).preferences.to_dict("records")
     assert (row["system_1"], row["system_2"]) == (3, 1)
@@ -177,7 +177,7 @@ def test_reviews_are_the_same_from_texts_and_from_what_is_recorded(
     of_numbers = trial_reviews.load(
         SimpleNamespace(find=lambda name, file: None, recording=recorded.load), {}
     )
-    both = [which_judge.on_reviews(metrics, one, run=run) for one in (of_texts, of_numbers)]
+    both = [which_judge.on_reviews(metrics, of_text, run=run) for of_text in (of_texts, of_numbers)]
     pd.testing.assert_frame_equal(*both, atol=1e-8)
 
 

@@ -53,9 +53,9 @@ def test_costs_by_hand() -> None:
     ]  # fmt: skip
     # 12 hidden**2 weights a layer; 2 weights tokens + 4 hidden tokens**2 operations: the tagger reads the
     # sentences, the encoder the names.
-    own = (2 * 1200 * 12 + 40 * (25 + 49) + 2 * 4800 * 3 + 80 * 9 + 2 * 1200 * 12 + 40 * 144) / 2
+    values = (2 * 1200 * 12 + 40 * (25 + 49) + 2 * 4800 * 3 + 80 * 9 + 2 * 1200 * 12 + 40 * 144) / 2
     assert table.iloc[0, 0] == pytest.approx((1200 + 4800) / 1e6)
-    assert table.iloc[0, 1] == pytest.approx(own / 1e9)
+    assert table.iloc[0, 1] == pytest.approx(values / 1e9)
     assert table.iloc[1, 0] == pytest.approx(2 * 84.934656)
     assert table.loc["7 billion weights, reading"].iloc[:2].tolist() == [7000, 2 * 7 * 9]
     assert table["times"].iloc[1] == 1

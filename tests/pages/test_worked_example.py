@@ -26,11 +26,11 @@ ROWS = pd.DataFrame(
 
 
 def test_the_pair_is_scored_from_five_numbers() -> None:
-    found = by_hand(ROWS, np.array([1.0, 3.0, 1.0, 0.5, 0.4]))
-    assert found.precision is not None
-    assert found.recall is not None
-    assert found.precision.value == pytest.approx((1 + 3 * 0.4 * 0.5) / 4)
-    assert found.recall.value == pytest.approx((1 + 0.4 * 0.5) / 2)
+    result = by_hand(ROWS, np.array([1.0, 3.0, 1.0, 0.5, 0.4]))
+    assert result.precision is not None
+    assert result.recall is not None
+    assert result.precision.value == pytest.approx((1 + 3 * 0.4 * 0.5) / 4)
+    assert result.recall.value == pytest.approx((1 + 0.4 * 0.5) / 2)
 
 
 def test_the_inputs_are_in_their_order() -> None:
@@ -41,13 +41,13 @@ def test_the_inputs_are_in_their_order() -> None:
 def test_the_weights_must_stand_in_one_set_and_one_order() -> None:
     formula = printed("ratescore.example_a1").query("place == 'formula' and quantity != 'weight in sum'")
     weights = printed_inputs(formula).iloc[:3]
-    place, found, normal = (TYPES.index(kind) for kind in ("ANATOMY", "ABNORMALITY", "NON-ABNORMALITY"))
+    position, result, normal = (TYPES.index(kind) for kind in ("ANATOMY", "ABNORMALITY", "NON-ABNORMALITY"))
     whole, part, rest = np.zeros((3, 5, 5))
-    whole[[place, normal, found], [place, found, normal]] = 0.91, 0.94, 0.83
-    part[place, place] = 0.91
-    rest[[normal, found], [found, normal]] = 0.94, 0.83
+    whole[[position, normal, result], [position, result, normal]] = 0.91, 0.94, 0.83
+    part[position, position] = 0.91
+    rest[[normal, result], [result, normal]] = 0.94, 0.83
     for matrices, stand in (([whole], 3), ([whole.T], 3), ([part, rest], 2), ([part], 1), ([part * 0], 0)):
-        sets = {str(number): Weights("w", one, 0.4) for number, one in enumerate(matrices)}
+        sets = {str(number): Weights("w", matrix, 0.4) for number, matrix in enumerate(matrices)}
         assert in_release(weights, sets) == stand
 
 
@@ -67,9 +67,9 @@ def test_the_directions_of_a1_differ_in_one_weight_alone() -> None:
 
 def test_what_a1_prints_twice_is_compared() -> None:
     numbers = printed("ratescore.example_a1")
-    found = check_repeated(numbers)
-    assert [check.outcome for check in found] == ["holds"] * 8
-    assert len({check.name for check in found}) == 8
+    result = check_repeated(numbers)
+    assert [check.outcome for check in result] == ["holds"] * 8
+    assert len({check.name for check in result}) == 8
     numbers.loc[(numbers["place"] == "text") & (numbers["quantity"] == "cosine"), "value"] = 0.5
     numbers.loc[numbers["quantity"] == "weight in sum", "value"] = 0.7
     assert [check.outcome for check in check_repeated(numbers)].count("fails") == 6

@@ -87,8 +87,8 @@ class TinyRepository:
     ) -> None:
         target = self.path / "notebooks" / f"{name}.md"
         target.parent.mkdir(parents=True, exist_ok=True)
-        own = "\n".join(f"{key} = {value!r}" for key, value in (parameters or {}).items())
-        facts = {"title": name, "name": name, "body": body, "declares": declares, "parameters": own}
+        values = "\n".join(f"{key} = {value!r}" for key, value in (parameters or {}).items())
+        facts = {"title": name, "name": name, "body": body, "declares": declares, "parameters": values}
         text = HEADER.format(**facts, begin=f", {begin}" if begin else "")
         target.write_text(text, encoding="utf-8")
 

@@ -97,19 +97,19 @@ def test_only_a_build_leaves_out_a_page_that_lacks_data(
     for name in THREAD_VARIABLES:  # which a run sets
         monkeypatch.setenv(name, "1")
     monkeypatch.setattr(execute.pm, "execute_notebook", run)
-    place = execute.RunFolders(tmp_path, "rales/datasets", is_cell=False)
+    run_folders = execute.RunFolders(tmp_path, "rales/datasets", is_cell=False)
     parameters = {"profile": "embedded", "seed": 0, "output_dir": "", "data_root": ""}
     if in_build and error is AbsentDataError:
-        execute.run_notebook("rales/datasets", parameters, place, progress=False, in_build=in_build)
-        kept = nbformat.read(place.executed, as_version=4)
+        execute.run_notebook("rales/datasets", parameters, run_folders, progress=False, in_build=in_build)
+        kept = nbformat.read(run_folders.executed, as_version=4)
         assert kept.metadata[steps.OMISSION_KEY] == "RadPref is missing"
-        assert not list(place.left.iterdir())
+        assert not list(run_folders.left.iterdir())
     else:
         with pytest.raises(NotebookError):
-            execute.run_notebook("rales/datasets", parameters, place, progress=False, in_build=in_build)
-        assert not place.executed.exists()
-        assert not place.left.exists()
-        assert place.executed.with_suffix(".failed.ipynb").exists()
+            execute.run_notebook("rales/datasets", parameters, run_folders, progress=False, in_build=in_build)
+        assert not run_folders.executed.exists()
+        assert not run_folders.left.exists()
+        assert run_folders.executed.with_suffix(".failed.ipynb").exists()
 
 
 def test_a_parameter_has_its_own_type() -> None:

@@ -175,6 +175,6 @@ def test_share_interval_covers_the_share_and_widens_with_fewer_groups():
 
 def test_a_frame_of_resamples_has_its_value_in_row_0() -> None:
     drawn = pd.DataFrame({"a": [0.5, *np.arange(101) / 100], "b": [2.0] * 102})
-    found = resampling.frame_estimates(drawn)
-    assert found.loc["a"].tolist() == pytest.approx([0.5, 0.025, 0.975])
-    assert found.loc["b"].tolist() == [2, 2, 2]
+    frame_estimates = resampling.frame_estimates(drawn)
+    assert frame_estimates.loc["a"].tolist() == pytest.approx([0.5, 0.025, 0.975])
+    assert frame_estimates.loc["b"].tolist() == [2, 2, 2]

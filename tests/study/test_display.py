@@ -26,7 +26,7 @@ def test_a_page_of_one_set_ends_where_another_fills_its_role(
     monkeypatch: pytest.MonkeyPatch, filler: str, there: bool, ends: bool
 ) -> None:
     shown: list[Any] = []
-    monkeypatch.setattr(display, "display", lambda what, metadata=None: shown.append((what, metadata)))
+    monkeypatch.setattr(display, "display", lambda label, metadata=None: shown.append((label, metadata)))
     monkeypatch.setattr(display, "provenance", lambda run: "")
     run: Any = SimpleNamespace(
         evidence=lambda role: "open",

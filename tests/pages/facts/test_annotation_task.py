@@ -36,11 +36,11 @@ def _records(cases: int = 2) -> list[TextPair]:
 def test_a_build_writes_no_restricted_text() -> None:
     records = _records()
     assert passed_on(records, 2, seed=3) == (records, False)
-    closed = [replace(one, candidate=mark(one.candidate, "closed", True)) for one in records]
+    closed = [replace(item, candidate=mark(item.candidate, "closed", True)) for item in records]
     written, generated = passed_on(closed, 2, seed=3)
     assert generated
-    assert len({one.case for one in written}) == 2
-    assert not any(isinstance(one.candidate, RestrictedText) for one in written)
+    assert len({item.case for item in written}) == 2
+    assert not any(isinstance(item.candidate, RestrictedText) for item in written)
 
 
 def _region(name: str, to_name: str, kind: str, **value: Any) -> dict[str, Any]:
@@ -67,7 +67,8 @@ def _annotation(rater: Any, descriptions: int = 4) -> dict[str, Any]:
 def _export(rater: Any = 7) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
     _, tasks, key = project(_records(), np.random.default_rng(0))
     done = [
-        {"id": 10 + place, **task, "annotations": [_annotation(rater)]} for place, task in enumerate(tasks)
+        {"id": 10 + position, **task, "annotations": [_annotation(rater)]}
+        for position, task in enumerate(tasks)
     ]
     return done, key
 
@@ -111,13 +112,13 @@ def test_there_and_back(tmp_path: Path) -> None:
     second["result"] = _with(second["result"], "coherence_1", choices=["Minor Errors"])
     done = [task | {"annotations": [_annotation({"id": 7}), second, cancelled]} for task in tasks]
     export.write_text(json.dumps(done), encoding="utf-8")
-    found = read_export(export, folder / KEY)
-    assert len(found) == 16
-    assert set(found["rater"]) == {"7", "8"}
-    assert found["coherence"].value_counts().to_dict() == {1.0: 14, 0.5: 2}
-    assert found.loc[0, ["reference", "generated", "common", "correct"]].tolist() == [6, 4, 2, 3]
-    assert found.loc[0, "comment"] == "wrong information"
-    assert set(found["system"]) == {record.group for record in _records()}
+    result = read_export(export, folder / KEY)
+    assert len(result) == 16
+    assert set(result["rater"]) == {"7", "8"}
+    assert result["coherence"].value_counts().to_dict() == {1.0: 14, 0.5: 2}
+    assert result.loc[0, ["reference", "generated", "common", "correct"]].tolist() == [6, 4, 2, 3]
+    assert result.loc[0, "comment"] == "wrong information"
+    assert set(result["system"]) == {record.group for record in _records()}
 
 
 def _without(result: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:

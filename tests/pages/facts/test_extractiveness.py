@@ -13,9 +13,9 @@ SOURCE = "Weight today is 201 pounds, which is down 3 pounds in the past month."
 
 
 def test_fragments_by_hand() -> None:
-    said = words("Down 3 pounds in the past month; weight is 180 pounds.")
+    text = words("Down 3 pounds in the past month; weight is 180 pounds.")
     # "down 3 pounds in the past month", then "weight", "is", nothing for 180, "pounds".
-    assert fragments(words(SOURCE), said) == [7, 1, 1, 1]
+    assert fragments(words(SOURCE), text) == [7, 1, 1, 1]
     summary = "Down 3 pounds in the past month; weight is 180 pounds."
     assert in_runs(SOURCE, summary) == pytest.approx(7 / 11)
 
@@ -33,9 +33,9 @@ def test_runs_cover_just_the_words_that_the_source_has(source: list[str], summar
 
 
 def test_rouge_precision_of_a_copy() -> None:
-    found = rouge_precision([SOURCE, SOURCE], ["weight today is 201", "month today"], stem=False)
-    assert found["rouge_1"].tolist() == [1.0, 1.0]
-    assert found["rouge_l"].tolist() == [1.0, 0.5]  # the order is turned round
+    result = rouge_precision([SOURCE, SOURCE], ["weight today is 201", "month today"], stem=False)
+    assert result["rouge_1"].tolist() == [1.0, 1.0]
+    assert result["rouge_l"].tolist() == [1.0, 0.5]  # the order is turned round
 
 
 def test_one_run_of_words() -> None:

@@ -30,13 +30,13 @@ WHOLE, SOME = BuildDocuments(PART, whole=True), BuildDocuments(PART, whole=False
 
 
 def test_printed_shares_hold_where_all_reports_and_rounded_specialties_give_them() -> None:
-    said = quoted("facts.claim_dataset")
-    kept, *parts = fact_counting.size_checks(said)
+    text = quoted("facts.claim_dataset")
+    kept, *parts = fact_counting.size_checks(text)
     assert kept.outcome == "holds"
     # 79.46%, 9.96% and 10.58% of 3,242, each within 40 reports of its share.
     assert [statement_outcome(rows) for rows in by_key(parts)] == ["inconclusive", "holds", "inconclusive"]
     assert [check.computed[:6] for check in parts[4:]] == ["10.58%", "+18.8 "]
-    assert {check.outcome for check in fact_counting.size_checks(said | {"train": parse("2900")})[1:3]} == {
+    assert {check.outcome for check in fact_counting.size_checks(text | {"train": parse("2900")})[1:3]} == {
         "fails"
     }
 
@@ -60,8 +60,8 @@ def test_reports_that_stand_twice() -> None:
 def test_copying_and_its_checks() -> None:
     measured = fact_counting.copying(SOME, 50, np.random.default_rng(0))
     assert measured.loc["ROUGE-1 precision", "mean"] == pytest.approx((1 + 13 / 14 + 1) / 3)
-    said = quoted("facts.claim_extractive")
-    checks = fact_counting.extractive_checks(measured, said)
+    text = quoted("facts.claim_extractive")
+    checks = fact_counting.extractive_checks(measured, text)
     assert checks[0].low == checks[0].high  # one text: a draw of whole texts cannot vary
     assert checks[4].outcome == "holds"
     # The print does not say whether words were stemmed: it must be met both ways, or missed both ways.
@@ -74,7 +74,7 @@ def test_copying_and_its_checks() -> None:
     ):
         measured.loc["ROUGE-L precision", ["mean", "low", "high"]] = plain
         measured.loc["ROUGE-L precision, stemmed", ["mean", "low", "high"]] = stemmed
-        assert statement_outcome(fact_counting.extractive_checks(measured, said)[2:4]) == outcome
+        assert statement_outcome(fact_counting.extractive_checks(measured, text)[2:4]) == outcome
 
 
 def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Path) -> None:
@@ -84,10 +84,12 @@ def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Pat
     of_numbers = BuildDocuments(list(recorded_documents(kept)), whole=of_texts.whole, evidence="recorded")
     assert (of_texts.evidence, of_texts.stand_in) == ("open", of_numbers.stand_in)
     ours, theirs = (
-        fact_counting.copying(one, 50, np.random.default_rng(0)) for one in (of_texts, of_numbers)
+        fact_counting.copying(of_text, 50, np.random.default_rng(0)) for of_text in (of_texts, of_numbers)
     )
     pd.testing.assert_frame_equal(ours, theirs, atol=1e-8)
-    repeated = [fact_counting.repeated(one, np.random.default_rng(0)) for one in (of_texts, of_numbers)]
+    repeated = [
+        fact_counting.repeated(of_text, np.random.default_rng(0)) for of_text in (of_texts, of_numbers)
+    ]
     assert repeated[0] == repeated[1]
 
 

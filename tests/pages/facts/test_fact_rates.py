@@ -28,17 +28,17 @@ RATING = FactRating(
 
 
 def test_a_row_by_hand() -> None:
-    (one,) = counts_of(RATING)
-    assert one == RateCounts(reference=7, generated=3, common=2, invented=0, omitted=4)
-    assert (one.counted_twice, one.neither) == (0, 1)
+    (first,) = counts_of(RATING)
+    assert first == RateCounts(reference=7, generated=3, common=2, invented=0, omitted=4)
+    assert (first.counted_twice, first.neither) == (0, 1)
     twice = replace(RATING, precision=1.0, recall=0.5, f1=2 / 3, omission=1.0)
     assert counts_of(twice)[0] == RateCounts(2, 1, 1, 0, 2)
     assert counts_of(twice)[0].counted_twice == 1
 
 
 def test_smallest_first_and_within_bounds() -> None:
-    found = possible_counts(0.5, 0.25, most_reference=12, most_generated=4)
-    assert [(one.reference, one.generated, one.common) for one in found] == [(4, 2, 1), (8, 4, 2)]
+    result = possible_counts(0.5, 0.25, most_reference=12, most_generated=4)
+    assert [(item.reference, item.generated, item.common) for item in result] == [(4, 2, 1), (8, 4, 2)]
     # Six facts of which a third is invented are not four.
     assert possible_counts(0.5, 0.5, hallucination=1 / 3, most_reference=9, most_generated=9) == [
         RateCounts(6, 6, 3, 2)
@@ -46,8 +46,8 @@ def test_smallest_first_and_within_bounds() -> None:
 
 
 def test_nothing_over_nothing() -> None:
-    found = possible_counts(1.0, 0.0, omission=1.0, most_reference=2, most_generated=5)
-    assert found == [RateCounts(1, 0, 0, 0, 1), RateCounts(2, 0, 0, 0, 2)]
+    result = possible_counts(1.0, 0.0, omission=1.0, most_reference=2, most_generated=5)
+    assert result == [RateCounts(1, 0, 0, 0, 1), RateCounts(2, 0, 0, 0, 2)]
 
 
 def test_rates_that_no_counts_give() -> None:
@@ -70,7 +70,7 @@ def test_counts_are_among_those_that_their_rates_allow(
     assume(generated or not common)
     invented = data.draw(st.integers(0, generated - common))
     omitted = data.draw(st.integers(0, reference))
-    found = possible_counts(
+    result = possible_counts(
         round(common / generated, 8) if generated else 1.0,
         round(common / reference, 8),
         hallucination=round(invented / generated, 9) if generated else 0.0,
@@ -78,22 +78,22 @@ def test_counts_are_among_those_that_their_rates_allow(
         most_reference=30,
         most_generated=30,
     )
-    assert RateCounts(reference, generated, common, invented, omitted) in found
+    assert RateCounts(reference, generated, common, invented, omitted) in result
 
 
 def test_the_generators_counts_are_among_those_that_its_rates_allow() -> None:
     for case in fact_cases(10, seed=5):
-        for one in case:
-            texts = (one.reference.findings.text, one.candidate.findings.text)
-            reference, candidate = len(facts(one.reference.plan)), len(facts(one.candidate.plan))
-            known = (reference, candidate, len(one.common))
+        for item in case:
+            texts = (item.reference.findings.text, item.candidate.findings.text)
+            reference, candidate = len(facts(item.reference.plan)), len(facts(item.candidate.plan))
+            settings = (reference, candidate, len(item.common))
             most = [3 * len(text.split()) for text in texts]
-            found = possible_counts(
-                len(one.common) / candidate if candidate else 1.0,
-                len(one.common) / reference,
-                hallucination=len(one.invented) / candidate if candidate else 0.0,
-                omission=len(one.omitted) / reference,
+            result = possible_counts(
+                len(item.common) / candidate if candidate else 1.0,
+                len(item.common) / reference,
+                hallucination=len(item.invented) / candidate if candidate else 0.0,
+                omission=len(item.omitted) / reference,
                 most_reference=most[0],
                 most_generated=most[1],
             )
-            assert known in {(one.reference, one.generated, one.common) for one in found}
+            assert settings in {(item.reference, item.generated, item.common) for item in result}

@@ -34,7 +34,7 @@ def test_alphas_limits_and_intervals() -> None:
     rng = np.random.default_rng(0)
     truth = rng.normal(size=40)
     cases = pd.Index(np.arange(40) // 2, name="case")
-    found = alphas(
+    result = alphas(
         {
             "same": pd.DataFrame({"x": truth, "y": truth}, index=cases),
             "noise": pd.DataFrame({"x": rng.normal(size=40), "y": rng.normal(size=40)}, index=cases),
@@ -42,9 +42,9 @@ def test_alphas_limits_and_intervals() -> None:
         resamples=200,
         rng=rng,
     )
-    assert found.loc["same", ["alpha", "low", "high"]].tolist() == [1.0, 1.0, 1.0]
-    assert found.loc["noise", "low"] < 0 < found.loc["noise", "high"]
-    assert found.loc["noise", ["units", "cases", "raters"]].tolist() == [40, 20, 2]
+    assert result.loc["same", ["alpha", "low", "high"]].tolist() == [1.0, 1.0, 1.0]
+    assert result.loc["noise", "low"] < 0 < result.loc["noise", "high"]
+    assert result.loc["noise", ["units", "cases", "raters"]].tolist() == [40, 20, 2]
 
 
 def _noisy(seed: int, noise: float) -> pd.DataFrame:
@@ -56,25 +56,25 @@ def _noisy(seed: int, noise: float) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("first", "second", "sign"), [(0.2, 1.0, 1), (1.0, 0.2, -1)])
 def test_less_noise_gains_agreement(first: float, second: float, sign: int) -> None:
-    found = gain(_noisy(0, first), _noisy(1, second), 200, lambda: np.random.default_rng(0))
-    assert sign * found.value > 0
-    assert min(sign * found.low, sign * found.high) > 0
+    result = gain(_noisy(0, first), _noisy(1, second), 200, lambda: np.random.default_rng(0))
+    assert sign * result.value > 0
+    assert min(sign * result.low, sign * result.high) > 0
 
 
 def test_ratings_of_the_same_cases_are_resampled_together() -> None:
     ratings = _noisy(0, 0.5)
-    found = gain(ratings, ratings, 50, lambda: np.random.default_rng(0))
-    assert (found.value, found.low, found.high) == (0, 0, 0)
+    result = gain(ratings, ratings, 50, lambda: np.random.default_rng(0))
+    assert (result.value, result.low, result.high) == (0, 0, 0)
 
 
 def test_resamples_equal_alpha_of_the_units_repeated() -> None:
     matrix = _noisy(0, 0.7)
-    values, place = matrix.to_numpy().T, matrix.index.to_numpy()
+    values, position = matrix.to_numpy().T, matrix.index.to_numpy()
     _, draws = rater_agreement._resampled(matrix, 20, np.random.default_rng(3))
     (counts,) = drawn_counts(30, 20, np.random.default_rng(3), 60)
-    for drawn, found in zip(counts.astype(int), draws, strict=True):
-        repeated = np.repeat(values, drawn[place], axis=1)
-        assert found == pytest.approx(float(interval_alpha(repeated)))
+    for drawn, result in zip(counts.astype(int), draws, strict=True):
+        repeated = np.repeat(values, drawn[position], axis=1)
+        assert result == pytest.approx(float(interval_alpha(repeated)))
 
 
 def test_what_counting_gains_depends_on_which_errors_count(tmp_path: Path) -> None:

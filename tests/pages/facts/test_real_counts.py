@@ -67,9 +67,9 @@ def test_counts_and_their_summary() -> None:
 
 
 def test_shared_numbers_of_facts() -> None:
-    found = real_counts.shared(RATINGS[:4], np.random.default_rng(0))
+    shared = real_counts.shared(RATINGS[:4], np.random.default_rng(0))
     # Seven fits both judgements of a; six fits both of b, within nine words.
-    assert (found["cases"], found["fit"]) == (2, 2)
+    assert (shared["cases"], shared["fit"]) == (2, 2)
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +86,9 @@ def test_table_keeps_order() -> None:
 
 def test_lengths_by_hand() -> None:
     words = pd.DataFrame({"reference_words": [0, 4, 8], "candidate_words": [3, 2, 16]})
-    found = real_counts.lengths(words)
-    assert found["share"].tolist() == [1, 0.5, 1]
-    assert found["candidate"].tolist() == pytest.approx(np.log([4, 3, 17]))
+    lengths = real_counts.lengths(words)
+    assert lengths["share"].tolist() == [1, 0.5, 1]
+    assert lengths["candidate"].tolist() == pytest.approx(np.log([4, 3, 17]))
 
 
 def test_length_predicts_what_length_decides(frame: pd.DataFrame) -> None:

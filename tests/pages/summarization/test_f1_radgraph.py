@@ -19,8 +19,10 @@ from radeval_lib.metrics.radgraph import build_graph
 def test_concepts_levels_labels_and_relations_of_the_schema_are_counted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = {check.name: check.computed for check in check_schema(Example.read()) if check.outcome == "holds"}
-    assert found == {
+    result = {
+        check.name: check.computed for check in check_schema(Example.read()) if check.outcome == "holds"
+    }
+    assert result == {
         "concepts": "2: ANAT, OBS",
         "levels of Observation": "3: OBS-DP, OBS-U, OBS-DA",
         "entity labels": "4: ANAT-DP, OBS-DP, OBS-U, OBS-DA",
@@ -28,8 +30,8 @@ def test_concepts_levels_labels_and_relations_of_the_schema_are_counted(
         "labels of the example": "OBS-DP, OBS-DA, ANAT-DP",
         "relations of the example": "all 3 join two entities",
     }
-    (place, entities), relations = f1_radgraph.quotations("rrs.def_schema")
-    fewer = [(place, entities.replace("(OBS-U)", "")), relations]
+    (position, entities), relations = f1_radgraph.quotations("rrs.def_schema")
+    fewer = [(position, entities.replace("(OBS-U)", "")), relations]
     whole = f1_radgraph.quotations
     monkeypatch.setattr(
         f1_radgraph, "quotations", lambda name: fewer if name == "rrs.def_schema" else whole(name)
@@ -79,18 +81,18 @@ def test_quality_by_hand() -> None:
         for seed, case, right in ((0, "a", 2), (0, "b", 1), (1, "a", 1), (1, "b", 0))
         for part, label in (("entity", "X"), ("entity", "Y"), ("relation", "r"), ("strict", "r"))
     ]
-    found = f1_radgraph.quality(
+    quality = f1_radgraph.quality(
         pd.DataFrame(rows, columns=columns), resamples=50, rng=np.random.default_rng(0)
     )
-    assert found.loc[("entities", "all"), "F1"].value == pytest.approx((3 / 4 + 1 / 4) / 2)
-    assert found.loc[("entities", "all"), "gold"] == 8
-    assert found.loc[("entities", "X"), "gold"] == 4
-    assert found.index.tolist()[0] == ("entities", "all")
-    assert found.loc["relations"].index.tolist() == ["all", "r"]
-    assert found.loc["entities"].index.tolist() == ["all", "X", "Y"]
-    told = found.xs("all", level=1)
-    assert told.index.tolist() == ["entities", "relations", "relations with typed ends"]
-    assert f"{told.loc['entities', 'F1']:.2f}".startswith("0.50 [")
+    assert quality.loc[("entities", "all"), "F1"].value == pytest.approx((3 / 4 + 1 / 4) / 2)
+    assert quality.loc[("entities", "all"), "gold"] == 8
+    assert quality.loc[("entities", "X"), "gold"] == 4
+    assert quality.index.tolist()[0] == ("entities", "all")
+    assert quality.loc["relations"].index.tolist() == ["all", "r"]
+    assert quality.loc["entities"].index.tolist() == ["all", "X", "Y"]
+    message = quality.xs("all", level=1)
+    assert message.index.tolist() == ["entities", "relations", "relations with typed ends"]
+    assert f"{message.loc['entities', 'F1']:.2f}".startswith("0.50 [")
 
 
 def test_conventions_and_what_they_change() -> None:

@@ -74,11 +74,11 @@ def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
         cell for cell in summarization.cells(profile("embedded")) if cell.notebook == summarization.NOTEBOOK
     ]
     assert [cell.parameters["train_set"] for cell in grouped] == [summarization.ALL, summarization.EACH]
-    own = summarization.settings(profile("full"))
+    settings = summarization.settings(profile("full"))
     full = [cell for cell in summarization.cells(profile("full")) if cell.notebook == summarization.NOTEBOOK]
-    learn = [name for name, system in own.systems.items() if system.learns]
-    assert len(full) == 8 * len(learn) + len(own.systems) - len(learn)
-    assert models.judged(own.systems) == ["T5-S", "T5-B", "BART-B", "BART-L", "BioBART-B", "BioBART-L"]
+    learn = [name for name, system in settings.systems.items() if system.learns]
+    assert len(full) == 8 * len(learn) + len(settings.systems) - len(learn)
+    assert models.judged(settings.systems) == ["T5-S", "T5-B", "BART-B", "BART-L", "BioBART-B", "BioBART-L"]
     assert models.judged(["Lead-3", "Pegasus"]) == ["Lead-3", "Pegasus"]  # none of them is the paper's
 
 
@@ -99,9 +99,9 @@ def test_means_and_differences_allow_for_cases_and_seeds() -> None:
     second = scores({(0, "a"): 0.1, (0, "b"): 0.3})
     alone = mean_of(drawing(500), second, "rouge_l")
     assert (alone.low, alone.value, alone.high) == pytest.approx((0.1, 0.2, 0.3))
-    found = mean_of(drawing(500), first, "rouge_l")
-    assert found.value == pytest.approx(0.4)
-    assert found.high - found.low > 0.4  # cases alone would give 0.2, and two seeds tell little
+    result = mean_of(drawing(500), first, "rouge_l")
+    assert result.value == pytest.approx(0.4)
+    assert result.high - result.low > 0.4  # cases alone would give 0.2, and two seeds tell little
     gap = difference(drawing(20_000), first, second, "rouge_l", "gap")
     assert gap.value == pytest.approx(0.2)
     # Cases cancel, seeds do not: Student's t with one degree of freedom, 12.7 times 0.1.
@@ -137,7 +137,7 @@ def test_a_mean_leaves_out_seeds_without_the_metric() -> None:
 def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two pairs, two seeds: what learns is trained on each set with each seed, what does not stands once."""
     smoke = profile("smoke")
-    own = {**smoke.experiments["summarization"], "seeds": 2, "reports_a_pair": 1}
+    own_values = {**smoke.experiments["summarization"], "seeds": 2, "reports_a_pair": 1}
     metrics = {
         name: SimpleNamespace(
             name=name,
@@ -147,7 +147,7 @@ def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch:
         for name, needs in (("length", ()), ("graph", ("graph_model",)))
     }
     run = SimpleNamespace(
-        profile=smoke.model_copy(update={"experiments": {**smoke.experiments, "summarization": own}}),
+        profile=smoke.model_copy(update={"experiments": {**smoke.experiments, "summarization": own_values}}),
         seed=3,
         rng=lambda name: np.random.default_rng(0),
         unfinished=lambda *names: None,
@@ -167,10 +167,10 @@ def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch:
 
     monkeypatch.setattr(training, "make", made)
     both = {"Lead-3": System(kind="lead"), "Pointer": System(kind="pointer")}
-    found = training.run_trainings(run, both, ["CT Head", summarization.ALL])
+    run_trainings = training.run_trainings(run, both, ["CT Head", summarization.ALL])
     assert learned == [(seed, groups) for groups in (["CT Head"], ["CT Head", "MR Head"]) for seed in (3, 4)]
-    assert found["case"].tolist() == ["6", "7"] * 6
-    rows = found.groupby(["system", "train_set", "seed"], sort=False)
+    assert run_trainings["case"].tolist() == ["6", "7"] * 6
+    rows = run_trainings.groupby(["system", "train_set", "seed"], sort=False)
     assert list(rows.groups) == [
         ("Pointer", "CT Head", 3),
         ("Pointer", "CT Head", 4),
