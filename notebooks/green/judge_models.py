@@ -50,12 +50,12 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
 
 
 def check_quoted(
-    frame: pd.DataFrame, table: str, stated: Mapping[str, Printed], key: str, quantity: str, **where: str
+    frame: pd.DataFrame, table: str, stated: Mapping[str, Printed], key: str, of: str, **where: str
 ) -> list[Check]:
     """Return checks of a mean and standard deviation of the prose, ``key`` and ``key``_sd, against cells."""
     return [
         check_value(
-            Key(f"prose against {table}", quantity, statistic),
+            Key(f"prose against {table}", of, statistic),
             stated[name],
             cell(frame, statistic=statistic, **where).value,
         )
