@@ -135,6 +135,8 @@ def test_a_lead_is_in_the_good_direction_and_differs_between_groups():
         real_systems.difference(table, "green_rules_errors", pair, *settings).value == 2.0
     )  # lower is better
     between_groups = real_systems.between_groups(table, "green_rules_errors", pair, *settings)
-    assert (between_groups.value, between_groups.low, between_groups.high) == pytest.approx((-2.0, -2.0, -2.0))
+    assert (between_groups.value, between_groups.low, between_groups.high) == pytest.approx(
+        (-2.0, -2.0, -2.0)
+    )
     with pytest.raises(DataError):
         real_systems.difference(table, "green_rules_errors", ("A", "C"), *settings)
