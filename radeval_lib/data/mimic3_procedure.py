@@ -1,28 +1,76 @@
 """Procedure selection from MIMIC-III's CT reports: reason for examination -> procedure code (RaLEs, App. A).
 
-The codes rest on a mapping that was made by hand and is not public, so the authors' documents are read.
+The mapping from titles to codes was made by hand and is private; :func:`title_counts` lists the titles.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
+from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.mimic3_rrs import Note, radiology_notes
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import mark
 
 NAME = "mimic3_procedure"
+RARE = 100  # codes with fewer reports become OTHER (Appendix A; not in the released code)
+OTHER = "Other"
 SEED = 28102022  # of both draws of the split, so that it is the same wherever it is made
 _FEWEST = 5  # one document each for development and testing, and three for training
 
+# Sections that hold the reason, in order of preference, with what follows each.
+_REASON = "Reason:"
+_RULE = "__________"
+_SECTIONS = (
+    ("MEDICAL CONDITION", _RULE),
+    ("CLINICAL INFORMATION & QUESTIONS TO BE ANSWERED", _RULE),
+    ("INDICATION", "COMPARISON"),
+    ("HISTORY", "TECHNIQUE"),
+)
+_AFTER_REASON = ("\n", "Admitting Diagnosis:", "Field", "____")
+_HEADER_ENDS = ("_____", "Reason:", "Admitting Diagnosis:", "Field of view:")
+
+
+def is_ct(note: Note) -> bool:
+    """Return whether a note is a CT report by its examination's name."""
+    return note.description.startswith("CT")
+
+
+def indication(text: str) -> str:
+    """Return the reason for the examination; empty if none is given."""
+    _, heading, after = text.partition(_REASON)
+    if heading:
+        marker = next((marker for marker in _AFTER_REASON if marker in after), None)
+        return (after.partition(marker)[0] if marker else after).strip()
+    for header, end_marker in _SECTIONS:
+        _, heading, after = text.partition(header)
+        if heading:
+            return re.sub(r"^\s*(\(S\))?\s*:?\s*", "", after.partition(end_marker)[0]).strip()
+    return ""
+
+
+def titles(text: str) -> frozenset[str]:
+    """Return procedure titles in the report's header: pieces that begin with CT and hold no digit."""
+    begin = text.find("CT")
+    if begin < 0:
+        return frozenset()
+    end = min((at for marker in _HEADER_ENDS if (at := text.find(marker)) >= 0), default=None)
+    header = text[begin:end].replace("Clip #", "")
+    pieces = map(str.strip, re.split(r";|\n|\s{2,}|\t+", re.sub(r"\[\*\*.*?\*\*\]", ";", header)))
+    return frozenset(piece for piece in pieces if piece.startswith("CT") and not re.search(r"\d", piece))
+
 
 def load(path: Path) -> list[Document]:
-    """Return documents of ``annotated_dataset.csv``: reason and code."""
+    """Documents of ``annotated_dataset.csv``: reason and code."""
     rows = reading.read_csv(path, ("ROW_ID", "indication", "procedure_label"))
     return reading.records(rows, _document, name="ROW_ID")
 
@@ -38,16 +86,59 @@ def _document(row: reading.Entry) -> Iterator[Document]:
     yield Document(str(row_id), mark(reason, NAME, True), label=code, patient=row.get("SUBJECT_ID", ""))
 
 
+def load_mapping(path: Path) -> dict[frozenset[str], str]:
+    """Return codes by set of titles, from a CSV with ``procedure_titles`` (a Python list) and
+    ``LOINC_NUM``."""
+    rows = reading.read_csv(path, ("procedure_titles", "LOINC_NUM"))
+    return dict(reading.records(rows, _mapped, itemgetter(0), "procedure_titles"))
+
+
+def _mapped(row: reading.Entry) -> Iterator[tuple[frozenset[str], str]]:
+    try:
+        listed = ast.literal_eval(row["procedure_titles"])
+    except (ValueError, SyntaxError):
+        listed = None
+    if not isinstance(listed, list | tuple | set) or not all(isinstance(title, str) for title in listed):
+        raise FormatError("procedure_titles must be a list of titles", row.where)
+    if not row.text("LOINC_NUM"):
+        raise FormatError("no LOINC_NUM", row.where)
+    yield frozenset(listed), row.text("LOINC_NUM")
+
+
+def title_counts(notes: Iterable[Note]) -> Counter[frozenset[str]]:
+    """Return how often each set of titles occurs in the CT reports that have a reason: what a mapping must
+    cover."""
+    texts = (note.text.reveal() for note in filter(is_ct, notes))
+    return Counter(named for text in texts if (named := titles(text)) and indication(text))
+
+
+def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: int = RARE) -> list[Document]:
+    """Return reasons with procedure codes of the CT reports that have both; rare codes are merged."""
+    documents = []
+    for note in filter(is_ct, notes):
+        text = note.text.reveal()
+        reason, code = indication(text), mapping.get(titles(text))
+        if reason and code:
+            documents.append(Document(note.id, mark(reason, NAME, True), label=code, patient=note.patient))
+    frequency = Counter(document.label for document in documents)
+    return [
+        replace(document, label=document.label if frequency[document.label] >= rare else OTHER)
+        for document in documents
+    ]
+
+
 def report_split(documents: Sequence[Document]) -> list[Document]:
     """Return the paper's split: 60/20/20 by report, stratified by code; patients may stand in several
     splits."""
     from sklearn.model_selection import train_test_split
 
+    if not documents:
+        return []
     if (count := min(Counter(document.label for document in documents).values())) < _FEWEST:
         raise FormatError(
             f"a code has {count} documents, too few for a split by code",
-            "annotated_dataset.csv",
-            f"Merge codes of fewer than {_FEWEST} documents into one.",
+            "annotated_dataset.csv, or the mapping of titles",
+            f"Merge codes of fewer than {_FEWEST} documents into {OTHER!r}.",
         )
     labels = [document.label for document in documents]
     rest, test = train_test_split(list(documents), test_size=0.2, random_state=SEED, stratify=labels)
@@ -58,9 +149,13 @@ def report_split(documents: Sequence[Document]) -> list[Document]:
 
 
 def _read(find: Find) -> list[Document]:
-    """Return the documents with the paper's split."""
-    path = find("annotated_dataset.csv")
-    return report_split(load(path)) if path else []
+    """Return the documents as somebody built them, else built from the notes, with the paper's split."""
+    events, mapping, built = (find(file.path) for file in load_manifest(NAME).files)
+    if built:
+        return report_split(load(built))
+    if not (events and mapping):
+        return []
+    return report_split(build(radiology_notes(events), load_mapping(mapping)))
 
 
 READER = Reader(

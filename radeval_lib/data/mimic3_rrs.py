@@ -1,23 +1,26 @@
 """MIMIC-III reports to findings/impression pairs per modality and anatomy (MIMIC-RRS, Section 2.1).
 
-Rules decide which pair an examination's name belongs to, and which sections may hold its findings. They
-follow the paper's description (examples of headers included); the authors' exact lists stand in the
-preprocessing notebook of the ViLMedic repository.
+Rules decide which pair an examination's name belongs to, and which sections may hold its findings.
+:class:`PatternRules` follows the paper's description (examples of headers included). :func:`load_rules` reads
+exact lists instead, for those who want the authors' own: they stand in the preprocessing notebook of the
+ViLMedic repository.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
 from radeval_lib.data import reading
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import ReportPair
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import RestrictedText, mark
 
 NAME = "mimic3_rrs"
 # The paper's pairs; the trained ones have three splits, in the order in which the reference shuffles.
@@ -41,6 +44,36 @@ _ANATOMIES = {
 _INTERVENTION = re.compile(r"\b(GUID\w*|BIOPSY|DRAIN\w*|NEEDLE|ABLATION|ASPIR\w*|INJ\w*|STEREOTA\w*)\b")
 # A heading with one of these words holds no findings: "chest ct technique".
 _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|impression|protocol|conclusion")
+
+
+NOTE_COLUMNS = ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT")
+
+
+@dataclass(frozen=True)
+class Note:
+    """A radiology note: ``description`` is the examination's name in MIMIC-III."""
+
+    id: str
+    patient: str
+    description: str
+    text: RestrictedText
+
+
+def radiology_notes(path: Path) -> Iterator[Note]:
+    """Yield notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order.
+
+    Memory is constant but for the ids.
+    """
+    seen: set[int] = set()
+    for row in reading.read_csv(path, NOTE_COLUMNS):
+        if row.text("CATEGORY") != "Radiology":
+            continue
+        row_id, patient = (row.take(key, reading.Count) for key in ("ROW_ID", "SUBJECT_ID"))
+        if row_id in seen:
+            raise FormatError("the same ROW_ID stands above", row.where)
+        seen.add(row_id)
+        text = RestrictedText(row["TEXT"], "mimic3")
+        yield Note(str(row_id), str(patient), " ".join(row["DESCRIPTION"].split()), text)
 
 
 def split(text: str) -> list[tuple[str, str]]:
@@ -69,33 +102,69 @@ def is_like(name: str, wanted: str) -> bool:
     return SequenceMatcher(None, name, wanted).ratio() >= 0.85
 
 
-def pair_of(description: str) -> str | None:
-    """Return the modality-anatomy pair of an examination's name, or None unless it names one of each."""
-    name = description.upper()
-    modalities = [key for key, pattern in _MODALITIES.items() if pattern.search(name)]
-    anatomies = [key for key, pattern in _ANATOMIES.items() if pattern.search(name)]
-    if len(modalities) != 1 or _INTERVENTION.search(name):
-        return None
-    if modalities == ["CT"] and anatomies and set(anatomies) <= {"abdomen", "pelvis"}:
-        return "CT_abdomen-pelvis"
-    pair = f"{modalities[0]}_{anatomies[0]}" if len(anatomies) == 1 else None
-    return pair if pair in PAIRS else None
+class PatternRules:
+    """Rules after the paper's description: an examination names one modality and one anatomy of the pairs."""
 
-
-def findings_sections(pair: str, names: Sequence[str]) -> list[int]:
-    """Return indices of the section names that may hold findings of a pair, best first."""
-    modality, _, anatomy = pair.partition("_")
-    patterns = [_ANATOMIES[part] for part in anatomy.split("-")]
-
-    def rank(name: str) -> int | None:
-        if is_like(name, "findings"):
-            return 0
-        if _OTHER_SECTION.search(name) or not any(pattern.search(name.upper()) for pattern in patterns):
+    def pair(self, description: str) -> str | None:
+        """Return the modality-anatomy pair of an examination's name, or None."""
+        name = description.upper()
+        modalities = [key for key, pattern in _MODALITIES.items() if pattern.search(name)]
+        anatomies = [key for key, pattern in _ANATOMIES.items() if pattern.search(name)]
+        if len(modalities) != 1 or _INTERVENTION.search(name):
             return None
-        return 1 if name.startswith("finding") else 2 if _MODALITIES[modality].search(name.upper()) else 3
+        if modalities == ["CT"] and anatomies and set(anatomies) <= {"abdomen", "pelvis"}:
+            return "CT_abdomen-pelvis"
+        pair = f"{modalities[0]}_{anatomies[0]}" if len(anatomies) == 1 else None
+        return pair if pair in PAIRS else None
 
-    ranks = [(rank(name), index) for index, name in enumerate(names)]
-    return [index for _, index in sorted((rank, index) for rank, index in ranks if rank is not None)]
+    def findings(self, pair: str, names: Sequence[str]) -> list[int]:
+        """Return indices of the section names that may hold findings, best first."""
+        modality, _, anatomy = pair.partition("_")
+        patterns = [_ANATOMIES[part] for part in anatomy.split("-")]
+
+        def rank(name: str) -> int | None:
+            if is_like(name, "findings"):
+                return 0
+            if _OTHER_SECTION.search(name) or not any(pattern.search(name.upper()) for pattern in patterns):
+                return None
+            return 1 if name.startswith("finding") else 2 if _MODALITIES[modality].search(name.upper()) else 3
+
+        ranks = [(rank(name), index) for index, name in enumerate(names)]
+        return [index for _, index in sorted((rank, index) for rank, index in ranks if rank is not None)]
+
+
+@dataclass(frozen=True)
+class ListRules:
+    """Rules as exact lists: examinations and findings headers of each pair, headers in order of priority."""
+
+    descriptions: dict[str, str]
+    headers: dict[str, tuple[str, ...]]
+
+    def pair(self, description: str) -> str | None:
+        """Return the modality-anatomy pair under which an examination's name is listed, or None."""
+        return self.descriptions.get(description)
+
+    def findings(self, pair: str, names: Sequence[str]) -> list[int]:
+        """Return indices of the section names that are listed for the pair, in the order of the list."""
+        return [index for header in self.headers[pair] for index, name in enumerate(names) if name == header]
+
+
+Rules = PatternRules | ListRules
+
+
+def load_rules(path: Path) -> ListRules:
+    """Return exact lists from JSON: {pair: {descriptions: [...], headers: [...]}}."""
+    descriptions: dict[str, str] = {}
+    headers: dict[str, tuple[str, ...]] = {}
+    for number, (pair, item) in enumerate(reading.read_json(path, dict).items(), start=1):
+        entry = reading.Entry(item, f"{path.name}, pair {number}")
+        if pair not in PAIRS:
+            raise FormatError("unknown pair", entry.where, f"Pairs: {', '.join(PAIRS)}.")
+        for description in entry.take("descriptions", tuple[str, ...]):
+            if descriptions.setdefault(description, pair) != pair:
+                raise FormatError("an examination stands under another pair too", entry.where)
+        headers[pair] = entry.take("headers", tuple[str, ...])
+    return ListRules(descriptions, headers)
 
 
 def final_report(text: str) -> str:
@@ -109,39 +178,44 @@ def _clean(text: str) -> str:
     return " ".join(re.sub(r"\[\*\*.*?\*\*\]", "___", text.lower(), flags=re.DOTALL).split())
 
 
-def extract(text: str, pair: str) -> tuple[str, str] | None:
-    """Return findings and impression of a note; None unless it has one of each."""
-    headers, texts = zip(*split(final_report(text)), strict=True)
+def extract(text: str, pair: str, rules: Rules) -> tuple[str, str] | str:
+    """Return findings and impression of a note, or in words why it gives none."""
+    report = final_report(text)
+    if not report:
+        return "no final report"
+    headers, texts = zip(*split(report), strict=True)
     concluding = [is_like(name, "impression") or name == "impression and plan" for name in headers]
-    if sum(concluding) != 1:
-        return None
     names = ["impression" if is_last else name for name, is_last in zip(headers, concluding, strict=True)]
+    if sum(concluding) != 1:
+        return "several impressions" if any(concluding) else "no impression"
     impression = _clean(texts[concluding.index(True)])
-    findings = next(filter(None, (_clean(texts[index]) for index in findings_sections(pair, names))), "")
-    return (findings, impression) if findings and impression else None
+    findings = next(filter(None, (_clean(texts[index]) for index in rules.findings(pair, names))), "")
+    if not findings:
+        return "no findings"
+    return (findings, impression) if impression else "empty impression"
 
 
-def load(path: Path) -> list[ReportPair]:
-    """Return report pairs of the notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the
-    file's order."""
-    columns = ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT")
-    return reading.records(reading.read_csv(path, columns), _pairs, name="ROW_ID")
-
-
-def _pairs(row: reading.Entry) -> Iterator[ReportPair]:
-    group = pair_of(row["DESCRIPTION"]) if row.text("CATEGORY") == "Radiology" else None
-    if group and (sections := extract(row["TEXT"], group)):
-        number, patient = (str(row.take(key, reading.Count)) for key in ("ROW_ID", "SUBJECT_ID"))
-        findings, impression = (mark(section, NAME, True) for section in sections)
-        yield ReportPair(number, findings, impression, patient=patient, group=group)
+def build(notes: Iterable[Note], rules: Rules) -> list[ReportPair]:
+    """Report pairs of radiology notes, with their ids and patients."""
+    built = []
+    for note in notes:
+        if (pair := rules.pair(note.description)) is None:
+            continue
+        result = extract(note.text.reveal(), pair, rules)
+        if not isinstance(result, str):
+            findings, impression = (mark(part, NAME, True) for part in result)
+            built.append(ReportPair(note.id, findings, impression, patient=note.patient, group=pair))
+    return built
 
 
 def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
     """Return the paper's split: 80/10/10 by report for the trained pairs, the others for testing only.
 
     One generator shuffles the trained pairs in a fixed order, as the reference does. Reports of one patient
-    may stand in several splits.
+    may stand in several splits. A group that is none of :data:`PAIRS` raises :class:`FormatError`.
     """
+    if strange := {pair.group for pair in pairs} - {*PAIRS}:
+        raise FormatError(f"unknown pair {min(strange)!r}", NAME, f"Pairs: {', '.join(PAIRS)}.")
     generator = random.Random(42)
     result: list[ReportPair] = []
     for group in TRAINED:
@@ -154,8 +228,11 @@ def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
 
 
 def _read(find: Find) -> list[ReportPair]:
-    path = find("NOTEEVENTS.csv.gz")
-    return report_split(load(path)) if path else []
+    path, listed = (find(file.path) for file in load_manifest(NAME).files)
+    if path is None:
+        return []
+    rules = load_rules(listed) if listed else PatternRules()
+    return report_split(build(radiology_notes(path), rules))
 
 
 READER = Reader(

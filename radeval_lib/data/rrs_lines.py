@@ -52,13 +52,18 @@ def counts(pairs: Sequence[ReportPair]) -> dict[str, int]:
 
 def _read(find: Find) -> list[ReportPair]:
     records: list[ReportPair] = []
-    for file in (file.path for file in load_manifest(NAME).files if ".findings." in file.path):
-        findings, impressions = find(file), find(file.replace(".findings.", ".impression."))
-        if (findings is None) != (impressions is None):
-            raise DataError("one file of the pair is missing", file, "Register both files of the pair.")
-        if findings and impressions:
-            split = findings.name.split(".")[0].replace("validate", "dev")
-            records += load(findings, impressions, group=findings.parent.name, split=split)
+    files = [path for file in load_manifest(NAME).files if (path := find(file.path)) is not None]
+    for path in files:
+        findings = path.with_name(path.name.replace(".impression.", ".findings."))
+        impressions = path.with_name(path.name.replace(".findings.", ".impression."))
+        for other in (findings, impressions):
+            if other not in files:
+                missing = f"{other.parent.name}/{other.name} is missing"
+                where = f"{path.parent.name}/{path.name}"
+                raise DataError(missing, where, "Register both files of the pair.")
+        if path == findings:
+            split = path.name.split(".")[0].replace("validate", "dev")
+            records += load(path, impressions, group=path.parent.name, split=split)
     return records
 
 

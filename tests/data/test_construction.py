@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from radeval_lib.data import mimic3_procedure as procedure
 from radeval_lib.data import mimic3_rrs as rrs
-from radeval_lib.data.mimic3_rrs import is_like, split
+from radeval_lib.data.errors import FormatError
+from radeval_lib.data.mimic3_rrs import Note, is_like, split
 from radeval_lib.data.records import Document, ReportPair
-from tests.data.samples import HEAD
+from radeval_lib.data.restricted import RestrictedText, reveal
+from tests.data import samples
+
+HEAD = """[**2101-5-1**] 3:15 PM
+ CT HEAD W/O CONTRAST                                            Clip # [**Clip Number 11**]
+ Reason: fall with headache
+ Admitting Diagnosis: TRAUMA
+ ______________________________________________________________________________
+                                 FINAL REPORT
+ INDICATION: Fall.
+
+ COMPARISON: None.
+
+ FINDINGS: There is no bleeding. The ventricles are
+ normal on [**2101-5-1**].
+                                                             (Over)
+
+                                                             (Cont)
+ The bones are intact.
+
+ IMPRESSION: No acute process.
+"""
+
+
+def _note(text: str, description: str = "CT HEAD W/O CONTRAST", number: int = 1, patient: str = "7") -> Note:
+    return Note(str(number), patient, description, RestrictedText(text, "mimic3"))
 
 
 def test_sections() -> None:
@@ -43,7 +72,7 @@ def test_misspelt_headers(name: str, wanted: str, same: bool) -> None:
 
 
 def test_pair_of_a_report() -> None:
-    assert rrs.extract(HEAD, "CT_head") == (
+    assert rrs.extract(HEAD, "CT_head", rrs.PatternRules()) == (
         "there is no bleeding. the ventricles are normal on ___. the bones are intact.",
         "no acute process.",
     )
@@ -53,18 +82,19 @@ FINDINGS, IMPRESSION = " FINDINGS: Clear.\n", " IMPRESSION: Normal.\n"
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "reason"),
     [
-        "WET READ\n" + FINDINGS + IMPRESSION,
-        "FINAL REPORT\n" + FINDINGS,
-        "FINAL REPORT\n" + FINDINGS + IMPRESSION + "\n" + IMPRESSION,
-        "FINAL REPORT\n INDICATION: Fall.\n" + IMPRESSION,
-        "FINAL REPORT\n" + FINDINGS + " IMPRESSION: \n ",
-        "FINAL REPORT\n FINDINGS AND IMPRESSION: Normal.\n",
+        ("WET READ\n" + FINDINGS + IMPRESSION, "no final report"),
+        ("FINAL REPORT\n" + FINDINGS, "no impression"),
+        ("FINAL REPORT\n" + FINDINGS + IMPRESSION + "\n" + IMPRESSION, "several impressions"),
+        ("FINAL REPORT\n INDICATION: Fall.\n" + IMPRESSION, "no findings"),
+        ("FINAL REPORT\n" + FINDINGS + " IMPRESSION: \n ", "empty impression"),
+        ("FINAL REPORT\n FINDINGS AND IMPRESSION: Normal.\n", "no impression"),
     ],
 )
-def test_reports_that_give_no_pair(text: str) -> None:
-    assert rrs.extract(text, "CT_head") is None
+def test_reports_that_give_no_pair(text: str, reason: str) -> None:
+    assert rrs.extract(text, "CT_head", rrs.PatternRules()) == reason
+    assert rrs.build([_note(text)], rrs.PatternRules()) == []
 
 
 @pytest.mark.parametrize(
@@ -84,15 +114,15 @@ def test_reports_that_give_no_pair(text: str) -> None:
 )
 def test_headers_that_hold_findings(header: str, pair: str) -> None:
     report = f"FINAL REPORT\n INDICATION: Pain.\n {header}: Clear.\n" + IMPRESSION
-    assert rrs.extract(report, pair) == ("clear.", "normal.")
+    assert rrs.extract(report, pair, rrs.PatternRules()) == ("clear.", "normal.")
 
 
 def test_findings_come_before_other_headers_and_empty_ones_are_passed_over() -> None:
     report = f"FINAL REPORT\n HEAD CT: Part.\n FINDINGS: {{}}\n {IMPRESSION.strip()}\n"
-    assert rrs.extract(report.format("Whole."), "CT_head") == ("whole.", "normal.")
-    assert rrs.extract(report.format(" "), "CT_head") == ("part.", "normal.")
+    assert rrs.extract(report.format("Whole."), "CT_head", rrs.PatternRules()) == ("whole.", "normal.")
+    assert rrs.extract(report.format(" "), "CT_head", rrs.PatternRules()) == ("part.", "normal.")
     after = "FINAL REPORT\n" + IMPRESSION + FINDINGS
-    assert rrs.extract(after, "CT_head") == ("clear.", "normal.")
+    assert rrs.extract(after, "CT_head", rrs.PatternRules()) == ("clear.", "normal.")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +149,27 @@ def test_findings_come_before_other_headers_and_empty_ones_are_passed_over() -> 
     ],
 )
 def test_pair_of_an_examination(description: str, pair: str | None) -> None:
-    assert rrs.pair_of(description) == pair
+    assert rrs.PatternRules().pair(description) == pair
+
+
+def test_exact_lists(tmp_path: Path) -> None:
+    path = tmp_path / "rules.json"
+    rules = {"CT_head": {"descriptions": ["CT HEAD W/O CONTRAST"], "headers": ["findings", "head ct"]}}
+    path.write_text(json.dumps(rules))
+    rules = rrs.load_rules(path)
+    assert rules.pair("CT HEAD W/O CONTRAST") == "CT_head"
+    assert rules.pair("CT HEAD W/ CONTRAST") is None
+    assert rules.findings("CT_head", ["", "head ct", "findings", "ct head"]) == [2, 1]
+
+
+def test_pairs_from_a_notes_file(tmp_path: Path) -> None:
+    path = tmp_path / "NOTEEVENTS.csv"
+    path.write_bytes(samples.csv_bytes(samples.NOTES))
+    built = rrs.build(rrs.radiology_notes(path), rrs.PatternRules())
+    assert [(pair.id, pair.patient, pair.group) for pair in built] == [
+        ("9", "70", "CT_head"),
+        ("10", "71", "MR_pelvis"),
+    ]
 
 
 def _pairs(group: str, count: int, reports_each: int = 2) -> list[ReportPair]:
@@ -150,6 +200,74 @@ def test_report_split_is_the_papers() -> None:
         ]
     assert {pair.split for pair in done if pair.group == "MR_neck"} == {"test"}
     assert done == rrs.report_split(pairs)
+    with pytest.raises(FormatError):
+        rrs.report_split([*pairs, *_pairs("CT_foot", 1)])
+
+
+CT_ABDOMEN = """[**2101-5-1**] 3:15 PM
+ CT ABDOMEN W/CONTRAST; CT PELVIS W/CONTRAST     Clip # [**Clip Number 5**]
+ CT 150CC NONIONIC CONTRAST
+ {reason}
+ ______________________________________________________________________________
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (HEAD, "fall with headache"),
+        (CT_ABDOMEN.format(reason="MEDICAL CONDITION:\n  Old man with pain"), "Old man with pain"),
+        (
+            CT_ABDOMEN.format(reason="CLINICAL INFORMATION & QUESTIONS TO BE ANSWERED:\n  Stones?"),
+            "Stones?",
+        ),
+        ("CT SCAN. COMPARISON: None.\n INDICATION:  Lung mass. COMPARISON: CT of May.", "Lung mass."),
+        ("CT SCAN\n HISTORY: Known mass.\n TECHNIQUE: Axial.", "Known mass."),
+        ("CT SCAN\n HISTORY: Known mass", "Known mass"),
+        ("CT SCAN without a reason", ""),
+        ("Reason: pain", "pain"),
+        ("Reason:  \n Field of view: 40", ""),
+        # COMPARISON stands before INDICATION too.
+        ("CT SCAN\n COMPARISON: None.\n INDICATION: Lung mass. COMPARISON: CT of May.\n", "Lung mass."),
+    ],
+)
+def test_indication(text: str, reason: str) -> None:
+    assert procedure.indication(text) == reason
+
+
+def test_titles() -> None:
+    assert procedure.titles(HEAD) == {"CT HEAD W/O CONTRAST"}
+    assert procedure.titles(CT_ABDOMEN.format(reason="")) == {"CT ABDOMEN W/CONTRAST", "CT PELVIS W/CONTRAST"}
+    assert procedure.titles("CT HEAD   2 views\n_____\n Reason: pain\n") == {"CT HEAD"}
+    assert procedure.titles("CT HEAD *STAT* W/O CONTRAST\n Reason: pain") == {"CT HEAD *STAT* W/O CONTRAST"}
+    assert procedure.titles("no such title") == frozenset()
+
+
+MAPPING = {frozenset(["CT HEAD W/O CONTRAST"]): "HEAD", frozenset(["CT SCAN"]): "BODY"}
+
+
+def test_documents_and_rare_classes() -> None:
+    texts = [
+        HEAD,
+        HEAD,
+        "CT SCAN\n_____\n HISTORY: Mass.\n TECHNIQUE: x",
+        "CT SCAN\n_____\n no reason",
+        "CT KNEE\n_____\nReason: x\n",
+    ]
+    given = [_note(text, number=number, patient=str(number)) for number, text in enumerate(texts)]
+    given.append(_note(HEAD, "MR HEAD", 9))
+    documents = procedure.build(given, MAPPING, rare=2)
+    assert [(document.id, document.label, document.patient) for document in documents] == [
+        ("0", "HEAD", "0"),
+        ("1", "HEAD", "1"),
+        ("2", "Other", "2"),
+    ]
+    assert reveal(documents[2].text) == "Mass."
+    assert procedure.title_counts(given) == {
+        frozenset(["CT HEAD W/O CONTRAST"]): 2,
+        frozenset(["CT SCAN"]): 1,
+        frozenset(["CT KNEE"]): 1,
+    }
 
 
 def _documents(count: int) -> list[Document]:
