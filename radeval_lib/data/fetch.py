@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from http.client import responses
 from pathlib import Path, PurePosixPath
@@ -181,6 +182,10 @@ def _fetch_url(manifest: Manifest, entry: DataFile, root: Path, progress: bool) 
             f"Check the connection to {urlsplit(entry.url).hostname} and run the command again; or get "
             f"{entry.url} in another way and give it to `radbook data add {manifest.name} FILE`.",
         ) from None
+    finally:
+        for folder in PurePosixPath(entry.path).parents[:-1]:
+            with suppress(OSError):  # it holds a file
+                (root / folder).rmdir()
     _record(entry, root)
 
 
