@@ -1,8 +1,8 @@
 """Atomic writes of files and folders, removal of what a killed writer left, and locks.
 
-What is being written stands in a folder ``.part-*`` beside its target, under a lock that the writer holds and
-the system lets go when the writer dies, however it dies. The next writer in that place removes every such
-folder whose lock is free.
+Unfinished writes are in a folder ``.part-*`` beside the target, under a lock that the writer holds and the
+system lets go when the writer dies, however it dies. The next writer in that place removes every such folder
+whose lock is free.
 
     with atomic.new_file(path) as part:
         part.write_text("all of it")
@@ -48,7 +48,7 @@ def new_files(*targets: Path) -> Iterator[list[Path]]:
 
 @contextmanager
 def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
-    """Yield an empty folder to fill, which becomes ``target`` when the block ends without an error; without
+    """Yield an empty folder, which becomes ``target`` when the block ends without an error; without
     ``replace``, a filled folder that another process has put there meanwhile stays instead."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with _part(target.parent) as part:
@@ -84,7 +84,7 @@ def write_text(target: Path, text: str) -> None:
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
-    """Return what a JSON file of notes holds, which may be lost; empty if it is missing or damaged."""
+    """Return the content of a JSON file of notes, which may be lost; empty if it is missing or damaged."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 
 def state(path: Path) -> tuple[int, ...]:
-    """Return what differs once a file was changed or replaced: its inode, size and times of change."""
+    """Return the properties that differ once a file was changed or replaced: its inode, size and times of
+    change."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 

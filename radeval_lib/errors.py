@@ -74,7 +74,7 @@ _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def complaint(error: ValidationError, choices: Iterable[str] = ()) -> str:
-    """Return what pydantic finds wrong first, and where; nothing of the input but the names of its keys.
+    """Return pydantic's first complaint and its location; nothing of the input but the names of its keys.
 
     An unknown key comes before a missing one, which it may be, misspelt; it is named with the nearest of the
     ``known`` keys, and of those that are missing beside it.
@@ -141,7 +141,7 @@ _REMEDIES = {
 
 
 def of_system(error: OSError) -> FileError:
-    """Return what the system refused, as one of our errors; of a path only the last part is named."""
+    """Return an error of the operating system as one of ours; of a path only the last part is named."""
     name = error.filename2 or error.filename
     where = Path(str(name)).name if name else ""
     return FileError(
@@ -182,7 +182,7 @@ def check_share(where: str, error: type[RadevalError], **values: float) -> None:
 
 
 def check_once(where: str, error: type[RadevalError], names: Sequence[str]) -> None:
-    """Refuse, as ``error``, types of which one stands there twice."""
+    """Raise ``error`` if a type is listed twice."""
     if len(set(names)) < len(names):
         raise error(f"a type twice among {', '.join(names)}", where, "Give each once.")
 

@@ -30,7 +30,7 @@ _LAYOUT = re.compile(
 
 
 def without_layout(text: str) -> list[str]:
-    """Return what an analysis, or a prompt that lists the categories, says between its headings and
+    """Return the text between the headings and categories of an analysis, or of a prompt that lists the
     categories."""
     return [part for part in map(str.strip, _LAYOUT.split(text)) if part]
 
@@ -43,8 +43,8 @@ def render(
 ) -> str:
     """Return an analysis in the layout that the prompt asks for.
 
-    Errors come in six entries, (a) to (f). Findings of which only the number is given are written as
-    ``finding 1; finding 2``. Another number of entries raises :class:`ValueError`.
+    Errors come in six entries, (a) to (f). Findings known only by their number are written as ``finding 1;
+    finding 2``. Another number of entries raises :class:`ValueError`.
     """
 
     def listed(findings: Findings) -> str:

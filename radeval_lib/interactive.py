@@ -26,8 +26,8 @@ def as_data(content: Any) -> str:
 
 
 def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
-    """Return a table whose rows, HTML cell by cell, are data: the page shows those that hold the words typed,
-    of which ``example`` is one."""
+    """Return a table whose rows, HTML cell by cell, are data: the page shows the rows with the typed words;
+    ``example`` is such a word."""
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     return HTML(
         '<div class="search-table"><label>Rows with the words '

@@ -19,12 +19,12 @@ _COMPILED = "# compiled\n"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Refuses a key that stands twice in a mapping, of which PyYAML would take the last."""
+    """Refuses a repeated key in a mapping; PyYAML would take the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         content: dict[Any, Any] = super().construct_mapping(node, deep)
         if len(content) < len(node.value):
-            raise yaml.constructor.ConstructorError(None, None, "a key stands twice", node.start_mark)
+            raise yaml.constructor.ConstructorError(None, None, "a key is there twice", node.start_mark)
         return content
 
 

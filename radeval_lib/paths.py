@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-_PACKAGED = Path(__file__).parent / "manifests"  # where a wheel has what lies at the repository's root
+_PACKAGED = Path(__file__).parent / "manifests"  # the repository's root folders, in a wheel
 MANIFESTS = _PACKAGED if _PACKAGED.is_dir() else ROOT / "data_manifests"
 PAPERS = MANIFESTS / "papers"
 PROFILES = MANIFESTS / "profiles"
@@ -45,8 +45,8 @@ def notebooks() -> dict[str, Path]:
 
 
 def display_path(path: Path) -> str:
-    """Return ``path`` as messages, results and pages may show it: relative to the repository if it lies
-    inside, else its last part alone, which names no folder of this machine."""
+    """Return ``path`` as messages, results and pages may show it: relative to the repository if it is inside,
+    else its last part alone, which names no folder of this machine."""
     try:
         return path.resolve().relative_to(ROOT).as_posix()
     except ValueError:

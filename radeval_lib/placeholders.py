@@ -22,7 +22,7 @@ class PlaceholderError(RadevalError):
 
 
 class Placeholder(NamedTuple):
-    """Which text of which set a placeholder stands for; a reference or source is numbered by its case."""
+    """The set and text that a placeholder replaces; a reference or source is numbered by its case."""
 
     set: str
     side: str
@@ -30,7 +30,7 @@ class Placeholder(NamedTuple):
 
 
 def placeholder(name: str, side: str, number: int, words: int) -> str:
-    """Return the placeholder of a recorded text, which stands for ``words`` words.
+    """Return the placeholder of a recorded text of ``words`` words.
 
     Raises
     ------
@@ -39,18 +39,18 @@ def placeholder(name: str, side: str, number: int, words: int) -> str:
     """
     first = f"{_OPEN}{name}:{side}:{number}{_CLOSE}"
     if words < 1 or not _FIRST.fullmatch(first):
-        raise ValueError(f"{name}:{side}:{number} cannot stand for {words} words")
+        raise ValueError(f"{name}:{side}:{number} cannot replace {words} words")
     return " ".join([first, *[_WORD] * (words - 1)])
 
 
 def behind(text: str) -> Placeholder | None:
-    """Return which text a placeholder stands for; None of any other text."""
+    """Return the text that a placeholder replaces; None for any other text."""
     match = _FIRST.match(text)
     return Placeholder(match[1], match[2], int(match[3])) if match else None
 
 
 def refuse(texts: Iterable[object], reader: str) -> None:
-    """Refuse placeholders, of which there is nothing to read.
+    """Refuse placeholders, which have no text to read.
 
     Raises
     ------
@@ -62,5 +62,5 @@ def refuse(texts: Iterable[object], reader: str) -> None:
             raise PlaceholderError(
                 f"{reader} cannot read {origin.side} {origin.number}, which is recorded as numbers alone",
                 origin.set,
-                "Fill the role with the data set itself, from a data root, or use a metric that is recorded.",
+                "Take the data set itself, from a data root, or use a metric with stored scores.",
             )

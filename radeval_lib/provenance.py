@@ -63,7 +63,7 @@ class Reading:
         self.files.setdefault(source, {})[name or display_path(path)] = checksums.of_file(path)
 
     def note_model(self, role: str, name: str, digest: str, revision: str = "") -> None:
-        """Record which model filled a role: the SHA-256 of its files, and of a hub model the revision, or
+        """Record the model of a role: the SHA-256 of its files, and for a hub model the revision or
         ``unpinned``."""
         self.models[role] = {"name": Path(name).name if Path(name).is_absolute() else name, "sha256": digest}
         if revision:
@@ -75,7 +75,7 @@ class Reading:
         return {**PRINTED, **self.files}
 
     def of(self, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return what ``names`` stand for: ``data``, SHA-256 by file, and ``models`` by role.
+        """Return the sources that ``names`` refer to: ``data``, SHA-256 by file, and ``models`` by role.
 
         Parameters
         ----------
@@ -103,8 +103,7 @@ class Reading:
 
 
 def git(*command: str) -> str | None:
-    """Return what a command of git prints about the study's repository; None outside of one, or without
-    git."""
+    """Return the output of a git command in the study's repository; None outside of one, or without git."""
     try:
         done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -156,7 +155,7 @@ def device(setting: str = "auto") -> str:
 
 
 def conditions() -> dict[str, Any]:
-    """Return what decides a result beside settings, data and models: code, packages and device."""
+    """Return the inputs of a result beside settings, data and models: code, packages and device."""
     return {"code": own_files(), "device": device(), **environment()}
 
 

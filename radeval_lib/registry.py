@@ -1,4 +1,4 @@
-"""What is found by name: readers of data sets, roles of data, plans of cells, metrics, sources cited.
+"""The objects found by name: readers of data sets, data roles, job lists, metrics, cited sources.
 
 A module that looks something up here depends on this table alone; what a step of a build depends on follows
 from the names that it declares (:mod:`radeval_lib.study.dependencies`).
@@ -15,10 +15,10 @@ from radeval_lib.errors import RadevalError, RegistryError, meant
 from radeval_lib.paths import REFERENCES, display_path
 
 SYNTHETIC = "synthetic"
-"""What fills a role that the generator fills."""
+"""The source of a role that the generator supplies."""
 
 ABSENT = "absent"
-"""What fills a role that nothing fills: its page is the question, and a line on what it would need."""
+"""The source of a role without data: its page is the question, and a line on what it would need."""
 
 CELL_MODEL = "cell:"
 """Before a notebook's name: the model that the first of its jobs keeps."""
@@ -71,7 +71,7 @@ OWN_READERS = {"ratings": "radeval_lib.data.ratings:reader"}
 
 class Role(NamedTuple):
     """A role of data: the type of its records, and the generator ``(size, seed) -> records``; empty if only
-    people's ratings can fill it."""
+    people's ratings can be its source."""
 
     record: str
     generator: str
@@ -112,11 +112,11 @@ PLANS = {
     "summarization/training": "radeval_lib.jobs.summarization:cells",
     "rales/nlg_training": "radeval_lib.jobs.summarization:cells",
 }
-"""The plan ``(profile) -> cells`` of each notebook of cells, in the order in which plans are made."""
+"""The job list ``(profile) -> cells`` of each notebook of jobs, in the order of the build."""
 
 
 RULES = "rules"
-"""The judge of reports that needs no weights: what fills the role if no language model does."""
+"""The judge of reports that needs no weights: the source of the role if no language model is."""
 
 METRICS = {
     "bertscore": "radeval_lib.metrics.bertscore",
@@ -152,22 +152,22 @@ FILLING = {
 
 
 def dataset_of(filler: str) -> str:
-    """Return the data set of a filler, without ``recorded/`` before and the scale that may follow it."""
+    """Return the data set of a source, without the prefix ``recorded/`` and without a scale."""
     return filler.removeprefix(_RECORDED).partition("/")[0]
 
 
 def scale_of(filler: str) -> str:
-    """Return the scale of ratings that a filler names; empty if it names none."""
+    """Return the scale of ratings that a source names; empty if it names none."""
     return filler.removeprefix(_RECORDED).partition("/")[2]
 
 
 def is_recorded(filler: str) -> bool:
-    """Return whether what is recorded of a public data set fills a role, in place of its files."""
+    """Return whether a source is the recording of a public data set in place of its files."""
     return filler.startswith(_RECORDED)
 
 
 def datasets_of(filler: str) -> list[str]:
-    """Return the data sets of a filler, which may join several by ``+``."""
+    """Return the data sets of a source, which may join several by ``+``."""
     return [dataset_of(part) for part in filler.split("+")]
 
 
@@ -183,7 +183,7 @@ def module(name: str) -> Any:
 
 
 def find(name: str) -> Any:
-    """Return what ``module:name`` names; a RegistryError if there is no such module or name."""
+    """Return the object that ``module:name`` names; a RegistryError if there is no such module or name."""
     home, _, part = name.partition(":")
     if not hasattr(module(home), part):
         remedy = "Correct the row that names it, as `module:name`."

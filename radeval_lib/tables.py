@@ -23,7 +23,7 @@ def table_html(
     """Return ``frame`` as an HTML table that scrolls sideways on a narrow screen.
 
     Missing values are written as Python has them (:func:`show` writes a dash); a name in ``raw`` is that of a
-    column whose cells are HTML already. ``label``: what a screen reader calls a table whose caption stands
+    column whose cells are HTML already. ``label``: what a screen reader calls a table whose caption is
     elsewhere.
     """
     shown = frame.copy()
@@ -80,7 +80,7 @@ def show(
     ----------
     formats : a format string such as ``"{:.1f}"`` or a function, for all numeric columns or by column. Names
         in it, in ``raw`` or in ``exact`` that the table lacks are passed over: one set serves several tables.
-    missing : what stands for a missing value.
+    missing : the sign for a missing value.
     """
     shown = frame.copy().astype(object)
     for position, column in enumerate(frame.columns):

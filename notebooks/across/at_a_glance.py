@@ -55,7 +55,7 @@ def counts(card: pd.DataFrame) -> dict[str, int]:
 
 
 def claims(card: pd.DataFrame) -> HTML:
-    """Return what each paper claims, and what came out, on what evidence."""
+    """Return each paper's claims, the outcomes, and their evidence."""
     rows = card.set_index("exhibit").loc[list(CLAIMS)].reset_index()
     frame = pd.DataFrame(
         {

@@ -108,7 +108,7 @@ def findings_table(checks: pd.DataFrame) -> HTML:
 
 
 def letters(checks: pd.DataFrame) -> str:
-    """Return letters to the authors, one for each paper: what does not follow, the gravest first."""
+    """Return a letter to the authors of each paper: what does not follow, the gravest first."""
     by_paper: dict[str, list[str]] = {}
     for finding in ranked_findings(checks):
         if finding.known.kind == "paper":

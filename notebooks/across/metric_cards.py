@@ -121,7 +121,7 @@ def built_to_win(run: Run) -> dict[str, Card]:
 
 
 def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
-    """Return what becomes of the metric that is built to win."""
+    """Return the results of the metric that is built to win."""
     rows = {}
     for half, card in cards.items():
         key = f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"

@@ -28,7 +28,7 @@ NAME = "iu_systems"
 
 
 def open_recording(run: Run) -> Recording:
-    """Return what is stored of the files, noted as read."""
+    """Return the stored scores of the files, noted as read."""
     recording = recorded.load(NAME)
     for path in recorded.files(NAME):
         run.reading.note_file(RECORDED_SCORES, path)

@@ -65,7 +65,7 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
         If no candidate has grades of two raters.
     """
     if not records:
-        raise AbsentDataError("no rated pairs", remedy="Fill rated_pairs with a set that has some.")
+        raise AbsentDataError("no rated pairs", remedy="Configure rated_pairs with a set that has some.")
     sign = {"errors": -1}.get(records[0].scale, 1)
     grades = pd.DataFrame({"id": r.id, "rater": r.rater, "grade": sign * r.rating} for r in records)
     wide = grades.pivot_table(index="id", columns="rater", values="grade", sort=False).dropna()
@@ -74,7 +74,9 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     pairs = pd.DataFrame.from_dict(texts, orient="index", columns=columns).loc[wide.index]
     if wide.empty or wide.shape[1] < 2:
         wrong = "no candidate of the rated pairs has a grade by every rater, of whom there must be two"
-        raise AbsentDataError(wrong, remedy="Fill rated_pairs with a set of several raters, as radpref/grade")
+        raise AbsentDataError(
+            wrong, remedy="Configure rated_pairs with a set of several raters, as radpref/grade"
+        )
     case = pd.factorize(pairs["reference"])[0]
     named = [str(key).rpartition("/")[0] for key in pairs.index]
     sets = [name or f"case {number}" for name, number in zip(named, case, strict=True)]

@@ -51,7 +51,9 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
     resamples = run.profile.resamples
     rated = {quantity: rating_matrix(run.load(role)) for quantity, role in RATED.items()}
     if len({tuple(matrix.index.get_level_values("id")) for matrix in rated.values()}) > 1:
-        raise DataError("grades and counts are of different texts", "", "Fill the roles from one data set.")
+        raise DataError(
+            "grades and counts are of different texts", "", "Configure the roles with one data set."
+        )
     compared = {
         "counted errors less grades": (rated["errors, counted"], rated["grade"]),
         "counted errors less errors by findings": (rated["errors, counted"], rated["errors by findings"]),

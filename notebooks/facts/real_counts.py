@@ -53,8 +53,9 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
 
 
 def lengths(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return what is known of two texts by their words alone: the logarithms of both numbers, and the share
-    of the candidate's in the reference's, at most 1; shape (judgements, 3), by the index of ``frame``."""
+    """Return the features of two texts from their lengths alone: the logarithms of both numbers, and the
+    share of the candidate's in the reference's, at most 1; shape (judgements, 3), by the index of
+    ``frame``."""
     reference, candidate = (frame[f"{text}_words"].astype(float) for text in ("reference", "candidate"))
     shorter = (candidate / reference.clip(lower=1)).clip(upper=1)
     return pd.DataFrame(
@@ -63,7 +64,8 @@ def lengths(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_prediction(frame: pd.DataFrame, target: str) -> pd.Series:
-    """Return what the two texts' :func:`lengths` predict of a rate, by linear regression from other cases."""
+    """Return the rate predicted from the two texts' :func:`lengths`, by linear regression from other
+    cases."""
     rates, cases = frame[target].to_numpy(dtype=float), frame["case"].to_numpy()
     model, features = LinearRegression(), lengths(frame).to_numpy()
     return pd.Series(
@@ -173,8 +175,8 @@ TOLERANCE = 1e-7  # rates that passed through 32-bit numbers and were printed wi
 
 
 class RateCounts(NamedTuple):
-    """Counts that give a set of rates: facts of the reference, of the summary, in both, invented by the
-    summary and left out of it; the last is None if no omission rate is known."""
+    """Counts that give a set of rates: facts in the reference, in the summary, in both, invented by the
+    summary and omitted from it; the last is None if no omission rate is known."""
 
     reference: int
     generated: int

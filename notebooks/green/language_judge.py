@@ -29,7 +29,7 @@ STAND_INS = (
 
 
 def readable(analyses: Sequence[Text]) -> int:
-    """Return how many analyses a strict reading makes something of."""
+    """Return how many analyses a strict reading can parse."""
     return sum(parse(reveal(analysis), "strict").score is not None for analysis in analyses)
 
 

@@ -111,8 +111,8 @@ def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
 def rescaled(
     outputs: pd.DataFrame, *, resamples: int, documents: np.random.Generator, refits: np.random.Generator
 ) -> pd.Series:
-    """Return what temperature scaling, fitted on the validation documents of a classifier's outputs, changes
-    on its test documents.
+    """Return what changes with temperature scaling, fitted on a classifier's validation documents, on its
+    test documents.
 
     Parameters
     ----------

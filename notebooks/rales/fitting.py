@@ -219,7 +219,7 @@ class Plan:
 
 
 def _own(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[str, Any]:
-    """Return what is given for the task in this regime, or else for the task; nothing if neither is."""
+    """Return the settings for the task in this regime, or else for the task; empty if there are neither."""
     return by_name.get(f"{task}/{regime}", by_name.get(task, {}))
 
 
@@ -338,7 +338,7 @@ def encoder_of_draw(
 
 
 def fingerprint(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
-    """Return what a search depends on beside its space: records, encoder and settings.
+    """Return the inputs of a search beside its space: records, encoder and settings.
 
     Parameters
     ----------

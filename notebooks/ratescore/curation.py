@@ -141,7 +141,7 @@ def proposed(
 
 
 def kind_of(entity: Entity, truth: Iterable[Entity]) -> str:
-    """Return what an entity is beside the true ones.
+    """Return the relation of an entity to the true ones.
 
     ``right``; ``polarity``: right words, opposite polarity; ``border``: touches a true entity, but has other
     borders or an unrelated type; ``invented``: touches none.
@@ -162,7 +162,7 @@ def judged(
     encoder: Encoder,
     cuts: Mapping[str, float],
 ) -> pd.DataFrame:
-    """Return what each filter, alone, does to every entity that an annotator as :func:`proposed` proposes.
+    """Return the effect of each filter alone on every entity that an annotator as :func:`proposed` proposes.
 
     ``cuts``: ``cosine`` below which an entity is dropped, ``density`` below which a sentence is. One row per
     entity: ``report``; ``kind`` before any filter and ``after`` the cue words (:func:`kind_of`); ``finding``:

@@ -119,7 +119,7 @@ def strongest(
 
 
 def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:
-    """Return what each choice does to the level and the order of scores.
+    """Return the effect of each choice on the level and the order of scores.
 
     ``scores``: of the same pairs by choice; the baseline first. ``changes``: what each other choice changes.
     Returns one row per choice: ``what is changed``, ``mean score``, ``pairs that change``, ``largest change``

@@ -97,7 +97,7 @@ _ROWS = {
 
 
 def basis(run: Run) -> Basis:
-    """Return what a build's own Tables 6 and 7 rest on: evidence, and what stands in for the paper's."""
+    """Return the basis of a build's own Tables 6 and 7: the evidence, and the substitutes for the paper's."""
     data = run.basis({"ner_corpus": "rate_ner"})
     paper, ours = (
         ratescore.settings(profile).initial_models for profile in (profiles.profile("full"), run.profile)
@@ -165,7 +165,8 @@ class NerModels:
         return pd.DataFrame(rows).T.rename_axis(["scheme", "started from"]).reset_index()
 
     def contrasts(self) -> dict[str, dict[str, Estimate]]:
-        """Return what each choice changes in each measure, where two trainings differ in that choice alone.
+        """Return the change in each measure from each choice, between trainings that differ in that choice
+        alone.
 
         A choice that several pairs of trainings differ in is named with the model, and the scheme, of each.
         """

@@ -105,7 +105,7 @@ def by_entities(scorer: Scorer, cosine: float) -> pd.Series:
 
 
 def types_found(metric: RaTEScore) -> pd.DataFrame:
-    """Return what the NER model makes of :data:`PRINTED_TYPES`; ``right`` where it finds just that entity."""
+    """Return the NER model's reading of :data:`PRINTED_TYPES`; ``right`` if it finds exactly that entity."""
 
     def listed(entities: _Entities) -> str:
         return ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"
@@ -118,7 +118,7 @@ def types_found(metric: RaTEScore) -> pd.DataFrame:
 
 
 def changed_by_form(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return what another form of the candidate does to the scores, one row per form of :data:`FORMS`.
+    """Return the effect on the scores of another form of the candidate, one row per form of :data:`FORMS`.
 
     ``score changes``: pairs whose score changes; ``of these, cut into other sentences``: those among them
     whose candidate is cut into other sentences, white space and case apart; ``largest change``.

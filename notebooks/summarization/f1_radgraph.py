@@ -242,7 +242,7 @@ def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.
 
 
 def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
-    """Return what each convention does to the scores that ``base`` gives: ``mean``, ``changed`` (share of
+    """Return the effect of each convention on the scores that ``base`` gives: ``mean``, ``changed`` (share of
     pairs with another score), ``largest`` (absolute change of one) and ``tau`` (Kendall's τ_b with ``base``).
     """
     gaps = scores.sub(scores[base], axis=0).abs()

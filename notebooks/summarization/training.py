@@ -42,9 +42,9 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
     Raises
     ------
     AbsentDataError
-        If a training set has no report because a data set of several that fill the role is missing.
+        If a training set has no report because one of the role's several data sets is missing.
     DataError
-        If it has none whatever fills the role.
+        If it has none, whatever the role's source.
     """
     settings = summarization.settings(run.profile)
     parts = divided(named(run.load(ROLE)), run.rng("splits"))
@@ -65,10 +65,10 @@ def _refuse(run: Run, role: str, lack: str) -> NoReturn:
     for dataset in datasets_of(run.whole_profile.roles[role]):
         if dataset not in datasets_of(here):
             raise AbsentDataError(
-                f"{lack} in the role {role!r}, which {here} fills without {dataset}",
+                f"{lack} in the role {role!r}, which {here} configures without {dataset}",
                 remedy=f"`radbook data status {dataset}` says how to get it",
             )
-    raise DataError(f"{lack} in the role {role!r}, which {here} fills")
+    raise DataError(f"{lack} in the role {role!r}, which {here} configures")
 
 
 def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
@@ -79,9 +79,9 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
     Raises
     ------
     AbsentDataError
-        If there is no test report because a data set of several that fill the role is missing.
+        If there is no test report because one of the role's several data sets is missing.
     DataError
-        If there is none whatever fills the role.
+        If there is none, whatever the role's source.
     """
     settings = summarization.settings(run.profile)
     parts = divided(run.load("summaries"), run.rng("splits"))

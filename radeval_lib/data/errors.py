@@ -30,7 +30,8 @@ class FetchError(DataError):
 
 
 class RoleError(DataError):
-    """An unknown role, one that the profile does not fill, or a filler that does not fit or is not there."""
+    """An unknown role, one that the profile does not configure, or a source that does not fit or is
+    missing."""
 
 
 class AbsentDataError(RoleError):

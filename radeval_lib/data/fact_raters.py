@@ -78,8 +78,8 @@ def count_facts(
     Returns
     -------
     list of list
-        One list a rater, in the descriptions' order. A fact is wrong where one of its statements is; a fact
-        of which the description says only a part is common.
+        One list a rater, in the descriptions' order. A fact is wrong if one of its statements is; it is
+        common if the description says only a part of it.
     """
     counted = []
     for level in granularity:

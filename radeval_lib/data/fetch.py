@@ -1,4 +1,4 @@
-"""Getting and checking data files: status, fetch, verify, add.
+"""Data files: their status, and how to fetch, verify and add them.
 
 Open files come through pooch, hub sets through huggingface_hub at a pinned revision. A file takes its place
 under the data root only after it was checked; a mismatch leaves nothing behind. Credentialed files are copied
@@ -91,7 +91,8 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
     """Check every file that is there; a file with no checksum to compare gets its own recorded, except a
     table of one's own, which its owner edits.
 
-    Those that do not match are named after all were checked, and left where they are: they are the user's.
+    After all checks, the error names the files that do not match; they belong to the user and are not
+    removed.
     """
     folder = _root(root)
     there = [file for file in status(folder, dataset) if file.state != "missing"]
@@ -116,7 +117,8 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
 
 
 def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = print) -> list[Path]:
-    """Download the files of an open or hub data set that are missing or do not match; all that are in place.
+    """Download the files of an open or hub data set that are missing or do not match; return the paths in
+    place.
 
     Of what is not as the manifest states nothing is kept; of a set that is not for download the error lists
     the steps to get it.
@@ -220,8 +222,8 @@ def _fetch_hub(manifest: Manifest, entry: DataFile, root: Path) -> None:
 def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print) -> list[Path]:
     """Copy files that the user obtained to their places under the data root, after checking them.
 
-    A file is known by its name, or, where several files of the set share it, by the folder that it is in,
-    such as ``MIMIC_IV/train_IOB.json``. The user's own copy stays.
+    A file is recognised by its name, or, if several files of the set share the name, by its folder, such as
+    ``MIMIC_IV/train_IOB.json``. The user's own copy stays.
     """
     folder, manifest = _root(root), load_manifest(dataset)
     chosen = [(path, _entry_for(path, manifest)) for path in paths]

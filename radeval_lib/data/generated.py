@@ -1,4 +1,4 @@
-"""The generator's reports as the records that loaders yield: what fills a role without any data file."""
+"""The generator's reports as the records that loaders yield: the source of a role without any data file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from radeval_lib.rules.generator.generator import RewriteKind, report_at, seeded
 from radeval_lib.rules.generator.planted_errors import inject, random_kinds
 from radeval_lib.rules.generator.records import AnnotatedText, graph, sentence_tokens, token_places
 
-# Sources of the two styles, as the records of RaTE-NER name theirs: what the style stands in for.
+# Sources of the two styles, as the records of RaTE-NER name theirs: the source that the style imitates.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
 CANDIDATES = 4
 """Of each case of :func:`error_cases`, as in ReXVal."""
@@ -103,8 +103,8 @@ def procedures(n: int, seed: int) -> Iterator[Document]:
 
 
 def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
-    """Yield sentences of ``n`` reports with RaTE entities; ``group`` is the source that the style stands in
-    for."""
+    """Yield sentences of ``n`` reports with RaTE entities; ``group`` is the source that the style
+    imitates."""
     for made, split in _parted(n, seed):
         for number, (tokens, spans) in enumerate(sentence_tokens(made.findings)):
             entities = tuple(Entity(first, last + 1, label) for first, last, label in spans)

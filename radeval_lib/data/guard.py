@@ -73,7 +73,7 @@ UNSEEN = (
 
 
 class LeakError(DataError):
-    """Text of a restricted corpus stands in what a build made."""
+    """A build's output contains text of a restricted corpus."""
 
     longest = (1000, 80, 300)
 
@@ -202,7 +202,7 @@ def scan_build(
     """Fail where a file of a build holds text of a restricted corpus, and remove it (see :func:`scan`).
 
     Of a rendered book nothing stays, because pages, search index and Sphinx's own records repeat one another;
-    of a folder of results or of a cell, which are whole or nothing, neither.
+    nor does anything of a folder of results or of a job, which are whole or absent.
     """
     leaks = scan(folder, corpora, public, trusted, own)
     if not leaks:

@@ -65,8 +65,8 @@ def public_texts(root: Path | None) -> Iterator[str]:
 def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
     """Yield the cells of a table, the strings of JSON or JSON lines, or the lines of any other file.
 
-    What stands in a column or under a key of ``identifiers`` comes as ``id`` and its value too. Of the notes
-    of MIMIC-III only those of radiology come, which are all that the study reads.
+    Values in a column or under a key of ``identifiers`` also come as ``id`` and the value. Of the notes of
+    MIMIC-III only those of radiology come, which are all that the study reads.
 
     Raises
     ------

@@ -26,7 +26,7 @@ FILES = {
     "CvT2DistilGPT2": "cvt2distilgpt2.csv",
     "AAMN": "aamn_res.csv",
 }
-"""The file of each system; one has a text per image, of which the study's first and last are taken."""
+"""The file of each system; one has a text per image; the study's first and last are taken."""
 ORDERED_REFERENCES = "r2gen_test590_gts.csv"
 """References in the order of the file that has no ids."""
 SCORES = "moerad_report_scores.csv"

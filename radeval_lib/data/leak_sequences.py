@@ -135,7 +135,7 @@ def _sequences(hashes: Hashes, length: int) -> Hashes:
 
 
 def _letters(plain: str) -> Hashes:
-    """Return a hash of every sequence of LETTER_COUNT letters, of which a sample is kept."""
+    """Return the hashes of a sample of the sequences of LETTER_COUNT letters."""
     letters = plain.encode("ascii", "ignore").translate(None, _NO_LETTERS)
     kept = []
     for start in range(0, len(letters) - LETTER_COUNT + 1, _PIECE):

@@ -1,7 +1,7 @@
 """Manifests of data sets: what a set is, who may have it and how, its files, and the papers' counts of it.
 
 Source: ``data_manifests/datasets/<name>.yml``. Paths of files are relative to a data root, a folder that git
-ignores or that lies outside the repository.
+ignores or that is outside the repository.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ class PrintedCount:
 class Manifest:
     """What is known about one data set.
 
-    ``identifiers`` are the columns that name patients and studies; ``complete_with`` lists groups of files of
-    which each makes the data set whole, if not all are needed.
+    ``identifiers`` are the columns that name patients and studies; ``complete_with`` lists groups of files,
+    if not all files are needed; each group alone makes the data set whole.
     """
 
     name: Line
@@ -128,7 +128,7 @@ class Manifest:
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of files of which each makes the data set whole; paths."""
+        """Groups of files (paths); each group alone makes the data set whole."""
         return self.complete_with or (tuple(file.path for file in self.files),)
 
     def missing(self, there: Collection[str]) -> list[str]:
@@ -222,7 +222,7 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
         )
     if root.is_relative_to(BUILD):
         raise DataRootError(
-            f"data root {given!r} lies in build/, which is searched for its texts and removed with them",
+            f"data root {given!r} is in build/, which is searched for its texts and removed with them",
             "option" if option else f"environment variable {ENVIRONMENT_VARIABLE}",
             "Move it elsewhere.",
         )
@@ -245,7 +245,7 @@ def find(name: str, root: Path | None, file: str = "") -> Path | None:
 
 
 def restricted_in(root: Path | None) -> list[str]:
-    """Return names of the data sets of which a data root holds a file and whose text may not be passed on."""
+    """Return the names of data sets that have a file in the data root and may not be passed on."""
     if root is None:
         return []
     manifests = (load_manifest(name) for name in names())

@@ -14,9 +14,10 @@ from radeval_lib.data.restricted import mark
 
 
 def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> list[ReportPair]:
-    """Report pairs of a list of {study_id, subject_id, findings, impression, background}, in its order.
+    """Return the report pairs of a list of {study_id, subject_id, findings, impression, background}, in its
+    order.
 
-    ``group`` is the institution; ``restricted`` are the files that users build from MIMIC-CXR.
+    ``group`` is the institution; ``restricted`` marks files that users build from MIMIC-CXR.
     """
     return reading.records(
         reading.read_objects(path), partial(_pair, group=group, restricted=restricted), name="study_id"
@@ -33,7 +34,7 @@ def _pair(item: reading.Entry, group: str, restricted: bool) -> Iterator[ReportP
 
 
 def recorded_pairs(recording: Recording) -> Iterator[ReportPair]:
-    """Report pairs with the recorded numbers of words."""
+    """Yield report pairs with the recorded numbers of words."""
     for row in recording.table.itertuples():
         findings, impression = sections(recording.name, row)
         yield ReportPair(f"{recording.name} {row.number}", findings, impression, group="Indiana")

@@ -39,7 +39,7 @@ def load_splits(path: Path) -> dict[str, tuple[str, str]]:
         study, patient = (str(row.take(key, reading.Count)) for key in ("study_id", "subject_id"))
         assignment = patient, row.take("split", Literal["train", "validate", "test"])
         if result.setdefault(f"s{study}", assignment) != assignment:
-            raise FormatError("the study stands in another split or with another patient too", row.where)
+            raise FormatError("the study is also in another split or has another patient", row.where)
     return result
 
 

@@ -30,10 +30,9 @@ _NO_RATE = -1.0  # what the file prints for two omission rates; no counts give i
 
 
 def load(scores: Path, summaries: Path) -> list[FactRating]:
-    """Return ratings in the files' order; systems, which the files do not name, are numbered from 1 by their
-    order.
+    """Return ratings in the files' order; systems have no names in the files and are numbered from 1.
 
-    An omission rate of -1 is kept as None, with a word in ``fault``.
+    An omission rate of -1 becomes None and is explained in ``fault``.
     """
     rated = reading.read_csv(scores, (*_RATES.values(), _OMISSION))
     written = reading.read_csv(summaries, ("ID", "Dialogue", "Reference Summary", "Automatic Summary"))
@@ -64,7 +63,7 @@ def _read(find: Find) -> list[FactRating]:
 
 
 def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
-    """Yield the ratings, from what is recorded of them."""
+    """Yield the ratings from their recording."""
     for row in recording.table.itertuples():
         reference, candidate = pair(recording.name, row)
         no_rate = bool(np.isnan(row.omission))

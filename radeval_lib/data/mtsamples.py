@@ -71,7 +71,7 @@ def split_sizes(n: int) -> tuple[int, int, int]:
 
 
 def counts(documents: list[Document]) -> dict[str, int]:
-    """Return what the paper counts, named as in the manifest's printed counts; splits are of the reports
+    """Return the paper's counts, named as in the manifest's printed counts; splits are of the reports
     kept."""
     kept = with_long_descriptions(documents)
     sizes = Counter(document.group for document in documents)

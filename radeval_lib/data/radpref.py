@@ -151,7 +151,7 @@ def candidates(cases: Sequence[Case]) -> pd.DataFrame:
 
 
 def marks(cases: Sequence[Case], ratings: Sequence[RadPrefRating]) -> pd.DataFrame:
-    """Return what a radiologist marked on a candidate, counted: one row for each two, by radiologist and
+    """Return the counts of a radiologist's marks on each candidate: one row for each two, by radiologist and
     candidate.
 
     Returns

@@ -2,7 +2,7 @@
 
 A manifest with ``reader: ratings`` is read so: a row per rater and candidate. Columns: ``case`` (whose
 candidates are compared), ``id`` (of the candidate within its case), ``candidate`` and ``reference`` (texts),
-``rater``, and ``grade``, a number of which higher is better. Further columns are ignored.
+``rater``, and ``grade``, a number; higher is better. Further columns are ignored.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
 
 
 def text_table(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Return ``case``, ``reference`` and ``candidate`` by id; restricted texts are laid open, so the table
+    """Return ``case``, ``reference`` and ``candidate`` by id; restricted texts are revealed, so the table
     must not be shown."""
     rows = {pair.id: (pair.case, reveal(pair.reference), reveal(pair.candidate)) for pair in records}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["case", "reference", "candidate"])
@@ -84,7 +84,9 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     def rating(row: reading.Entry) -> Iterator[RatedPair]:
         case, number, candidate, reference, rater, _ = (row.text(column) for column in COLUMNS)
         if empty := [column for column in COLUMNS if not row.text(column)]:
-            raise FormatError(f"no {empty[0]}", row.where, "Every row needs all of its cells.")
+            raise FormatError(
+                f"the column {empty[0]} is empty", row.where, "Give every row a value in each column."
+            )
         if slashed := [column for column in ("case", "id") if "/" in row[column]]:
             raise FormatError(f"a slash in {slashed[0]}", row.where, "Put another sign in its place.")
         if texts.setdefault(f"{case}/{number}", candidate) != candidate:

@@ -1,6 +1,6 @@
 """Strict reading of tables and JSON: every error names the file, the row and the column.
 
-No error repeats what a file holds, because it may be text that must not be passed on, wherever it stands: a
+No error repeats what a file holds, because it may be text that must not be passed on, wherever it occurs: a
 report may be in the header, in a key or in the column of a number.
 """
 
@@ -36,7 +36,7 @@ _adapter = lru_cache(TypeAdapter)
 
 
 def value(given: Any, kind: Any, name: str, where: str) -> Any:
-    """Return what pydantic makes of ``given`` as ``kind``; the error shows ``name``, and no value."""
+    """Return ``given`` validated as ``kind``; the error shows ``name``, and no value."""
     try:
         return _adapter(kind).validate_python(given)
     except ValidationError as error:
@@ -47,7 +47,7 @@ def value(given: Any, kind: Any, name: str, where: str) -> Any:
 
 
 class Entry(dict[str, Any]):
-    """A row of a table, or an object of a JSON file, that knows where it stands.
+    """A row of a table, or an object of a JSON file, that knows its position.
 
     ``at`` is its number from 1, or in JSON lines its line.
     """
@@ -109,7 +109,7 @@ def read_csv(
             f"The first line must name the columns, which are {listed(columns)}.",
         )
     if doubled := [name for name in columns if header.count(name) > 1]:
-        raise FormatError(f"column {doubled[0]!r} stands twice in the header", f"{path.name}, line {line}")
+        raise FormatError(f"column {doubled[0]!r} is twice in the header", f"{path.name}, line {line}")
     names = [name if header.index(name) == at else f"{name}.{at}" for at, name in enumerate(header)]
     for at, (line, cells) in enumerate(rows, start=1):
         where = f"{path.name}, line {line}"

@@ -34,7 +34,7 @@ class Recording:
     parts: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def title(self, metric: str) -> str:
-        """Return what a metric's column is called, with the substitute model that its scores rest on."""
+        """Return the name of a metric's column, with the substitute model that its scores rest on."""
         return str(self.about["columns"][metric]["title"])
 
     def digest(self, metric: str) -> str:
@@ -42,8 +42,8 @@ class Recording:
         return str(self.about["columns"][metric]["behaviour"])
 
     def probe_scores(self, metric: str) -> list[float]:
-        """Return what a metric that needs models gave to the pairs of ``probe.csv`` over models that never
-        change, when its column was made."""
+        """Return the scores of ``probe.csv``'s pairs from models that never change, as they were when the
+        metric's column was made."""
         return list(map(float, str(self.about["columns"][metric]["probe"]).split()))
 
     @property
@@ -59,7 +59,7 @@ def names() -> list[str]:
 
 
 def published(name: str) -> Recording | None:
-    """Return what the published models say of a set; None until somebody has stored it."""
+    """Return the published models' scores of a set; None until somebody has stored it."""
     return load(name, PUBLISHED) if (PUBLISHED / f"{name}.yml").is_file() else None
 
 
@@ -125,11 +125,11 @@ def records(name: str) -> list[Any]:
     Raises
     ------
     DataError
-        If no set of that name is recorded so that it can fill a role.
+        If no recording of that name can be the source of a role.
     """
     if name not in registry.RECORDINGS:
         sets = ", ".join(registry.RECORDINGS)
-        raise DataError(f"{name!r} fills no role from its recording", "", f"These do: {sets}.")
+        raise DataError(f"the recording of {name!r} cannot configure a role", "", f"Give one of {sets}.")
     return list(registry.find(registry.RECORDINGS[name])(load(name)))
 
 

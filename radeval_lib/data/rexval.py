@@ -106,7 +106,7 @@ def load_reports(path: Path) -> list[Candidate]:
     Raises
     ------
     FormatError
-        If a column or a report is missing, or a study stands there twice.
+        If a column or a report is missing, or a study is repeated.
     """
     rows = reading.read_csv(path, ("study_id", "gt_report", *ORIGINS))
     return reading.records(rows, _candidates, lambda made: (made.study_id, made.origin), "study_id")
@@ -137,8 +137,8 @@ def load_counts(path: Path) -> list[ErrorCount]:
     Raises
     ------
     FormatError
-        If a column is missing, a value is not one of those that the manifest describes, or a count stands
-        there twice.
+        If a column is missing, a value is not one of those that the manifest describes, or a count is
+        repeated.
     """
     return reading.records(
         reading.read_csv(path, _COLUMNS),

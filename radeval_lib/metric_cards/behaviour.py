@@ -26,7 +26,7 @@ _SAME = 1e-9  # scores nearer than this are equal
 
 
 def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> dict[str, Any]:
-    """Return what edits cost, as shares of what an unrelated report costs on the same texts.
+    """Return the losses from edits, as shares of the loss from an unrelated report on the same texts.
 
     Parameters
     ----------

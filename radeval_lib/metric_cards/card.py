@@ -98,7 +98,7 @@ class Card:
         return [row for row in (self.data["radpref"] or {}).get("rows", []) if "p_holm" in row]
 
     def row(self, metric: str) -> dict[str, Any]:
-        """Return what RadPref's part has of a metric."""
+        """Return the scores of a metric in RadPref's part."""
         return next(row for row in self.data["radpref"]["rows"] if row["metric"] == metric)
 
     def _on_radpref(self) -> list[str]:
@@ -396,7 +396,7 @@ def _faults(
     value_range: tuple[float, float] | None,
     higher_is_better: bool,
 ) -> list[str]:
-    """Return what the checks find, a sentence each."""
+    """Return the findings of the checks, a sentence each."""
     again, alone, faults = behaves["again"], behaves["alone"], []
     if again["differ"]:
         problem = f"{again['differ']} of {again['pairs']} pairs score otherwise the second time"

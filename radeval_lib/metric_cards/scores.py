@@ -175,8 +175,8 @@ def filled(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
 
 
 def of_command(words: Sequence[str], frame: pd.DataFrame) -> dict[str, float]:
-    """Return the scores by id that a command gives, which reads JSON lines (``id``, ``reference``,
-    ``candidate``) and writes others (``id``, ``score``), in any order."""
+    """Return the scores by id from a command that reads JSON lines (``id``, ``reference``, ``candidate``) and
+    writes JSON lines (``id``, ``score``) in any order."""
     where = Path(words[0]).name
     ran = subprocess.run(list(words), input=as_lines(frame).encode(), stdout=subprocess.PIPE, check=False)
     if ran.returncode:

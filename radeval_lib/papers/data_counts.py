@@ -62,7 +62,8 @@ def printed_counts(manifest: Manifest) -> list[CountCheck]:
 
 
 def _printed_rows(count: PrintedCount) -> list[dict[str, Any]]:
-    """Return what a count of a manifest names in print: a number of a quotation, or rows of a table.
+    """Return the printed number that a manifest's count refers to: a number of a quotation, or rows of a
+    table.
 
     Raises
     ------
@@ -101,7 +102,7 @@ def check_counts(manifest: Manifest, loaded: Mapping[str, int]) -> list[CountChe
 def check_dataset(name: str, root: Path) -> list[CountCheck]:
     """Return the printed counts of a data set against what the data root holds; empty if it holds nothing.
 
-    If it holds only a file that stands for a part of the set, nothing is compared.
+    If it holds only a file for part of the set, nothing is compared.
     """
     manifest, records = load_manifest(name), load(name, root)
     if not records:

@@ -32,7 +32,7 @@ def pair_as_released(
 
 
 def indication(report: str, rule: Rule) -> str:
-    """Return the indication of a report whose heading INDICATION stands before COMPARISON.
+    """Return the indication of a report whose heading INDICATION comes before COMPARISON.
 
     ``released`` cuts at an end that was measured in the whole report, after the part before INDICATION is
     gone (RaLEs, datasets/mimiciii_procedure_selection/create_dataset.py); ``meant`` cuts at COMPARISON.

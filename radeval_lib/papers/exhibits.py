@@ -88,8 +88,8 @@ def check_keys(
 
 
 def _names() -> dict[str, str]:
-    """Return what pages call each paper, in their order; a LedgerError if a description lacks a key, has an
-    unknown one, or cites what the bibliography does not have."""
+    """Return the name of each paper on pages, in their order; a LedgerError if a description lacks a key, has
+    an unknown one, or cites what the bibliography does not have."""
     ordered = []
     for path in _FOLDER.glob("*/paper.yml"):
         content, where = description(path.parent.name), display_path(path)
@@ -104,8 +104,8 @@ PAPERS: dict[str, str] = _names()
 
 
 def level_of(evidence: str) -> Literal["printed", "released", "data"]:
-    """Return what the ledger and the papers' discrepancies distinguish: ``printed``, ``released`` or, of any
-    other evidence, ``data``."""
+    """Return the kind of evidence that the ledger and the discrepancies distinguish: ``printed``,
+    ``released`` or, of any other evidence, ``data``."""
     return "printed" if evidence == "printed" else "released" if evidence == "released" else "data"
 
 
@@ -151,7 +151,7 @@ class Exhibit:
             raise ValueError(f"`implemented` is for what is legible of {', '.join(IMPLEMENTABLE)}")
 
     def remaining_on(self, evidence: str) -> str:
-        """Return what the page leaves unchecked on this evidence; empty if nothing."""
+        """Return the parts that the page leaves unchecked on this evidence; empty if nothing."""
         return self.remaining.get(level_of(evidence), "")
 
     def unchecked_on(self, evidence: str) -> int:
@@ -167,7 +167,7 @@ class Exhibit:
 
     @property
     def why_not_checked(self) -> str:
-        """Why a build may lack the exhibit, as it stands behind a colon."""
+        """Why a build may lack the exhibit, in words to follow a colon."""
         unseen = "not legible in our copy; " if self.legible == "no" else ""
         return f"{unseen}would need {self.would_need}"
 
@@ -197,7 +197,7 @@ def _read(paper: str, rows: Sequence[Any]) -> dict[str, Exhibit]:
             names = [name for name in Exhibit.__dataclass_fields__ if name != "paper"]
             raise LedgerError(complaint(error, names), where) from None
         if exhibit.id in exhibits:
-            raise LedgerError("this id stands twice", where, "Give each exhibit an id of its own.")
+            raise LedgerError("this id is there twice", where, "Give each exhibit an id of its own.")
         exhibits[exhibit.id] = exhibit
     return exhibits
 

@@ -1,7 +1,7 @@
 """The papers' printed numbers: tables as tidy frames, numbers quoted from the prose, and wording; and the
 numbers that their released code prints.
 
-Source: ``data_manifests/papers/<paper>/``; transcribed to the printed digits. A printed number stands for
+Source: ``data_manifests/papers/<paper>/``; transcribed to the printed digits. A printed number represents
 every value that rounds to it, so each cell carries its half-unit of rounding.
 """
 
@@ -77,7 +77,7 @@ def parse(text: str) -> Printed:
     if not _NUMBER.fullmatch(digits) or not any(map(str.isdigit, digits)):
         raise PrintedError(f"{text!r} is not a printed number", remedy="Write digits, '-' or 'not legible'.")
     decimals = len(digits.partition(".")[2])
-    # A whole number is a count, not rounded; a percentage, or a number with decimals, stands for an interval.
+    # A whole number is a count, not rounded; a percentage, or a number with decimals, represents an interval.
     rounded = decimals > 0 or stripped.endswith("%")
     return Printed(stripped, float(digits.replace(",", "")), 0.5 * 10**-decimals if rounded else 0.0)
 
@@ -93,7 +93,7 @@ _OPTIONAL_TABLE_KEYS = ("columns", "digits_between", "garbled", "source", "readi
 
 
 def _table(exhibit_id: str) -> dict[str, Any]:
-    """Return what ``paper.yml`` says of the transcription of a printed table.
+    """Return the entry of ``paper.yml`` on the transcription of a printed table.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def wide(
     Parameters
     ----------
     rows, columns : key columns whose values head the rows and the columns.
-    values : the column that fills the cells; a cell that the table lacks is NaN.
+    values : the column of the cells' values; a cell that the table lacks is NaN.
 
     Raises
     ------
@@ -305,7 +305,7 @@ def _quoted_digits(exhibit_id: str) -> dict[str, tuple[str, str]]:
     Raises
     ------
     PrintedError
-        If nothing is quoted, a name stands twice, or digits are not a text: YAML reads 0.50 as 0.5.
+        If nothing is quoted, a name is repeated, or digits are not a text: YAML reads 0.50 as 0.5.
     """
     numbers: dict[str, tuple[str, str]] = {}
     where = f"{display_path(file_of(exhibit_id.partition('.')[0]))}, prose of {exhibit_id}"
@@ -325,7 +325,7 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
     Raises
     ------
     PrintedError
-        If nothing is quoted, a name stands twice, or what it names is not a number.
+        If nothing is quoted, a name is repeated, or what it names is not a number.
     """
     return {name: parse(digits) for name, (_, digits) in _quoted_digits(exhibit_id).items()}
 

@@ -63,4 +63,4 @@ def _lacking_lines(graph: Graph) -> Iterator[str]:
     for role, source in graph.settings.roles.items():
         here = present(source, graph.data_root)
         if here and here != source:
-            yield f"In part: {role} is filled by {here} alone, of {source}."
+            yield f"In part: {role} is configured by {here} alone, of {source}."

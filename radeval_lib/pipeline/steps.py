@@ -113,11 +113,11 @@ class Graph:
         names = [name for name, cell in self.cells.items() if cell.notebook in wanted.cells]
         for missing in set(wanted.cells) - {cell.notebook for cell in self.cells.values()}:
             remedy = "Correct `cells` in its front matter, or the profile's `experiments`."
-            raise ParameterError(f"profile {profile!r} plans no job of {missing!r}", where, remedy)
+            raise ParameterError(f"profile {profile!r} has no job of {missing!r}", where, remedy)
         for role in wanted.models:
             if (source := self.settings.models.get(role)) is None:
-                remedy = f"It fills: {', '.join(self.settings.models)}."
-                raise NotebookError(f"profile {profile!r} fills no model role {role!r}", where, remedy)
+                remedy = f"Use one of {', '.join(self.settings.models)}, or configure it in the profile."
+                raise NotebookError(f"profile {profile!r} configures no model role {role!r}", where, remedy)
             if source.startswith(CELL_MODEL):
                 cell = cells.planned_of(self.settings, source.removeprefix(CELL_MODEL))[0]
                 names.append(f"{cell.notebook}/{cell.slug}")

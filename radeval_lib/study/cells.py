@@ -41,11 +41,11 @@ class Cell:
 
     @classmethod
     def of(cls, notebook: str, **parameters: Value) -> Cell:
-        """Return a cell from its parameters by name."""
+        """Return a job from its parameters by name."""
         return cls(notebook, tuple(parameters.items()))
 
     def with_data(self, *roles: str) -> Cell:
-        """Return this cell, which reads these roles of data alone; none: all that its notebook declares."""
+        """Return this job, restricted to these data roles; none: all that its notebook declares."""
         return replace(self, data=roles)
 
     @property
@@ -69,7 +69,7 @@ def folder_name(values: Sequence[Value], whole: object) -> str:
 
 
 def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
-    """Return the executed notebook of a page, or of a cell by its ``notebook/slug``."""
+    """Return the executed notebook of a page, or of a job by its ``notebook/slug``."""
     return output_dir / ("executed_cells" if is_cell else "executed") / f"{name}.ipynb"
 
 
@@ -98,7 +98,8 @@ def planned_of(profile: Profile, notebook: str) -> list[Cell]:
 
 
 def reads(cell: Cell, profile: Profile) -> Declared:
-    """Return what a cell may read: what its notebook declares, and of data what its plan gives it alone."""
+    """Return the declared inputs of a job: its notebook's, with the data restricted to those of its job
+    list."""
     wanted = declared(cell.notebook)
     if not cell.items or cell.notebook not in registry.PLANS:
         return wanted
@@ -107,25 +108,25 @@ def reads(cell: Cell, profile: Profile) -> Declared:
 
 
 def folder(output_dir: Path, cell: Cell) -> Path:
-    """Return where a cell's results stand."""
+    """Return the folder of a job's results."""
     return output_dir / "cells" / cell.notebook / cell.slug
 
 
 def unfinished(output_dir: Path, cell: Cell) -> Path:
-    """Return where a run keeps work that it has begun; a page's is that of a cell without parameters."""
+    """Return where a run keeps work that it has begun; a page's is that of a job without parameters."""
     return output_dir / UNFINISHED / cell.notebook / cell.slug
 
 
 FACTS = "cell.json"
 MISSING_DATA = "lacks"
-"""Among the facts of a cell that was left out: the data that are missing."""
+"""The fact of a job that was left out: the data that are missing."""
 _COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64"}
 """What a column is read back as, by the kind of its NumPy type; other columns hold texts."""
 
 
 @dataclass(frozen=True)
 class CellOutput:
-    """What a cell left; ``model`` is the folder of its model, None if it kept none."""
+    """The results of a job; ``model`` is the folder of its model, None if it kept none."""
 
     cell: Cell
     tables: dict[str, pd.DataFrame]
@@ -141,7 +142,7 @@ def write(
     model: Callable[[Path], Any] | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
-    """Fill the empty folder ``target`` with what a job leaves.
+    """Write a job's results into the empty folder ``target``.
 
     Parameters
     ----------
@@ -177,18 +178,18 @@ def write(
 
 
 def write_omission(target: Path, cell: Cell, missing: str) -> None:
-    """Fill the empty folder ``target`` of a job that was left out for lack of data: ``missing`` says in one
-    line which."""
+    """Write the record of a job that was left out for lack of data into the empty folder ``target``:
+    ``missing`` says in one line which."""
     write(target, cell, {}, {MISSING_DATA: missing})
 
 
 def read(where: Path, cell: Cell, profile: str) -> CellOutput:
-    """Return what :func:`write` wrote, for a profile, which the remedy of an error names.
+    """Return the results that :func:`write` wrote; ``profile`` is named in the remedy of an error.
 
     Raises
     ------
     AbsentDataError
-        If the cell was left out for lack of data.
+        If the job was left out for lack of data.
     ResultError
         If it was not made yet or is damaged.
     """

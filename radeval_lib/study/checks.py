@@ -202,8 +202,8 @@ def check_statement(
 def by_reading(checks: Mapping[str, Check]) -> list[Check]:
     """Return the checks of one statement under its open readings, a row each with the reading's name.
 
-    The verdict takes what all of them say (:func:`radeval_lib.study.results.judge`). Rules of which the paper
-    names none are readings too: among many, one may fit by luck.
+    The verdict takes the outcome that all of them share (:func:`radeval_lib.study.results.judge`). Rules that
+    the paper does not name are readings too: among many, one may fit by luck.
     """
     return [replace(check, reading=reading) for reading, check in checks.items()]
 
@@ -237,7 +237,7 @@ def check_setting(paper: str, setting: str) -> Check:
 
 
 def above(low: float, high: float, edge: float = 0.0) -> bool | None:
-    """Return whether an interval lies above an edge: False where it lies below, None if it holds the edge.
+    """Return whether an interval is above an edge: False if it is below, None if it contains the edge.
 
     An interval that holds the edge, or has an end that is NaN, decides nothing, for a claim or against it.
     """
@@ -247,12 +247,13 @@ def above(low: float, high: float, edge: float = 0.0) -> bool | None:
 
 
 def below(low: float, high: float, edge: float) -> bool | None:
-    """Return whether an interval lies below an edge, as :func:`above`."""
+    """Return whether an interval is below an edge, as :func:`above`."""
     return above(-high, -low, -edge)
 
 
 def under_every(readings: Iterable[bool | None]) -> bool | None:
-    """Return what all readings say, None if they differ, or one decides nothing, or there is none."""
+    """Return the outcome that all readings share; None if they differ, if one is inconclusive, or if there is
+    none."""
     outcomes = {None if holds is None else bool(holds) for holds in readings}
     return outcomes.pop() if len(outcomes) == 1 else None
 
@@ -303,7 +304,7 @@ def check_groups(
     PrintedError
         If the table has no such column.
     ValueError
-        If the target or an input stands nowhere in the table, or an input twice in a group.
+        If the target or an input is not in the table, or an input is there twice in a group.
     """
     keys = [by] if isinstance(by, str) else list(by)
     ((target_column, target_value),) = target.items()

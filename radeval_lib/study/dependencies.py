@@ -1,7 +1,7 @@
 """What a notebook depends on: modules of the library, data files beside them, manifests, settings.
 
 A notebook depends on what it imports, however indirectly, and on what its front matter declares, as the
-resolved profile fills it.
+resolved profile configures it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Parsed(NamedTuple):
 
 @cache
 def _parsed() -> dict[str, Parsed]:
-    """Return what was found in sources before, by the SHA-256 of their content and of the code that looks:
+    """Return the earlier analyses of sources, by the SHA-256 of their content and of the code that looks:
     parsing the library takes longer than a build that has nothing to do may (``make book``, 4 s)."""
     with suppress(OSError, ValueError):
         entries = json.loads(_CACHE.read_text(encoding="utf-8")).items()
@@ -54,8 +54,8 @@ _unwritten: list[str] = []
 
 
 def parsed(content: bytes, ending: str) -> Parsed:
-    """Return what a program, or a YAML file, by its ``ending``, depends on and does; comments, docstrings and
-    layout do not count, types of keys and values and the order of keys do.
+    """Return the digest of a program or a YAML file, by its ``ending``; comments, docstrings and layout do
+    not count, types of keys and values and the order of keys do.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
 
 
 def readers(filler: str, role: str) -> list[str]:
-    """Return what reads the source of a role, as ``module:name``."""
+    """Return the readers of a role's source, as ``module:name``."""
     if filler == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]
     if registry.is_recorded(filler):
@@ -244,7 +244,7 @@ def data_sets_read(wanted: Declared, settings: Profile) -> list[str]:
 
 
 def _sets(wanted: Declared, settings: Profile, *, recorded: bool) -> set[str]:
-    """Return the data sets that fill what is declared, by their files, or as they are recorded."""
+    """Return the data sets that configure the declared roles, from their files or as stored."""
     names = list(registry.RECORDINGS) if recorded else data_sets()
     fillers = [settings.roles.get(role, role) for role in wanted.data]
     return {

@@ -34,7 +34,7 @@ _NEEDS = {
     "note_judgements": "needs the errors that clinicians listed in PriMock57: "
     "`radbook data add primock57` says how to get them",
 }
-"""What a page needs of a role that nothing public in the repository can fill."""
+"""The need of a page for a role that nothing public in the repository can supply."""
 _NEEDS_TEXTS = (
     "needs public reports, which `radbook data fetch --open` brings; `make open` then builds this page with "
     "its answer"
@@ -58,17 +58,17 @@ def said(exhibit_id: str) -> HTML:
 def only_with_data(
     run: Run, *roles: str, one_set: bool = False, dataset: str = "", generated: bool = False
 ) -> None:
-    """End a page here, with a line on what it needs, if nothing or the generator fills one of these roles, or
-    the data root lacks what does.
+    """End a page here, with a line on what it needs, if one of these roles has no source or the generator, or
+    if the data root lacks its source.
 
     Later cells of the notebook then do nothing, and the book leaves them out.
 
     Parameters
     ----------
     roles : of data, at least one.
-    one_set : end it also where different data sets fill the roles.
-    dataset : which the page reads in its own form; end it also where another fills the first role and the
-        data root lacks this one.
+    one_set : end it also if the roles have different data sets.
+    dataset : a data set that the page reads in its own form; end the page also if the first role has another
+        one and the data root lacks this one.
     generated : whether the page goes on with generated data.
     """
     endings = (registry.ABSENT,) if generated else ("synthetic", registry.ABSENT)
@@ -104,7 +104,7 @@ def tried(rows: Mapping[str, str]) -> HTML:
 
 
 def _lack(run: Run, roles: Sequence[str], one_set: bool, dataset: str) -> str:
-    """Return why a page has no answer from what fills its roles (:func:`only_with_data`); empty if it has
+    """Return why a page has no answer from the sources of its roles (:func:`only_with_data`); empty if it has
     one."""
     if lacks := "; ".join(filter(None, map(run.lacks, roles))):
         return lacks

@@ -54,7 +54,7 @@ DISCREPANCY_WORDS = {
 
 
 def rests_on(result: Result) -> str:
-    """Return what a result rests on, in words; of stored scores, with the day on which they were made."""
+    """Return the basis of a result, in words; of stored scores, with the day on which they were made."""
     words = verdicts.RESTS_ON[result.evidence]
     if result.evidence != "recorded":
         return words
@@ -200,8 +200,8 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
 
 
 def _record(result: Result) -> str:
-    """Return what stands folded beside every exhibit: checks, numbers to download, the command that makes
-    them, the data with checksums, the sample, the seed, and, which the book adds, how to cite it."""
+    """Return the folded part of every exhibit: checks, numbers to download, the command that makes them, the
+    data with checksums, the sample, the seed, and, which the book adds, how to cite it."""
     made, experiment = result.provenance, result.kind == verdicts.EXPERIMENT
     entry = exhibit(result.exhibit)
     rows: dict[str, str] = {}
@@ -252,7 +252,7 @@ def _data_files(files: Mapping[str, str]) -> str:
 
 def _side_by_side(result: Result) -> str:
     """Return a result's checks as a table, or where it would be long, a link to them in the audit."""
-    # What fails stands open above, with what is printed and what follows.
+    # Failing checks are shown above, with what is printed and what follows.
     shown = [check for check in result.checks if check.outcome != verdicts.FAILS]
     if len(shown) <= MOST_CHECKS and len(result.checks) - len(shown) <= MOST_LISTED:
         return table_html(_checks_frame(shown, result.exhibit), index=False) if shown else "all above"
@@ -311,7 +311,7 @@ def _checks_frame(checks: Sequence[Check], exhibit_id: str) -> pd.DataFrame:
 
 
 MOST_OPEN = 100
-"""The most cells of a table that stands open on its page; a larger one is folded."""
+"""The most cells of a table that is shown open on its page; a larger one is folded."""
 COMPARED = "compared"
 """What a cell is that a check compares with others, so that no number of its own follows."""
 _VALUE = ["printed", "value", "half_width"]
@@ -362,7 +362,7 @@ def compared_cells(result: Result) -> pd.DataFrame:
 
 
 def shown_numbers(result: Result) -> pd.DataFrame:
-    """Return what a page shows of a result, to download: the cells of its printed table with what follows
+    """Return a result's table to download: the cells of its printed table with what follows
     (:func:`compared_cells`), else the rebuilt table, else the checks (``check``, ``printed``, ``follows``,
     ``outcome``; all str)."""
     if is_shown_by_cells(result):
@@ -383,7 +383,7 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = F
     ----------
     letters : by a discrepancy's name, the letter that its explanation has on the page; of cells that fail
         for no known discrepancy that of the empty name.
-    opened : whether the table stands open however long it is, as within a fold.
+    opened : whether the table is shown open at any length, as within a fold.
     """
     cells = compared_cells(result)
     explanations = {name: discrepancy.explanation for name, discrepancy in result.discrepancies.items()}

@@ -1,6 +1,6 @@
 """Runs of pages: what a run can do, and exhibits as objects that take checks.
 
-Cells, which show nothing, begin at :func:`radeval_lib.study.runs.begin_cell` and depend on none of this.
+Jobs, which show nothing, begin at :func:`radeval_lib.study.runs.begin_cell` and depend on none of this.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ class PageRun(runs.Run):
         ----------
         exhibit_id : of the ledger, e.g. ``rales.table3``.
         evidence : what the data are, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
-        stand_in : what stands in for the paper's own data or models.
-        roles : of data and models that it rests on, as far as files fill them.
-        instrument : whose model, generator or rules compute it. With ours, or on generated data, the block is
-            our experiment: checks are made, for errors show there too, but neither shown nor recorded. All
-            four as :meth:`Run.basis` has them.
+        stand_in : the substitutes for the paper's own data or models.
+        roles : data and model roles that it rests on, as far as they have files.
+        instrument : whose implementation computes it: the paper's, or ours. With ours, or on generated data,
+            the block is our experiment: checks are made, for errors show there too, but neither shown nor
+            recorded. All four as :meth:`Run.basis` has them.
         rests_on : what else it rests on: printed tables (``table3``, of another paper ``rrs/table1``),
             released numbers (``released/settings``), data sets and roles that the page itself reads, and
             notebooks of jobs. What its paper says of it, and its own transcription, always count. With
@@ -141,7 +141,7 @@ class PageRun(runs.Run):
         Parameters
         ----------
         exhibit_id : as in :meth:`exhibit`.
-        used : what stands in for the paper's data and models.
+        used : substitutes for the paper's data and models.
         table : the rebuilt table, for readers of the file.
         evidence : what the data are.
         rests_on : as in :meth:`exhibit`.

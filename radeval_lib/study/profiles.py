@@ -1,4 +1,4 @@
-"""Profiles: what fills each role, and with which sizes, seeds and settings a run is made.
+"""Profiles: the source of each role, and the sizes, seeds and settings of a run.
 
 Source: ``data_manifests/profiles/<name>.yml``; a profile that ``extends`` another changes it key by key.
 """
@@ -24,7 +24,7 @@ Section = TypeVar("Section", bound=BaseModel)
 
 
 class Limits(BaseModel, extra="forbid", frozen=True):
-    """What one notebook may take before it is stopped; no result depends on it."""
+    """Time limits of a notebook; no result depends on them."""
 
     cell_minutes: Annotated[int, Field(strict=True, ge=1)] = 60
     start_seconds: Annotated[int, Field(strict=True, ge=1)] = 180
@@ -36,15 +36,15 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     Attributes
     ----------
     name : of its file; ``description`` says in a sentence what it is for.
-    seed : taken where a run is given none.
-    device : that models run on; ``auto``: CUDA if there is one.
+    seed : the seed of a run that is given none.
+    device : the device of models; ``auto``: CUDA if there is a GPU.
     threads : of one notebook.
     resamples : of the cases, for every interval.
-    needs_data_root : whether it can run only where data files are.
-    smallest_count : that tables show where restricted data are within reach.
-    roles, sizes : what fills each role of data, and how many records the generator makes of it.
-    models : what fills each role of a model.
-    experiments : sections of settings that pages and plans check themselves (:meth:`section`).
+    needs_data_root : whether it needs data files.
+    smallest_count : the smallest count in tables if restricted data are readable.
+    roles, sizes : the source of each data role, and how many records the generator makes for it.
+    models : the source of each model role.
+    experiments : sections of settings that pages and job lists check themselves (:meth:`section`).
     """
 
     name: str
@@ -62,8 +62,8 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     limits: Limits = Limits()
 
     def section(self, system: str, kind: type[Section]) -> Section:
-        """Return the settings of one system, checked against what it knows; a ProfileError if there is no
-        such section, or one of its keys is wrong."""
+        """Return the settings of one system, validated by ``kind``; a ProfileError if there is no such
+        section, or one of its keys is wrong."""
         where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
         try:
             return kind.model_validate(self.experiments[system])
@@ -75,7 +75,7 @@ class Profile(BaseModel, extra="forbid", frozen=True):
             raise ProfileError(complaint(error, kind.model_fields), where, remedy) from None
 
     def narrowed(self, wanted: Declared, *, cell: bool = False) -> Profile:
-        """Return the settings that a notebook declares; a cell, which shows nothing, resamples nothing."""
+        """Return the settings that a notebook declares; a job, which shows nothing, resamples nothing."""
         kept = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
         kept["experiments"] = wanted.settings
         narrowed = {
@@ -91,7 +91,7 @@ class Profile(BaseModel, extra="forbid", frozen=True):
 
 
 def command(notebook: str, profile: str, items: Iterable[tuple[str, object]] = ()) -> str:
-    """Return what a user types to run one notebook on a profile; ``items`` are parameters of its own with
+    """Return the command that runs one notebook on a profile; ``items`` are the notebook's parameters and
     their values."""
     given = [*items, *([("profile", profile)] if profile != DEFAULT_PROFILE else [])]
     return " ".join(
@@ -100,16 +100,20 @@ def command(notebook: str, profile: str, items: Iterable[tuple[str, object]] = (
 
 
 def names() -> list[str]:
-    """Return every profile there is."""
+    """Return the names of all profiles."""
     return sorted(path.stem for path in PROFILES.glob("*.yml"))
 
 
 def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return what a profile and those that it extends say; ``extended``: the profiles that led to this
-    one."""
+    """Return a profile's values merged with those that it extends; ``extended``: the profiles that led to
+    this one."""
     if name in extended:
         circle = " -> ".join((*extended, name))
-        raise ProfileError(f"profiles extend each other in a circle: {circle}", display_path(PROFILES))
+        raise ProfileError(
+            f"profiles extend each other in a circle: {circle}",
+            display_path(PROFILES),
+            "Remove one `extends`.",
+        )
     if name not in names():  # also if it names a file elsewhere
         raise ProfileError(
             f"unknown profile {name!r}", display_path(PROFILES), f"Profiles: {', '.join(names())}."
@@ -146,8 +150,8 @@ def profile(name: str) -> Profile:
     Raises
     ------
     ProfileError
-        If there is none, it is not YAML, a key, a role or what fills one is unknown, a value is wrong, or
-        profiles extend each other in a circle.
+        If there is none, it is not YAML, a key, a role or a source is unknown, a value is wrong, or profiles
+        extend each other in a circle.
     """
     values = _values(name)
     where = display_path(PROFILES / f"{name}.yml")
@@ -166,7 +170,7 @@ def profile(name: str) -> Profile:
 
 
 def _check_filler(role: str, filler: str, where: str) -> None:
-    """Refuse, as a ProfileError, what fills a role if a part of it names no set that there is."""
+    """Raise a ProfileError if a part of a role's source names no existing set."""
     for part in filler.split("+") if filler not in (SYNTHETIC, ABSENT) else ():
         stored = is_recorded(part)
         sets = sorted(path.stem for path in (RECORDED if stored else DATASETS).glob("*.yml"))

@@ -1,9 +1,8 @@
 """Metrics and tables with stored scores: of pairs that a recording holds, as texts or as placeholders.
 
-An instrument that reads by rules and was frozen before it met a test set keeps its stored scores there
-while it is developed: they are shown in place of new ones until it is frozen and recorded again. Where a
-recording fills a role (``recorded/radpref``), placeholders stand for its texts, and metrics give the recorded
-scores.
+A rule-based implementation that was frozen before it met a test set keeps its stored scores there while it is
+developed: they are shown in place of new ones until it is frozen and recorded again. If the source of a role
+is a recording (``recorded/radpref``), placeholders replace its texts, and metrics give the stored scores.
 """
 
 from __future__ import annotations
@@ -182,7 +181,7 @@ def settings_of(metric: Metric) -> dict[str, str]:
 
 
 def _flat(argument: Any) -> list[Any]:
-    """Return what a sequence holds, one level deep in pairs; nothing of what is not a sequence."""
+    """Return the items of a sequence, and those of pairs in it; nothing for anything else."""
     if not isinstance(argument, (list, tuple)):
         return []
     return [part for item in argument for part in (item if isinstance(item, (list, tuple)) else [item])]

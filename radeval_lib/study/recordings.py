@@ -92,12 +92,13 @@ def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[
 
 
 def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] | None]:
-    """Return the stored sets of which a run read a table, with the metrics whose columns it shows, None: all.
+    """Return the stored sets whose tables a run read, with the metrics whose columns it shows, None: all.
 
     Parameters
     ----------
     files : that it read, as its provenance names them.
-    fillers : of its roles; of a set whose texts fill one, metrics that met it frozen are shown as recorded.
+    fillers : the sources of its roles; metrics that met a set frozen are shown as stored if the set's texts
+        are a source.
     """
     tables = {path.name for path in map(Path, files) if (ROOT / path).parent == RECORDED}
     with_texts = {registry.dataset_of(filler) for filler in fillers if not registry.is_recorded(filler)}
@@ -128,7 +129,7 @@ def sentence(recording: Recording, stale: Sequence[str], now: str) -> str:
 
 
 def sets_of(fillers: Iterable[str]) -> list[str]:
-    """Return the stored sets among what fills roles, or among data sets."""
+    """Return the stored sets among the sources of roles, or among data sets."""
     named = (name for filler in fillers for name in registry.datasets_of(filler))
     stored = [name for name in recorded.names() if name in registry.RECORDINGS]
     return [name for name in dict.fromkeys(named) if name in stored]
@@ -160,8 +161,8 @@ def behaviour(metric: Metric) -> str:
 
 
 def recorded_behaviour(metric: Metric) -> dict[str, str]:
-    """Return what a recording keeps of how a metric behaves: ``behaviour``, and where it needs models
-    ``probe``, its :func:`probe_scores`."""
+    """Return the behaviour of a metric, as a recording keeps it: ``behaviour``, and ``probe`` if it needs
+    models, its :func:`probe_scores`."""
     kept = {"behaviour": behaviour(metric)}
     if metric.needs:
         kept["probe"] = " ".join(f"{score:.4f}" for score in probe_scores(metric.name))
@@ -217,9 +218,9 @@ def _code() -> str:
 
 
 def has_moved(before: Sequence[float], now: Sequence[float]) -> bool:
-    """Return whether more scores of the probe moved than sums in another order move: a label that stands on
-    the edge may turn with the last digit, so that a few may differ, by whatever. NaN is near nothing, and
-    scores of another number of pairs have moved."""
+    """Return whether more scores of the probe moved than sums in another order move: a label on the edge may
+    turn with the last digit, so that a few may differ, by whatever. NaN is near nothing, and scores of
+    another number of pairs have moved."""
     if len(before) != len(now):
         return True
     near = np.abs(np.asarray(before) - np.asarray(now)) <= _NEAR

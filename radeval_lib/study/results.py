@@ -407,7 +407,7 @@ def read_all(output_dir: Path) -> list[Result]:
 
 
 def recorded(run: Run) -> list[Result]:
-    """Return what every page recorded, for a page that declares ``results: [all]``."""
+    """Return the results of every page, for a page that declares ``results: [all]``."""
     run.require_declared("results", ALL)
     return read_all(run.output_dir)
 
@@ -443,7 +443,8 @@ class HandedOver(BaseModel, extra="forbid"):
     evidence : what the data of the numbers are.
     holds : whether they support the sentence; None if they are inconclusive.
     texts : a text for each name in the sentence and its line; others are kept, and not shown.
-    sample, instrument : on how many of what the numbers rest, and what computed them, in words.
+    sample, instrument : the sample that the numbers rest on and the implementation that computed them, in
+        words.
     """
 
     evidence: Evidence

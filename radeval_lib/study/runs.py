@@ -50,8 +50,8 @@ if TYPE_CHECKING:
 
 
 class Basis(NamedTuple):
-    """What an exhibit rests on: a level of evidence, what stands in for the paper's data and models, the
-    roles that it reads, and whose instrument computes it."""
+    """The basis of an exhibit: a level of evidence, the substitutes for the paper's data and models, the
+    roles that it reads, and whose implementation computes it."""
 
     evidence: str
     stand_in: str
@@ -64,7 +64,7 @@ class Basis(NamedTuple):
         return verdicts.kind(*self[:2], self.instrument) != verdicts.EXPERIMENT
 
     def with_own(self, *used: str) -> Basis:
-        """Return the basis of an experiment with our own instrument, which also uses what ``used``
+        """Return the basis of an experiment with our implementation, which also uses what ``used``
         describes."""
         words = "; ".join(filter(None, (self.stand_in, *used)))
         return Basis(self.evidence, words, self.roles, verdicts.OURS)
@@ -76,7 +76,7 @@ class Run:
 
     Attributes
     ----------
-    profile : the settings that the notebook declares; ``whole_profile`` has those of its cells' plans too.
+    profile : the settings that the notebook declares; ``whole_profile`` has those of its job lists too.
     reading : the files and models that it has read so far.
     """
 
@@ -90,7 +90,7 @@ class Run:
 
     @cached_property
     def declared(self) -> Declared:
-        """What the notebook may read; of a cell, the roles of data that its plan gives it."""
+        """What the notebook may read; for a job, the data roles of its job list."""
         return cells.reads(Cell(self.notebook, self.parameters), self.whole_profile)
 
     @cached_property
@@ -123,7 +123,7 @@ class Run:
         return list(registry.module("radeval_lib.data.recorded").records(dataset)), "recorded"
 
     def recording(self, dataset: str) -> Any:
-        """Return what is recorded of a public data set that the notebook declares, noted as read: a
+        """Return the stored scores of a public data set that the notebook declares, noted as read: a
         :class:`radeval_lib.data.recorded.Recording`."""
         self.require_declared("data", dataset)
         recorded = registry.module("radeval_lib.data.recorded")
@@ -132,31 +132,30 @@ class Run:
         return recorded.load(dataset)
 
     def load(self, role: str) -> list[Any]:
-        """Return the records that fill a role in this run's profile; the files that they come from are
-        recorded.
+        """Return the records of a role in this run's profile; the files that they come from are recorded.
 
         Raises
         ------
         NotebookError
             If the notebook does not declare the role.
         RoleError
-            If the profile fills no such role, or its filler is absent.
+            If the profile does not configure the role, or its source is absent.
         """
         size = self.whole_profile.sizes.get(role, 0)
         given = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._note(role)}
         return self._filling("data").load(role, self.filler("data", role), **given)
 
     def model(self, role: str) -> str:
-        """Name or folder of the model that fills a role in this run's profile, recorded as used.
+        """Return the name or folder of a role's model in this run's profile, recorded as used.
 
         Raises
         ------
         NotebookError
             If the notebook does not declare that it uses the role.
         RoleError
-            If the profile fills no such role.
+            If the profile does not configure the role.
         ResultError, ModelError
-            If the cell that makes it has not run yet, or the model is absent.
+            If the job that makes it has not run yet, or the model is absent.
         StatementError
             If it is a server, and no statement allows to send it what the data root holds.
         """
@@ -183,7 +182,7 @@ class Run:
 
         Parameters
         ----------
-        settings : of the metric, if they differ from its defaults; roles that it needs are filled from the
+        settings : of the metric, if they differ from its defaults; roles that it needs are configured by the
             profile unless they are given.
 
         Raises
@@ -208,7 +207,7 @@ class Run:
         return registry.module(registry.RECORDED).frozen(metric, fillers, self.data_root, self.reading)
 
     def recorded_fillers(self) -> list[str]:
-        """Return what fills the declared roles of this run from recorded test sets."""
+        """Return the sources of this run's declared roles that are stored test sets."""
         fillers = [self.whole_profile.roles.get(role, "") for role in self.declared.data]
         return [filler for filler in dict.fromkeys(fillers) if registry.is_recorded(filler)]
 
@@ -219,7 +218,7 @@ class Run:
         return {metric.title or metric.name: metric for metric in metrics}
 
     def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
-        """Return what a page calls each metric, by its title: with the substitute model, which for stored
+        """Return each metric's name on a page, by its title: with the substitute model, which for stored
         scores is the one that they were made with."""
         models = dict(self.whole_profile.models)
         for filler in self.recorded_fillers():
@@ -229,7 +228,7 @@ class Run:
         return names
 
     def cells(self, notebook: str) -> list[CellOutput]:
-        """Return what the planned cells of a notebook left, in the order of the plan.
+        """Return the results of a notebook's jobs, in the order of its job list.
 
         Raises
         ------
@@ -242,7 +241,7 @@ class Run:
         return [self._kept(cell) for cell in cells.planned_of(self.whole_profile, notebook)]
 
     def cell(self, cell: Cell) -> CellOutput:
-        """Return what one cell of a notebook left; errors as of :meth:`cells`."""
+        """Return the results of one job of a notebook; errors as of :meth:`cells`."""
         self.require_declared("cells", cell.notebook)
         return self._kept(cell)
 
@@ -252,7 +251,7 @@ class Run:
         facts: Mapping[str, Any] | None = None,
         model: Callable[[Path], Any] | None = None,
     ) -> None:
-        """Leave what this cell found, whole or not at all, with what it comes from.
+        """Save the results of this job, whole or not at all, with their provenance.
 
         Parameters
         ----------
@@ -298,11 +297,11 @@ class Run:
         return folder / cells.folder_name(names, names)
 
     def is_first_cell(self) -> bool:
-        """Return whether this is the first planned cell of its notebook, whose model a profile may name."""
+        """Return whether this is the first job of its notebook, whose model a profile may name."""
         return Cell(self.notebook, self.parameters) == cells.planned_of(self.whole_profile, self.notebook)[0]
 
     def _kept(self, cell: Cell) -> CellOutput:
-        """Return a cell of this run's own outputs, or else of the profile's build."""
+        """Return a job of this run's own outputs, or else of the profile's build."""
         folders = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.whole_profile.name)]
         folder = next(filter(Path.is_dir, folders), folders[0])
         output = cells.read(folder, cell, self.whole_profile.name)
@@ -325,20 +324,20 @@ class Run:
 
     def evidence(self, role: str) -> str:
         """Level of evidence of what is computed on a role: ``synthetic``, ``recorded``, ``open`` or
-        ``credentialed``; ``absent`` if nothing fills it."""
+        ``credentialed``; ``absent`` if it has no source."""
         return self._filling("data").evidence(self.filler("data", role))
 
     def rests_on(self, role: str) -> str:
-        """Return what is computed on a role rests on, in words: ``public data, scored on 4 July 2023``."""
+        """Return, in words, the evidence of a role's source: ``public data, scored on 4 July 2023``."""
         filler = self.filler("data", role)
         return self._filling("stand_ins").rests_on(filler)
 
     def source(self, role: str) -> str:
-        """Return what fills a role of data, as a page names it: ``the generator``, or a data set's title."""
+        """Return the source of a data role, as a page names it: ``the generator``, or a data set's title."""
         return self._filling("stand_ins").title(self.filler("data", role))
 
     def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> Basis:
-        """Return what an exhibit rests on that is rebuilt from data, perhaps with models:
+        """Return the basis of an exhibit that is rebuilt from data, perhaps with models:
         :func:`radeval_lib.study.stand_ins.basis`.
 
         Parameters
@@ -350,15 +349,15 @@ class Run:
         return self._filling("stand_ins").basis(filled, data, models or {})
 
     def stand_in(self, wanted: Mapping[str, str]) -> str:
-        """Return what stands in for the paper's own data and models (``wanted``, by role) in this run; empty
-        if nothing does."""
+        """Return, in words, the substitutes for the paper's own data and models (``wanted``, by role) in this
+        run; empty if nothing does."""
         filled = {
             role: self.filler("models" if role in self.declared.models else "data", role) for role in wanted
         }
         return self._filling("stand_ins").stand_in(filled, wanted)
 
     def filler(self, kind: str, role: str) -> str:
-        """Return what fills a role of ``data`` or ``models`` that the notebook declares."""
+        """Return the source of a role of ``data`` or ``models`` that the notebook declares."""
         self.require_declared(kind, role)
         fillers = self.whole_profile.roles if kind == "data" else self.whole_profile.models
         if role not in fillers:
@@ -370,7 +369,7 @@ class Run:
         return fillers[role]
 
     def lacks(self, role: str) -> str:
-        """Return what the data root lacks of what fills a role of data, in one line; empty if it is there."""
+        """Return what the data root lacks of a data role's source, in one line; empty if it is there."""
         filling, filler = self._filling("data"), self.filler("data", role)
         is_there = filling.present(filler, self.data_root)
         return "" if is_there else str(filling.lack(role, filler, self.data_root))
@@ -379,7 +378,7 @@ class Run:
         return registry.module(registry.FILLING[kind])
 
     def _note(self, source: str) -> Callable[[Path], None]:
-        """Return what records a file as read from a source, by its path below the data root."""
+        """Return a function that records a file of a source as read, by its path below the data root."""
         root = self.data_root
 
         def note(path: Path) -> None:
@@ -418,7 +417,7 @@ def begin_cell(
     output_dir : where results go; empty: ``build/<profile>``.
     data_root : folder of data files; empty: the environment variable ``RADEVAL_DATA_ROOT``, if set.
     kind : the class of the run.
-    parameters : those of a cell.
+    parameters : those of a job.
 
     Raises
     ------

@@ -36,9 +36,9 @@ _NUMBERED_EXHIBIT = re.compile(r"(Table|Figure|Equation) \S+")
 
 
 def _rank(result: Result) -> tuple[int, int, bool, int]:
-    """Return what a reader should look at first: what decides something; data before numbers before other
-    data; and of printed and released numbers, neither of which outweighs the other, the one that is
-    inconsistent."""
+    """Return the results that a reader should look at first: those that decide something; data before numbers
+    before other data; and of printed and released numbers, neither of which outweighs the other, the one that
+    is inconsistent."""
     silent = {verdicts.INCONCLUSIVE: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
     settled = result.kind != "numbers" or result.outcome != verdicts.FAILS
     return (
@@ -119,8 +119,8 @@ def _with_coverage(result: Result) -> str:
 
 
 def _finding(result: Result) -> str:
-    """Return what came out, in a sentence: why checks fail, or else how orders and leads stand, or what
-    follows from the first checks that the exhibit needs."""
+    """Return the outcome in a sentence: why checks fail, or else how orders and leads stand, or what follows
+    from the first checks that the exhibit needs."""
     if result.outcome == verdicts.EXPERIMENT:
         return (
             f"Shown {verdicts.RESTS_ON[result.evidence]} with other instruments than the paper's; no verdict."
@@ -152,8 +152,9 @@ def failing(checks: pd.DataFrame) -> pd.DataFrame:
 
 
 def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return what makes checks of an audit fail, each once, as ``paper``, ``discrepancy`` (the ``reason`` of
-    :func:`failing`), ``kind`` and ``weight``, however many checks one discrepancy strikes."""
+    """Return the discrepancies that make checks of an audit fail, each once, as ``paper``, ``discrepancy``
+    (the ``reason`` of :func:`failing`), ``kind`` and ``weight``, however many checks one discrepancy
+    strikes."""
     failed = failing(checks)
     return failed.assign(discrepancy=failed["reason"])[
         ["paper", "discrepancy", "kind", "weight"]
@@ -196,8 +197,8 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
 
 
 def address_of(row: Any) -> str:
-    """Return where an exhibit stands: its place on its page, of a printed table the table itself; or the page
-    where this build did not rebuild it."""
+    """Return the address of an exhibit: its place on its page, of a printed table the table itself; or the
+    page if this build did not rebuild it."""
     return f"{row.notebook}.html{f'#{row.place}' if row.place else ''}"
 
 
@@ -217,8 +218,7 @@ def not_checked(card: pd.DataFrame, notebook: str) -> str:
 
 
 def _short(label: str, title: str) -> str:
-    """Return what an exhibit is called in a list: its number, or the beginning of its title if it has
-    none."""
+    """Return the name of an exhibit in a list: its number, or the beginning of its title if it has none."""
     return escape(label if _NUMBERED_EXHIBIT.fullmatch(label) else re.split(r"[:;] | \(", title)[0])
 
 
@@ -268,7 +268,7 @@ Compared = dict[tuple[str, ...], tuple[str, str]]
 
 
 def changes(old: Path, new: Path) -> str:
-    """Return what changed from an old edition to a new one, in Markdown: verdicts, outcomes of checks that
+    """Return the changes from an old edition to a new one, in Markdown: verdicts, outcomes of checks that
     both have, findings. A dash is what an edition lacks.
 
     Parameters

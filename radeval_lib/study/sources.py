@@ -83,7 +83,7 @@ def front_matter(text: str) -> dict[str, object]:
 
 
 def declared(notebook: str) -> Declared:
-    """Return what a notebook declares; a NotebookError if its front matter is wrong."""
+    """Return the declarations of a notebook; a NotebookError if its front matter is wrong."""
     return _declared(path_of(notebook), path_of(notebook).read_text(encoding="utf-8"))
 
 
@@ -183,7 +183,7 @@ def read_source(path: Path) -> nbformat.NotebookNode:
 
 def with_parameters(notebook: nbformat.NotebookNode, **values: Any) -> nbformat.NotebookNode:
     """Return a copy with papermill's cell of injected parameters."""
-    # Papermill loads its readers, of which ours imports this module.
+    # Papermill loads its readers, and ours imports this module.
     from papermill.parameterize import parameterize_notebook
 
     notebook = deepcopy(notebook)

@@ -1,4 +1,4 @@
-"""What stands in for a paper's own data and models in a run, and the evidence that this leaves."""
+"""Substitutes for a paper's own data and models in a run, and the evidence that they leave."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _NOUNS = {
 
 
 def basis(filled: Mapping[str, str], data: Mapping[str, str], models: Mapping[str, str]) -> Basis:
-    """Return what an exhibit rests on that is rebuilt from data, perhaps with models.
+    """Return the basis of an exhibit that is rebuilt from data, perhaps with models.
 
     Parameters
     ----------
-    filled : what fills each role of data and model in this run.
+    filled : the source of each data role and model role in this run.
     data, models : what the paper used, by role; of data at least one.
 
     Returns
     -------
     Basis
-        Its evidence is the weakest of the data's. Where a model is another than the paper's the instrument is
-        ours, because the result is then about that model.
+        Its evidence is the weakest of the data's. If a model is not the paper's, the implementation is ours,
+        because the result is then about that model.
     """
     evidence = max((roles.evidence(filled[role]) for role in data), key=STRENGTH.index)
     is_ours = evidence == SYNTHETIC or any(filled[role] != paper for role, paper in models.items())
@@ -46,8 +46,8 @@ def basis(filled: Mapping[str, str], data: Mapping[str, str], models: Mapping[st
 
 
 def stand_in(filled: Mapping[str, str], wanted: Mapping[str, str]) -> str:
-    """Return what stands in for the paper's own data and models (``wanted``, by role); empty if nothing
-    does."""
+    """Return, in words, the substitutes for the paper's own data and models (``wanted``, by role); empty if
+    nothing does."""
     return "; ".join(
         f"{_description(role, filled[role])}, not {title(paper)}"
         for role, paper in wanted.items()
@@ -56,7 +56,7 @@ def stand_in(filled: Mapping[str, str], wanted: Mapping[str, str]) -> str:
 
 
 def labels(metrics: Mapping[str, Metric], filled: Mapping[str, str]) -> dict[str, str]:
-    """Return what a page calls each metric (:func:`label`), by its title."""
+    """Return each metric's name on a page (:func:`label`), by its title."""
     return {title: label(metric, filled) for title, metric in metrics.items()}
 
 
@@ -77,7 +77,7 @@ def label(metric: Metric | type[Metric], models: Mapping[str, str]) -> str:
 
 
 def rests_on(filler: str) -> str:
-    """Return what is computed on a filler rests on, in words."""
+    """Return, in words, the evidence that a source gives."""
     if any(load_manifest(name).reader for name in datasets(filler)):
         return "private data"
     evidence = roles.evidence(filler)
@@ -90,12 +90,12 @@ def rests_on(filler: str) -> str:
 
 
 def title(filler: str) -> str:
-    """Return the name of what fills a role: a data set, or a model."""
+    """Return the name of a role's source: a data set or a model."""
     return _data_title(filler) or model_names.title(filler)
 
 
 def _data_title(filler: str) -> str:
-    """Return the names of data sets as their manifests have them; empty if a filler is not a data set."""
+    """Return the names of data sets as their manifests have them; empty if the source is not a data set."""
     if filler in (SYNTHETIC, ABSENT):
         return {SYNTHETIC: "the generator", ABSENT: "nothing"}[filler]
     if registry.is_recorded(filler):
@@ -106,7 +106,7 @@ def _data_title(filler: str) -> str:
 
 
 def datasets(filler: str) -> list[str]:
-    """Return the data sets of a filler that have a manifest."""
+    """Return the data sets of a source that have a manifest."""
     manifests = names()
     return [name for name in registry.datasets_of(filler) if name in manifests]
 

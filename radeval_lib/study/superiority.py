@@ -86,8 +86,8 @@ def check_superiority(
     ----------
     name : the key of both checks, which differ in their aspect.
     claim : what the paper says, in its words.
-    values : printed cells, or computed numbers, by name. The order of printed numbers stands there; computed
-        ones give an order only where a lead is established.
+    values : printed cells, or computed numbers, by name. Printed numbers have the order that is printed;
+        computed ones give an order only if a lead is established.
     first : what is claimed to be better; where several are, each must be better than every rival.
     others : the rivals; default: all other names.
     leads : the lead over each rival, by its name, or one for all; None where :func:`unknown_lead` reports it
@@ -199,7 +199,7 @@ _ASPECTS = {
 
 
 def superiority_words(checks: Sequence[Check]) -> str:
-    """Return what the two aspects of claims come to; empty if there are none."""
+    """Return the summary of the two aspects of claims; empty if there are none."""
     counts = []
     for aspect, words in _ASPECTS.items():
         outcomes = [check.outcome for check in checks if check.aspect == aspect]

@@ -4,9 +4,9 @@ A check *holds*, *fails* or is *inconclusive*. A result *fails* where a check fa
 where a check that the exhibit needs is, or nothing supports the exhibit; otherwise it *holds*. How much of
 the exhibit was decided is its coverage, not its outcome.
 
-The evidence (what the data are) and the instrument (the paper's, or ours) choose the words: arithmetic on
+The evidence (what the data are) and the implementation (the paper's, or ours) choose the words: arithmetic on
 given numbers can only be consistent, a computation from data can reproduce. What our model, generator or
-rules computed where the paper has another is our experiment and gets no verdict, whatever the data.
+rules computed in place of the paper's is our experiment and gets no verdict, whatever the data.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from radeval_lib.errors import ResultError
 
 
 def among(words: Iterable[str]) -> Any:
-    """Return what pydantic takes for a text that must be one of these words."""
+    """Return a pydantic validator for a text that must be one of these words."""
     return Field(pattern=f"^({'|'.join(words)})$")
 
 
@@ -122,7 +122,7 @@ def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str
 
 
 def outcome(outcomes: Collection[str]) -> str:
-    """Return what the outcomes of an exhibit's checks come to: one of :data:`CHECK_OUTCOMES`."""
+    """Return the summary of an exhibit's check outcomes: one of :data:`CHECK_OUTCOMES`."""
     if FAILS in outcomes:
         return FAILS
     return INCONCLUSIVE if INCONCLUSIVE in outcomes or HOLDS not in outcomes else HOLDS

@@ -159,7 +159,7 @@ def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> 
     for role, filler in filled.items():
         there = [part for part in filler.split("+") if registry.dataset_of(part) != name]
         if there:
-            assert f"In part: {role} is filled by {'+'.join(there)} alone, of {filler}." in lines
+            assert f"In part: {role} is configured by {'+'.join(there)} alone, of {filler}." in lines
         else:
             assert any(line.startswith(f"Without {name} ({role}), left out") for line in lines)
     if name in READERS:

@@ -58,7 +58,7 @@ def test_ratings_become_one_row_a_candidate_and_one_column_a_rater() -> None:
 
 def test_ratings_that_no_two_raters_share_are_refused_in_one_line() -> None:
     alone = [RatedPair("train-1", "No mass.", "A mass.", 2.0), RatedPair("train-2", "Clear.", "Clear.", 5.0)]
-    with pytest.raises(AbsentDataError, match=r"two\. Fill rated_pairs"):
+    with pytest.raises(AbsentDataError, match=r"two\. Configure rated_pairs"):
         which_judge.rated(alone)
     apart = [RatedPair("1", "a", "b", 1.0, rater="A"), RatedPair("2", "c", "d", 1.0, rater="B")]
     with pytest.raises(AbsentDataError, match="every rater"):
