@@ -377,7 +377,7 @@ def test_wide_tables_take_the_margin_and_become_cards_on_a_phone(html: Path, bro
     context.close()
     wide = new_context(browser, offline=True, viewport={"width": 1280, "height": 900})
     opened = wide.new_page()
-    opened.goto((html / "notebooks/rales/benchmark.html").as_uri(), wait_until="load")
+    opened.goto((html / "notebooks/rales/nlu_scores.html").as_uri(), wait_until="load")
     article = opened.locator(".bd-article").evaluate("e => e.getBoundingClientRect().right")
     tables = opened.locator(".radeval-table.wide")
     expect(tables).not_to_have_count(0)  # a script marks them
