@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema
 
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import RadevalError, ResultError
@@ -35,6 +35,16 @@ HEADLINES = MANIFESTS / "headlines.yml"
 _CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
 _AGAIN = "Run `radbook build`: it makes the page and its results again."
 _FORMAT = 8
+_NAMED = {
+    "type": "object",
+    "properties": {"name": {"type": "string", "pattern": "^[^/]"}},
+}
+_MADE_FROM = {
+    "type": "object",
+    "required": ["code", "data", "models"],
+    "properties": {"models": {"type": "object", "additionalProperties": _NAMED}},
+}
+Provenance = Annotated[dict[str, Any], WithJsonSchema(_MADE_FROM)]
 
 
 @dataclass(frozen=True)
@@ -99,7 +109,7 @@ class Result:
     remaining: str
     discrepancies: dict[str, Discrepancy]
     table: list[dict[str, Any]]
-    provenance: dict[str, Any]
+    provenance: Provenance
     stand_in: str = ""
     samples: tuple[Sample, ...] = ()
 
@@ -452,7 +462,7 @@ class HandedOver(BaseModel, extra="forbid"):
     texts: dict[str, str]
     sample: str = Field(min_length=1)
     instrument: str = Field(min_length=1)
-    provenance: dict[str, Any]
+    provenance: Provenance
 
 
 @cache

@@ -212,9 +212,9 @@ def test_texts_of_restricted_sets_in_a_data_root(tmp_path: Path) -> None:
         "rate_eval/Task2_paragraph_rate/rate_test.csv": (
             f"gt_report,similar_report,Score\n{SECRET},Small effusion.,1\n".encode()
         ),
-        "rate_ner/MIMIC_IV/dev_span.json": samples.json_bytes(
+        "rate_ner/MIMIC_IV/dev_span.json": json.dumps(
             [{"sentences": [["a", "vessel", "runs", "below", "the", "old", "clips", "here"]], "ner": [[]]}]
-        ),
+        ).encode(),
         "mimic3/NOTEEVENTS.csv.gz": gzip.compress(samples.csv_bytes(samples.NOTES)),
         "openi/indiana_reports.csv": b"",
     }.items():
@@ -224,7 +224,7 @@ def test_texts_of_restricted_sets_in_a_data_root(tmp_path: Path) -> None:
     (pages / "a.html").write_text(f"<p>{SECRET}</p>")
     (pages / "b.html").write_text("<p>A vessel runs below the old clips here.</p>")
     corpora = guarded_texts.restricted_texts(root)
-    assert set(corpora) == {"rate_eval", "rate_ner", "mimic3_rrs"}
+    assert set(corpora) == {"rate_eval", "rate_ner", "mimic3_rrs", "mimic3_procedure"}
     assert [(leak.corpus, leak.file) for leak in scan(pages, corpora)] == [
         ("rate_eval", "a.html"),
         ("rate_ner", "b.html"),

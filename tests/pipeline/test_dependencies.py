@@ -45,7 +45,7 @@ USERS = {
     "radeval_lib/tables.py": ({METHOD}, {TRAINING}),
     "radeval_lib/metrics/bleu.py": ({RATED}, {TRAINING}),
     "radeval_lib/models/graph/model.py": ({GRAPHS}, {METHOD}),
-    "radeval_lib/models/ner/iob.py": ({TRAINING}, {"rales/datasets"}),
+    "radeval_lib/models/ner/schemes.py": ({TRAINING}, {"rales/datasets"}),
     "radeval_lib/stats/calibration.py": ({"rales/calibration"}, {RATED}),
     "radeval_lib/study/display.py": ({METHOD}, {TRAINING}),
     "radeval_lib/jobs/rales_tasks.py": ({FITTING}, {TRAINING}),
