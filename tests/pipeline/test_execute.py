@@ -78,7 +78,7 @@ def test_a_misspelt_parameter_is_refused_by_the_notebook_itself(tiny: TinyReposi
     command = [sys.executable, "-m", "papermill", "notebooks/facts/one.md", "out.ipynb", "-p", "sede", "7"]
     done = tiny.run(command)
     assert done.returncode != 0
-    assert "Did you mean seed?" in done.stderr
+    assert "Did you mean 'seed'?" in done.stderr
     assert not list(tiny.path.glob("build/**/*.printed.json"))
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from radeval_lib.data.generated import iob, radgraph_json
-from radeval_lib.data.radgraph import annotation
 from radeval_lib.rules.generator import (
     Denial,
     Statement,
@@ -52,11 +49,3 @@ def test_token_level_gold_matches_the_spans() -> None:
         assert spans == [" ".join(tokenize(entity.text)) for entity in text.entities]
         begun = sum(tag.startswith("B-") for _, tags in iob(text) for tag in tags)
         assert begun == len(text.entities)
-
-
-def test_what_is_not_in_the_words_has_no_place_in_the_form() -> None:
-    assert annotation(["left", "lung"], [(0, 1, "ANAT-DP"), (1, 2, "ANAT-DP")], [(0, 1, "modify")])
-    with pytest.raises(ValueError, match="leaves the 1 words"):
-        annotation(["lung"], [(0, 2, "ANAT-DP")], [])
-    with pytest.raises(ValueError, match="joins a missing entity"):
-        annotation(["lung"], [(0, 1, "ANAT-DP")], [(0, 1, "modify")])
