@@ -57,7 +57,11 @@ def build(graph: Graph, cores: int, say: Say) -> None:
             with suppress(RadevalError):  # what failed was said, and is tried again
                 _run(first, cores, say, served)
                 say(f"To be read: {display_path(index)}. The other pages follow.")
-        _run(graph, cores, say, served)
+        try:
+            _run(graph, cores, say, served)
+        except RadevalError:
+            index.unlink(missing_ok=True)  # the book shows what is no longer the page's result
+            raise
 
 
 def discard_unreadable(graph: Graph) -> Iterator[str]:
