@@ -25,7 +25,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -130,10 +130,9 @@ def _file(run: Run, dataset: str, file: str = "") -> Path:
 
 
 def _root(run: Run, dataset: str) -> Path:
-    """Return the data root; a ParameterError if there is none."""
-    if run.data_root is None:
-        raise ParameterError("there is no data root", dataset, f"See `radbook data status {dataset}`.")
-    return run.data_root
+    """Return the data root; a ParameterError if it lacks the data set."""
+    _file(run, dataset)
+    return cast(Path, run.data_root)
 
 
 def _radpref(run: Run, metrics: Metrics) -> Content:
@@ -176,7 +175,7 @@ def _mts_dialog(run: Run, metrics: Metrics) -> Content:
 
 def _fingerprints(run: Run, metrics: Metrics) -> Content:
     """Return a row per edit of a report: ``number``, ``case`` (the report) and ``edit``."""
-    edits = recordings.edited_reports(_file(run, "openi") and _root(run, "openi"))
+    edits = recordings.edited_reports(_root(run, "openi"))
     columns = {"case": [int(edit.case) for edit in edits], "edit": [edit.group for edit in edits]}
     table = pd.DataFrame({"number": range(len(edits)), **columns})
     return Content(table, {}, [(reveal(edit.reference), reveal(edit.candidate)) for edit in edits])
@@ -196,7 +195,7 @@ def _lengths(name: str, root: Path) -> pd.DataFrame:
 def _mediqa(run: Run, metrics: Metrics) -> Content:
     """Return lengths of reports; normal and other impressions beside normal ones, with ``case`` (the
     reference) and ``normal``."""
-    _file(run, "mediqa2021")
+    root = _root(run, "mediqa2021")
     scored = impression_versions.real_impressions(run, metrics)
     impressions = pd.DataFrame(
         {
@@ -207,23 +206,21 @@ def _mediqa(run: Run, metrics: Metrics) -> Content:
             **{key: scored[key].round(9) for key in metrics},
         }
     )
-    return Content(_lengths("mediqa2021", _root(run, "mediqa2021")), {"impressions": impressions})
+    return Content(_lengths("mediqa2021", root), {"impressions": impressions})
 
 
 def _openi(run: Run, metrics: Metrics) -> Content:
     """Return lengths and words of reports; what the rules answer of labelled sentences, and of pairs of
     them."""
-    _file(run, "openi")
+    root = _root(run, "openi")
     sentences, pairs = labelled_sentences.answers(run)
-    return Content(_lengths("openi", _root(run, "openi")), {"sentences": sentences, "pairs": pairs})
+    return Content(_lengths("openi", root), {"sentences": sentences, "pairs": pairs})
 
 
 def _mtsamples(run: Run, metrics: Metrics) -> Content:
     """Return a row per transcription: ``case`` (its text), ``specialty``, words of both texts, and how much
     of the description is copied."""
     notes = readers.load("mtsamples", _root(run, "mtsamples"))
-    if not notes:
-        _file(run, "mtsamples")
     texts, summaries = ([reveal(getattr(note, side)) for note in notes] for side in ("text", "summary"))
     table = pd.DataFrame(
         {
