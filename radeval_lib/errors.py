@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
@@ -172,19 +172,6 @@ def check_at_least(least: float, where: str, error: type[RadevalError], **values
         if not (isinstance(value, Integral if whole else Real) and least <= value < math.inf):
             remedy = f"Give a {'whole ' if whole else ''}number of at least {least:g}."
             raise error(f"{name} is {value!r}", where, remedy)
-
-
-def check_share(where: str, error: type[RadevalError], **values: float) -> None:
-    """Refuse, as ``error``, a value that is not a number from 0 to 1; ``where`` names whose it is."""
-    for name, value in values.items():
-        if not (isinstance(value, Real) and 0 <= value <= 1):
-            raise error(f"{name} is {value!r}", where, "Give a share, from 0 to 1.")
-
-
-def check_once(where: str, error: type[RadevalError], names: Sequence[str]) -> None:
-    """Raise ``error`` if a type is listed twice."""
-    if len(set(names)) < len(names):
-        raise error(f"a type twice among {', '.join(names)}", where, "Give each once.")
 
 
 class RegistryError(RadevalError):

@@ -270,9 +270,3 @@ def counts_of(rating: FactRating) -> list[RateCounts]:
         f"judgement {rating.id}",
         "Look the row up in its source.",
     )
-
-
-def reference_counts(rating: FactRating) -> set[int]:
-    """Return the numbers of facts of the reference that a judgement allows; a MetricError as of
-    :func:`counts_of`."""
-    return {possible.reference for possible in counts_of(rating)}

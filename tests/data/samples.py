@@ -28,6 +28,7 @@ def json_bytes(content: Any) -> bytes:
 HEAD = """[**2101-5-1**] 3:15 PM
  CT HEAD W/O CONTRAST                                            Clip # [**Clip Number 11**]
  Reason: fall with headache
+ Admitting Diagnosis: TRAUMA
  ______________________________________________________________________________
                                  FINAL REPORT
  INDICATION: Fall.

@@ -14,26 +14,7 @@ from radeval_lib.data.mimic3_rrs import Note, is_like, split
 from radeval_lib.data.records import Document, ReportPair
 from radeval_lib.data.restricted import RestrictedText, reveal
 from tests.data import samples
-
-HEAD = """[**2101-5-1**] 3:15 PM
- CT HEAD W/O CONTRAST                                            Clip # [**Clip Number 11**]
- Reason: fall with headache
- Admitting Diagnosis: TRAUMA
- ______________________________________________________________________________
-                                 FINAL REPORT
- INDICATION: Fall.
-
- COMPARISON: None.
-
- FINDINGS: There is no bleeding. The ventricles are
- normal on [**2101-5-1**].
-                                                             (Over)
-
-                                                             (Cont)
- The bones are intact.
-
- IMPRESSION: No acute process.
-"""
+from tests.data.samples import HEAD
 
 
 def _note(text: str, description: str = "CT HEAD W/O CONTRAST", number: int = 1, patient: str = "7") -> Note:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from radeval_lib import __version__, checksums
 from radeval_lib.metrics import create, get, names
@@ -16,7 +15,6 @@ from radeval_lib.metrics.base import Signature, model_text
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 PACKAGED = "packaged-minilm-1"
-SOUND = st.text("abc_xyz", min_size=1, max_size=8)
 
 
 def _models(folder: Path) -> dict[str, str]:

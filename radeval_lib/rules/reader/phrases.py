@@ -130,9 +130,6 @@ def sizes(
     return matches
 
 
-_LISTED = ("and", "or", "to", ",")  # between the numbers of a list; a comma not before the last one
-
-
 def _sharing_unit(words: Sequence[Token], first: int, unit: float) -> list[PhraseMatch[tuple[float, ...]]]:
     """Return the measurements that share the unit of the one that begins at ``first``: "3, 5 and 7 mm"."""
     shared: list[PhraseMatch[tuple[float, ...]]] = []
