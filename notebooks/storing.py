@@ -385,7 +385,7 @@ def variants(run: Run, metric: Any, pairs: Sequence[tuple[str, str]]) -> tuple[p
 
 def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, Any]:
     """Return with what a metric's column is made, when and by which version of the code; of published models
-    without their behaviour on the probe, which trained models of ours have."""
+    without their behaviour on the probe, which our trained models have."""
     return {
         "title": stand_ins.label(metric, run.whole_profile.models),
         "settings": recorded_metrics.settings_of(metric),

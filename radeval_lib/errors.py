@@ -141,7 +141,7 @@ _REMEDIES = {
 
 
 def of_system(error: OSError) -> FileError:
-    """Return an error of the operating system as one of ours; of a path only the last part is named."""
+    """Return an error of the operating system as a RadevalError; only the last part of a path is named."""
     name = error.filename2 or error.filename
     where = Path(str(name)).name if name else ""
     return FileError(
