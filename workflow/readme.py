@@ -1,7 +1,7 @@
-"""Writes the findings of the README: ``python workflow/readme.py BUILD``.
+"""Writes the findings of the README and its figure: ``python workflow/readme.py BUILD``.
 
-The findings are the lines of ``data_manifests/headlines.yml`` that the build bears out, with its numbers:
-``BUILD`` is a profile that was built.
+The findings are the lines of ``data_manifests/headlines.yml`` that the build bears out, with its numbers;
+the figure is that of the first one. ``BUILD`` is a profile that was built.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from radeval_lib.paths import BUILD, ROOT
 from radeval_lib.study.results import headlines
 
 README = ROOT / "README.md"
+FIGURE = ROOT / "docs" / "normal_references.svg"
+_NOTEBOOK, _NAME = "across/which_judge", "fig-which-judge-normal"
 _BLOCK = re.compile(r"(?s)(<!-- findings: workflow/readme\.py -->\n).*?(<!-- end of findings -->)")
 _INTERVAL = re.compile(r" \[[^\]]*\]")
 
@@ -42,6 +44,23 @@ def findings(results: Path, *, decided: bool = True) -> str:
     return "".join(lines)
 
 
+def figure(executed: Path) -> str:
+    """Return the figure on normal references as SVG, from a build's folder of executed notebooks.
+
+    Raises
+    ------
+    LookupError
+        If the notebook has no such figure.
+    """
+    notebook = json.loads((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("mystnb", {}).get("figure", {}).get("name") == _NAME:
+            for output in cell["outputs"]:
+                if "image/svg+xml" in output.get("data", {}):
+                    return "".join(output["data"]["image/svg+xml"])
+    raise LookupError(f"{_NOTEBOOK} has no figure {_NAME}: build its page again")
+
+
 def shown() -> str:
     """Return the findings as the README has them."""
     block = _BLOCK.search(README.read_text(encoding="utf-8"))
@@ -51,10 +70,11 @@ def shown() -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Write the README's findings.")
+    parser = argparse.ArgumentParser(description="Write the README's findings and figure.")
     parser.add_argument("build", help="a profile that was built")
     given = parser.parse_args()
     listed = findings(BUILD / given.build / "results")
     shown()  # refuses a README without a place for them
     text = _BLOCK.sub(lambda block: f"{block[1]}{listed}{block[2]}", README.read_text(encoding="utf-8"))
+    atomic.write_text(FIGURE, figure(BUILD / given.build / "executed"))
     atomic.write_text(README, text)
