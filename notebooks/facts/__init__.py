@@ -1,1 +1,1 @@
-"""Fact counting's pages: the annotation task, rates beside counts, and simulated counters."""
+"""Fact counting's pages: rates beside counts, and simulated counters."""

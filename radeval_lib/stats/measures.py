@@ -99,10 +99,6 @@ def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[o
     return seeds, cases, table
 
 
-COHERENCE = {"Coherent": 1.0, "Minor Errors": 0.5, "Major Errors": 0.0}
-"""The code of each answer on a description's coherence."""
-
-
 @dataclass(frozen=True)
 class FactCounts:
     """One rater's counts for one generated description. Source: Moramarco et al. 2021, Section 5.

@@ -1,8 +1,6 @@
-"""Tables of counts behind rates, and metrics beside them."""
+"""Metrics, and lengths, beside rates of counted facts."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,61 +13,7 @@ from notebooks.facts.real_counts import (
     length_prediction,
     table,
 )
-from radeval_lib.data.records import FactRating
 from radeval_lib.data.roles import load
-from radeval_lib.metrics.base import MetricError
-
-REFERENCE = "one two three four five six seven eight"
-
-
-def _rating(
-    case: str, system: int, precision: float, recall: float, omission: float | None, **more: str
-) -> FactRating:
-    total = precision + recall
-    return FactRating(
-        id=f"{case}/{system}",
-        case=case,
-        group=f"system {system}",
-        reference=f"{REFERENCE} {case}",
-        candidate="one two three four",
-        precision=precision,
-        recall=recall,
-        f1=2 * precision * recall / total if total else 0.0,
-        hallucination=0.0,
-        omission=omission,
-        **more,
-    )
-
-
-RATINGS = [
-    _rating("a", 1, 2 / 3, 2 / 7, 5 / 7),  # 7, 3, 2
-    _rating("a", 2, 1.0, 0.0, 1.0),  # nothing over nothing
-    _rating("b", 1, 1.0, 0.5, 1.0),  # 2, 1, 1, both left out
-    _rating("b", 2, 1.0, 1 / 3, None, fault="OmissionRate -1 is not a rate"),  # 3, 1, 1
-    _rating("c", 1, 0.5, 0.25, 0.5),  # 4, 2, 1: one of four neither
-]
-
-
-def test_counts_and_their_summary() -> None:
-    behind = real_counts.counts(RATINGS)
-    assert behind["reference"].tolist() == [7, 1, 2, 3, 4]
-    assert behind["empty"].tolist() == [False, True, False, False, False]
-    assert behind["counted_twice"].tolist() == [0, 0, 1, 0, 0]
-    assert behind["neither"].tolist() == [0, 0, 0, 0, 1]
-    assert behind["possible"].iloc[0] == 1
-    kinds = real_counts.summary(behind)
-    assert kinds["judgements"].tolist() == [1, 4, 1, 1, 1, 1]
-    assert kinds["share"].iloc[0] == pytest.approx(0.2)
-    with pytest.raises(MetricError, match="judgement a/1"):
-        real_counts.counts(
-            [replace(RATINGS[0], precision=0.123456, f1=2 * 0.123456 * (2 / 7) / (0.123456 + 2 / 7))]
-        )
-
-
-def test_shared_numbers_of_facts() -> None:
-    shared = real_counts.shared(RATINGS[:4], np.random.default_rng(0))
-    # Seven fits both judgements of a; six fits both of b, within nine words.
-    assert (shared["cases"], shared["fit"]) == (2, 2)
 
 
 @pytest.fixture(scope="module")
