@@ -1,14 +1,9 @@
-"""The filters behind RaTE-NER (Zhao et al. 2024, A.2): a library of names, annotation density, cue words.
-
-In place of the paper's GPT-4, an annotator that knows the truth errs on purpose, so that it is known of every
-entity whether a filter should have taken it.
-"""
+"""The filters behind RaTE-NER (Zhao et al. 2024, A.2): a library of names, annotation density, cue words."""
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
@@ -17,31 +12,19 @@ import pandas as pd
 from radeval_lib.data.records import AnnotatedSentence, Entity, plain_words
 from radeval_lib.metrics.ratescore.formula import unit
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.stats.resampling import share_interval
-from radeval_lib.study.runs import Run
 
 CUES = (
-    "no",
-    "without",
-    "unremarkable",
-    "intact",
-    "not",
-    "absence of",
-    "negative for",
-    "free of",
-    "nor",
-    "normal",
+    *("no", "without", "unremarkable", "intact"),
+    *("not", "absence of", "negative for", "free of", "nor", "normal"),
 )
 """The first four are the paper's own examples of key negative words."""
-KINDS = {"right": "right", "polarity": "wrong polarity", "border": "wrong border", "invented": "invented"}
-FILTERS = {"outside": "library", "thin": "density"}
-CUE_WORDS = "cue words, which turn the polarity"
+ENTITIES, OTHERS = "annotated entities, dropped by the library", "other words, dropped by the library"
+SENTENCES, FINDINGS = "sentences, dropped by the density", "findings, turned by the cue words"
 
 _STOPS = frozenset({"but", "however", "although", "except", ";", ":"})
 _AFTER = frozenset({"unremarkable", "intact", "normal"})
 _POLARITY = {"Abnormality": "Non-Abnormality", "Disease": "Non-Disease"}
 _BACK = {negated: positive for positive, negated in _POLARITY.items()}
-_OPPOSITE = _POLARITY | _BACK
 _FUNCTION = frozenset(
     {"a", "an", "the", "of", "in", "on", "at", "to", "for", "with", "and", "or", "is", "are", "was", "were"}
     | {"be", "been", "there", "this", "that", "no", "not", "without", "by", "from", "as", "it", "its"}
@@ -49,22 +32,16 @@ _FUNCTION = frozenset(
 )
 
 
-def nearest(wanted: Sequence[str], library: Sequence[str], encoder: Encoder) -> dict[str, float]:
-    """Return the cosine of each name with the nearest name of the library, by the name in lower case;
-    capitals are not compared."""
-    asked, library_names = (sorted({name.lower() for name in side}) for side in (wanted, library))
-    table = unit(encoder.encode(asked)) @ unit(encoder.encode(library_names)).T
-    return dict(zip(asked, table.max(axis=1).tolist(), strict=True))
-
-
-def annotated_share(words: Sequence[str], entities: Sequence[Entity]) -> float:
-    """Return share of the content words (letters, and not a function word) that are in an entity; 0 if there
-    are none."""
-    content = {
+def content_words(words: Sequence[str]) -> set[int]:
+    """Return the positions of the words that have letters and are no function words."""
+    return {
         i for i, word in enumerate(words) if re.search(r"[^\W\d_]", word) and word.lower() not in _FUNCTION
     }
-    covered = {position for entity in entities for position in range(entity.start, entity.end)}
-    return len(content & covered) / len(content) if content else 0.0
+
+
+def annotated_words(entities: Iterable[Entity]) -> set[int]:
+    """Return the positions of the words that are in an entity."""
+    return {position for entity in entities for position in range(entity.start, entity.end)}
 
 
 def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Entity]:
@@ -88,114 +65,38 @@ def _negated(words: Sequence[str], entity: Entity) -> bool:
     return any(f" {cue} " in span for cue in CUES) or bool(_AFTER & set(after))
 
 
-def _name(words: Sequence[str], entity: Entity) -> str:
-    return " ".join(words[entity.start : entity.end]).lower()
+def names(sentence: AnnotatedSentence) -> list[str]:
+    """Return the name of each entity of a sentence, in lower case."""
+    words = plain_words(sentence)
+    return [" ".join(words[entity.start : entity.end]).lower() for entity in sentence.entities]
 
 
-def names(sentences: Iterable[AnnotatedSentence]) -> list[str]:
-    """Return the distinct names of the sentences' entities, in lower case, sorted."""
-    return sorted(
-        {_name(plain_words(sentence), entity) for sentence in sentences for entity in sentence.entities}
-    )
-
-
-def proposed(
-    words: Sequence[str],
-    entities: Sequence[Entity],
-    *,
-    seed: int,
-    miss: float = 0.05,
-    shift: float = 0.1,
-    invent: float = 0.3,
-    confuse: float = 0.1,
-) -> list[Entity]:
-    """Return the entities of a sentence as an annotator sees them that knows the true ones and errs at stated
-    rates.
-
-    Parameters
-    ----------
-    seed : of the errors; a sentence's errors depend on the seed and its words alone.
-    miss : share of entities left out.
-    shift : share one of whose borders is moved outwards by a word, if the sentence goes on there.
-    invent : entities of one random word per sentence on average, but for words that are in an entity already.
-    confuse : share whose polarity is wrong; an Anatomy has none.
-    """
-    if not words:
-        return []
-    rng = random.Random(f"{seed} {' '.join(words)}")
-    proposals = []
-    for entity in entities:
-        if rng.random() < miss:
-            continue
-        start, end, kind = entity.start, entity.end, entity.label
-        if rng.random() < shift:
-            start, end = (max(0, start - 1), end) if rng.random() < 0.5 else (start, min(len(words), end + 1))
-        if rng.random() < confuse:
-            kind = _OPPOSITE.get(kind, kind)
-        proposals.append(Entity(start, end, kind))
-    for _ in range(int(invent) + (rng.random() < invent % 1)):
-        start = rng.randrange(len(words))
-        if not any(entity.start <= start < entity.end for entity in proposals):
-            proposals.append(Entity(start, start + 1, rng.choice(["Anatomy", *_POLARITY, *_BACK])))
-    return sorted(proposals, key=lambda entity: (entity.start, entity.end))
-
-
-def kind_of(entity: Entity, truth: Iterable[Entity]) -> str:
-    """Return the relation of an entity to the true ones.
-
-    ``right``; ``polarity``: right words, opposite polarity; ``border``: touches a true entity, but has other
-    borders or an unrelated type; ``invented``: touches none.
-    """
-    near = [true for true in truth if true.start < entity.end and entity.start < true.end]
-    if not near:
-        return "invented"
-    same = {true.label for true in near if (true.start, true.end) == (entity.start, entity.end)}
-    if entity.label in same:
-        return "right"
-    return "polarity" if _OPPOSITE.get(entity.label) in same else "border"
-
-
-def judged(
-    sentences: Sequence[AnnotatedSentence],
-    annotate: Callable[[Sequence[str], Sequence[Entity]], list[Entity]],
-    library: Sequence[str],
+def filtered(
+    sentences: Iterable[AnnotatedSentence],
+    library: Iterable[str],
     encoder: Encoder,
     cuts: Mapping[str, float],
 ) -> pd.DataFrame:
-    """Return the effect of each filter alone on every entity that an annotator as :func:`proposed` proposes.
+    """Return what each filter alone changes in sentences whose annotation is right.
 
-    ``cuts``: ``cosine`` below which an entity is dropped, ``density`` below which a sentence is. One row per
-    entity: ``report``; ``kind`` before any filter and ``after`` the cue words (:func:`kind_of`); ``finding``:
-    no Anatomy; whether the library drops it (``outside``) and the density its sentence (``thin``).
+    ``cuts``: ``cosine`` with the nearest name of the library below which an entity is dropped, ``density``
+    below which a sentence is: the share of its content words that are in an entity, 0 if it has none.
+
+    One row per entity, other content word, sentence and finding: ``report``; ``kind``, one of
+    :data:`ENTITIES`, :data:`OTHERS`, :data:`SENTENCES` and :data:`FINDINGS`; whether it is ``changed``.
     """
-    rows = []
+    looked_up, rows = list[tuple[str, str, str]](), list[tuple[str, str, bool]]()
     for sentence in sentences:
-        words = plain_words(sentence)
-        annotated = annotate(words, sentence.entities)
-        thin = annotated_share(words, annotated) < cuts["density"]
-        for entity, turned in zip(annotated, with_polarity(words, annotated), strict=True):
-            kinds = [kind_of(candidate, sentence.entities) for candidate in (entity, turned)]
-            rows.append((sentence.report, _name(words, entity), *kinds, entity.label != "Anatomy", thin))
-    table = pd.DataFrame(rows, columns=["report", "name", "kind", "after", "finding", "thin"])
-    near = nearest(table["name"].tolist(), library, encoder)
-    return table.assign(outside=table["name"].map(near) < cuts["cosine"]).drop(columns="name")
-
-
-def taken(table: pd.DataFrame, run: Run) -> pd.DataFrame:
-    """Return share of each kind of entity that each filter drops, with intervals from drawing reports; of
-    :data:`CUE_WORDS`, the share of findings whose polarity they turn.
-
-    ``table``: of :func:`judged`. Index ``filter`` and ``kind``; ``value``, ``low``, ``high``, ``n``.
-    """
-    findings = table[table["finding"]].assign(turned=table["after"] != table["kind"])
-    parts = dict.fromkeys(FILTERS.items(), (table, KINDS))
-    parts["turned", CUE_WORDS] = findings, {kind: KINDS[kind] for kind in ("right", "polarity")}
-    rows = {}
-    for (column, name), (entities, kinds) in parts.items():
-        for kind, words in kinds.items():
-            of_kind, rng = entities[entities["kind"] == kind], run.rng(f"{name} {kind}")
-            reports = of_kind["report"].tolist()
-            interval = share_interval(of_kind[column], reports, resamples=run.profile.resamples, rng=rng)
-            rows[name, words] = (*interval, len(of_kind))
-    index = pd.MultiIndex.from_tuples(rows, names=["filter", "kind"])
-    return pd.DataFrame(rows.values(), index=index, columns=["value", "low", "high", "n"])
+        words, report, entities = plain_words(sentence), sentence.report, sentence.entities
+        content, annotated = content_words(words), annotated_words(entities)
+        looked_up += [(report, ENTITIES, name) for name in names(sentence)]
+        looked_up += [(report, OTHERS, words[position].lower()) for position in sorted(content - annotated)]
+        density = len(content & annotated) / len(content) if content else 0.0
+        rows.append((report, SENTENCES, density < cuts["density"]))
+        turned = zip(entities, with_polarity(words, entities), strict=True)
+        rows += [(report, FINDINGS, old != new) for old, new in turned if old.label != "Anatomy"]
+    asked, in_library = sorted({name for *_, name in looked_up}), sorted({name.lower() for name in library})
+    cosines = unit(encoder.encode(asked)) @ unit(encoder.encode(in_library)).T
+    nearest = dict(zip(asked, cosines.max(axis=1).tolist(), strict=True))
+    rows += [(report, kind, nearest[name] < cuts["cosine"]) for report, kind, name in looked_up]
+    return pd.DataFrame(rows, columns=["report", "kind", "changed"])

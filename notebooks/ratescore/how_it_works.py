@@ -3,14 +3,12 @@ example of the paper's Appendix A.1 from its five printed numbers."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from IPython.display import HTML
-from jinja2 import Environment
 from numpy.typing import NDArray
 from scipy import optimize
 
@@ -18,7 +16,7 @@ from radeval_lib import interactive, provenance
 from radeval_lib.categories import RATE_TYPES, TYPES
 from radeval_lib.jobs.learned_weights import EQUAL_WEIGHTS, scored
 from radeval_lib.metrics import ratescore
-from radeval_lib.metrics.ratescore import Explanation, NamedEntity, Options, RaTEScore, Scorer, Weights
+from radeval_lib.metrics.ratescore import Explanation, Options, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.formula import penalty_matrix
 from radeval_lib.models import encoders
 from radeval_lib.papers.printed_numbers import Printed, printed_in
@@ -269,148 +267,6 @@ def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
         for released_set in released.values()
         for order in (1, -1)
     )
-
-
-# Short name, colour and border of each type, wherever entities are drawn.
-LOOK = {
-    "ANATOMY": ("ANA", "#d6e6f5", "solid"),
-    "ABNORMALITY": ("ABN", "#fbdcc9", "double"),
-    "DISEASE": ("DIS", "#f6cfd8", "dotted"),
-    "NON-ABNORMALITY": ("no ABN", "#dcecd2", "dashed"),
-    "NON-DISEASE": ("no DIS", "#ece4c8", "dashed"),
-}
-_PAGE = """\
-{% macro mark(name, entity, words) -%}
-{% set short, colour, border = look[entity.type] -%}
-<mark style="background:{{ colour }};border-bottom:3px {{ border }} #333" title="{{ entity.type|lower }}">
-{{- words }}<small aria-hidden="true">&#160;{{ name }} {{ short }}</small>
-{{- "" }}<span class="hidden"> ({{ name }}, {{ entity.type|lower }})</span></mark>
-{%- endmacro %}
-<style>.ratescore-pair{display:flex;flex-wrap:wrap;gap:1rem}.ratescore-pair section{flex:1 1 18rem}
-.ratescore mark{color:#111;padding:0 .15em;border-radius:.2em}.ratescore mark small{font-weight:bold;
-white-space:nowrap}
-.ratescore .hidden{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}</style>
-{% if scored %}<details><summary>{{ title }}: {{ "%.4f"|format(found.score) }}</summary>{% endif %}
-<div class="ratescore" role="group" aria-label="{{ title }}">
-{% if not scored %}<p><strong>{{ title }}</strong></p>{% endif %}
-<div class="ratescore-pair">
-{% for heading, text, parts, overlapping, missing in sides %}
-<section><h4>{{ heading }}</h4><p>
-{%- for before, marked in parts %}{{ before }}{% if marked %}{{ mark(*marked) }}{% endif %}{% endfor %}
-{%- if not text %}<em>(empty)</em>{% endif %}</p>
-{% if overlapping %}
-<p>Overlapping with these:{% for marked in overlapping %} {{ mark(*marked) }}{% endfor %}</p>
-{% endif %}
-{% if missing %}
-<p>Not found in this form:{% for marked in missing %} {{ mark(*marked) }}{% endfor %}</p>
-{% endif %}
-</section>
-{% endfor %}
-</div>
-{% if found.notes %}
-<ul>{% for note in found.notes %}<li>{{ note }}</li>{% endfor %}</ul>
-{% endif %}
-{% if found.precision or found.recall %}
-<div class="radeval-table" tabindex="0" role="region" aria-label="Best matches">
-<table class="radeval">
-<caption>Each entity's best match on the other side; a direction is the sum of the terms over the sum of the
-weights.</caption>
-<thead><tr>
-{% for name in ("entity", "best match", "cosine", "weight", "penalty", "term") %}
-<th scope="col">{{ name }}</th>
-{% endfor %}
-</tr></thead><tbody>
-{% for direction, way, (ours, queries), (theirs, others) in (
-  ("precision", found.precision, ("C", found.candidate), ("R", found.reference)),
-  ("recall", found.recall, ("R", found.reference), ("C", found.candidate)),
-) if way %}
-{% for match in way.matches %}
-<tr><td>{{ ours }}{{ match.query + 1 }} {{ queries[match.query].text }}</td>
-<td>{{ theirs }}{{ match.match + 1 }} {{ others[match.match].text }}</td>
-{% for value in (match.cosine, match.weight, match.penalty, match.term) %}
-<td>{{ "%.4f"|format(value) }}</td>
-{% endfor %}
-</tr>
-{% endfor %}
-<tr><th scope="row" colspan="6">{{ direction }}:
-{{ "%.4f / %.4f = %.4f"|format(way.numerator, way.denominator, way.value) }}</th></tr>
-{% endfor %}
-</tbody></table></div>
-{% endif %}
-</div>
-{{ "</details>"|safe if scored }}
-"""
-
-
-def html(
-    explanation: Explanation,
-    reference: str,
-    candidate: str,
-    title: str = "RaTEScore of a pair",
-    *,
-    scored: bool = True,
-) -> str:
-    """Return an HTML fragment: the two texts with marked entities, the notes, and a table of the terms of
-    both sums.
-
-    Each entity carries its number and the short name of its type, and each type has a border of its own, so
-    that nothing is said by colour alone. Below a text stand the entities whose words lie, all or in part, in
-    those of others, and those whose words it does not have in this form. Without ``scored`` the
-    score is left out.
-    """
-    sides = [
-        ("Reference", reference, *_parts("R", reference, explanation.reference)),
-        ("Candidate", candidate, *_parts("C", candidate, explanation.candidate)),
-    ]
-    template = Environment(autoescape=True, trim_blocks=True).from_string(_PAGE)
-    return template.render(found=explanation, sides=sides, title=title, look=LOOK, scored=scored)
-
-
-_Marked = tuple[str, NamedEntity, str]  # name, entity, words
-
-
-def _parts(
-    letter: str, text: str, entities: Sequence[NamedEntity]
-) -> tuple[list[tuple[str, _Marked | None]], list[_Marked], list[_Marked]]:
-    """Return the text in parts, each with the entity that follows it; the entities that overlap with those;
-    and the entities that the text does not have.
-
-    An entity is marked where its words stand next, or else where they first stand free. The words of an
-    entity are the tokenizer's, so case and spaces may differ from the text's; it begins and ends where words
-    or numbers do, not within one.
-    """
-    marks: list[tuple[int, int, _Marked]] = []
-    overlapping: list[_Marked] = []
-    missing: list[_Marked] = []
-    position = 0
-    for number, entity in enumerate(entities, start=1):
-        spans = (
-            [match.span() for match in _pattern(entity.text).finditer(text)] if entity.text.strip() else []
-        )
-        free = [span for span in spans if all(span[1] <= start or end <= span[0] for start, end, _ in marks)]
-        name = f"{letter}{number}"
-        if free:
-            start, position = next((span for span in free if span[0] >= position), free[0])
-            marks.append((start, position, (name, entity, text[start:position])))
-        elif spans:
-            overlapping.append((name, entity, text[slice(*spans[0])]))
-        else:
-            missing.append((name, entity, entity.text))
-    parts: list[tuple[str, _Marked | None]] = []
-    position = 0
-    for start, end, marked in sorted(marks, key=lambda span: span[0]):
-        parts.append((text[position:start], marked))
-        position = end
-    return [*parts, (text[position:], None)], overlapping, missing
-
-
-def _pattern(words: str) -> re.Pattern[str]:
-    """Return the words with any blanks between them, if neither end lies among letters or within a number; a
-    number may touch its unit."""
-    pieces = re.findall(r"\w+|[^\w\s]", words)
-    before = r"(?<!\d)(?<!\d[.,])" if pieces[0][0].isdigit() else r"(?<![^\W\d_])"
-    behind = r"(?!\d|[.,]\d)" if pieces[-1][-1].isdigit() else r"(?![^\W\d_])"
-    return re.compile(before + r"\s*".join(map(re.escape, pieces)) + behind, re.IGNORECASE)
 
 
 def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:

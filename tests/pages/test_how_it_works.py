@@ -10,11 +10,9 @@ from numpy.typing import NDArray
 
 from notebooks.ratescore.how_it_works import (
     choice_table,
-    html,
     pair_with_penalty,
     strongest,
 )
-from radeval_lib.metrics.ratescore import NamedEntity, Scorer
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.rules.generator import SyntheticError, error_pairs
 
@@ -37,17 +35,6 @@ def test_choices_that_no_interval_tells_apart_are_named_together() -> None:
     chosen, taus = strongest(scores, ["one", "two", "near"], [str(row // 2) for row in range(60)], run)
     assert sorted(chosen) == ["one", "two"]
     assert len(taus) == 2
-
-
-def test_an_entity_is_marked_where_its_words_stand_and_not_within_others() -> None:
-    air = NamedEntity("air", "ABNORMALITY")
-    page = html(Scorer("long").score([air], []), "The repair is intact; free air below.", "")
-    assert "rep<mark" not in page
-    assert "free <mark" in page
-    absent = html(Scorer("long").score([air], []), "The repair is intact.", "")
-    assert "Not found in this form" in absent
-    size = html(Scorer("long").score([NamedEntity("cm", "ABNORMALITY")], []), "A 5cm mass.", "")
-    assert "A 5<mark" in size
 
 
 def test_a_pair_is_shown_whose_candidate_meets_the_penalty() -> None:

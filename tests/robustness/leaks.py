@@ -26,11 +26,9 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from notebooks.ratescore import how_it_works
 from radeval_lib import atomic, tables
 from radeval_lib.data import guard, leak_sequences
 from radeval_lib.data.restricted import RestrictedText
-from radeval_lib.metrics.ratescore.formula import Explanation, NamedEntity
 from radeval_lib.paths import BOOK, ROOT
 from radeval_lib.pipeline import release
 from radeval_lib.rules.generator.generator import generate
@@ -67,11 +65,11 @@ def page(text: AnnotatedText) -> Files:
 
 
 def entities_shown(text: AnnotatedText) -> Files:
-    entities = tuple(NamedEntity(entity.text, entity.label.upper()) for entity in text.entities)
-    shown = Explanation(
-        reference=entities, candidate=(), precision=None, recall=None, score=0.5, notes=()
-    )  # fmt: skip
-    return {"_build/html/page.html": _page(how_it_works.html(shown, text.text, ""))}
+    words = [
+        escape(word) if label == "O" else f"<mark>{escape(word)}<small> {label}</small></mark>"
+        for word, label in _labels(text)
+    ]
+    return {"_build/html/page.html": _page(f"<p>{' '.join(words)}</p>")}
 
 
 def words_and_labels_in_a_table(text: AnnotatedText) -> Files:
