@@ -13,6 +13,7 @@ from pathlib import Path
 
 from radeval_lib import atomic
 from radeval_lib.paths import BUILD, ROOT
+from radeval_lib.pipeline import page_forms
 from radeval_lib.study.results import headlines
 
 README = ROOT / "README.md"
@@ -52,13 +53,10 @@ def figure(executed: Path) -> str:
     LookupError
         If the notebook has no such figure.
     """
-    notebook = json.loads((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"))
-    for cell in notebook["cells"]:
-        if cell["metadata"].get("mystnb", {}).get("figure", {}).get("name") == _NAME:
-            for output in cell["outputs"]:
-                if "image/svg+xml" in output.get("data", {}):
-                    return "".join(output["data"]["image/svg+xml"])
-    raise LookupError(f"{_NOTEBOOK} has no figure {_NAME}: build its page again")
+    drawn = page_forms.drawing((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"), _NAME)
+    if drawn is None:
+        raise LookupError(f"{_NOTEBOOK} has no figure {_NAME}: build its page again")
+    return drawn[0]
 
 
 def shown() -> str:

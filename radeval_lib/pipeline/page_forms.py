@@ -63,8 +63,17 @@ def for_readers(
     notebook.cells = notebook.cells[: _length_shown(notebook)]
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            _tag(cell)
-            _adapt_outputs(cell, recorded)
+            tags = set(cell.metadata.get("tags", []))
+            if tags & {"parameters", "injected-parameters"}:
+                tags.add("remove-cell")
+            elif "show-input" not in tags:
+                tags.add("hide-input")
+            cell.metadata["tags"] = sorted(tags)
+            for output in cell.outputs:
+                if svg := output.get("data", {}).get("image/svg+xml"):
+                    output["data"]["image/svg+xml"] = drawing_symbols("".join(svg))
+                if html := output.get("data", {}).get("text/html"):
+                    output["data"]["text/html"] = citing.with_citation("".join(html), recorded)
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
         closing = {
@@ -85,25 +94,6 @@ def _length_shown(notebook: nbformat.NotebookNode) -> int:
         if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", [])):
             return index + 1
     return len(notebook.cells)
-
-
-def _tag(cell: nbformat.NotebookNode) -> None:
-    """Hide a cell of parameters, and fold the code of another unless it is tagged ``show-input``."""
-    tags = set(cell.metadata.get("tags", []))
-    if tags & {"parameters", "injected-parameters"}:
-        tags.add("remove-cell")
-    elif "show-input" not in tags:
-        tags.add("hide-input")
-    cell.metadata["tags"] = sorted(tags)
-
-
-def _adapt_outputs(cell: nbformat.NotebookNode, recorded: Sequence[Result]) -> None:
-    """Set the text of a cell's drawings, and add to its results how to cite them."""
-    for output in cell.outputs:
-        if drawing := output.get("data", {}).get("image/svg+xml"):
-            output["data"]["image/svg+xml"] = drawing_symbols("".join(drawing))
-        if html := output.get("data", {}).get("text/html"):
-            output["data"]["text/html"] = citing.with_citation("".join(html), recorded)
 
 
 def with_papers(source: str, notebook: str) -> str:
@@ -132,6 +122,18 @@ def with_claims(source: str, card: pd.DataFrame) -> str:
         return claims_table(card, PAPERS[key], up="../notebooks/")
 
     return _CLAIMS.sub(filled, source)
+
+
+def drawing(executed: str, name: str) -> tuple[str, nbformat.NotebookNode] | None:
+    """Return a figure of an executed notebook, given as JSON: its SVG, and the options of its cell; None if
+    the notebook has no such figure."""
+    for cell in nbformat.reads(executed, as_version=4).cells:
+        options = cell.metadata.get("mystnb", {})
+        if options.get("figure", {}).get("name") == name:
+            for output in cell.outputs:
+                if svg := output.get("data", {}).get("image/svg+xml"):
+                    return "".join(svg), options
+    return None
 
 
 def labels(source: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -61,11 +61,10 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     """
     import mathjax
 
-    for path in sorted((output_dir / "results").glob("*/*/headline_*.json")):
-        yield f"_extra/results/{path.name}", path.read_bytes()  # what a later edition is compared with
-    for path in sorted((output_dir / "results").glob("*/*/*.txt")):
+    folder = output_dir / "results"  # a later edition is compared with the headlines
+    for path in sorted([*folder.glob("*/*/headline_*.json"), *folder.glob("*/*/*.txt")]):
         yield f"_extra/results/{path.name}", path.read_bytes()
-    for path in sorted((output_dir / "results").glob("*/*/*.*.*.json")):
+    for path in sorted(folder.glob("*/*/*.*.*.json")):
         yield f"_extra/results/{path.name}", path.read_bytes()
         numbers = shown_numbers(results.read(path))
         yield f"_extra/results/{path.with_suffix('.csv').name}", _csv(numbers)
@@ -158,13 +157,11 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     wanted |= _downloads(output_dir)
     wanted |= _redirects()
     wanted |= {name: text.encode() for name, text in page_forms.labs()}
-    wanted |= _notebook_pages(executed_dir, [page for page in pages if _not_in(wanted, page)], card, recorded)
+    made_of_notebooks = [page for page in pages if not {f"{page}.md", f"{page}.ipynb"} & wanted.keys()]
+    wanted |= _notebook_pages(executed_dir, made_of_notebooks, card, recorded)
+    wanted |= _with_figures(wanted)
     wanted["_extra/page_texts.js"] = search_script(pages, wanted, card)
     return _write(target, wanted)
-
-
-def _not_in(staged: Collection[str], page: str) -> bool:
-    return f"{page}.md" not in staged and f"{page}.ipynb" not in staged
 
 
 def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
@@ -207,6 +204,30 @@ def _notebook_pages(
             )
             wanted[f"{page}.ipynb"] = shown.encode()
     return wanted
+
+
+# Where a paper's page wants a figure of another page: a comment with that page and the figure's name.
+_FIGURE = re.compile(r"^<!-- figure: (\S+) ([\w-]+) -->$", re.MULTILINE)
+
+
+def _with_figures(staged: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the staged pages of papers with the figures that they ask for, and the drawings of these.
+
+    A figure whose page was not made is left out.
+    """
+    changed = dict[str, bytes]()
+
+    def put(asked: re.Match[str]) -> str:
+        executed = staged.get(f"notebooks/{asked[1]}.ipynb")
+        if executed is None or (drawn := page_forms.drawing(executed.decode(), asked[2])) is None:
+            return ""
+        changed[f"papers/{asked[2]}.svg"] = drawn[0].encode()
+        alt, caption = drawn[1]["image"]["alt"], drawn[1]["figure"]["caption"]
+        return f"```{{figure}} {asked[2]}.svg\n:alt: {alt}\n\n{caption}\n```"
+
+    for paper in [name for name in staged if name.startswith("papers/")]:
+        changed[paper] = _FIGURE.sub(put, staged[paper].decode()).encode()
+    return changed
 
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)

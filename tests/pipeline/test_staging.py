@@ -139,6 +139,18 @@ def test_every_paper_has_a_first_page_with_its_claims() -> None:
     assert sorted(asked) == sorted(PAPERS)
 
 
+def test_a_papers_page_shows_a_figure_of_another_page() -> None:
+    options = {"figure": {"name": "fig-z", "caption": "All of it."}, "image": {"alt": "A line."}}
+    output = nbformat.v4.new_output("display_data", {"image/svg+xml": "<svg/>"})
+    cell = nbformat.v4.new_code_cell(outputs=[output], metadata={"mystnb": options})
+    executed = str(nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))).encode()
+    page = {"papers/x.md": b"<!-- figure: x/y fig-z -->\n"}
+    assert staging._with_figures(page) == {"papers/x.md": b"\n"}
+    staged = staging._with_figures({**page, "notebooks/x/y.ipynb": executed})
+    assert staged["papers/fig-z.svg"] == b"<svg/>"
+    assert b"fig-z.svg\n:alt: A line.\n\nAll of it." in staged["papers/x.md"]
+
+
 def test_search_gets_words_headings_and_numbers_of_a_page_without_its_markup() -> None:
     page = "---\na: b\n---\n(x)=\n# Title\n\n:::{note}\n:class: tip\n*Words*, {ref}`a place <nb-x>`.\n:::\n"
     text, headings = staging.searched(page.encode(), notebook=False)
