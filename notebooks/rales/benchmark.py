@@ -73,16 +73,6 @@ class PercentScores:
         gap = first_drawn - second_drawn
         return estimate(float(gap.value[0]), gap.total()[:, 0])
 
-    def ranks(self) -> pd.DataFrame:
-        """Return the rank of each encoder's NLU score, 1 for the best, with ``low`` and ``high``, 95 % of
-        resampled ranks; equal ones share their mean rank."""
-        observed = self.observed[SCORE]
-        drawn = pd.DataFrame([draws.total()[:, 0] for draws in self.drawn[SCORE]], index=observed.index)
-        ranked = drawn.rank(ascending=False).to_numpy()
-        low, high = np.quantile(ranked, (0.025, 0.975), axis=1, method="nearest")
-        columns = {"rank": observed.rank(ascending=False), "low": low, "high": high}
-        return pd.DataFrame(columns, index=observed.index)
-
 
 def scores(
     counts: pd.DataFrame,
@@ -110,8 +100,7 @@ def scores(
 
 
 def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
-    """Of each encoder the counts, shape (draws, cases, 3); a :class:`ResultError` if one lacks them, or where
-    encoders or draws were tested on other cases."""
+    """Return the counts of each encoder, shape (draws, cases, 3); a :class:`ResultError` if one lacks them."""
     rows = counts[counts["part"] == column.part].sort_values(["draw", "case"])
     if column.domain:
         rows = rows[rows["domain"] == column.domain]
@@ -123,13 +112,8 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
             "rales/fitting",
             "Have more records tested: `test_documents` in the profile, 0 for all.",
         )
-    tested = {key: group["case"].tolist() for key, group in rows.groupby(["encoder", "draw"], sort=False)}
-    cases = next(iter(tested.values()))
-    if other := [key for key, group in tested.items() if group != cases]:
-        where = f"{other[0][0]} in draw {other[0][1]}"
-        raise ResultError(f"{column.name}: other cases were tested with {where}", "rales/fitting")
     return [
-        by_encoder.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(-1, len(cases), 3)
+        by_encoder.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(-1, rows["case"].nunique(), 3)
         for encoder in encoders
     ]
 

@@ -202,12 +202,3 @@ def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
     handles = axes[0].get_legend_handles_labels()
     fig.legend(*handles, loc="outside lower center", ncols=2, title="printed average rank")
     return fig
-
-
-def draw_changes(changes: pd.DataFrame) -> Figure:
-    """Draw what scaling adds to the ECE of each classifier (``change``, ``low``, ``high``)."""
-    figure, axes = plots.panels(1, 1, height=0.32 * len(changes) + 0.9)
-    plots.intervals(axes, changes.rename(columns={"change": "value"}))
-    axes.axvline(0, color="0.4", linewidth=1)
-    axes.set_xlabel("change in ECE by temperature scaling", loc="right")  # wider than the axes
-    return figure

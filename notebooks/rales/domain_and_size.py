@@ -40,14 +40,7 @@ _BY_SIZE = {  # points right of and above the dot, where the usual place would t
     "BERT_large": (4, 10),
     "RoBERTa_large": (0, -13),
 }
-_BY_BENCHMARK = {
-    "BERT_base": (-1, 12),
-    "DeBERTa-V3_base": (-1, 12),
-    "DeBERTa-V3_large": (-9, 0),
-    "RadBERT_1": (0, -12),
-    "RoBERTa_base": (0, -12),
-    "RoBERTa_large": (1, -12),
-}
+_IN_TEXT = {"DeBERTa-V3_base": (-1, 12), "RadBERT_1": (0, -12), "RadBERT_2": (0, 12)}  # of the page
 
 
 def contrast(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> pd.Series:
@@ -216,8 +209,9 @@ def draw_transfer(scores: pd.DataFrame) -> Figure:
         order = {"hue_order": names, "style_order": names, "markers": plots.MARKERS[:4]}
         look = {**order, "palette": colours(), "s": 50, "ax": ax, "legend": name == "BLURB"}
         sns.scatterplot(part, x="value", y="nlu", hue="domain", style="domain", **look)
-        for model, x, y in part[["model", "value", "nlu"]].itertuples(index=False):
-            plots.label_point(ax, model, (x, y), _BY_BENCHMARK.get(model, (0, 12)))
+        named = part.set_index("model").reindex(_IN_TEXT).dropna(subset="nlu")
+        for model, row in named.iterrows():
+            plots.label_point(ax, str(model), (row["value"], row["nlu"]), _IN_TEXT[str(model)])
         ax.set(xlabel=f"{name} score", ylabel="NLU score (percent)")
         ax.margins(x=0.2, y=0.12)
     handles, labels = axes[1].get_legend_handles_labels()

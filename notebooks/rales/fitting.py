@@ -1,8 +1,8 @@
 """How a model is fitted to a task in each regime, and what is measured on the test part.
 
 Settings and epochs are chosen on validation alone, by a search that resumes if it was killed: its folder has
-a folder for each finished trial, with what it was given, its value and its tables, and a trial that was
-running is made again. What a trial is given depends on the trials before it and on the seed alone, so that an
+a file for each finished trial, with its settings, its value and its tables, and a trial that was running is
+made again. What a trial is given depends on the trials before it and on the seed alone, so that an
 interrupted search ends where an uninterrupted one does. One process searches a folder at a time.
 
 Source: RaLEs, Section 4.2.2 and Appendix C; Akiba et al. 2019 (Optuna).
@@ -10,7 +10,6 @@ Source: RaLEs, Section 4.2.2 and Appendix C; Akiba et al. 2019 (Optuna).
 
 from __future__ import annotations
 
-import importlib
 import json
 import shutil
 import tempfile
@@ -42,7 +41,6 @@ from radeval_lib.study.runs import Run
 _KNOWN = {setting.name for setting in fields(TrainingSettings)}
 _OF_REGIMES = {"penalty", "frozen"}  # of a probe; of a search that may also freeze the encoder
 
-_TRIAL = "trial.json"
 Tables = dict[str, pd.DataFrame]
 Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
 
@@ -51,7 +49,6 @@ Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
 class Trial:
     """A finished trial."""
 
-    number: int
     parameters: dict[str, Any]
     value: float
     tables: Tables
@@ -63,7 +60,7 @@ def search(
     *,
     trials: int,
     folder: Path,
-    what: Mapping[str, Any],
+    inputs: Mapping[str, Any],
     seed: int,
     startup: int = 10,
 ) -> list[Trial]:
@@ -74,7 +71,7 @@ def search(
     objective : from the settings of a trial its value, finite, the larger the better, and tables to keep.
     space : what is varied, by the name of the setting.
     folder : of the study.
-    what : whatever else the values depend on; a study of anything else in the folder is removed.
+    inputs : whatever else the values depend on; a study of other inputs in the folder is removed.
     seed, startup : of TPE, which draws the first ``startup`` trials at random.
 
     Raises
@@ -82,72 +79,44 @@ def search(
     SearchError
         If a trial's value is not finite.
     """
-    ranges = {key: dimension.model_dump() for key, dimension in space.items()}
-    _clear_unless(folder, {**what, "space": ranges, "conditions": provenance.conditions()})
-    optuna = _optuna()
-    study = optuna.create_study(direction="maximize")
-    dimensions = {name: _distribution(dimension) for name, dimension in space.items()}
-    trials_done: list[Trial] = []
-    for number in range(trials):
-        where = folder / f"trial-{number}"
-        if (where / _TRIAL).is_file():
-            trial = _read(where, number)
-            done = {"params": trial.parameters, "value": trial.value}
-            study.add_trial(optuna.trial.create_trial(distributions=dimensions, **done))
-        else:
-            trial_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
-            study.sampler = optuna.samplers.TPESampler(seed=trial_seed, n_startup_trials=startup)
-            tried = study.ask(dimensions)
-            _try(objective, tried.params, where)
-            trial = _read(where, number)
-            study.tell(tried, trial.value)
-        trials_done.append(trial)
-    return trials_done
-
-
-def _optuna() -> Any:
-    """Return the library, without its complaint that there are no widgets, which would stand on a page."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings():  # that there are no widgets, which would stand on a page
         warnings.simplefilter("ignore")
-        optuna = importlib.import_module("optuna")
+        import optuna
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    return optuna
+    ranges = {key: dimension.model_dump() for key, dimension in space.items()}
+    described = json.dumps(
+        {**inputs, "space": ranges, "conditions": provenance.conditions()}, indent=1, sort_keys=True
+    )
+    noted = folder / "search.json"
+    if not (noted.is_file() and noted.read_bytes() == described.encode()):
+        shutil.rmtree(folder, ignore_errors=True)
+        atomic.write_text(noted, described)
+    study = optuna.create_study(direction="maximize")
+    dimensions = {name: _distribution(optuna.distributions, dimension) for name, dimension in space.items()}
+    finished: list[Trial] = []
+    for number in range(trials):
+        trial_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
+        study.sampler = optuna.samplers.TPESampler(seed=trial_seed, n_startup_trials=startup)
+        asked = study.ask(dimensions)  # the same settings as before the search was killed
+        stored = folder / f"trial-{number}.pickle"
+        if not stored.is_file():
+            value, tables = objective(asked.params)
+            if not np.isfinite(value):
+                given = f"It was given {asked.params}."
+                raise SearchError(f"a trial's value is {value}", display_path(stored), given)
+            with atomic.new_file(stored) as new:
+                pd.to_pickle(Trial(asked.params, float(value), tables), new)
+        finished.append(pd.read_pickle(stored))
+        study.tell(asked, finished[-1].value)
+    return finished
 
 
-def _distribution(dimension: Dimension) -> Any:
-    distributions = _optuna().distributions
+def _distribution(distributions: Any, dimension: Dimension) -> Any:
+    """Return Optuna's form of a dimension."""
     if dimension.choices:
         return distributions.CategoricalDistribution(dimension.choices)
     numeric = distributions.IntDistribution if dimension.whole else distributions.FloatDistribution
     return numeric(dimension.low, dimension.high, log=dimension.log)
-
-
-def _clear_unless(folder: Path, what: dict[str, Any]) -> None:
-    """Remove what a search of anything else left in the folder, and note what this one searches."""
-    noted = folder / "search.json"
-    described = json.dumps(what, indent=1, sort_keys=True) + "\n"
-    if folder.is_dir() and not (noted.is_file() and noted.read_bytes() == described.encode()):
-        shutil.rmtree(folder)
-    atomic.write_text(noted, described)
-
-
-def _try(objective: Objective, given: dict[str, Any], where: Path) -> None:
-    value, tables = objective(given)
-    if not np.isfinite(value):
-        raise SearchError(f"a trial's value is {value}", display_path(where), f"It was given {given}.")
-    with atomic.new_folder(where) as new:
-        for name, table in tables.items():
-            table.to_csv(new / f"{name}.csv", index=False)
-        (new / _TRIAL).write_text(json.dumps({"parameters": given, "value": float(value)}), encoding="utf-8")
-
-
-def _read(where: Path, number: int) -> Trial:
-    stored = json.loads((where / _TRIAL).read_text(encoding="utf-8"))
-    tables = {
-        path.stem: pd.read_csv(path, dtype={"case": str, "label": str}, keep_default_na=False)
-        for path in sorted(where.glob("*.csv"))
-    }
-    return Trial(number, **stored, tables=tables)
 
 
 def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
@@ -273,11 +242,11 @@ def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
             plan.space,
             trials=number,
             folder=plan.folder / "search",
-            what={**search_fingerprint, **keys},
+            inputs={**search_fingerprint, **keys},
             seed=plan.seed,
             startup=plan.settings.startup,
         )
-        chosen = max(trials, key=lambda trial: (trial.value, -trial.number))  # the first of equal ones
+        chosen = max(trials, key=lambda trial: trial.value)  # the first of equal ones
         hyperparameters = chosen.parameters
         tables_of_draws.append(chosen.tables)
     draws = plan.settings.draws[plan.regime]  # type: ignore[index]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +36,7 @@ class Objective:
 
 
 def run(objective: Objective, folder: Path, trials: int = 6, **label: Any) -> list[Trial]:
-    return search(objective, SPACE, trials=trials, folder=folder, what=label, seed=3, startup=2)
+    return search(objective, SPACE, trials=trials, folder=folder, inputs=label, seed=3, startup=2)
 
 
 def told(trials: list[Trial]) -> list[tuple[dict[str, Any], float]]:
@@ -64,7 +63,7 @@ def test_tables_come_back_as_they_were(tmp_path: Path) -> None:
 
 def test_a_trial_that_was_removed_is_made_again(tmp_path: Path) -> None:
     whole = told(run(Objective(), tmp_path))
-    shutil.rmtree(tmp_path / "trial-3")
+    (tmp_path / "trial-3.pickle").unlink()
     again = Objective()
     assert told(run(again, tmp_path)) == whole
     assert len(again.tried) == 1
@@ -82,4 +81,4 @@ def test_a_study_of_something_else_is_begun_anew(tmp_path: Path) -> None:
 
 def test_a_value_that_is_not_finite_ends_the_search(tmp_path: Path) -> None:
     with pytest.raises(SearchError):
-        search(lambda given: (float("nan"), {}), SPACE, trials=1, folder=tmp_path, what={}, seed=0)
+        search(lambda given: (float("nan"), {}), SPACE, trials=1, folder=tmp_path, inputs={}, seed=0)
