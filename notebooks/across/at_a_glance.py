@@ -11,7 +11,7 @@ from IPython.display import HTML
 from radeval_lib.study import results
 from radeval_lib.study.exhibit_html import verdict_badge
 from radeval_lib.study.runs import Run
-from radeval_lib.study.scorecards import by_word, link
+from radeval_lib.study.scorecards import link
 from radeval_lib.study.verdicts import EXPERIMENT, IMPLEMENTED, NOT_CHECKED, RESTS_ON
 from radeval_lib.tables import table_html
 
@@ -74,10 +74,3 @@ def claims(card: pd.DataFrame) -> HTML:
     return HTML(
         table_html(frame, "What each paper is cited for", index=False, raw=("it says", "what came out"))
     )
-
-
-def words(card: pd.DataFrame) -> HTML:
-    """Return how many exhibits have each verdict."""
-    counted = by_word(card)
-    frame = pd.DataFrame({"verdict": counted.keys(), "exhibits": counted.values()})
-    return HTML(table_html(frame, f"The verdicts on {len(card)} exhibits", index=False))

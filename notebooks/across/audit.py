@@ -7,7 +7,6 @@ judgement, and the only one here. ``checks`` is what :func:`radeval_lib.study.au
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 
 import pandas as pd
@@ -15,7 +14,7 @@ from IPython.display import HTML
 
 from radeval_lib.interactive import search_table
 from radeval_lib.study.exhibit_html import DISCREPANCY_WORDS, in_quotes, marked
-from radeval_lib.study.results import WEIGHTS, Discrepancy
+from radeval_lib.study.results import WEIGHTS
 from radeval_lib.study.scorecards import failing, link, muted
 from radeval_lib.text_format import joined
 
@@ -26,97 +25,69 @@ WEIGHT_WORDS = {
 }
 
 
-@dataclass(frozen=True)
-class PaperFinding:
-    """One explanation of failing checks, wherever in a paper it strikes.
+def ranked_findings(checks: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the failing checks of an audit by what explains them, the gravest explanation first."""
+    reasons = [rows for _, rows in failing(checks).groupby(["paper", "reason"], sort=False)]
 
-    Attributes
-    ----------
-    paper : its title.
-    known : the discrepancy; of empty kind and explanation if nothing is known.
-    checks : those rows of the audit.
-    """
-
-    paper: str
-    known: Discrepancy
-    checks: pd.DataFrame
-
-
-def ranked_findings(checks: pd.DataFrame) -> list[PaperFinding]:
-    """Return the findings of an audit, each once, the gravest first."""
-    reasons = [
-        PaperFinding(str(paper), Discrepancy(*rows.iloc[0][["kind", "explanation", "weight", "reply"]]), rows)
-        for (paper, _), rows in failing(checks).groupby(["paper", "reason"], sort=False)
-    ]
-
-    def rank(finding: PaperFinding) -> tuple[int, bool, int]:
-        return WEIGHTS.index(finding.known.weight), finding.known.kind != "paper", -len(finding.checks)
+    def rank(rows: pd.DataFrame) -> tuple[int, bool, int]:
+        reason = rows.iloc[0]
+        return WEIGHTS.index(reason["weight"]), reason["kind"] != "paper", -len(rows)
 
     return sorted(reasons, key=rank)
 
 
-def _where(finding: PaperFinding) -> str:
+def _where(rows: pd.DataFrame) -> str:
+    """Return a finding's paper and exhibits, as links."""
     places = {
-        r.exhibit: link(r.notebook, r.anchor, r.label.removeprefix("unnumbered, "))
-        for r in finding.checks.itertuples()
+        r.exhibit: link(r.notebook, r.anchor, r.label.removeprefix("unnumbered, ")) for r in rows.itertuples()
     }
-    return joined(list(places.values()))
+    return f"{escape(rows['paper'].iloc[0])}, {joined(list(places.values()))}"
 
 
-def _instance(finding: PaperFinding) -> str:
-    """Return the first check that a finding explains, and how many more there are."""
-    first = next(finding.checks.itertuples())
-    more = f" ({len(finding.checks) - 1} more like it)" if len(finding.checks) > 1 else ""
-    printed = escape(in_quotes(first.printed, first.exhibit))
-    return f"{escape(first.check)}: printed {printed}; found {escape(first.follows)}{more}"
-
-
-def findings(checks: pd.DataFrame, weight: str, most: int | None = None) -> HTML:
+def findings(checks: pd.DataFrame, weight: str) -> HTML:
     """Return the findings of one of :data:`~radeval_lib.study.results.WEIGHTS`, those that explain the most
     checks first: where it is and what does not follow.
 
-    ``checks``: see :func:`radeval_lib.study.audit`. ``most``: how many are shown; default: all. A KeyError of
-    another weight.
+    ``checks``: see :func:`radeval_lib.study.audit`.
     """
-    WEIGHT_WORDS[weight]
     items = [
-        f"<li><strong>{escape(finding.paper)}, {_where(finding)}.</strong> "
-        f"{escape(finding.known.explanation)}</li>"
-        for finding in ranked_findings(checks)
-        if finding.known.weight == weight
+        f"<li><strong>{_where(rows)}.</strong> {escape(rows['explanation'].iloc[0])}</li>"
+        for rows in ranked_findings(checks)
+        if rows["weight"].iloc[0] == weight
     ]
-    return HTML(
-        f'<ul class="findings">{"".join(items[:most])}</ul>' if items else "<p>None in this build.</p>"
-    )
+    return HTML(f'<ul class="findings">{"".join(items)}</ul>' if items else "<p>None in this build.</p>")
 
 
 def findings_table(checks: pd.DataFrame) -> HTML:
-    """Return every finding, to search: where it is, its kind and weight, the first of its numbers, the
-    reply."""
-    rows = [
-        [
-            f"{escape(finding.paper)}, {_where(finding)}",
-            escape(finding.known.explanation) + muted(_instance(finding)),
-            DISCREPANCY_WORDS[finding.known.kind],
-            WEIGHT_WORDS[finding.known.weight] if finding.known.explanation else "",
-            finding.known.reply,
-        ]
-        for finding in ranked_findings(checks)
-    ]
+    """Return every finding, to search: where it is, its kind and weight, the first of its numbers and how
+    many more there are, the reply."""
+    table = []
+    for rows in ranked_findings(checks):
+        first = next(rows.itertuples())
+        more = f" ({len(rows) - 1} more like it)" if len(rows) > 1 else ""
+        printed = escape(in_quotes(first.printed, first.exhibit))
+        instance = f"{escape(first.check)}: printed {printed}; found {escape(first.follows)}{more}"
+        table.append(
+            [
+                _where(rows),
+                escape(first.explanation) + muted(instance),
+                DISCREPANCY_WORDS[first.kind],
+                WEIGHT_WORDS[first.weight] if first.explanation else "",
+                first.reply,
+            ]
+        )
     heads = ["where", "what fails, and why", "kind", "weighs on", "authors' reply"]
-    return search_table(heads, rows, "a result")
+    return search_table(heads, table, "a result")
 
 
 def letters(checks: pd.DataFrame) -> str:
     """Return a letter to the authors of each paper: what does not follow, the gravest first."""
     by_paper: dict[str, list[str]] = {}
-    for finding in ranked_findings(checks):
-        if finding.known.kind == "paper":
-            first = next(finding.checks.itertuples())
+    for first in (next(rows.itertuples()) for rows in ranked_findings(checks)):
+        if first.kind == "paper":
             label = first.label.removeprefix("unnumbered, ")
             item = f"{label}: printed {in_quotes(first.printed, first.exhibit)}; we find {first.follows}. "
-            item += finding.known.explanation
-            by_paper.setdefault(finding.paper, []).append(item)
+            by_paper.setdefault(str(first.paper), []).append(item + first.explanation)
     return "\n\n\n".join(
         f"Dear authors of {paper},\n\nchecking the printed numbers of your paper against one another and "
         "against your repository, we found what does not follow:\n\n"

@@ -51,14 +51,9 @@ def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
     rows = []
     for metric in wide.columns.unique(0):
         for edit in edits:
-            sums = wide[metric][[edit, "another report"]].dropna().to_numpy(np.float64)
-            if not len(sums):
-                continue
-            if sums[:, 1].sum() <= 0:
-                rows.append((metric, edit, np.nan, np.nan, np.nan, len(sums)))
-                continue
-            (cost,) = sum_estimates(sums, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(edit))
-            rows.append((metric, edit, cost.value, cost.low, cost.high, len(sums)))
+            both = wide[metric][[edit, "another report"]].dropna()
+            cost = ratio(both[edit], both["another report"], run, edit)
+            rows.append((metric, edit, cost.value, cost.low, cost.high, len(both)))
     return pd.DataFrame(rows, columns=["metric", "edit", "value", "low", "high", "n"])
 
 

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import green_analysis, own_yaml
-from radeval_lib.metrics import bleu, green, radcliq, radgraph, ratescore
+from radeval_lib.metrics import bleu, green, radgraph, ratescore
 from radeval_lib.papers import demonstrations as demo
 from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
 from radeval_lib.stats import calibration
 
 CONTRADICTS, SLIP, NUMBER, OPEN = "contradicts", "slip", "number", "open"
-_SAID = {
+_STATED = {
     name: (whose, claim)
     for whose, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()
     for name, claim in contrasts.items()
@@ -52,7 +52,7 @@ class Contrast:
 def contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **words: object) -> Contrast:
     """Return a contrast from its two values, the stated one first; ``words`` complete what the file says of
     it."""
-    whose, (difference, quantity, basis, kind) = _SAID[name]
+    whose, (difference, quantity, basis, kind) = _STATED[name]
     stated, by_code = values
     return Contrast(name, whose, difference, quantity.format(**words), stated, by_code, basis, kind, scale)
 
@@ -215,12 +215,6 @@ def aklu_bound() -> Contrast:
     return contrast("aklu_bound", (by_paper, first["aKLU"]), None, model=table7.index[0])
 
 
-def entropy_sign() -> Contrast:
-    """Return the sign of aPE, of a prediction that is undecided between two classes."""
-    entropy = calibration.average_predictive_entropy([[0.49, 0.49, 0.01, 0.01]])
-    return contrast("entropy_sign", (-entropy, entropy), 2 * np.log(4))
-
-
 def weighted_gap() -> Contrast:
     """Return maximum calibration error of the example in the code's documentation."""
     example = [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.1, 0.5], [0.1, 0.3, 0.6]], [0, 1, 1, 2]
@@ -240,15 +234,6 @@ def short_impressions() -> Contrast:
     """Return BLEU-4 of a text of three words against itself."""
     text = "No acute process."
     return contrast("short_impressions", (1.0, bleu.sentence_bleu([text], [text])[0]), text=text)
-
-
-def labels_by_string() -> Contrast:
-    """Return how many words of entities are labelled by the annotation, and by the released converter."""
-    text = "left pleural effusion , unchanged on left view"
-    entities = [(0, 0, "ANAT-DP"), (1, 2, "OBS-DP")]
-    labels = [demo.labels_by_string(text, entities, rule) for rule in _RULES]
-    kept = [meant == assigned for meant, assigned in zip(*labels, strict=True) if meant != "O"]
-    return contrast("labels_by_string", (len(kept), sum(kept)), len(kept))
 
 
 def procedure_texts() -> _Shown:
@@ -298,28 +283,3 @@ def report_counts() -> Contrast:
     stated = quoted("rrs.claim_size")["mimic_iii"].value
     counted = float(released("mimic_rrs_counts")["suitable"].sum())
     return contrast("report_counts", (stated, counted), scale=None)
-
-
-def relation_free() -> Contrast:
-    """Return RadGraph F1 of identical reports without relations."""
-    bare = radgraph.build_graph([("clear", "OBS-DP"), ("lungs", "ANAT-DP")])
-    return contrast(
-        "relation_free", [radgraph.radgraph_combined(bare, bare, rule) for rule in ("one", "zero")]
-    )
-
-
-def reciprocal() -> Contrast:
-    """Return how many pairs of systems, whose four metrics all have one value from 0 to 1, the reciprocal of
-    RadCliQ v1 ranks rightly."""
-    quality = np.linspace(0, 1, 11)
-    errors = radcliq.radcliq(np.repeat(quality[:, None], 4, axis=1))
-    worse, better = np.triu_indices(len(quality), 1)
-    rightly = (1 / errors[better] > 1 / errors[worse]).mean()
-    return contrast("reciprocal", (1.0, rightly), pairs=len(worse))
-
-
-def idf_of_one_reference() -> Contrast:
-    """Return predicted errors of an exact match with BERTScore at 1, and where no idf is left to weight
-    it."""
-    exact, collapsed, worst = radcliq.radcliq([[1.0, 1.0, 1.0, 1.0], [1.0, -5.55, 1.0, 1.0], [0.0] * 4])
-    return contrast("idf_of_one_reference", (exact, collapsed), worst - exact)

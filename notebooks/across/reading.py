@@ -7,7 +7,7 @@ from html import escape
 
 from IPython.display import HTML
 
-from radeval_lib.data.manifests import UNVERIFIED, Manifest, load_manifest, names
+from radeval_lib.data.manifests import Manifest, load_manifest, names
 from radeval_lib.interactive import search_table
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.study.scorecards import link
@@ -48,20 +48,11 @@ def _row(dataset: Manifest) -> list[str]:
     opened = f"<details><summary>{len(needed)} exhibits that need it</summary>{links}</details>"
     steps = [re.sub(r"(radbook .*?)(\.?)$", r"<code>\1</code>\2", escape(step)) for step in dataset.steps]
     listed = "".join(f"<li>{step}</li>" for step in steps)
-    files = "".join(
-        f"<li><code>{escape(file.path)}</code>, "
-        f"SHA-256 {file.sha256[:16] if file.sha256 else UNVERIFIED}</li>"
-        for file in dataset.files
-    )
-    columns = "".join(
-        f"<li><code>{escape(column)}</code>: {escape(text)}</li>" for column, text in dataset.schema.items()
-    )
     name = f"<code>{escape(dataset.name)}</code>"
     return [
         f"<a href='{escape(dataset.source)}'>{escape(dataset.title)}</a> ({name})",
         f"{ACCESS_WORDS[dataset.access]}; {escape(dataset.licence)}. {escape(dataset.redistribution)}",
         f"{escape(dataset.shows)}<details><summary>Steps</summary><ol>{listed}</ol></details>"
-        f"<details><summary>Files and columns</summary><ul>{files}</ul><ul>{columns}</ul></details>"
         f"{opened if needed else ''}",
     ]
 

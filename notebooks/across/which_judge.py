@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -16,11 +15,10 @@ from IPython.display import HTML
 from matplotlib.figure import Figure
 from scipy.stats import rankdata
 
-from notebooks.green.ceilings import WEIGHTS
 from radeval_lib import plots
 from radeval_lib.data import recorded
 from radeval_lib.data.errors import AbsentDataError
-from radeval_lib.data.radpref import SIGNIFICANT, SYSTEMS
+from radeval_lib.data.radpref import SYSTEMS
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
@@ -29,8 +27,8 @@ from radeval_lib.jobs.oriented_scores import drawn, found_in_source, scored, sto
 from radeval_lib.jobs.trial_reviews import WORDS, Reviews
 from radeval_lib.metrics.base import Metric
 from radeval_lib.placeholders import behind
-from radeval_lib.stats.agreement import pairs_within, soft_pairwise_accuracy, superiority_p
-from radeval_lib.stats.resampling import drawn_rows, share_interval
+from radeval_lib.stats.agreement import pairs_within
+from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.stats.resampling import frame_estimates as estimates
 from radeval_lib.study.runs import Run
 from radeval_lib.tables import folded
@@ -38,12 +36,6 @@ from radeval_lib.text_format import with_interval
 
 PERSON = "one radiologist"
 PUBLISHED, RULES, SUBSTITUTES = "as published", "ours, by rules", "with substitute models"
-WEIGHTINGS: dict[str, Mapping[str, float]] = {
-    "errors by CRIMSON's weights": WEIGHTS,
-    "every error alike": dict.fromkeys(WEIGHTS, 1.0),
-    "errors that ask for action alone": {key: float(key in SIGNIFICANT) for key in WEIGHTS},
-}
-"""What an error that a radiologist marked counts for by its significance."""
 SOURCE = "words found in the source"
 _BY_RULES = ("observations", "green_rules", "green_rules_errors")
 
@@ -134,7 +126,7 @@ def resampled(
     """Draw cases and return τ_b of every metric, and of one radiologist (:data:`PERSON`), with the mean
     grade of the other radiologists, averaged over the one who is left out.
 
-    ``own`` : what the radiologist who is left out says; default: the grades.
+    ``radiologist``: what the one who is left out says; default: the grades.
     """
     left_out = [
         drawn(
@@ -217,49 +209,12 @@ def reachable(values: Sequence[float]) -> float:
 
 
 def on_reviews(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd.DataFrame:
-    """Return agreement of metrics with people on reviews of trials: by summary, by preference, and by system.
-
-    Returns
-    -------
-    DataFrame
-        Index: the metrics. ``tau``, ``low``, ``high``: τ_b with the facets; ``preferred``, ``preferred_low``,
-        ``preferred_high``: how often the preferred summary scores higher, a tie being half; ``systems``: soft
-        pairwise accuracy.
-    """
-    summaries, chosen = judged
+    """Return τ_b of metrics with the facets of reviews of trials: ``value``, ``low``, ``high`` by metric."""
+    summaries = judged.summaries
     words = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
     frame = summaries[list(words.values())].set_axis(list(words), axis=1)
     by_facet = drawn(frame, summaries["rating"], summaries["case"], "kendall", run=run, name="facets")
-    table = by_facet.intervals().set_index("metric")[["value", "low", "high"]]
-    table = table.rename(columns={"value": "tau"})
-    turn, n = 3 - 2 * chosen["choice"], run.profile.resamples
-    wins = {
-        title: (np.sign((chosen[f"{name}_1"] - chosen[f"{name}_2"]) * turn) + 1) / 2
-        for title, name in words.items()
-    }
-    shares = {
-        title: share_interval(won, chosen["case"], resamples=n, rng=run.rng("preferred"))
-        for title, won in wins.items()
-    }
-    table[["preferred", "preferred_low", "preferred_high"]] = pd.DataFrame.from_dict(shares, orient="index")
-    people = _system_p(summaries["rating"], summaries["system"], run)
-    table["systems"] = [
-        soft_pairwise_accuracy(_system_p(frame[key], summaries["system"], run), people) for key in table.index
-    ]
-    return table
-
-
-def _system_p(values: pd.Series, systems: pd.Series, run: Run) -> list[float]:
-    """Return one-sided p of every two systems that the first is no better."""
-    return [
-        superiority_p(
-            values[systems == first],
-            values[systems == second],
-            resamples=run.profile.resamples,
-            rng=run.rng("systems"),
-        )
-        for first, second in combinations(sorted(systems.unique()), 2)
-    ]
+    return by_facet.intervals().set_index("metric")[["value", "low", "high"]]
 
 
 def written(drawn_values: pd.DataFrame, form: str = "z.2f") -> pd.Series:

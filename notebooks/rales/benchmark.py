@@ -100,7 +100,8 @@ def scores(
 
 
 def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
-    """Return the counts of each encoder, shape (draws, cases, 3); a :class:`ResultError` if one lacks them."""
+    """Return the counts of each encoder, shape (draws, cases, 3); a :class:`ResultError` if one lacks
+    them."""
     rows = counts[counts["part"] == column.part].sort_values(["draw", "case"])
     if column.domain:
         rows = rows[rows["domain"] == column.domain]

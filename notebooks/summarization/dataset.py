@@ -64,26 +64,6 @@ def named_kinds() -> dict[str, set[str]]:
     return {claim: {"MR" if name == "MRI" else name for name in names} for claim, names in split.items()}
 
 
-def roles(lists: dict[str, list[str]]) -> pd.DataFrame:
-    """Return what Sections 2.1 and 2.2 make of each pair, and whether its modality and its body part occur
-    among the trained pairs."""
-    modalities, bodies = kinds(lists["trained"])
-    pairs = pd.Series(lists["all"], lists["all"])
-    trained = pairs.isin(lists["trained"])
-    first = dict.fromkeys(lists["frequent"], "frequent") | dict.fromkeys(lists["rare"], "out of domain")
-    seen = {
-        "modality seen": pairs.str.split().str[0].isin(modalities),
-        "body part seen": pairs.map(lambda pair: bool(body_parts(pair) & bodies)),
-    }
-    return pd.DataFrame(
-        {
-            "Section 2.1": pairs.map(first),
-            "Section 2.2": trained.map({True: "trained", False: "out of domain"}),
-        }
-        | {name: flags.map({True: "yes", False: "no"}).mask(trained) for name, flags in seen.items()}
-    )
-
-
 def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
     """Return whether the printed number is that of Open-i's reports with both sections, or of the longer
     ones: the paper does not say which it counts."""

@@ -176,20 +176,3 @@ def choices_of_metric(
     score = np.asarray(scores, dtype=np.float64)
     gaps = score[pairs[:, 0]] - score[pairs[:, 1]]
     return np.mean([agrees(gaps, wanted, cases) for wanted in choices_of_others(grades, pairs)], axis=0)
-
-
-def superiority_p(first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator) -> float:
-    """Return the one-sided p that the mean of one group of items is not above that of another, by permuting
-    labels; (b + 1) / (resamples + 1), so never 0."""
-    ours, theirs = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    pooled, n = np.concatenate([ours, theirs]), len(ours)
-    drawn = rng.permuted(np.tile(pooled, (resamples, 1)), axis=1)
-    gaps = drawn[:, :n].mean(axis=1) - drawn[:, n:].mean(axis=1)
-    return float((1 + (gaps >= ours.mean() - theirs.mean() - 1e-12).sum()) / (resamples + 1))
-
-
-def soft_pairwise_accuracy(ours: ArrayLike, theirs: ArrayLike) -> float:
-    """Return how closely a metric and people agree in their certainty about which of two systems is better
-    (Thompson et al. 2024, eq. 2): 1 minus the mean absolute difference of their p values, by
-    :func:`superiority_p`, for pairs of systems."""
-    return float(1 - np.abs(np.subtract(ours, theirs)).mean())

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
 from notebooks.across import paper_versus_code as code
 from notebooks.across.paper_versus_code import Contrast
-from radeval_lib.metrics.radcliq import radcliq
 from radeval_lib.metrics.ratescore import Scorer, options
 from radeval_lib.papers.printed_numbers import released
 
@@ -25,14 +23,12 @@ def test_contrasts_are_tabled_with_their_kind() -> None:
 
 
 PENALTY = Scorer("short", options("released")).weights.penalty
-UNDECIDED = -2 * (0.49 * math.log(0.49) + 0.01 * math.log(0.01))
 BY_HAND = {
     "mismatch_penalty": (0.8 * PENALTY, 0.8),
     "empty_report": (0, 0.5),
     "shifted_pairs": (5, 4),
     "irregular_answers": (2 / 5, 1),
     "aklu_bound": (math.log(46) - 0.994, 3.897),
-    "entropy_sign": (-UNDECIDED, UNDECIDED),
     # Of three samples with confidence 0.5 one is right; the fourth, with 0.6, is right.
     "weighted_gap": (0.4, (0.5 - 1 / 3) * 3 / 4),
     "lost_zero": (0.25, 0.125),  # one of four true classes got probability 0, in half of the cells
@@ -41,7 +37,6 @@ BY_HAND = {
     "findings_after_impression": (0, 1),
     "radgraph_levels": (2 / 3, 5 / 6),
     "report_counts": (79_779, 79_790),
-    "relation_free": (1, 1 / 2),
 }
 
 
@@ -60,18 +55,6 @@ def test_which_types_are_punished_and_which_way_round_the_weights_are_read() -> 
     frame, _ = code.orientation()
     first, second = frame.to_numpy().T
     assert (abs(first - second) > 1e-9).tolist() == [False, False, True, True]  # where matches are mutual
-
-
-def test_labels_are_counted_inside_entities_alone() -> None:
-    contrast = code.labels_by_string()
-    assert (contrast.stated, contrast.released) == (3, 1)  # "left", but neither "pleural" nor "effusion"
-
-
-def test_the_reciprocal_ranks_systems_on_both_sides_of_zero_wrongly() -> None:
-    errors = radcliq(np.repeat(np.linspace(0, 1, 11)[:, None], 4, axis=1))
-    positive = int((errors > 0).sum())
-    pairs = len(errors) * (len(errors) - 1) / 2
-    assert code.reciprocal().released == pytest.approx(1 - positive * (len(errors) - positive) / pairs)
 
 
 def test_released_packages_give_what_their_code_is_said_to_give() -> None:

@@ -143,17 +143,3 @@ def test_metrics_and_raters_are_held_against_the_same_people() -> None:
     assert agreement.choices_of_others(tied, pairs)[:, 0].tolist() == [0, 1, 1]
     hits = agreement.choices_of_metric([2.0, 1.0, 1.0, 2.0], tied, pairs, ["a", "b"])
     assert hits == pytest.approx([2 / 3, 2 / 3])
-
-
-def test_superiority_p_is_the_exact_permutation_test() -> None:
-    first, second = [3.0, 4.0, 5.0], [1.0, 2.0, 3.5]
-    exact = stats.permutation_test(
-        (first, second), lambda x, y: np.mean(x) - np.mean(y), alternative="greater", n_resamples=np.inf
-    ).pvalue
-    p = agreement.superiority_p(first, second, resamples=20_000, rng=np.random.default_rng(0))
-    assert p == pytest.approx(exact, abs=0.01)
-
-
-def test_soft_pairwise_accuracy_by_hand() -> None:
-    assert agreement.soft_pairwise_accuracy([0.1, 0.9, 0.5], [0.1, 0.9, 0.5]) == 1
-    assert agreement.soft_pairwise_accuracy([0.0, 1.0], [0.5, 0.25]) == pytest.approx(1 - 1.25 / 2)

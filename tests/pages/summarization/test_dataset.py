@@ -23,14 +23,6 @@ def test_the_papers_lists_name_every_pair_of_the_released_counts_and_its_kinds()
     assert tuple(dataset.named_kinds().values()) == dataset.kinds(lists["all"])
 
 
-def test_each_pair_has_its_place_in_both_lists() -> None:
-    trained = ["CT Head", "CT Chest", "MR Head"]
-    lists = {"frequent": trained[:2], "rare": ["MR Head", "MR Pelvis"], "trained": trained}
-    roles = dataset.roles({**lists, "all": [*trained, "MR Pelvis"]})
-    assert roles.loc["MR Head"].dropna().tolist() == ["out of domain", "trained"]
-    assert roles.loc["MR Pelvis"].tolist() == ["out of domain", "out of domain", "yes", "no"]
-
-
 @pytest.mark.parametrize(
     ("long", "short", "printed", "outcome"),
     [(2, 0, "2", "holds"), (1, 1, "2", "inconclusive"), (2, 1, "2", "inconclusive"), (1, 1, "3", "fails")],
