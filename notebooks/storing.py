@@ -138,13 +138,14 @@ def _root(run: Run, dataset: str) -> Path:
 def _radpref(run: Run, metrics: Metrics) -> Content:
     """Return RadPref's candidates (:func:`radpref.candidates`) with the grade that each radiologist gave,
     from 1 to 5, and what each marked (:func:`radpref.marks`) as ``ratings``."""
-    cases, ratings = radpref.load(lambda file: _file(run, "radpref", file))
-    marks = radpref.marks(cases, ratings)
-    table = radpref.candidates(cases).drop(columns=["reference", "text"])
+    candidates = radpref.candidates(_file(run, "radpref", radpref.CASES_FILE))
+    files = [_file(run, "radpref", file) for file in radpref.RATING_FILES]
+    marks = radpref.marks(files, candidates).drop(columns="user")
+    table = candidates.drop(columns=["reference", "text", "name", "source"])
     grades = marks.pivot(index="number", columns="rater", values="grade")
     for rater in grades:
         table[f"grade_{rater}"] = table["number"].map(grades[rater])
-    pairs = [(case.reference, case.candidates[key]) for case in cases for key in radpref.CANDIDATES]
+    pairs = list(zip(candidates["reference"], candidates["text"], strict=True))
     return Content(table, {"ratings": marks}, pairs)
 
 

@@ -1,4 +1,4 @@
-"""The objects found by name: readers of data sets, data roles, job lists, metrics, cited sources.
+"""The objects found by name: readers of data sets, data roles, job lists, metrics.
 
 A module that looks something up here depends on this table alone; what a step of a build depends on follows
 from the names that it declares (:mod:`radeval_lib.study.dependencies`).
@@ -6,13 +6,8 @@ from the names that it declares (:mod:`radeval_lib.study.dependencies`).
 
 from __future__ import annotations
 
-import re
-from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
-
-from radeval_lib.errors import RadevalError, RegistryError, meant
-from radeval_lib.paths import REFERENCES, display_path
 
 SYNTHETIC = "synthetic"
 """The source of a role that the generator supplies."""
@@ -172,33 +167,11 @@ def datasets_of(filler: str) -> list[str]:
 
 
 def module(name: str) -> Any:
-    """Return the module of that name; a RegistryError if there is none."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        if not error.name or not f"{name}.".startswith(f"{error.name}."):
-            raise  # of what the module imports
-        where, remedy = "radeval_lib/registry.py", "Correct the row that names it, or add the module."
-        raise RegistryError(f"there is no module {name}", where, remedy) from None
+    """Return the module of that name."""
+    return import_module(name)
 
 
 def find(name: str) -> Any:
-    """Return the object that ``module:name`` names; a RegistryError if there is no such module or name."""
+    """Return the object that ``module:name`` names."""
     home, _, part = name.partition(":")
-    if not hasattr(module(home), part):
-        remedy = "Correct the row that names it, as `module:name`."
-        raise RegistryError(f"{home} has no {part!r}", "radeval_lib/registry.py", remedy)
-    return getattr(module(home), part)
-
-
-@cache
-def sources() -> frozenset[str]:
-    """Return the key of every entry of the bibliography."""
-    return frozenset(re.findall(r"(?m)^@\w+\{\s*([^,\s]+)", REFERENCES.read_text(encoding="utf-8")))
-
-
-def check_cited(key: object, where: str, error: type[RadevalError]) -> None:
-    """Refuse, as ``error``, a key that no entry of the bibliography has; ``where`` names what cites it."""
-    if key not in sources():
-        remedy = f"{meant(key, sources())}Cite an entry of {display_path(REFERENCES)}, or add one."
-        raise error(f"no source {key!r}", where, remedy)
+    return getattr(import_module(home), part)

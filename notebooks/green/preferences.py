@@ -73,7 +73,7 @@ def by_judge(run: Run) -> list[float] | None:
     path = run.find("radpref", radpref.CASES_FILE)
     if path is None or run.filler("models", "judge") == RULES:
         return None
-    texts = radpref.candidates(radpref.load_cases(path))[["reference", "text"]]
+    texts = radpref.candidates(path)[["reference", "text"]]
     cache = run.output_dir / "cache" / "judge"
     judge = open_judge(run.model("judge"), cache=cache, device=run.profile.device)
     analyses = judge.judge(list(texts.itertuples(index=False, name=None)))

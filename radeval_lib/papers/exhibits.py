@@ -5,21 +5,19 @@ Source: ``exhibits`` in every ``data_manifests/papers/<paper>/paper.yml``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
-from pydantic import ConfigDict, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
+from typing_extensions import TypedDict
 
 from radeval_lib import own_yaml
-from radeval_lib.errors import LedgerError, PrintedError, RadevalError, complaint, meant
+from radeval_lib.errors import LedgerError, complaint, meant
 from radeval_lib.paths import PAPERS as _FOLDER
-from radeval_lib.paths import display_path
-from radeval_lib.registry import check_cited
+from radeval_lib.paths import REFERENCES, display_path
 
 IMPLEMENTABLE = ("worked_example", "definition", "guideline")
 Level = Literal["printed", "released", "data", "implementation"]
@@ -46,61 +44,6 @@ class Implementation:
 def file_of(paper: str) -> Path:
     """Return where a paper is described: its exhibits, printed numbers, prose and known discrepancies."""
     return _FOLDER / paper / "paper.yml"
-
-
-@cache
-def description(paper: str) -> dict[str, Any]:
-    """Return the content of :func:`file_of`.
-
-    Raises
-    ------
-    PrintedError
-        If there is no such file.
-    """
-    if not (path := file_of(paper)).is_file():
-        papers = ", ".join(sorted(file.parent.name for file in _FOLDER.glob("*/paper.yml")))
-        raise PrintedError(
-            f"no printed numbers for paper {paper!r}", display_path(path), f"Papers: {papers}."
-        )
-    return own_yaml.read(path)
-
-
-KEYS = ("paper", "name", "order", "title", "venue", "year", "citation", "tables", "prose", "exhibits")
-"""What the description of every paper has."""
-OPTIONAL_KEYS = ("text", "texts", "discrepancies")
-
-
-def check_keys(
-    content: Mapping[str, Any],
-    required: Collection[str],
-    optional: Collection[str],
-    where: str,
-    error: type[RadevalError],
-) -> None:
-    """Refuse, as ``error``, a key that is in neither list, with the nearest, or a required one that lacks."""
-    allowed = [*required, *optional]
-    lacking = [key for key in required if key not in content]
-    if unknown := [key for key in content if key not in allowed]:
-        near = meant(unknown[0], lacking) or meant(unknown[0], allowed)
-        raise error(f"unknown key {unknown[0]!r}", where, f"{near}Keys: {', '.join(allowed)}.")
-    if lacking:
-        raise error(f"no key {lacking[0]!r}", where, "Add it.")
-
-
-def _names() -> dict[str, str]:
-    """Return the name of each paper on pages, in their order; a LedgerError if a description lacks a key, has
-    an unknown one, or cites what the bibliography does not have."""
-    ordered = []
-    for path in _FOLDER.glob("*/paper.yml"):
-        content, where = description(path.parent.name), display_path(path)
-        check_keys(content, KEYS, OPTIONAL_KEYS, where, LedgerError)
-        check_cited(content["citation"], f"{where}, citation", LedgerError)
-        ordered.append((content["order"], path.parent.name, content["name"]))
-    return {key: name for _, key, name in sorted(ordered)}
-
-
-PAPERS: dict[str, str] = _names()
-"""What pages call each paper, by the name of its folder; in the order in which they list them."""
 
 
 def level_of(evidence: str) -> Literal["printed", "released", "data"]:
@@ -132,7 +75,6 @@ class Exhibit:
     """
 
     id: str
-    paper: str
     label: str
     title: str
     kind: Literal["table", "figure", "worked_example", "definition", "claim", "guideline"]
@@ -145,10 +87,13 @@ class Exhibit:
     implemented: Implementation | None = None
 
     def __post_init__(self) -> None:
-        if not self.id.startswith(f"{self.paper}."):
-            raise ValueError(f"the id does not begin with {self.paper!r}")
         if self.implemented and (self.kind not in IMPLEMENTABLE or self.legible == "no"):
             raise ValueError(f"`implemented` is for what is legible of {', '.join(IMPLEMENTABLE)}")
+
+    @property
+    def paper(self) -> str:
+        """The folder of its paper."""
+        return self.id.partition(".")[0]
 
     def remaining_on(self, evidence: str) -> str:
         """Return the parts that the page leaves unchecked on this evidence; empty if nothing."""
@@ -184,29 +129,76 @@ class Exhibit:
         return self.id.replace(".", "-").replace("_", "-")
 
 
-def _read(paper: str, rows: Sequence[Any]) -> dict[str, Exhibit]:
-    exhibits: dict[str, Exhibit] = {}
-    for number, row in enumerate(rows, start=1):
-        where = f"{display_path(file_of(paper))}, exhibit {number}"
-        if not isinstance(row, dict):
-            raise LedgerError("not a mapping", where)
-        where += f" ({row.get('id', 'no id')})"
-        try:
-            exhibit = Exhibit(**{**row, "paper": paper})
-        except ValidationError as error:
-            names = [name for name in Exhibit.__dataclass_fields__ if name != "paper"]
-            raise LedgerError(complaint(error, names), where) from None
-        if exhibit.id in exhibits:
-            raise LedgerError("this id is there twice", where, "Give each exhibit an id of its own.")
-        exhibits[exhibit.id] = exhibit
-    return exhibits
+class Table(TypedDict):
+    """How a printed table is transcribed: docs/notebooks.md says what each key holds."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+    file: str
+    keys: dict[str, str]
+    unit: str
+    not_legible: str
+    notes: str
+    columns: NotRequired[list[str]]
+    digits_between: NotRequired[bool]
+    garbled: NotRequired[list[str]]
+    source: NotRequired[dict[str, str]]
+    readings: NotRequired[dict[str, list[str]]]
+
+
+class Quote(TypedDict):
+    """The paper's words, where they stand, and the digits among them by name."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+    where: str
+    quote: str
+    values: NotRequired[dict[str, str]]
+
+
+class Paper(TypedDict):
+    """What ``paper.yml`` holds; ``prose`` and ``tables`` by exhibit."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+    paper: str
+    name: str
+    order: int
+    title: str
+    venue: str
+    year: int
+    citation: str
+    tables: dict[str, Table]
+    prose: dict[str, list[Quote]]
+    exhibits: list[Exhibit]
+    text: NotRequired[str]
+    texts: NotRequired[dict[str, Any]]
+    discrepancies: NotRequired[dict[str, Any]]
+
+
+@cache
+def description(paper: str) -> Paper:
+    """Return the content of :func:`file_of`; a LedgerError if it is not of its form, or cites what the
+    bibliography does not have."""
+    where = display_path(file_of(paper))
+    try:
+        content = TypeAdapter(Paper).validate_python(own_yaml.read(file_of(paper)))
+    except ValidationError as error:
+        raise LedgerError(complaint(error, Paper.__annotations__), where) from None
+    if f"{{{content['citation']}," not in REFERENCES.read_text(encoding="utf-8"):
+        remedy = f"Cite an entry of {display_path(REFERENCES)}, or add one."
+        raise LedgerError(f"no source {content['citation']!r}", f"{where}, citation", remedy)
+    return content
+
+
+_DESCRIBED = (description(path.parent.name) for path in _FOLDER.glob("*/paper.yml"))
+PAPERS: dict[str, str] = {
+    content["paper"]: content["name"] for content in sorted(_DESCRIBED, key=lambda content: content["order"])
+}
+"""What pages call each paper, by the name of its folder; in the order in which they list them."""
 
 
 @cache
 def ledger() -> dict[str, Exhibit]:
     """Return every exhibit by id, in the ledger's order."""
-    every = [_read(paper, description(paper).get("exhibits") or []) for paper in PAPERS]
-    return {key: entry for of_paper in every for key, entry in of_paper.items()}
+    return {entry.id: entry for paper in PAPERS for entry in description(paper)["exhibits"]}
 
 
 def exhibit(exhibit_id: str) -> Exhibit:
@@ -218,10 +210,8 @@ def exhibit(exhibit_id: str) -> Exhibit:
         If the ledger has no such exhibit.
     """
     if exhibit_id not in ledger():
-        near = get_close_matches(exhibit_id, ledger(), n=3)
-        hint = f"Near it: {', '.join(near)}; " if near else ""
-        where = display_path(file_of(exhibit_id.partition(".")[0]))
-        raise LedgerError(f"unknown exhibit {exhibit_id!r}", where, f"{hint}`radbook exhibits` lists all.")
+        near = meant(exhibit_id, ledger())
+        raise LedgerError(f"unknown exhibit {exhibit_id!r}", remedy=f"{near}List all: `radbook exhibits`.")
     return ledger()[exhibit_id]
 
 

@@ -11,16 +11,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from radeval_lib import provenance
-from radeval_lib.errors import PrintedError, meant
-from radeval_lib.papers.exhibits import check_keys, description, exhibit, file_of
+from radeval_lib.errors import PrintedError, listed, meant
+from radeval_lib.papers.exhibits import Quote, Table, description, exhibit, file_of
 from radeval_lib.paths import MANIFESTS, display_path
-from radeval_lib.paths import PAPERS as _FOLDER
 
 NOT_LEGIBLE = "not legible"
 NOT_PRINTED = "-"
@@ -82,48 +80,33 @@ def parse(text: str) -> Printed:
     return Printed(stripped, float(digits.replace(",", "")), 0.5 * 10**-decimals if rounded else 0.0)
 
 
-def paper(key: str) -> dict[str, Any]:
-    """Return the description of a paper's printed numbers (``paper.yml``): tables, prose and known
-    discrepancies."""
-    return description(key)
-
-
-_TABLE_KEYS = ("file", "keys", "unit", "not_legible", "notes")
-_OPTIONAL_TABLE_KEYS = ("columns", "digits_between", "garbled", "source", "readings")
-
-
-def _table(exhibit_id: str) -> dict[str, Any]:
-    """Return the entry of ``paper.yml`` on the transcription of a printed table.
-
-    Raises
-    ------
-    PrintedError
-        If it names no transcription of the exhibit, or one of the transcription's keys is wrong.
-    """
-    key = exhibit_id.partition(".")[0]
-    tables: dict[str, dict[str, Any]] = paper(key).get("tables") or {}
+def _table(exhibit_id: str) -> Table:
+    """Return the entry of ``paper.yml`` on the transcription of a printed table; a PrintedError if it has
+    none."""
+    key = exhibit(exhibit_id).paper
+    tables = description(key)["tables"]
     if exhibit_id not in tables:
-        exhibit(exhibit_id)  # an id that the ledger lacks gets the ledger's own error
-        raise PrintedError(
-            f"no printed table for {exhibit_id!r}",
-            display_path(file_of(key)),
-            f"Tables: {', '.join(tables)}.",
-        )
-    where = f"{display_path(file_of(key))}, tables, {exhibit_id}"
-    check_keys(tables[exhibit_id], _TABLE_KEYS, _OPTIONAL_TABLE_KEYS, where, PrintedError)
+        remedy = f"{meant(exhibit_id, tables)}Tables: {', '.join(tables)}."
+        raise PrintedError(f"no printed table for {exhibit_id!r}", display_path(file_of(key)), remedy)
     return tables[exhibit_id]
 
 
 def table_path(exhibit_id: str) -> Path:
-    """Return the CSV that holds a printed table; a PrintedError if the exhibit was not transcribed, or there
-    is no such file."""
-    key = exhibit_id.partition(".")[0]
-    path = _FOLDER / key / str(_table(exhibit_id)["file"])
+    """Return the CSV that holds a printed table; a PrintedError if the exhibit was not transcribed."""
+    return file_of(exhibit(exhibit_id).paper).parent / _table(exhibit_id)["file"]
+
+
+def _read_csv(paper: str, path: Path, columns: Iterable[str]) -> pd.DataFrame:
+    """Return a transcription as texts, and note that it was read; a PrintedError if its columns are not those
+    that ``paper.yml`` names."""
     if not path.is_file():
-        where = f"{display_path(file_of(key))}, tables, {exhibit_id}"
-        files = sorted(file.name for file in path.parent.glob("*.csv"))
-        raise PrintedError(f"no file {path.name!r}", where, f"{meant(path.name, files)}Correct `file`.")
-    return path
+        raise PrintedError("there is no such file", display_path(path), "Correct `file` in paper.yml.")
+    provenance.note_printed(paper, path)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    if list(frame) != list(columns):
+        given, wanted = listed(frame), listed(columns)
+        raise PrintedError(f"the columns are {given}", display_path(path), f"Name them {wanted}.")
+    return frame
 
 
 def printed(exhibit_id: str) -> pd.DataFrame:
@@ -142,19 +125,7 @@ def printed(exhibit_id: str) -> pd.DataFrame:
         ``printed``, or a cell that is not a number.
     """
     path = table_path(exhibit_id)
-    provenance.note_printed(exhibit_id.partition(".")[0], path)
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    if frame.columns[-1] != "printed":
-        raise PrintedError(
-            "the last column must be 'printed'", display_path(path), "Put the columns of keys before it."
-        )
-    described = [*map(str, _table(exhibit_id)["keys"]), "printed"]
-    if lacking := [name for name in described if name not in frame]:
-        near = meant(lacking[0], set(frame) - set(described))
-        remedy = f"{near}Name the columns as `keys` in paper.yml: {', '.join(described)}."
-        raise PrintedError(f"no column {lacking[0]!r}", display_path(path), remedy)
-    if unknown := [name for name in frame if name not in described]:
-        raise PrintedError(f"unknown column {unknown[0]!r}", display_path(path), "Name it under `keys`.")
+    frame = _read_csv(exhibit(exhibit_id).paper, path, [*_table(exhibit_id)["keys"], "printed"])
     cells = []
     for row, text in enumerate(frame["printed"], start=2):
         try:
@@ -204,26 +175,26 @@ def all_in(frame: pd.DataFrame) -> list[Printed]:
 
 def transcribed(exhibit_id: str) -> bool:
     """Return whether ``paper.yml`` names a transcription of the exhibit, which :func:`printed` reads."""
-    return exhibit_id in (paper(exhibit(exhibit_id).paper).get("tables") or {})
+    return exhibit_id in description(exhibit(exhibit_id).paper)["tables"]
 
 
 def layout_of(exhibit_id: str) -> list[str]:
     """Return the key columns of a printed table whose values head its columns where the paper prints it:
     ``columns`` in ``paper.yml``, by default the last key. Empty where each row has one number."""
     described = _table(exhibit_id)
-    return [str(key) for key in described.get("columns", list(described["keys"])[-1:])]
+    return described.get("columns", list(described["keys"])[-1:])
 
 
 def unit_of(exhibit_id: str) -> str:
     """Return the unit of a printed table's numbers, in words."""
-    return str(_table(exhibit_id)["unit"])
+    return _table(exhibit_id)["unit"]
 
 
 def origin_of(exhibit_id: str) -> str:
     """Return where an exhibit's numbers stand, for a caption: in print, or, of a figure without printed
     numbers, in the paper's repository."""
-    table = (paper(exhibit_id.partition(".")[0]).get("tables") or {}).get(exhibit_id, {})
-    return "by the paper's repository" if "source" in table else AS_PRINTED
+    of_figure = transcribed(exhibit_id) and "source" in _table(exhibit_id)
+    return "by the paper's repository" if of_figure else AS_PRINTED
 
 
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
@@ -242,9 +213,8 @@ def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
     Raises
     ------
     PrintedError
-        If there is no such column, or two cells have the same value of it.
+        If two cells have the same value of it.
     """
-    require_columns(frame, [name])
     if frame[name].duplicated().any():
         twice = frame.loc[frame[name].duplicated(), name].iloc[0]
         raise PrintedError(f"two printed cells have {name} {twice!r}", remedy="Choose one column first.")
@@ -265,18 +235,9 @@ def wide(
 
     Raises
     ------
-    PrintedError
-        If the table has no such column, or two numbers for one cell.
+    ValueError
+        If the table has two numbers for one cell.
     """
-    keys = [
-        *([rows] if isinstance(rows, str) else rows),
-        *([columns] if isinstance(columns, str) else columns),
-    ]
-    require_columns(frame, [*keys, values])
-    if frame.duplicated(keys).any():
-        raise PrintedError(
-            f"two printed cells have the same {', '.join(keys)}", remedy="Choose some rows first."
-        )
     pivoted = frame.pivot(index=rows, columns=columns, values=values)
     row_order = frame[rows].drop_duplicates()
     column_order = frame[columns].drop_duplicates()
@@ -287,36 +248,13 @@ def wide(
     return pivoted.reindex(index=index, columns=heads)
 
 
-def _prose(exhibit_id: str) -> list[dict[str, Any]]:
+def _prose(exhibit_id: str) -> list[Quote]:
     key = exhibit(exhibit_id).paper
     provenance.note_printed(key, file_of(key))
-    quotes: list[dict[str, Any]] = (paper(key).get("prose") or {}).get(exhibit_id, [])
-    if not quotes:
-        raise PrintedError(
-            f"nothing is quoted for {exhibit_id!r}", display_path(file_of(key)), "Quote it under `prose`."
-        )
+    if not (quotes := description(key)["prose"].get(exhibit_id)):
+        where = display_path(file_of(key))
+        raise PrintedError(f"nothing is quoted for {exhibit_id!r}", where, "Quote it under `prose`.")
     return quotes
-
-
-def _quoted_digits(exhibit_id: str) -> dict[str, tuple[str, str]]:
-    """Return where the prose about an exhibit prints each number, and its digits, by its name in
-    ``paper.yml``.
-
-    Raises
-    ------
-    PrintedError
-        If nothing is quoted, a name is repeated, or digits are not a text: YAML reads 0.50 as 0.5.
-    """
-    numbers: dict[str, tuple[str, str]] = {}
-    where = f"{display_path(file_of(exhibit_id.partition('.')[0]))}, prose of {exhibit_id}"
-    for quote in _prose(exhibit_id):
-        for name, digits in (quote.get("values") or {}).items():
-            if name in numbers:
-                raise PrintedError(f"two numbers are called {name!r}", where, "Give each a name of its own.")
-            if not isinstance(digits, str):
-                raise PrintedError(f"{name} is not a text: {digits!r}", where, "Put the digits in quotes.")
-            numbers[name] = quote["where"], digits
-    return numbers
 
 
 def quoted(exhibit_id: str) -> dict[str, Printed]:
@@ -325,14 +263,15 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
     Raises
     ------
     PrintedError
-        If nothing is quoted, a name is repeated, or what it names is not a number.
+        If nothing is quoted, or what it names is not a number.
     """
-    return {name: parse(digits) for name, (_, digits) in _quoted_digits(exhibit_id).items()}
+    values = [quote.get("values", {}) for quote in _prose(exhibit_id)]
+    return {name: parse(digits) for named in values for name, digits in named.items()}
 
 
 def has_numbers(exhibit_id: str) -> bool:
     """Return whether :func:`numbers_of` has any for the exhibit."""
-    prose = (paper(exhibit(exhibit_id).paper).get("prose") or {}).get(exhibit_id, [])
+    prose = description(exhibit(exhibit_id).paper)["prose"].get(exhibit_id, [])
     return transcribed(exhibit_id) or any(quote.get("values") for quote in prose)
 
 
@@ -342,7 +281,11 @@ def numbers_of(exhibit_id: str) -> pd.DataFrame:
     str)."""
     if transcribed(exhibit_id):
         return printed(exhibit_id).drop(columns=["value", "half_width"])
-    rows = [(name, *printed_at) for name, printed_at in _quoted_digits(exhibit_id).items()]
+    rows = [
+        (name, quote["where"], digits)
+        for quote in _prose(exhibit_id)
+        for name, digits in quote.get("values", {}).items()
+    ]
     return pd.DataFrame(rows, columns=["name", "where", "printed"], dtype=str)
 
 
@@ -366,37 +309,17 @@ def texts(name: str) -> pd.DataFrame:
     Raises
     ------
     PrintedError
-        If there is no such text, or its columns are not those of ``paper.yml``.
+        If its columns are not those of ``paper.yml``.
     """
-    key = name.partition(".")[0]
-    described = paper(key).get("texts") or {}
-    if name not in described:
-        remedy = f"Texts: {', '.join(described) or 'none'}."
-        raise PrintedError(f"no text {name!r}", display_path(file_of(key)), remedy)
-    path = _FOLDER / key / str(described[name]["file"])
-    provenance.note_printed(key, path)
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    if list(frame.columns) != list(described[name]["columns"]):
-        raise PrintedError(
-            f"columns {', '.join(frame.columns)}", display_path(path), "Name them as paper.yml does."
-        )
-    return frame
+    paper = name.partition(".")[0]
+    described = description(paper).get("texts", {})[name]
+    return _read_csv(paper, file_of(paper).parent / described["file"], described["columns"])
 
 
 def released(name: str) -> pd.DataFrame:
     """Return a table of what the papers' released code prints, e.g. ``mimic_rrs_counts``, as far as it
     settles what their own numbers mean; the README of ``data_manifests/released/`` names repository, commit
-    and file.
-
-    Raises
-    ------
-    PrintedError
-        If there is no such table.
-    """
-    folder = MANIFESTS / "released"
-    path = folder / f"{name}.csv"
-    if not path.is_file():
-        tables = ", ".join(sorted(entry.stem for entry in folder.glob("*.csv")))
-        raise PrintedError(f"no released numbers {name!r}", display_path(folder), f"Tables: {tables}.")
+    and file."""
+    path = MANIFESTS / "released" / f"{name}.csv"
     provenance.note_printed(provenance.RELEASED, path)
     return pd.read_csv(path, encoding="utf-8")

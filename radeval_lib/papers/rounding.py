@@ -29,7 +29,7 @@ def rounding_range(
     Raises
     ------
     ValueError
-        If there is no input, one is not legible, or the function has no value at the inputs.
+        If an input is not legible, or the function has no value at the inputs.
 
     Notes
     -----
@@ -47,19 +47,14 @@ def rounding_range(
         signs[position] = np.sign(float(function(nudged)) - centre)
     ends = [float(function(values - signs * steps)), float(function(values + signs * steps)), centre]
     if np.isnan(ends).any():
-        raise ValueError("the function has no value at numbers that round to the printed ones")
+        raise ValueError("no value: leave out cells that are not legible, and those that make it undefined")
     return Estimate(centre, min(ends), max(ends))
 
 
 def _cells(inputs: pd.DataFrame | Sequence[Printed]) -> tuple[FloatArray, FloatArray]:
     """Return printed values and their half-units of rounding, see :func:`rounding_range`."""
     cells = pd.DataFrame(inputs)
-    if cells.empty:
-        raise ValueError("there is no printed input to compute with")
-    values, steps = (cells[name].to_numpy(dtype=np.float64) for name in ("value", "half_width"))
-    if np.isnan(values).any():
-        raise ValueError("an input is not legible or not printed; leave it out before computing with it")
-    return values, steps
+    return cells["value"].to_numpy(dtype=np.float64), cells["half_width"].to_numpy(dtype=np.float64)
 
 
 def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
@@ -70,11 +65,6 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     first, second : frames of printed cells (columns ``value`` and ``half_width``), with the same rows in the
         same order, two at least.
 
-    Raises
-    ------
-    ValueError
-        If the frames differ in length, a cell is not legible, or a column is constant as printed.
-
     Notes
     -----
     Correlations are not monotone in their inputs, so the ends are searched for, by L-BFGS-B with the exact
@@ -82,11 +72,7 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     """
     from scipy.optimize import minimize  # here, since every command loads this module
 
-    if len(first) != len(second):
-        raise ValueError(f"columns of {len(first)} and of {len(second)} cells have no correlation")
     values, steps = map(np.stack, zip(_cells(first), _cells(second), strict=True))
-    if (np.ptp(values, axis=1) == 0).any():
-        raise ValueError("a column is constant as printed, so that no correlation is defined")
 
     def moved(shifts: FloatArray, side: int) -> tuple[float, FloatArray]:
         columns = values + shifts.reshape(values.shape) * steps

@@ -14,8 +14,7 @@ import pandas as pd
 
 from radeval_lib.errors import NotebookError
 from radeval_lib.labs import building, sources
-from radeval_lib.papers.exhibits import PAPERS, of_notebook
-from radeval_lib.papers.printed_numbers import paper as described
+from radeval_lib.papers.exhibits import PAPERS, description, of_notebook
 from radeval_lib.pipeline import citing, steps
 from radeval_lib.pipeline.sphinx_extension import drawing_symbols
 from radeval_lib.study.display import ENDS_HERE
@@ -100,7 +99,7 @@ def with_papers(source: str, notebook: str) -> str:
     """Return Markdown with the papers whose exhibits the notebook rebuilds named in a line below its
     title."""
     papers = sorted({entry.paper for entry in of_notebook(notebook)}, key=list(PAPERS).index)
-    named = " · ".join(f"{{cite}}`{described(paper)['citation']}`" for paper in papers)
+    named = " · ".join(f"{{cite}}`{description(paper)['citation']}`" for paper in papers)
     return _below_title(source, f"Paper: {named}" if named else "")
 
 

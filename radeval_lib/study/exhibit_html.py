@@ -13,14 +13,13 @@ from string import ascii_lowercase
 import pandas as pd
 
 from radeval_lib import registry
-from radeval_lib.papers.exhibits import PAPERS, Exhibit, exhibit, of_notebook
+from radeval_lib.papers.exhibits import PAPERS, Exhibit, description, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import (
     AS_PRINTED,
     cells_of,
     has_numbers,
     layout_of,
     origin_of,
-    paper,
     printed,
     quotations,
     transcribed,
@@ -140,7 +139,7 @@ def in_quotes(statement: str, exhibit_id: str) -> str:
 @cache
 def _quoted(key: str) -> str:
     """Return all that a paper's ledger quotes from it."""
-    quotes = (words for exhibit_id in paper(key)["prose"] for _, words in quotations(exhibit_id))
+    quotes = (words for exhibit_id in description(key)["prose"] for _, words in quotations(exhibit_id))
     return "".join(f" {_plain(words)} \n" for words in quotes)
 
 
@@ -205,7 +204,7 @@ def _record(result: Result) -> str:
     made, experiment = result.provenance, result.kind == verdicts.EXPERIMENT
     entry = exhibit(result.exhibit)
     rows: dict[str, str] = {}
-    if quotes := (paper(entry.paper).get("prose") or {}).get(entry.id):
+    if quotes := description(entry.paper)["prose"].get(entry.id):
         words = [
             f"“{as_printed(' '.join(quoted['quote'].split()))}” {escape(quoted['where'])}"
             for quoted in quotes

@@ -41,9 +41,9 @@ def texts(name: str, root: Path) -> list[tuple[str, str]]:
     """Return reference and candidate of every candidate of a set, in the order of its files; empty if the
     data root does not hold it."""
     if name == "radpref":
-        path = find(name, root, radpref.CASES_FILE)
-        cases = radpref.load_cases(path) if path else []
-        return [(case.reference, case.candidates[key]) for case in cases for key in radpref.CANDIDATES]
+        if (path := find(name, root, radpref.CASES_FILE)) is None:
+            return []
+        return list(radpref.candidates(path)[["reference", "text"]].itertuples(index=False, name=None))
     pairs = edited_reports(root) if name == "fingerprints" else readers.load(name, root)
     return [(reveal(pair.reference), reveal(pair.candidate)) for pair in pairs]
 

@@ -17,8 +17,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import RadevalError, ResultError
-from radeval_lib.papers.exhibits import exhibit, file_of, ledger, level_of
-from radeval_lib.papers.printed_numbers import cells_of, paper
+from radeval_lib.papers.exhibits import description, exhibit, file_of, ledger, level_of
+from radeval_lib.papers.printed_numbers import cells_of
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check, Key
@@ -248,7 +248,7 @@ def with_discrepancies(
     it is inconclusive.
     """
     key = exhibit_id.partition(".")[0]
-    entries, named = paper(key).get("discrepancies") or {}, []
+    entries, named = description(key).get("discrepancies", {}), []
     for check in checks:
         names = [name for name, entry in entries.items() if explains(entry, exhibit_id, evidence, check)]
         if len(names) > 1:

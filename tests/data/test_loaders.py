@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
 from radeval_lib import data, registry
+from radeval_lib.cli.data_files import data_group, printed_counts
 from radeval_lib.data import (
     guard,
     guarded_texts,
@@ -40,7 +42,6 @@ from radeval_lib.data import (
 from radeval_lib.data.errors import DataError, FormatError
 from radeval_lib.data.records import Document, Entity, ErrorCount, Relation, Report
 from radeval_lib.data.restricted import RestrictedText, reveal
-from radeval_lib.papers.data_counts import check_dataset
 from tests.data.samples import FILES, HEAD, SECTIONS, SPAN, csv_bytes
 
 # By hand from the samples: records, and some counts by the names that the papers' counts have.
@@ -83,17 +84,17 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_load_and_check(name: str, root: Path) -> None:
-    records, expected = EXPECTED[name]
-    assert len(readers.load(name, root)) == records
-    checks = {check.name: check for check in check_dataset(name, root)}
-    assert {key: checks[key].loaded for key in expected} == expected
-    assert all(check.agrees in (None, False) for check in checks.values()), "no sample is a whole data set"
+    number, expected = EXPECTED[name]
+    records = readers.load(name, root)
+    assert len(records) == number
+    counts = readers.reader(name).count(records)
+    assert {key: counts[key] for key in expected} == expected
+    assert counts.keys() <= {count.name for count in printed_counts(data.load_manifest(name))}
 
 
 @pytest.mark.parametrize("name", sorted(registry.READERS))
 def test_empty_data_root(name: str, tmp_path: Path) -> None:
     assert readers.load(name, tmp_path) == []
-    assert check_dataset(name, tmp_path) == []
 
 
 def test_what_may_not_be_passed_on_is_marked(root: Path) -> None:
@@ -260,7 +261,8 @@ def test_mtsamples_part_leaves_out_the_row_that_was_cut(root: Path) -> None:
     for cut, left in ((whole.index(b"INDICATION") + 4, ["0"]), (len(whole) - 2, ["0", "1"])):
         (root / "mtsamples/mtsamples_part.csv").write_bytes(whole[:cut])
         assert [document.id for document in readers.load("mtsamples", root)] == left
-    assert {check.agrees for check in check_dataset("mtsamples", root)} == {None}, "a part is not compared"
+    said = CliRunner().invoke(data_group, ["verify", "mtsamples", "--data-root", str(root)]).output
+    assert said.count("not loaded whole") == 8, "a part is not compared"
 
 
 def test_mtsamples_splits_each_specialty() -> None:
@@ -408,13 +410,13 @@ def test_primock57_lists_errors(root: Path) -> None:
 
 
 def test_radpref_pairs_and_errors(root: Path) -> None:
-    ratings = radpref.load_ratings(root / "radpref/radiologist_annotations/user_1.json")
-    assert [error.kind for rating in ratings for error in rating.errors] == [
-        "false",
-        "missing",
-        "attribute",
-        "attribute",
-    ]
+    folder = root / "radpref"
+    marks = radpref.marks(
+        [folder / "radiologist_annotations/user_1.json"], radpref.candidates(folder / radpref.CASES_FILE)
+    )
+    assert marks["false_urgent"].tolist() == [0, 1, 0, 0]
+    assert marks["missing_urgent"].tolist() == [0, 0, 1, 0]
+    assert marks["attribute_negligible"].tolist() == [0, 0, 0, 1]
     pairs = readers.load("radpref", root)
     assert [(pair.id, pair.rating, pair.group) for pair in pairs[:2]] == [
         ("a/C1", 5.0, "gpt"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +10,18 @@ import pytest
 import yaml
 
 from radeval_lib import data, registry
+from radeval_lib.cli.data_files import printed_counts
 from radeval_lib.data import manifests
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
 from radeval_lib.data.manifests import (
     UNVERIFIED,
     DataFile,
     Manifest,
-    PrintedCount,
     load_manifest,
     parse_manifest,
     restricted_in,
 )
-from radeval_lib.papers.data_counts import check_counts, printed_counts
+from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.paths import DATASETS, REFERENCES
 from tests.data import samples
 
@@ -46,9 +45,13 @@ def test_manifest(name: str) -> None:
 
 @pytest.mark.parametrize("name", data.names())
 def test_printed_counts_are_transcribed(name: str) -> None:
-    checks = printed_counts(load_manifest(name))
-    assert all(check.loaded is None and check.agrees is None for check in checks)
-    assert all(int(check.printed.replace(",", "")) >= 0 for check in checks)
+    manifest = load_manifest(name)
+    counts = printed_counts(manifest)
+    assert all(parse(count.text).half_width == 0 for count in counts)
+    assert len({count.name for count in counts}) == len(counts) >= len(manifest.counts)
+    for entry in manifest.counts:
+        table = printed(entry.exhibit) if entry.where else {}
+        assert all(set(values) <= set(table[column]) for column, values in entry.where.items())
 
 
 def test_every_citation_is_in_the_bibliography() -> None:
@@ -63,37 +66,11 @@ def test_every_citation_is_in_the_bibliography() -> None:
 
 def test_radsum_total_is_the_sum_of_its_printed_pairs() -> None:
     """RaLEs' Table 6 prints a total for each pair of modality and anatomy."""
-    printed = {
-        check.name: int(check.printed.replace(",", "")) for check in printed_counts(load_manifest("radsum23"))
-    }
-    for name, total in printed.items():
+    counts = {count.name: parse(count.text).value for count in printed_counts(load_manifest("radsum23"))}
+    for name, total in counts.items():
         if name.endswith(", total"):
             pair = name.removesuffix(", total")
-            assert total == sum(printed[f"{pair}, {split}"] for split in ("train", "dev", "test"))
-
-
-@pytest.mark.parametrize(
-    "count",
-    [
-        PrintedCount("ratescore.table3", "pairs", where={"part": ["whole", "hole"]}),
-        PrintedCount("ratescore.table3", "pairs", where={"prt": ["whole"]}),
-        PrintedCount("green.claim_count", "tau", quoted="tau"),
-    ],
-)
-def test_counts_that_no_paper_prints_are_refused(count: PrintedCount) -> None:
-    with pytest.raises(ManifestError):
-        printed_counts(replace(load_manifest("rexval"), counts=(count,)))
-
-
-def test_check_counts_compares_and_refuses_unknown_names() -> None:
-    manifest = load_manifest("openi")
-    (check,) = check_counts(manifest, {"pairs with findings and impression": 3268})
-    assert check.agrees is True
-    assert check.exhibit == "rrs.table1"
-    (check,) = check_counts(manifest, {"pairs with findings and impression": 3331})
-    assert check.agrees is False
-    with pytest.raises(ManifestError):
-        check_counts(manifest, {"pairs": 1})
+            assert total == sum(counts[f"{pair}, {split}"] for split in ("train", "dev", "test"))
 
 
 def _content() -> dict[str, Any]:

@@ -106,17 +106,13 @@ def test_a_changed_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_radiologists_ratings_are_those_of_the_files(data_root: Path) -> None:
     folder = data_root / "radpref"
-    cases = radpref.load_cases(folder / "preference_data.json")
-    given = [
-        rating
-        for number in (1, 2, 3)
-        for rating in radpref.load_ratings(folder / "radiologist_annotations" / f"user_{number}.json")
-    ]
+    candidates = radpref.candidates(folder / radpref.CASES_FILE)
+    files = [folder / "radiologist_annotations" / file for file in radpref.RATING_FILES]
     stored = recorded.load("radpref")
-    pd.testing.assert_frame_equal(stored.parts["ratings"], radpref.marks(cases, given))
-    texts = radpref.candidates(cases)
-    same = [column for column in texts if column not in ("reference", "text")]
-    pd.testing.assert_frame_equal(stored.table[same], texts[same])
+    marks = radpref.marks(files, candidates).drop(columns="user")
+    pd.testing.assert_frame_equal(stored.parts["ratings"], marks)
+    kept = candidates.drop(columns=["reference", "text", "name", "source"])
+    pd.testing.assert_frame_equal(stored.table[list(kept)], kept)
 
 
 @pytest.mark.parametrize("name", ["radpref", "mts_dialog"])

@@ -14,8 +14,8 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Browser, Page, expect
 
-from radeval_lib.papers.exhibits import level_of
-from radeval_lib.papers.printed_numbers import paper, printed
+from radeval_lib.papers.exhibits import description, level_of
+from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.sphinx_extension import characters, symbols
 from radeval_lib.pipeline.staging import pages_of
@@ -465,7 +465,7 @@ def test_no_explanation_is_stale(smoke: Path) -> None:
     explained = [(result, check) for result in results for check in result.checks if check.discrepancy]
     stale = []
     for key in PAPERS:
-        for name, entry in (paper(key).get("discrepancies") or {}).items():
+        for name, entry in description(key).get("discrepancies", {}).items():
             for checks in entry["checks"]:
                 level = checks.get("evidence", "printed")
                 if level == "data" and (checks["exhibit"], level) not in built:

@@ -10,12 +10,12 @@ from notebooks.summarization.dataset import check_openi
 from radeval_lib import study
 from radeval_lib.data import openi
 from radeval_lib.errors import ResultError
-from radeval_lib.papers.printed_numbers import paper
+from radeval_lib.papers.exhibits import description
 from radeval_lib.study import PAPERS, Key, check_value, ledger
 from radeval_lib.study.results import DISCREPANCY_KINDS, WEIGHTS, judge, with_discrepancies
 
 ENTRIES = [
-    (key, name, entry) for key in PAPERS for name, entry in (paper(key).get("discrepancies") or {}).items()
+    (key, name, entry) for key in PAPERS for name, entry in description(key).get("discrepancies", {}).items()
 ]
 
 
@@ -76,6 +76,6 @@ def test_two_causes_of_one_check_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     twice = {
         name: {"kind": "paper", "explanation": "x", "checks": [{"exhibit": "rales.table9"}]} for name in "ab"
     }
-    monkeypatch.setattr("radeval_lib.study.results.paper", lambda key: {"discrepancies": twice})
+    monkeypatch.setattr("radeval_lib.study.results.description", lambda key: {"discrepancies": twice})
     with pytest.raises(ResultError):
         with_discrepancies("rales.table9", "printed", [check_value("mean", "2", 3)])

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.errors import LedgerError
-from radeval_lib.papers.exhibits import Exhibit, _read, description, ledger
+from radeval_lib.papers.exhibits import PAPERS, Exhibit, description, ledger
 from radeval_lib.paths import ROOT
 from radeval_lib.study import begin, read_all
 from radeval_lib.study.exhibit_html import exhibit_html
@@ -46,10 +45,11 @@ def test_implemented_is_for_legible_definitions_guidelines_and_examples() -> Non
         assert entry.legible in ("full", "partial")
 
 
-def test_an_exhibit_stands_with_its_own_paper() -> None:
-    row = description("rales")["exhibits"][0]
-    with pytest.raises(LedgerError):
-        _read("green", [row])
+@pytest.mark.parametrize("paper", PAPERS)
+def test_an_exhibit_has_an_id_of_its_own_paper(paper: str) -> None:
+    ids = [entry.id for entry in description(paper)["exhibits"]]
+    assert len(set(ids)) == len(ids)
+    assert all(name.startswith(f"{paper}.") for name in ids)
 
 
 def test_the_box_names_both(tmp_path: Path) -> None:

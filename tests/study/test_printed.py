@@ -12,16 +12,17 @@ import pandas as pd
 import pytest
 
 from radeval_lib.errors import LedgerError, PrintedError
-from radeval_lib.papers.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, by_name, layout_of, paper, table_path
+from radeval_lib.papers.exhibits import description
+from radeval_lib.papers.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, by_name, layout_of, table_path
 from radeval_lib.paths import PAPERS
 from radeval_lib.study import PAPERS as PAPER_NAMES
 from radeval_lib.study import cell, ledger, parse, printed, quoted, wide
 
-TABLES = [exhibit for key in PAPER_NAMES for exhibit in (paper(key).get("tables") or {})]
+TABLES = [exhibit for key in PAPER_NAMES for exhibit in description(key)["tables"]]
 QUOTES = [
     (exhibit, number, quote)
     for key in PAPER_NAMES
-    for exhibit, quotes in (paper(key).get("prose") or {}).items()
+    for exhibit, quotes in description(key)["prose"].items()
     for number, quote in enumerate(quotes)
 ]
 
@@ -73,14 +74,10 @@ def test_unknown_exhibits_and_cells_are_refused() -> None:
 
 def test_columns_that_a_table_lacks_and_numbers_that_stand_twice_are_refused() -> None:
     frame = printed("rales.table3")
-    for read in (
-        lambda: cell(frame, modle="BERT"),
-        lambda: by_name(frame, "modle"),
-        lambda: wide(frame, "modle", "task"),
-    ):
+    for read in (lambda: cell(frame, modle="BERT"), lambda: by_name(pd.concat([frame, frame]), "model")):
         with pytest.raises(PrintedError):
             read()
-    with pytest.raises(PrintedError):
+    with pytest.raises(ValueError):
         wide(pd.concat([frame, frame]), "model", "task")
 
 
@@ -95,7 +92,7 @@ def test_wide_keeps_the_papers_order() -> None:
 def test_tables_are_tidy(exhibit: str) -> None:
     frame = printed(exhibit)
     keys = [column for column in frame.columns if column not in ("printed", "value", "half_width")]
-    described = paper(exhibit.partition(".")[0])["tables"][exhibit]["keys"]
+    described = description(exhibit.partition(".")[0])["tables"][exhibit]["keys"]
     assert keys == list(described)
     assert not frame.duplicated(keys).any()
     assert not frame.empty
@@ -113,9 +110,14 @@ def test_every_exhibit_named_with_printed_numbers_is_in_the_ledger() -> None:
 
 @pytest.mark.parametrize(("exhibit", "number", "quote"), QUOTES, ids=[f"{e}-{n}" for e, n, _ in QUOTES])
 def test_quoted_values_stand_in_their_quote(exhibit: str, number: int, quote: dict[str, object]) -> None:
-    for text in (quote.get("values") or {}).values():  # type: ignore[attr-defined]
-        assert _squeezed(str(text).rstrip("%")) in _squeezed(str(quote["quote"]))
-    assert set(quote.get("values") or {}) <= set(quoted(exhibit))  # type: ignore[arg-type]
+    for text in quote.get("values", {}).values():  # type: ignore[attr-defined]
+        assert _squeezed(text.rstrip("%")) in _squeezed(str(quote["quote"]))
+
+
+@pytest.mark.parametrize("exhibit", sorted({exhibit for exhibit, *_ in QUOTES}))
+def test_quoted_numbers_of_an_exhibit_have_a_name_each(exhibit: str) -> None:
+    values = [quote.get("values", {}) for of, _, quote in QUOTES if of == exhibit]
+    assert len(quoted(exhibit)) == sum(map(len, values))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="session")
@@ -123,7 +125,7 @@ def paper_lines(paper_texts: Path) -> dict[str, list[str]]:
     """The lines of each paper's text, letters and digits alone."""
     texts = {}
     for key in PAPER_NAMES:
-        path = paper_texts / paper(key)["text"]
+        path = paper_texts / description(key)["text"]
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         texts[key] = [letters for line in lines if (letters := _letters(line))]
     return texts
@@ -177,7 +179,7 @@ def spaced_texts(paper_texts: Path) -> dict[str, str]:
     """Each paper's text with every run of white space as one space."""
     texts = {}
     for key in PAPER_NAMES:
-        content = (paper_texts / paper(key)["text"]).read_text(encoding="utf-8", errors="replace")
+        content = (paper_texts / description(key)["text"]).read_text(encoding="utf-8", errors="replace")
         texts[key] = re.sub(r"\s+", " ", content)
     return texts
 
@@ -197,19 +199,18 @@ def test_cells_stand_in_the_paper_beside_their_neighbours(exhibit: str, spaced_t
     the extraction garbled are listed in paper.yml, under ``garbled``, with the reason in ``notes``.
     """
     key = exhibit.partition(".")[0]
-    description = paper(key)["tables"][exhibit]
-    if description.get("source"):
-        pytest.skip(f"transcribed from {description['source']}, not from the paper")
+    described = description(key)["tables"][exhibit]
+    if described.get("source"):
+        pytest.skip(f"transcribed from {described['source']}, not from the paper")
     text = spaced_texts[key]
     cells = [c for c in printed(exhibit)["printed"] if c not in (NOT_LEGIBLE, NOT_PRINTED)]
     cells = [c.removesuffix("%") for c in cells]
     # Words and signs, but no other number; labels such as "Expert 1" or "95% CI" need leave.
-    between = r".{0,70}?" if description.get("digits_between") else r"[^\d]{0,160}?"
+    between = r".{0,70}?" if described.get("digits_between") else r"[^\d]{0,160}?"
     beside = [_pair_in(first, second, text, between) for first, second in pairwise(cells)]
     lonely = [
         c
         for number, c in enumerate(cells)
-        if not any(beside[max(number - 1, 0) : number + 1])
-        and c not in map(str, description.get("garbled", []))
+        if not any(beside[max(number - 1, 0) : number + 1]) and c not in described.get("garbled", [])
     ]
     assert not lonely
