@@ -505,9 +505,9 @@ def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
     assert HEAD.strip() in set(corpora["mimic3_rrs"])
     assert not any("Slept" in text for text in corpora["mimic3_rrs"])
     for name in ("radgraph", "rate_ner", "stanza_radiology"):
-        texts = {" ".join(text.split()) for text in corpora[name]}
+        sentences = {" ".join(text.split()) for text in corpora[name]}
         for record in readers.load(name, root)[:1]:
-            assert " ".join(reveal(token) for token in record.tokens) in texts
+            assert " ".join(reveal(token) for token in record.tokens) in sentences
 
 
 def test_a_restricted_set_without_anything_to_search_for_is_refused(tmp_path: Path) -> None:
