@@ -1,14 +1,9 @@
-"""Names that a notebook's Markdown takes by ``{glue:text}`` and those that its cells glue must be the same.
-
-`python -m tests.glue_names notebooks/rales/benchmark.md ...` lists what differs.
-"""
+"""Names that a notebook's Markdown takes by ``{glue:text}`` and those that its cells glue are the same."""
 
 from __future__ import annotations
 
 import ast
 import re
-import sys
-from pathlib import Path
 
 from radeval_lib.study.sources import code_of
 
@@ -29,17 +24,3 @@ def differences(text: str) -> list[str]:
     used = set(_USED.findall(text))
     unknown = [] if anything else [f"used and not glued: {name}" for name in sorted(used - glued)]
     return unknown + [f"glued and not used: {name}" for name in sorted(glued - used)]
-
-
-def main() -> None:
-    result = [
-        f"{path}: {line}"
-        for path in sys.argv[1:]
-        for line in differences(Path(path).read_text(encoding="utf-8"))
-    ]
-    print("\n".join(result) or "every name is glued and used")
-    sys.exit(bool(result))
-
-
-if __name__ == "__main__":
-    main()

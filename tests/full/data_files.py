@@ -12,7 +12,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -45,8 +45,34 @@ MADE_UP = tuple(
 )
 
 
+COLUMNS = {
+    "openi/indiana_reports.csv": "uid,MeSH,Problems,image,indication,comparison,findings,impression",
+    "mimic_cxr/mimic_cxr_sectioned.csv": "study,impression,findings,last_paragraph,comparison",
+    "mimic_cxr/mimic-cxr-2.0.0-split.csv": "dicom_id,study_id,subject_id,split",
+    "mimic3/NOTEEVENTS.csv.gz": "ROW_ID,SUBJECT_ID,HADM_ID,CHARTDATE,CATEGORY,DESCRIPTION,ISERROR,TEXT",
+    "mimic3_procedure/annotated_dataset.csv": "ROW_ID,indication,procedure_label",
+    "rate_eval/Task1_sentence_rate/rate_train.csv": "gt_report,similar_report,Score",
+    "rate_eval/Task1_sentence_rate/rate_test.csv": "gt_report,similar_report,Score",
+    "rate_eval/Task2_paragraph_rate/rate_train.csv": "gt_report,similar_report,Score",
+    "rate_eval/Task2_paragraph_rate/rate_test.csv": "gt_report,similar_report,Score",
+    "rexval/50_samples_gt_and_candidates.csv": "study_id,gt_report,radgraph,bertscore,s_emb,bleu",
+    "rexval/6_valid_raters_per_rater_error_categories.csv": "study_number,candidate_type,error_category,"
+    "rater_index,clinically_significant,num_errors",
+    "primock57/results.csv": ",".join(primock57.COLUMNS),
+    f"mts_dialog/{mts_dialog.SCORES}": "FactualPrecision,FactualRecall,FactualF1,HallucinationRate,"
+    "OmissionRate,Edit Distance (Correction)",
+    f"mts_dialog/{mts_dialog.SUMMARIES}": "ID,Dialogue,Reference Summary,Automatic Summary",
+    "mtsamples/mtsamples.csv": ",description,medical_specialty,sample_name,transcription,keywords",
+}
+
+
+def _table(path: str, rows: Iterable[Sequence[object]]) -> tuple[str, bytes]:
+    """Return a file's path and content, under its columns."""
+    return path, csv_bytes([COLUMNS[path].split(","), *map(list, rows)])
+
+
 def write(root: Path) -> None:
-    """Every data set of `full`, and those that its pages look up by name."""
+    """Write every data set of `full`, and those that its pages look up by name."""
     for make in _FILES:
         for path, content in make():
             target = root / path
@@ -58,13 +84,16 @@ def _generated(role: str, size: int = SIZE, seed: int = 1) -> list[Any]:
     return load(role, "synthetic", size=size, seed=seed, root=None)
 
 
+def _summaries(size: int, seed: int) -> list[tuple[str, str]]:
+    """Return findings and impressions."""
+    records = _generated("summaries", size, seed)
+    return [(reveal(record.findings), reveal(record.impression)) for record in records]
+
+
 def _pairs(size: int, seed: int = 1) -> list[tuple[str, str]]:
     """Return references and candidates, no two alike."""
-    pairs = [
-        (reveal(record.reference), reveal(record.candidate))
-        for record in _generated("text_pairs", size, seed)
-    ]
-    return list(dict.fromkeys(pairs))
+    records = _generated("text_pairs", size, seed)
+    return list(dict.fromkeys((reveal(record.reference), reveal(record.candidate)) for record in records))
 
 
 def _parted(words: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -111,107 +140,75 @@ def _restricted_analysis(analysis: str) -> str:
 
 def _in_splits(records: Sequence[Any]) -> dict[str, list[Any]]:
     """Return two thirds for training, the rest halved."""
-    third = len(records) // 6
-    return dict(
-        zip(SPLITS, (records[: -2 * third], records[-2 * third : -third], records[-third:]), strict=True)
-    )
+    sixth = len(records) // 6
+    parts = records[: -2 * sixth], records[-2 * sixth : -sixth], records[-sixth:]
+    return dict(zip(SPLITS, parts, strict=True))
 
 
 def _words(sentence: AnnotatedSentence) -> list[str]:
-    return [word for token in sentence.tokens for word in [reveal(token).replace(" ", "")]]
+    return [reveal(token).replace(" ", "") for token in sentence.tokens]
 
 
 def _openi() -> Iterable[tuple[str, bytes]]:
     """With the reports whose sentences were labelled, long enough for the labels' places."""
-    head = ["uid", "MeSH", "Problems", "image", "indication", "comparison", "findings", "impression"]
     labelled = [set(pd.read_csv(path)["report"]) for path in LABELS.glob("openi_*.csv")]
-    pairs = _generated("summaries", 60, 2)
-    rows = []
+    pairs, rows = _summaries(60, 2), []
     for number, uid in enumerate(sorted({*range(1, 61)}.union(*labelled))):
-        pair, times = pairs[number % 60], 1 if uid <= 60 else 6
-        texts = [" ".join([reveal(text)] * times) for text in (pair.findings, pair.impression)]
+        texts = [" ".join([text] * (1 if uid <= 60 else 6)) for text in pairs[number % 60]]
         rows.append([uid, "normal", "normal", "Xray Chest PA and Lateral", "Cough", "None.", *texts])
-    yield "openi/indiana_reports.csv", csv_bytes([head, *rows])
+    yield _table("openi/indiana_reports.csv", rows)
 
 
-def _mediqa(records: Sequence[Any], first: int, turn: Callable[[str], str] = str) -> bytes:
-    return json_bytes(
-        [
-            {
-                "study_id": str(first + n),
-                "subject_id": str(first + n),
-                "findings": turn(reveal(pair.findings)),
-                "impression": turn(reveal(pair.impression)),
-                "background": "",
-            }
-            for n, pair in enumerate(records)
-        ]
-    )
-
-
-def _mediqa2021() -> Iterable[tuple[str, bytes]]:
-    yield "mediqa2021/indiana_dev.json", _mediqa(_generated("summaries", SIZE, 3), 1000)
-
-
-def _mediqa2021_mimic_cxr() -> Iterable[tuple[str, bytes]]:
-    yield "mediqa2021/train.json", _mediqa(_generated("summaries", 40, 4), 2000, restricted)
-    yield "mediqa2021/dev.json", _mediqa(_generated("summaries", 12, 5), 3000, restricted)
+def _mediqa() -> Iterable[tuple[str, bytes]]:
+    files = (("indiana_dev", SIZE, 3, str), ("train", 40, 4, restricted), ("dev", 12, 5, restricted))
+    for thousand, (file, size, seed, turn) in enumerate(files, start=1):
+        rows = []
+        for number, texts in enumerate(_summaries(size, seed), start=1000 * thousand):
+            row = {"study_id": f"{number}", "subject_id": f"{number}"}
+            row |= dict(zip(("findings", "impression"), map(turn, texts), strict=True))
+            rows.append(row | {"background": ""})
+        yield f"mediqa2021/{file}.json", json_bytes(rows)
 
 
 def _mimic_cxr_rrs() -> Iterable[tuple[str, bytes]]:
-    pairs = _generated("summaries", 40, 6)
-    head = ["study", "impression", "findings", "last_paragraph", "comparison"]
-    rows = [
-        [f"s{50 + n}", *(restricted(reveal(text)) for text in (pair.impression, pair.findings)), "", ""]
-        for n, pair in enumerate(pairs)
-    ]
-    yield "mimic_cxr/mimic_cxr_sectioned.csv", csv_bytes([head, *rows])
-    splits = ["train" if n % 4 < 2 else "validate" if n % 4 == 2 else "test" for n in range(len(pairs))]
-    rows = [[f"{n}-1", 50 + n, 10 + n, split] for n, split in enumerate(splits)]
-    head = ["dicom_id", "study_id", "subject_id", "split"]
-    yield "mimic_cxr/mimic-cxr-2.0.0-split.csv", csv_bytes([head, *rows])
+    pairs = [tuple(map(restricted, texts)) for texts in _summaries(40, 6)]
+    rows = [[f"s{n}", impression, findings, "", ""] for n, (findings, impression) in enumerate(pairs, 50)]
+    yield _table("mimic_cxr/mimic_cxr_sectioned.csv", rows)
+    splits = ["train", "train", "validate", "test"]
+    rows = [[f"{n}-1", 50 + n, 10 + n, splits[n % 4]] for n in range(len(pairs))]
+    yield _table("mimic_cxr/mimic-cxr-2.0.0-split.csv", rows)
 
 
 def _mimic3() -> Iterable[tuple[str, bytes]]:
-    head = ["ROW_ID", "SUBJECT_ID", "HADM_ID", "CHARTDATE", "CATEGORY", "DESCRIPTION", "ISERROR", "TEXT"]
     rows: list[list[object]] = []
     for pair, record in enumerate(PAIRS):
         modality, anatomy = record.split("_")
         name = f"{modality} {anatomy.replace('abdomen-pelvis', 'ABDOMEN').upper()} W/O CONTRAST"
-        for report in _generated("summaries", 12, 10 + pair):
-            n = len(rows) + 1
-            findings, impression = (restricted(reveal(text)) for text in (report.findings, report.impression))
+        for texts in _summaries(12, 10 + pair):
+            findings, impression = map(restricted, texts)
             text = f"FINAL REPORT\n FINDINGS: {findings}\n\n IMPRESSION: {impression}\n"
+            n = len(rows) + 1
             rows.append([n, n, "", "2101-01-01", "Radiology", name, "", text])
-    yield "mimic3/NOTEEVENTS.csv.gz", csv_bytes([head, *rows])
+    yield _table("mimic3/NOTEEVENTS.csv.gz", rows)
 
 
 def _mimic3_procedure() -> Iterable[tuple[str, bytes]]:
     """Of procedures that are frequent enough for a split."""
     documents = _generated("procedures", 800)
-    frequent = {
-        label for label, count in Counter(record.label for record in documents).items() if count >= 10
-    }
-    kept = [record for record in documents if record.label in frequent]
+    counts = Counter(record.label for record in documents)
+    kept = [record for record in documents if counts[record.label] >= 10]
     rows = [[n, restricted(reveal(record.text)), record.label] for n, record in enumerate(kept, start=1)]
-    head = ["ROW_ID", "indication", "procedure_label"]
-    yield "mimic3_procedure/annotated_dataset.csv", csv_bytes([head, *rows])
+    yield _table("mimic3_procedure/annotated_dataset.csv", rows)
 
 
 def _bilou(entities: Iterable[Entity], length: int) -> list[str]:
     """Return Stanza's tags; where entities overlap, the first."""
     tags = ["O"] * length
-    for record in entities:
-        if set(tags[record.start : record.end]) != {"O"}:
-            continue
-        if record.end - record.start == 1:
-            tags[record.start] = f"S-{record.label.upper()}"
-        else:
-            tags[record.start] = f"B-{record.label.upper()}"
-            tags[record.start + 1 : record.end - 1] = [f"I-{record.label.upper()}"] * (
-                record.end - record.start - 2
-            )
-            tags[record.end - 1] = f"E-{record.label.upper()}"
+    for entity in entities:
+        if set(tags[entity.start : entity.end]) == {"O"}:
+            inner = entity.end - entity.start - 2
+            letters = ["S"] if inner < 0 else ["B", *"I" * inner, "E"]
+            tags[entity.start : entity.end] = [f"{letter}-{entity.label.upper()}" for letter in letters]
     return tags
 
 
@@ -227,29 +224,16 @@ def _stanza() -> Iterable[tuple[str, bytes]]:
 def _rate_ner() -> Iterable[tuple[str, bytes]]:
     for seed, folder in enumerate(("MIMIC_IV", "Radiopaedia")):
         for split, records in _sentences("ner_corpus", 48, seed + 20).items():
-            lines = [
-                json.dumps(
-                    {
-                        "doc_key": f"{folder}-{split}-{n}",
-                        "sentences": [_words(record)],
-                        "ner": [[[e.start, e.end - 1, e.label.upper()] for e in record.entities]],
-                    }
+            spans, tags = "", []
+            for n, record in enumerate(records):
+                words = _words(record)
+                ner = [[[e.start, e.end - 1, e.label.upper()] for e in record.entities]]
+                spans += (
+                    json.dumps({"doc_key": f"{folder}-{split}-{n}", "sentences": [words], "ner": ner}) + "\n"
                 )
-                for n, record in enumerate(records)
-            ]
-            yield f"rate_ner/{folder}/{split}_span.json", ("\n".join(lines) + "\n").encode()
-            yield (
-                f"rate_ner/{folder}/{split}_IOB.json",
-                json_bytes(
-                    [
-                        {
-                            "tokens": _words(record),
-                            "ner_tags": iob_tags.encode(gold_spans(record), len(record.tokens)),
-                        }
-                        for record in records
-                    ]
-                ),
-            )
+                tags.append({"tokens": words, "ner_tags": iob_tags.encode(gold_spans(record), len(words))})
+            yield f"rate_ner/{folder}/{split}_span.json", spans.encode()
+            yield f"rate_ner/{folder}/{split}_IOB.json", json_bytes(tags)
     labels = ["O", *(f"{prefix}-{kind.upper()}" for kind in RATE_TYPES for prefix in "BI")]
     yield "rate_ner/idx2label.json", json_bytes(dict(enumerate(labels)))
 
@@ -264,82 +248,61 @@ def _radgraph() -> Iterable[tuple[str, bytes]]:
     for split, records in _sentences("graph_corpus", 48).items():
         content: dict[str, Any] = {}
         for n, record in enumerate(records):
-            head = {
-                "text": " ".join(_words(record)),
-                "data_source": ("MIMIC-CXR", "CheXpert")[n % 2],
-                "data_split": split,
-            }
-            if split == "test":
-                body = {f"labeler_{k}": {"entities": _graph(record)} for k in (1, 2)}
-            else:
-                body = {"entities": _graph(record)}
+            source, graph = ("MIMIC-CXR", "CheXpert")[n % 2], {"entities": _graph(record)}
+            body = {"labeler_1": graph, "labeler_2": graph} if split == "test" else graph
+            head = {"text": " ".join(_words(record)), "data_source": source, "data_split": split}
             content[f"p{n}/{split}.txt"] = head | body
         yield f"radgraph/{split}.json", json_bytes(content)
 
 
 def _radsprl() -> Iterable[tuple[str, bytes]]:
-    documents = []
+    documents = ""
     for n, record in enumerate(_generated("spatial_corpus", 48)):
-        words, places, at = _words(record), [], 0
+        words, tokens, relations, start = _words(record), "", "", 0
         for word in words:
-            places.append((at, len(word)))
-            at += len(word) + 1
-        tokens = "".join(f'<Token cs="{start}" cl="{length}"/>' for start, length in places)
-        relations = []
+            tokens += f'<Token cs="{start}" cl="{len(word)}"/>'
+            start += len(word) + 1
         for head, entity in enumerate(record.entities):
-            roles = [r for r in record.relations if r.head == head]
-            if not roles:
-                continue
-            inner = "".join(
-                f'<{r.label} type={quoteattr(r.label.upper())} ts="{record.entities[r.tail].start}" '
-                f'tl="{record.entities[r.tail].end - record.entities[r.tail].start}"/>'
-                for r in roles
-            )
+            inner = ""
+            for relation in record.relations:
+                if relation.head == head:
+                    tail, kind = record.entities[relation.tail], quoteattr(relation.label.upper())
+                    span = f'ts="{tail.start}" tl="{tail.end - tail.start}"'
+                    inner += f"<{relation.label} type={kind} {span}/>"
             span = f'ts="{entity.start}" tl="{entity.end - entity.start}"'
-            relations.append(f"<RadSpRLRelation {span}>{inner}</RadSpRLRelation>")
-        documents.append(
-            f'<Document id="CXR{n}"><Text>{escape(" ".join(words))}</Text><Annotations>{tokens}'
-            f"{''.join(relations)}</Annotations></Document>"
-        )
-    yield (
-        "radsprl/Rad-SpRL.xml",
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<Collection>{"".join(documents)}</Collection>\n'.encode(),
-    )
+            relations += f"<RadSpRLRelation {span}>{inner}</RadSpRLRelation>" if inner else ""
+        text = f"<Text>{escape(' '.join(words))}</Text>"
+        documents += f'<Document id="CXR{n}">{text}<Annotations>{tokens}{relations}</Annotations></Document>'
+    xml = f'<?xml version="1.0" encoding="UTF-8"?>\n<Collection>{documents}</Collection>\n'
+    yield "radsprl/Rad-SpRL.xml", xml.encode()
 
 
 def _rate_eval() -> Iterable[tuple[str, bytes]]:
     rng = random.Random(0)
-    head = ["gt_report", "similar_report", "Score"]
     for seed, folder in enumerate(("Task1_sentence_rate", "Task2_paragraph_rate"), start=1):
         rows = [[*pair, round(rng.uniform(0, 5), 2)] for pair in _restricted_pairs(40, seed)]
-        yield f"rate_eval/{folder}/rate_train.csv", csv_bytes([head, *rows[::2]])
-        yield f"rate_eval/{folder}/rate_test.csv", csv_bytes([head, *rows[1::2]])
-    triads = {
-        reference: {
-            "gt_report": reference,
-            "synonymous_report": f"Seen: {reference}",
-            "opposite_report": candidate,
-        }
-        for reference, candidate in _restricted_pairs(40, 3)
-    }
+        yield _table(f"rate_eval/{folder}/rate_train.csv", rows[::2])
+        yield _table(f"rate_eval/{folder}/rate_test.csv", rows[1::2])
+    triads = {}
+    for reference, opposite in _restricted_pairs(40, 3):
+        triad = {"gt_report": reference, "synonymous_report": f"Seen: {reference}"}
+        triads[reference] = triad | {"opposite_report": opposite}
     yield "rate_eval/Task3_synthetic_rate/triads.json", json_bytes(list(triads.values()))
 
 
 def _rexval() -> Iterable[tuple[str, bytes]]:
     rng = random.Random(0)
     pairs = _restricted_pairs(60)
-    origins = ("radgraph", "bertscore", "s_emb", "bleu")
     references = list(dict.fromkeys(reference for reference, _ in pairs))[:16]
     rows = [
         [100 + n, reference, *(pairs[(4 * n + k) % len(pairs)][1] for k in range(4))]
         for n, reference in enumerate(references)
     ]
-    yield "rexval/50_samples_gt_and_candidates.csv", csv_bytes([["study_id", "gt_report", *origins], *rows])
-    head = ["study_number", "candidate_type", "error_category"]
-    head += ["rater_index", "clinically_significant", "num_errors"]
+    yield _table("rexval/50_samples_gt_and_candidates.csv", rows)
+    origins = ("radgraph", "bertscore", "s_emb", "bleu")
     keys = product(range(len(rows)), origins, range(1, 7), range(6), (True, False))
     counts = [[*key, rng.choice((0, 1, 2, 3 + origins.index(key[1])))] for key in keys]
-    yield "rexval/6_valid_raters_per_rater_error_categories.csv", csv_bytes([head, *counts])
+    yield _table("rexval/6_valid_raters_per_rater_error_categories.csv", counts)
 
 
 def radpref_files(number: int = 40) -> Iterable[tuple[str, bytes]]:
@@ -350,13 +313,12 @@ def radpref_files(number: int = 40) -> Iterable[tuple[str, bytes]]:
     for reference, candidate in _pairs(400, 6):
         candidates.setdefault(reference, []).append(candidate)
     texts = [(reference, *some[:2]) for reference, some in candidates.items() if len(some) > 1]
-    sides = ("ground_truth", "C1", "C2")
-    cases = [
-        {"id": f"case{n}", "C1_source": "gpt", "C2_source": "medgemma"}
-        | {f"{side}_report": text for side, text in zip(sides, three, strict=True)}
-        | {f"{side}_findings": text.split(". ") for side, text in zip(sides, three, strict=True)}
-        for n, three in enumerate(texts[:number])
-    ]
+    cases = []
+    for n, three in enumerate(texts[:number]):
+        case = {"id": f"case{n}", "C1_source": "gpt", "C2_source": "medgemma"}
+        by_side = dict(zip(("ground_truth", "C1", "C2"), three, strict=True))
+        case |= {f"{side}_report": text for side, text in by_side.items()}
+        cases.append(case | {f"{side}_findings": text.split(". ") for side, text in by_side.items()})
     yield "radpref/preference_data.json", json_bytes(cases)
 
     def judged(case: dict[str, Any], candidate: str) -> dict[str, Any]:
@@ -381,16 +343,12 @@ def radpref_files(number: int = 40) -> Iterable[tuple[str, bytes]]:
 
 
 def _green_training() -> Iterable[tuple[str, bytes]]:
-    rows = [
-        {
-            "id": f"g{n}",
-            "conversations": [
-                {"from": "human", "value": "\n".join(map(restricted, reveal(record.prompt).split("\n")))},
-                {"from": "gpt", "value": _restricted_analysis(reveal(record.analysis))},
-            ],
-        }
-        for n, record in enumerate(_generated("judged_pairs", 10))
-    ]
+    rows = []
+    for n, record in enumerate(_generated("judged_pairs", 10)):
+        prompt = "\n".join(map(restricted, reveal(record.prompt).split("\n")))
+        turns = {"human": prompt, "gpt": _restricted_analysis(reveal(record.analysis))}
+        conversation = [{"from": speaker, "value": text} for speaker, text in turns.items()]
+        rows.append({"id": f"g{n}", "conversations": conversation})
     yield "green_training/train.json", json_bytes(rows)
 
 
@@ -399,63 +357,40 @@ def _primock57() -> Iterable[tuple[str, bytes]]:
     rng = random.Random(0)
     rows = []
     for case, (reference, candidate) in enumerate(_pairs(8, 4), start=1):
-        for group in ("m1", "m2", "doctor"):
-            for rater in ("1", "2"):
-                wrong = [f"{rng.choice('!-')} {candidate.split('.')[0]}"] * rng.randint(0, 2)
-                left = [f"{rng.choice('!-')} {reference.split('.')[0]}"] * rng.randint(0, 2)
-                lists = ["\n".join(wrong), "\n".join(left)]
-                texts = [reference, candidate, candidate]
-                rows.append([rater, f"day1_c{case:02d}", group, *texts, rng.randint(20, 90), *lists, ""])
-    yield "primock57/results.csv", csv_bytes([list(primock57.COLUMNS), *rows])
+        for group, rater in product(("m1", "m2", "doctor"), "12"):
+            wrong = [f"{rng.choice('!-')} {candidate.split('.')[0]}"] * rng.randint(0, 2)
+            left = [f"{rng.choice('!-')} {reference.split('.')[0]}"] * rng.randint(0, 2)
+            lists = ["\n".join(wrong), "\n".join(left)]
+            texts = [reference, candidate, candidate]
+            rows.append([rater, f"day1_c{case:02d}", group, *texts, rng.randint(20, 90), *lists, ""])
+    yield _table("primock57/results.csv", rows)
 
 
 def _mts_dialog() -> Iterable[tuple[str, bytes]]:
     """Return three systems, one after the other, on the same dialogues."""
     rng = random.Random(0)
     scores, rows = [], []
-    for _ in range(3):
-        for case, (reference, candidate) in enumerate(_pairs(12, 5)):
-            wanted, made = rng.randint(2, 6), rng.randint(2, 6)
-            common = rng.randint(0, min(wanted, made))
-            precision, recall = common / made, common / wanted
-            both = 2 * common / (wanted + made)
-            rates = (precision, recall, both, rng.randint(0, made - common) / made, 1 - recall, 0.5)
-            scores.append([f"{rate:.8f}" for rate in rates])
-            rows.append([case, f"Doctor: Well? Patient: {reference}", reference, candidate])
-    head = [
-        "FactualPrecision", "FactualRecall", "FactualF1", "HallucinationRate", "OmissionRate",
-        "Edit Distance (Correction)",
-    ]  # fmt: skip
-    yield f"mts_dialog/{mts_dialog.SCORES}", csv_bytes([head, *scores])
-    head = ["ID", "Dialogue", "Reference Summary", "Automatic Summary"]
-    yield f"mts_dialog/{mts_dialog.SUMMARIES}", csv_bytes([head, *rows])
+    for case, (reference, candidate) in list(enumerate(_pairs(12, 5))) * 3:
+        wanted, made = rng.randint(2, 6), rng.randint(2, 6)
+        common = rng.randint(0, min(wanted, made))
+        precision, recall = common / made, common / wanted
+        both = 2 * common / (wanted + made)
+        rates = (precision, recall, both, rng.randint(0, made - common) / made, 1 - recall, 0.5)
+        scores.append([f"{rate:.8f}" for rate in rates])
+        rows.append([case, f"Doctor: Well? Patient: {reference}", reference, candidate])
+    yield _table(f"mts_dialog/{mts_dialog.SCORES}", scores)
+    yield _table(f"mts_dialog/{mts_dialog.SUMMARIES}", rows)
 
 
 def _mtsamples() -> Iterable[tuple[str, bytes]]:
-    head = ["", "description", "medical_specialty", "sample_name", "transcription", "keywords"]
     rows = [
         [n, f" {reveal(record.summary)}", f" {record.group}", f" Sample {n} ", reveal(record.text), "chest,"]
         for n, record in enumerate(_generated("descriptions", 30))
     ]
-    yield "mtsamples/mtsamples.csv", csv_bytes([head, *rows])
+    yield _table("mtsamples/mtsamples.csv", rows)
 
 
 _FILES = (
-    _openi,
-    _mediqa2021,
-    _mediqa2021_mimic_cxr,
-    _mimic_cxr_rrs,
-    _mimic3,
-    _mimic3_procedure,
-    _stanza,
-    _rate_ner,
-    _radgraph,
-    _radsprl,
-    _rate_eval,
-    _rexval,
-    radpref_files,
-    _green_training,
-    _primock57,
-    _mts_dialog,
-    _mtsamples,
-)
+    _openi, _mediqa, _mimic_cxr_rrs, _mimic3, _mimic3_procedure, _stanza, _rate_ner, _radgraph, _radsprl,
+    _rate_eval, _rexval, radpref_files, _green_training, _primock57, _mts_dialog, _mtsamples,
+)  # fmt: skip

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import transformers
+import transformers as t
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
@@ -28,13 +28,39 @@ _ENCODER = {
     "hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": HEADS, "intermediate_size": INNER,
     "max_position_embeddings": PLACES,
 }  # fmt: skip
-_SEQ2SEQ = {
+_DEBERTA = _ENCODER | {
+    "relative_attention": True, "position_buckets": 16, "max_relative_positions": -1,
+    "pos_att_type": ["p2c", "c2p"], "position_biased_input": False, "norm_rel_ebd": "layer_norm",
+    "share_att_key": True, "pad_token_id": 0,
+}  # fmt: skip
+_BART = {
     "d_model": WIDTH, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": HEADS,
     "decoder_attention_heads": HEADS, "encoder_ffn_dim": INNER, "decoder_ffn_dim": INNER,
     "max_position_embeddings": PLACES, "decoder_start_token_id": 2, "forced_eos_token_id": 2,
 }  # fmt: skip
+_T5 = {
+    "d_model": WIDTH, "d_kv": 8, "d_ff": INNER, "num_layers": 1, "num_heads": HEADS, "pad_token_id": 0,
+    "eos_token_id": 1, "decoder_start_token_id": 0,
+}  # fmt: skip
+_LLAMA = _ENCODER | {"pad_token_id": 0, "bos_token_id": 3, "eos_token_id": 1}
+_ENDS = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
+_LABELS = dict(enumerate(["O", *(f"{position}-{kind.upper()}" for kind in RATE_TYPES for position in "BI")]))
+_TAGS = {"id2label": _LABELS, "label2id": {label: number for number, label in _LABELS.items()}}
 _TAGGERS = ("Angelakeke/RaTE-NER-Deberta", "blaze999/Medical-NER")
-_RATE_LABELS = ["O", *(f"{position}-{kind.upper()}" for kind in RATE_TYPES for position in "BI")]
+_KINDS: dict[str, tuple[type, type, dict[str, Any]]] = {
+    "bart": (t.BartForConditionalGeneration, t.BartConfig, _BART | _ENDS),
+    "bert": (t.BertForMaskedLM, t.BertConfig, _ENCODER),
+    "deberta-v2": (t.DebertaV2Model, t.DebertaV2Config, _DEBERTA),
+    "deberta-v2 tagger": (t.DebertaV2ForTokenClassification, t.DebertaV2Config, _DEBERTA | _TAGS),
+    "electra": (t.ElectraForPreTraining, t.ElectraConfig, _ENCODER | {"embedding_size": WIDTH}),
+    "llama": (t.LlamaForCausalLM, t.LlamaConfig, _LLAMA),
+    "megatron-bert": (t.MegatronBertModel, t.MegatronBertConfig, _ENCODER),
+    "mpnet": (t.MPNetModel, t.MPNetConfig, _ENCODER | {"pad_token_id": 0}),
+    "phi": (t.PhiForCausalLM, t.PhiConfig, _ENCODER | _ENDS),
+    "roberta": (t.RobertaForMaskedLM, t.RobertaConfig, _ENCODER | _ENDS),
+    "t5": (t.T5ForConditionalGeneration, t.T5Config, _T5),
+}  # fmt: skip
+"""The class of a model, that of its configuration, and the latter's settings, by family."""
 
 
 def write(names: Iterable[str], hub: Path, texts: Iterable[str]) -> None:
@@ -54,7 +80,8 @@ def write(names: Iterable[str], hub: Path, texts: Iterable[str]) -> None:
         kind = f"{described} tagger" if name in _TAGGERS else described
         tokenizer = _tokenizer(kind, texts)
         with open(os.devnull, "w") as silent, contextlib.redirect_stderr(silent):
-            _model(kind, len(tokenizer)).save_pretrained(snapshot)
+            model, configuration, settings = _KINDS[kind]
+            model(configuration(vocab_size=len(tokenizer), **settings)).save_pretrained(snapshot)
         tokenizer.save_pretrained(snapshot)
 
 
@@ -73,19 +100,14 @@ def _tokenizer(kind: str, texts: list[str]) -> PreTrainedTokenizerFast:
         trainer = trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=list(names.values()))
         ends = (names["cls_token"], names["sep_token"])
     elif kind in ("roberta", "bart", "phi"):
-        names = {
-            "bos_token": "<s>",
-            "pad_token": "<pad>",
-            "eos_token": "</s>",
-            "unk_token": "<unk>",
-            "mask_token": "<mask>",
-        }
+        order = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+        parts = ("bos_token", "pad_token", "eos_token", "unk_token", "mask_token")
+        names = dict(zip(parts, order, strict=True))
         if kind != "phi":
             names |= {"cls_token": "<s>", "sep_token": "</s>"}
         core = Tokenizer(models.BPE())
         core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=kind != "phi")
         core.decoder = decoders.ByteLevel()
-        order = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
         alphabet = pre_tokenizers.ByteLevel.alphabet()
         trainer = trainers.BpeTrainer(vocab_size=VOCABULARY, special_tokens=order, initial_alphabet=alphabet)
         ends = ("", "") if kind == "phi" else ("<s>", "</s>")
@@ -102,61 +124,13 @@ def _tokenizer(kind: str, texts: list[str]) -> PreTrainedTokenizerFast:
     core.train_from_iterator(texts, trainer)
     if any(ends):
         first, last = ends
-        template = " ".join(filter(None, [first, "$A", last]))
+        single = " ".join(filter(None, [first, "$A", last]))
+        pair = f"{single} $B:1 {last}:1" if last else f"{single} $B:1"
         special_tokens = [(name, core.token_to_id(name)) for name in ends if name]
-        pair = f"{template} $B:1 {last}:1" if last else f"{template} $B:1"
-        core.post_processor = processors.TemplateProcessing(
-            single=template, pair=pair, special_tokens=special_tokens
-        )
+        core.post_processor = processors.TemplateProcessing(single, pair, special_tokens)
     inputs = ["input_ids", "attention_mask"]
     if kind.startswith(("bert", "electra", "megatron", "deberta")):
         inputs.insert(1, "token_type_ids")
     return PreTrainedTokenizerFast(
         tokenizer_object=core, model_max_length=512, model_input_names=inputs, **names
     )
-
-
-def _model(kind: str, size: int) -> Any:
-    t = transformers
-    labels = dict(enumerate(_RATE_LABELS))
-    deberta = {
-        "relative_attention": True, "position_buckets": 16, "max_relative_positions": -1,
-        "pos_att_type": ["p2c", "c2p"], "position_biased_input": False, "norm_rel_ebd": "layer_norm",
-        "share_att_key": True, "pad_token_id": 0,
-    }  # fmt: skip
-    if kind == "deberta-v2":
-        return t.DebertaV2Model(t.DebertaV2Config(vocab_size=size, **_ENCODER, **deberta))
-    if kind == "deberta-v2 tagger":
-        config = t.DebertaV2Config(
-            vocab_size=size,
-            **_ENCODER,
-            **deberta,
-            id2label=labels,
-            label2id={v: k for k, v in labels.items()},
-        )
-        return t.DebertaV2ForTokenClassification(config)
-    if kind == "electra":
-        return t.ElectraForPreTraining(t.ElectraConfig(vocab_size=size, embedding_size=WIDTH, **_ENCODER))
-    if kind == "megatron-bert":
-        return t.MegatronBertModel(t.MegatronBertConfig(vocab_size=size, **_ENCODER))
-    if kind == "mpnet":
-        return t.MPNetModel(t.MPNetConfig(vocab_size=size, pad_token_id=0, **_ENCODER))
-    if kind == "roberta":
-        config = t.RobertaConfig(vocab_size=size, pad_token_id=1, bos_token_id=0, eos_token_id=2, **_ENCODER)
-        return t.RobertaForMaskedLM(config)
-    if kind == "bart":
-        config = t.BartConfig(vocab_size=size, pad_token_id=1, bos_token_id=0, eos_token_id=2, **_SEQ2SEQ)
-        return t.BartForConditionalGeneration(config)
-    if kind == "t5":
-        config = t.T5Config(
-            vocab_size=size, d_model=WIDTH, d_kv=8, d_ff=INNER, num_layers=1, num_heads=HEADS,
-            decoder_start_token_id=0, pad_token_id=0, eos_token_id=1,
-        )  # fmt: skip
-        return t.T5ForConditionalGeneration(config)
-    if kind == "llama":
-        config = t.LlamaConfig(vocab_size=size, **_ENCODER, pad_token_id=0, bos_token_id=3, eos_token_id=1)
-        return t.LlamaForCausalLM(config)
-    if kind == "phi":
-        config = t.PhiConfig(vocab_size=size, **_ENCODER, bos_token_id=0, eos_token_id=2, pad_token_id=1)
-        return t.PhiForCausalLM(config)
-    return t.BertForMaskedLM(t.BertConfig(vocab_size=size, **_ENCODER))

@@ -29,18 +29,14 @@ NOTHING_WITHOUT = {"facts/consultation_notes", "ratescore/ner_ablations", "summa
 OF_ONE_SET = {"facts/agreement"}
 """Pages that need counts and grades by the same people, which no set of the roles of `full` has."""
 
+RATED = {"green/correlations", "green/judge_models", "ratescore/correlations", "ratescore/rated_pairs"}
 READERS = {
     "mtsamples": {"facts/agreement", "facts/fact_counting"},
     "primock57": {"facts/consultation_notes"},
-    "radpref": {
-        "across/which_judge", "facts/agreement",
-    },
+    "radpref": {"across/which_judge", "facts/agreement"},
     "radsprl": {"rales/benchmark", "rales/calibration"},
-    "rexval": {
-        "facts/agreement", "green/correlations", "green/judge_models",
-        "ratescore/correlations", "ratescore/rated_pairs",
-    },
-}  # fmt: skip
+    "rexval": {"facts/agreement", *RATED},
+}
 """Pages that read some of the sets, as their sources declare."""
 
 
@@ -53,61 +49,47 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> TinyFull:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> TinyFull:
     """All of it, built once; a test begins with :meth:`TinyFull.restore`, so that none trains all again."""
     made = tiny.make(tmp_path_factory.mktemp("whole"))
-    built = made.radbook("build", "--profile", "full")
-    assert built.returncode == 0, built.stdout[-5000:] + built.stderr
+    _built(made)
     made.keep()
     return made
 
 
-def _page(full: TinyFull, name: str) -> str:
-    path = full.path / "build" / "full" / "_build" / "html" / "notebooks" / f"{name}.html"
-    return path.read_text(encoding="utf-8")
-
-
-def _said(full: TinyFull, name: str) -> str:
+def _shown(full: TinyFull, name: str) -> str:
     """Return what a page says; nothing of a notebook that is no page."""
     path = full.path / "build" / "full" / "_build" / "html" / "notebooks" / f"{name}.html"
-    return _without_markup(path.read_text(encoding="utf-8")) if path.is_file() else ""
-
-
-def _without_markup(html: str) -> str:
+    html = path.read_text(encoding="utf-8") if path.is_file() else ""
     return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def _built(full: TinyFull, *only: str) -> str:
+    """Build the book, or some pages of it; return what that said."""
+    chosen = [word for page in only for word in ("--only", page)]
+    built = full.radbook("build", "--profile", "full", *chosen)
+    assert built.returncode == 0, built.stdout[-5000:] + built.stderr
+    return built.stdout
 
 
 @pytest.mark.nightly
 def test_pages_of_full_are_made_or_say_what_they_lack(full: TinyFull) -> None:
-    only = (
-        "--only",
-        "green/judge_models",
-        "--only",
-        "facts/consultation_notes",
-    )
-    built = full.radbook("build", "--profile", "full", *only)
-    assert built.returncode == 0, built.stdout + built.stderr
-    assert "credentialed" in "".join(
-        path.name for path in (full.path / "build/full/results/green/judge_models").glob("*.json")
-    )
+    pages = ("green/judge_models", "facts/consultation_notes")
+    _built(full, *pages)
+    assert list((full.path / "build/full/results/green/judge_models").glob("*credentialed*.json"))
     full.without("rexval", "primock57", "radpref")
-    built = full.radbook("build", "--profile", "full", *only)
-    assert built.returncode == 0, built.stdout + built.stderr
-    lines = _without_markup(_page(full, "green/judge_models"))
-    assert "The rest of this page is left out: ReXVal, which fills the role" in lines
-    assert "`radbook data status rexval` says how to get it" in lines
-    assert "PriMock57" in _without_markup(_page(full, "facts/consultation_notes"))
+    _built(full, *pages)
+    text = _shown(full, "green/judge_models")
+    assert "The rest of this page is left out: ReXVal, which fills the role" in text
+    assert "`radbook data status rexval` says how to get it" in text
+    assert "PriMock57" in _shown(full, "facts/consultation_notes")
     full.without()
-    built = full.radbook("build", "--profile", "full", *only)
-    assert built.returncode == 0, built.stdout + built.stderr
-    assert "left out: ReXVal" not in _without_markup(_page(full, "green/judge_models"))
+    _built(full, *pages)
+    assert "left out: ReXVal" not in _shown(full, "green/judge_models")
 
 
 @pytest.mark.nightly
 def test_full_finishes(whole: TinyFull) -> None:
     """Every page is made, and the guard, which searches what a build left, finds no restricted text."""
-    lacking = {
-        name
-        for name in notebooks()
-        if re.search("the page out: |this page is left out: ", _said(whole, name))
-    }
+    lacks = re.compile("the page out: |this page is left out: ")
+    lacking = {name for name in notebooks() if lacks.search(_shown(whole, name))}
     assert lacking == OF_ONE_SET
     searched = whole.radbook("release", "--profile", "full")
     assert searched.returncode == 0, searched.stdout + searched.stderr
@@ -121,14 +103,13 @@ def test_full_finishes(whole: TinyFull) -> None:
 def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
     whole.restore()
     whole.without(name)
-    built = whole.radbook("build", "--profile", "full")
-    assert built.returncode == 0, built.stdout[-5000:] + built.stderr
+    output = _built(whole)
     title = load_manifest(name).title.partition(":")[0]
     alone = [role for role, filler in profile("full").roles.items() if registry.datasets_of(filler) == [name]]
     lack = f"out: {title}, which fills the role"
-    pages_saying = {page for page in notebooks() if lack in _said(whole, page)}
+    pages_saying = {page for page in notebooks() if lack in _shown(whole, page)}
     # Of a role that two sets fill, the other is used; a page that is left out whole says nothing itself.
-    assert bool(pages_saying or lack in built.stdout) == bool(alone)
+    assert bool(pages_saying or lack in output) == bool(alone)
     planned = outlook.pages_without_data(Graph(profile("full"), (), whole.root))
     assert pages_saying <= {page for pages in planned.values() for page in pages}
 
@@ -136,44 +117,39 @@ def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
 @pytest.mark.nightly
 def test_full_is_made_without_any_set(full: TinyFull) -> None:
     full.without(*SETS)
-    built = full.radbook("build", "--profile", "full")
-    assert built.returncode == 0, built.stdout[-5000:] + built.stderr
-    assert {page for page in NOTHING_WITHOUT if f"{page} is left out: " in built.stdout} == NOTHING_WITHOUT
-    assert "left out" not in _without_markup(_page(full, "rales/nlu_scores"))
+    output = _built(full)
+    assert {page for page in NOTHING_WITHOUT if f"{page} is left out: " in output} == NOTHING_WITHOUT
+    assert "left out" not in _shown(full, "rales/nlu_scores")
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> None:
-    for entry in SETS:
-        for file in load_manifest(entry).files if entry != name else ():
-            (tmp_path / file.path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / file.path).touch()
-    for file in load_manifest(name).files:  # two sets share files of MIMIC-III
-        (tmp_path / file.path).unlink(missing_ok=True)
+    lacking = {file.path for file in load_manifest(name).files}  # two sets share files of MIMIC-III
+    for path in {file.path for entry in SETS for file in load_manifest(entry).files} - lacking:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).touch()
     graph = Graph(profile("full"), (), tmp_path)
-    lines = [line for line in outlook.outlook(graph) if line.startswith(("Without", "In part"))]
-    filled = {
-        role: filler for role, filler in graph.settings.roles.items() if name in registry.datasets_of(filler)
-    }
-    assert filled
-    for role, filler in filled.items():
-        there = [part for part in filler.split("+") if registry.dataset_of(part) != name]
-        if there:
-            assert f"In part: {role} is configured by {'+'.join(there)} alone, of {filler}." in lines
-        else:
-            assert any(line.startswith(f"Without {name} ({role}), left out") for line in lines)
-    if name in READERS:
-        assert {page for pages in outlook.pages_without_data(graph).values() for page in pages} == READERS[
-            name
-        ]
+    lines = outlook.outlook(graph)
+    sources = [
+        (role, source)
+        for role, source in graph.settings.roles.items()
+        if name in registry.datasets_of(source)
+    ]
+    assert sources
+    for role, source in sources:
+        there = [part for part in source.split("+") if registry.dataset_of(part) != name]
+        start = f"In part: {role} is" if there else f"Without {name} ({role}), left out"
+        assert sum(line.startswith(start) for line in lines) == 1
+        assert not there or any("+".join(there) in line for line in lines)
+    pages = {page for pages in outlook.pages_without_data(graph).values() for page in pages}
+    assert pages == READERS.get(name, pages)
 
 
 def test_restricted_texts_have_words_that_nothing_else_has() -> None:
     """Of four adjoining words, which the guard takes for a phrase, one is made up, and no page says it."""
     pages = [path.read_text("utf-8") for folder in (BOOK, NOTEBOOKS) for path in folder.rglob("*.md")]
-    generated = [
-        reveal(entry.findings) for entry in load("summaries", "synthetic", size=300, seed=1, root=None)
-    ]
+    records = load("summaries", "synthetic", size=300, seed=1, root=None)
+    generated = [reveal(record.findings) for record in records]
     pages_saying = {word for text in (*pages, *generated) for word in re.findall("[a-z]+", text.lower())}
     assert not pages_saying & set(data_files.MADE_UP)
     for text in generated:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,26 +47,18 @@ SMALL: dict[str, Any] = {
         "rales": {
             "documents": {"graphs": 6, "spatial": 6, "stanza": 30, "procedures": 60},
             "test_documents": {"graphs": 0, "spatial": 4, "stanza": 12, "procedures": 40},
-            "draws": {"all": 1, "tenth": 1, "hundredth": 1, "probe": 1},
+            "draws": dict.fromkeys(("all", "tenth", "hundredth", "probe"), 1),
             "defaults": {task: {"epochs": 1, "patience": 1} for task in _TASKS},
             "pretraining": {"reports": 12, "batch_size": 4},
             "startup": 1,
         },
         "green": {
-            "held": 2,
-            "longest": 1000,
-            "answer": 20,
+            **{"held": 2, "longest": 1000, "answer": 20, "summarized": 20},
             "training": {"batch_size": 2, "accumulate": 1, "epochs": 1},
-            "summarized": 20,
         },
         "summarization": {
-            "reports_a_pair": 4,
-            "dev_a_pair": 1,
-            "rales_reports": 6,
-            "rales_dev": 2,
-            "seeds": 1,
-            "limit_reports": 10,
-            "smaller": "T5-S",
+            **{"reports_a_pair": 4, "dev_a_pair": 1, "rales_reports": 6, "rales_dev": 2, "limit_reports": 10},
+            **{"seeds": 1, "smaller": "T5-S"},
         },
     },
 }
@@ -80,20 +74,10 @@ class TinyFull:
     hub: Path
 
     def radbook(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "radeval_lib.cli", *arguments],
-            cwd=self.path,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(self.path),
-                "RADEVAL_DATA_ROOT": str(self.root),
-                "HF_HUB_CACHE": str(self.hub),
-                "HF_HUB_OFFLINE": "1",
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [sys.executable, "-m", "radeval_lib.cli", *arguments]
+        variables = {"PYTHONPATH": self.path, "RADEVAL_DATA_ROOT": self.root, "HF_HUB_CACHE": self.hub}
+        env = os.environ | {name: str(path) for name, path in variables.items()} | {"HF_HUB_OFFLINE": "1"}
+        return subprocess.run(command, cwd=self.path, env=env, capture_output=True, text=True, check=False)
 
     def keep(self) -> None:
         """Remember what was built, for :meth:`restore`."""
@@ -110,26 +94,26 @@ class TinyFull:
     def without(self, *datasets: str) -> None:
         """Move the files of these data sets away, and bring back all others."""
         away = self.root.with_name("away")
-        for held in list(away.rglob("*")) if away.is_dir() else []:
-            if held.is_file():
-                target = self.root / held.relative_to(away)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                held.rename(target)
+        for file in [path for path in away.rglob("*") if path.is_file()]:
+            _move(file, self.root / file.relative_to(away))
         for name in datasets:
-            for entry in _manifest(self.path, name)["files"]:
-                if (file := self.root / entry["path"]).is_file():
-                    target = away / entry["path"]
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    file.rename(target)
+            manifest = yaml.safe_load((self.path / f"data_manifests/datasets/{name}.yml").read_text("utf-8"))
+            for path in (entry["path"] for entry in manifest["files"]):
+                if (self.root / path).is_file():
+                    _move(self.root / path, away / path)
+
+
+def _move(file: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    file.rename(target)
 
 
 def copy_project(target: Path) -> None:
-    """The project as a clone has it, without its tests."""
-    anywhere = shutil.ignore_patterns("__pycache__", ".*_cache")
-    at_top = shutil.ignore_patterns("build", "data", ".git", ".venv", "tests")
+    """Copy the project as a clone has it, without its tests."""
 
     def skipped(folder: str, names: list[str]) -> set[str]:
-        return anywhere(folder, names) | (at_top(folder, names) if Path(folder) == ROOT else set())
+        at_top = {"build", "data", ".git", ".venv", "tests"} if Path(folder) == ROOT else set()
+        return at_top.union(fnmatch.filter(names, "__pycache__"), fnmatch.filter(names, ".*_cache"))
 
     shutil.copytree(ROOT, target, ignore=skipped, symlinks=True)
     copy_found_out(target)
@@ -142,8 +126,9 @@ def make(target: Path, *, with_models: bool = True) -> TinyFull:
     data_files.write(root)
     hub.mkdir()
     if with_models:
-        words = [reveal(entry.findings) for entry in _made("summaries", 200)]
-        words += [reveal(entry.prompt) for entry in _made("judged_pairs", 4)]
+        generated = partial(load, source="synthetic", seed=0, root=None)
+        words = [reveal(entry.findings) for entry in generated("summaries", size=200)]
+        words += [reveal(entry.prompt) for entry in generated("judged_pairs", size=4)]
         models.write(outlook.hub_models(steps.graph("full")), hub, words)
     project = TinyFull(path, root, hub)
     measure_files(project)
@@ -168,10 +153,8 @@ def _write_profile(target: Path) -> None:
     rales, summarization = experiments["rales"], experiments["summarization"]
     # An encoder is sixteen cells: one of words (BERT), one of bytes (RoBERTa), and the one that a cell makes.
     # The other architectures are trained by the cells of entities and of summaries.
-    families = ("bert", "roberta", "in_domain")
-    rales["encoders"] = [
-        entry for entry in _one_of_each_family(rales["encoders"]) if _family(entry) in families
-    ]
+    first = _one_of_each_family(rales["encoders"])
+    rales["encoders"] = [entry for entry in first if _family(entry) in ("bert", "roberta", "in_domain")]
     rales["trials"] = dict.fromkeys(rales["trials"], 1)
     spans = experiments["ratescore"]["initial_models"]
     spans["span"] = _one_of_each_family(spans["span"])
@@ -207,21 +190,9 @@ def _different(section: dict[str, Any]) -> dict[str, Any]:
     return {name: entry for name, entry in section["systems"].items() if name in first.values()}
 
 
-def _made(role: str, size: int) -> list[Any]:
-    return load(role, "synthetic", size=size, seed=0, root=None)
-
-
 def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    both = {
-        key: _merged(base[key], value)
-        for key, value in changes.items()
-        if isinstance(value, dict) and isinstance(base.get(key), dict)
-    }
-    return {**base, **changes, **both}
-
-
-def _manifest(path: Path, name: str) -> dict[str, Any]:
-    manifest: dict[str, Any] = yaml.safe_load(
-        (path / "data_manifests" / "datasets" / f"{name}.yml").read_text(encoding="utf-8")
-    )
-    return manifest
+    merged = base | changes
+    for key, value in changes.items():
+        if isinstance(value, dict) and isinstance(base.get(key), dict):
+            merged[key] = _merged(base[key], value)
+    return merged

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
 from radeval_lib.paths import ROOT
 from tests.copies import copy_found_out
@@ -70,6 +71,14 @@ def cells(profile):
     return [Cell.of("facts/cell", number=n) for n in profile.section("counting", Settings).numbers]
 """
 
+BOOK = {
+    "index.md": "# A tiny book\n\n```{bibliography}\n```\n",
+    "glossary.md": "(glossary)=\n# Words\n\n```{glossary}\ncandidate\n  The text that is judged.\n```\n",
+    "how_to_cite.md": "(how-to-cite)=\n# How to cite\n\n<!-- cite: book -->\n",
+    "_toc.yml": "format: jb-book\nroot: index\nchapters:\n- file: notebooks/facts/one\n"
+    "- file: notebooks/facts/two\n- file: glossary\n- file: how_to_cite\n",
+}
+
 
 @dataclass(frozen=True)
 class TinyRepository:
@@ -88,8 +97,10 @@ class TinyRepository:
         target = self.path / "notebooks" / f"{name}.md"
         target.parent.mkdir(parents=True, exist_ok=True)
         values = "\n".join(f"{key} = {value!r}" for key, value in (parameters or {}).items())
-        facts = {"title": name, "name": name, "body": body, "declares": declares, "parameters": values}
-        text = HEADER.format(**facts, begin=f", {begin}" if begin else "")
+        begin = f", {begin}" if begin else ""
+        text = HEADER.format(
+            title=name, name=name, body=body, declares=declares, parameters=values, begin=begin
+        )
         target.write_text(text, encoding="utf-8")
 
     def plan_jobs(self, numbers: Sequence[int]) -> Path:
@@ -147,36 +158,15 @@ def tiny_repository(target: Path) -> TinyRepository:
     profile = target / "data_manifests" / "profiles" / "embedded.yml"
     settings = profile.read_text(encoding="utf-8")  # how busy the machine is decides nothing
     profile.write_text(settings.replace("limits: {", "limits: {start_seconds: 1800, "), encoding="utf-8")
-    (target / "book").mkdir()
-    (target / "book" / "index.md").write_text("# A tiny book\n\n```{bibliography}\n```\n", encoding="utf-8")
-    (target / "book" / "glossary.md").write_text(
-        "(glossary)=\n# Words\n\n```{glossary}\ncandidate\n  The text that is judged.\n```\n",
-        encoding="utf-8",
-    )
-    cited = "(how-to-cite)=\n# How to cite\n\n<!-- cite: book -->\n"
-    (target / "book" / "how_to_cite.md").write_text(cited, encoding="utf-8")
-    pages = ("notebooks/facts/one", "notebooks/facts/two", "glossary", "how_to_cite")
-    (target / "book" / "_toc.yml").write_text(
-        "\n".join(
-            ["format: jb-book", "root: index", "chapters:", *(f"- file: {page}" for page in pages), ""]
-        ),
-        encoding="utf-8",
-    )
-    for path in (target / "data_manifests" / "papers").glob("*/paper.yml"):
-        head, _, ledger = path.read_text(encoding="utf-8").partition("\nexhibits:")
-        path.write_text(f"{head}\nexhibits: []\n", encoding="utf-8")
-        if path.parent.name == "facts":
-            facts, described, blocks = path, head, ledger.split("\n  - id: ")[1:]
+    for name, text in BOOK.items():
+        (target / "book").mkdir(exist_ok=True)
+        (target / "book" / name).write_text(text, encoding="utf-8")
     moved = {"facts.table1": "facts/one", "facts.table2": "facts/two"}
-    kept = [
-        "\n".join(
-            f"    notebook: {moved[b.splitlines()[0]]}" if "  notebook: " in line else line
-            for line in b.splitlines()
-        )
-        for b in blocks
-        if b.splitlines()[0] in moved
-    ]
-    facts.write_text("\n  - id: ".join([f"{described}\nexhibits:", *kept]) + "\n", encoding="utf-8")
+    for path in (target / "data_manifests" / "papers").glob("*/paper.yml"):
+        paper = yaml.safe_load(path.read_text(encoding="utf-8"))
+        exhibits = [entry for entry in paper["exhibits"] if entry["id"] in moved]
+        paper["exhibits"] = [entry | {"notebook": moved[entry["id"]]} for entry in exhibits]
+        path.write_text(yaml.safe_dump(paper, sort_keys=False, allow_unicode=True), encoding="utf-8")
     repository = TinyRepository(target)
     repository.write("facts/one", RECORDS.format(exhibit="facts.table1"))
     repository.write("facts/two", RECORDS.format(exhibit="facts.table2"))

@@ -91,13 +91,8 @@ def test_its_modules_judge_alone_as_they_do_here(tmp_path: Path) -> None:
         "assert not hasattr(yaml, 'CSafeLoader')\n"
         "print(json.dumps([shown_as_json(*pair) for pair in json.load(sys.stdin)]))"
     )
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program],
-        input=json.dumps(PAIRS),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    alone, pairs = [sys.executable, "-I", "-S", "-c", program], json.dumps(PAIRS)
+    done = subprocess.run(alone, input=pairs, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert json.loads(done.stdout) == [by_rules.shown_as_json(*pair) for pair in PAIRS]
 
@@ -131,22 +126,19 @@ def test_examples_have_the_errors_that_they_are_named_for() -> None:
         assert listed == sorted((CATEGORIES[letter], significant) for letter, significant in planted)
 
 
-def test_the_page_of_the_judge_is_left_out_without_it(tmp_path: Path, package: Path) -> None:
+def test_the_page_has_the_judge_as_one_block_of_html_or_says_what_it_lacks(
+    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browser_judge, "examples", lambda: [("a", '"><script>x</script>', "y\n\nz")])
     pages = []
     for judge in (False, True):
         staging.stage(tmp_path / "executed", tmp_path / "book", judge=judge)
         pages.append((tmp_path / "book" / "try_the_judge.md").read_text(encoding="utf-8"))
     without, with_it = pages
-    assert "(try-the-judge)=\n# Try the judge (left out)" in without
+    assert "(left out)" in without
     assert browser_judge.specifier() in without
-    assert '<div id="judge"' in with_it
-    assert browser_judge.MARK not in without + with_it
-
-
-def test_the_form_is_one_block_of_html_in_markdown_and_its_texts_are_escaped(
-    package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(browser_judge, "examples", lambda: [("a", '"><script>x</script>', "y\n\nz")])
-    _, form = browser_judge.staged()
+    form = browser_judge.staged()[1]
+    assert form in with_it
     assert "\n\n" not in form
-    assert form.count("<script") == 1  # its own
+    assert form.count("<script") == 1  # its own: the texts of examples are escaped
+    assert browser_judge.MARK not in without + with_it

@@ -8,7 +8,6 @@ import pytest
 
 from radeval_lib.pipeline import citing
 from radeval_lib.study import begin, check_value, record
-from radeval_lib.study.exhibit_html import exhibit_html
 from radeval_lib.study.results import Result
 
 
@@ -27,27 +26,12 @@ def test_a_result_is_cited_by_exhibit_commit_and_date(
     result.provenance["code"].update({"commit": commit, "dirty": False})
     entry = citing.of_result(result)
     assert entry.startswith("@misc{radeval-rales-eq-aklu-printed,")
-    for field in (
-        "RaLEs, App D: ",
-        "inconsistent (printed)",
-        "year = {2026}",
-        "date = {2026-01-02}",
-        "note = {commit 0123456789ab}",
-        f"/owner/study/blob/{commit}/notebooks/rales/calibration.md}}",
-    ):
+    link = f"/owner/study/blob/{commit}/notebooks/rales/calibration.md}}"
+    for field in ("inconsistent (printed)", "date = {2026-01-02}", "note = {commit 0123456789ab}", link):
         assert field in entry
     result.provenance["code"]["dirty"] = True
     assert "note = {changed after commit 0123456789ab}" in citing.of_result(result)
-
-
-def test_what_latex_would_read_otherwise_is_escaped() -> None:
     assert r"title = {{Iron \& 5\% of DeBERTa\_v3}}" in citing.bibtex("x", "Iron & 5% of DeBERTa_v3", "", "")
-
-
-def test_the_book_puts_a_citation_where_a_result_is_shown(result: Result) -> None:
-    html = citing.with_citation(exhibit_html(result), [result])
-    assert "<pre>@misc{radeval-rales-eq-aklu-printed," in html
-    assert "<!-- citation" not in html
 
 
 def test_pages_link_to_the_repository_where_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

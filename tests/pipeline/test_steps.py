@@ -5,41 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import huggingface_hub
 import pytest
 import yaml
 
 from radeval_lib.errors import ParameterError, RadevalError
+from radeval_lib.models import catalog
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import engine, steps
+from radeval_lib.pipeline import engine, outlook, steps
 from radeval_lib.pipeline.steps import Graph
-
-
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [
-        ("running facts/one", "facts/one"),
-        ("Job 12: running rales/fitting/in_domain-every", "rales/fitting/in_domain-every"),
-        ("rendering the book", "the book"),
-        ("still running facts/one", None),
-        ("1 of 3 steps (33%) done", None),
-        ("", None),
-    ],
-)
-def test_a_line_names_its_step(line: str, name: str | None) -> None:
-    assert steps.named(line) == name
-
-
-def test_the_first_pages_are_those_that_wait_for_no_cell() -> None:
-    whole, first = steps.graph("smoke"), steps.graph("smoke", at_once=True)
-    waiting = set(whole.pages) - set(first.pages)
-    assert waiting
-    assert all(whole.cells_before(page) for page in waiting)
-    assert not any(whole.cells_before(page) for page in first.pages)
-    assert first.names == first.pages
-    assert "across/at_a_glance" in first.pages
 
 
 def test_pages_that_run_models_take_what_cells_take_of_a_cluster() -> None:
@@ -58,7 +36,6 @@ def test_pages_that_run_models_take_what_cells_take_of_a_cluster() -> None:
     ("only", "there", "absent"),
     [
         ("rales", {"rales/datasets", "across/audit"}, {"green/method"}),
-        ("across", {"across/audit"}, {"green/method"}),
         ("green/method", {"green/method"}, {"green/summary", "across/audit"}),
         ("rales.table3", {"rales/nlu_scores"}, {"rales/datasets", "across/audit"}),
     ],
@@ -67,11 +44,8 @@ def test_pages_are_chosen_by_folder_notebook_or_exhibit(only: str, there: set[st
     pages = set(steps.graph("smoke", [only]).pages)
     assert there <= pages
     assert not absent & pages
-
-
-def test_an_unknown_choice_of_pages_names_those_near_it() -> None:
-    with pytest.raises(ParameterError, match=r"Near it: .*rales.table3"):
-        steps.graph("smoke", ["rales.tabel3"])
+    with pytest.raises(ParameterError, match="Near it: "):
+        steps.graph("smoke", [f"{only}x"])
 
 
 @pytest.fixture
@@ -80,18 +54,6 @@ def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     monkeypatch.setattr(steps, "BUILD", tmp_path)
     monkeypatch.setattr(engine.forkserver, "serving", lambda: nullcontext({}))
     return steps.graph("smoke")
-
-
-def test_results_of_notebooks_that_are_gone_are_removed_and_nothing_else(graph: Graph) -> None:
-    page, gone = graph.results("green/method"), graph.results("green/gone")
-    for folder in (page, gone):
-        folder.mkdir(parents=True)
-    stray = gone.parent / ".DS_Store"
-    stray.touch()
-    graph.discard_removed()
-    assert page.is_dir()
-    assert stray.is_file()
-    assert not gone.exists()
 
 
 @pytest.mark.parametrize("fails", [True, False])
@@ -113,26 +75,20 @@ def test_the_first_pages_may_fail_and_the_build_goes_on(
 
 
 def test_what_is_damaged_or_of_another_version_is_removed_and_named(graph: Graph) -> None:
-    left = {
-        "facts/agreement/facts.table1.printed.json": json.dumps({"format": 2, "sha256": "0"}),
-        "across/audit/headline_unheard_of.json": "{}",
+    name, cell = next(iter(graph.cells.items()))
+    results = graph.output_dir / "results"
+    damaged = {
+        results / "facts/agreement/facts.table1.printed.json": json.dumps({"format": 2, "sha256": "0"}),
+        results / "across/audit/headline_unheard_of.json": "{}",
+        steps.cells.folder(graph.output_dir, cell) / "cell.json": '{"sha256": {}}',
+        graph.executed("facts/agreement"): "{}",
     }
-    for name, text in left.items():
-        path = graph.output_dir / "results" / name
+    for path, text in damaged.items():
         path.parent.mkdir(parents=True)
         path.write_text(text, encoding="utf-8")
-    name, cell = next(iter(graph.cells.items()))
-    folder = steps.cells.folder(graph.output_dir, cell)
-    folder.mkdir(parents=True)
-    (folder / "cell.json").write_text('{"sha256": {}}', encoding="utf-8")
-    executed = graph.executed("facts/agreement")
-    executed.parent.mkdir(parents=True)
-    executed.write_text("{}", encoding="utf-8")
     named = [line.split(": ")[1] for line in engine.discard_unreadable(graph)]
     assert sorted(named) == sorted(["across/audit", "facts/agreement", name])
-    assert not list((graph.output_dir / "results").glob("*/*"))
-    assert not executed.exists()
-    assert not folder.exists()
+    assert not any(path.exists() for path in damaged)
 
 
 @pytest.mark.parametrize("printed", ["radbook: one.md: code cell 3: it broke", "ValueError: no colour"])
@@ -150,7 +106,32 @@ def test_an_estimate_counts_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Graph, "expected", lambda *_: 300.0)
     progress = engine._Progress(steps.graph("smoke"), 2)
     waiting = steps.waiting_line(["running facts/agreement", "running green/method", "something else"])
-    assert progress.shown("running before the list") == ""
-    assert progress.shown(waiting) == "2 steps, about 5 min"
-    assert progress.shown("Job 3: running facts/agreement") == "running facts/agreement"
-    assert progress.shown("1 of 2 steps (50%) done") == "1 of 2 steps done, about 2 min left"
+    lines = ["running before the list", waiting, "Job 3: running facts/agreement", "1 of 2 steps (50%) done"]
+    assert [progress.shown(line) for line in lines] == [
+        "", "2 steps, about 5 min", "running facts/agreement", "1 of 2 steps done, about 2 min left",
+    ]  # fmt: skip
+
+
+def test_steps_take_what_they_took_or_what_others_of_their_notebook_took(graph: Graph) -> None:
+    first, second, third, *_ = (name for name in graph.cells if name.startswith("ratescore/ner_training/"))
+    steps.note_seconds(graph.output_dir, first, 1800)
+    assert graph.expected(first) == graph.expected(second) == 1800
+    (graph.output_dir / "seconds" / f"{second}.txt").write_text("damaged", encoding="utf-8")
+    assert graph.expected(third) == 1800
+    assert graph.expected("green/judge_models") > 0
+
+
+def test_a_model_is_here_if_the_revision_that_would_be_loaded_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lookup = partial(huggingface_hub.try_to_load_from_cache, cache_dir=tmp_path)
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lookup)
+    revisions = {"bert-base-uncased": catalog.load("bert_base").revision, "bert-large-uncased": "0" * 40}
+    for name, revision in revisions.items():
+        model = tmp_path / f"models--google-bert--{name}"
+        (model / "snapshots" / revision).mkdir(parents=True)
+        (model / "snapshots" / revision / "model.safetensors").touch()
+        (model / "refs").mkdir()
+        (model / "refs" / "main").write_text(revision, encoding="utf-8")
+    is_here = outlook.hub_models(steps.graph("full"))
+    assert [is_here[f"google-bert/{name}"] for name in revisions] == [True, False]
