@@ -1,4 +1,4 @@
-"""Time and memory of `radbook score` by the number of pairs, Parquet in and out.
+"""Time and memory of `radbook score` by the number of pairs, CSV in and out.
 
     python benchmarks/score_curve.py --input indiana_reports.csv --pairs 1000 10000 --metric bleu
 
@@ -7,12 +7,12 @@ sentence of either text also gets a number of its own, `(image 48213)`: no two t
 a file are the same, so nothing that is kept of one pair spares work for another. Real reports repeat their
 sentences, and take less. Each file is scored by a run of its own. Told are its time from start to end, the
 processor time of all its processes, and the largest peak of memory of one, which is looked up twice a second.
-Needs pyarrow.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import resource
 import subprocess
@@ -26,8 +26,6 @@ from pathlib import Path
 
 import joblib
 import psutil
-import pyarrow
-from pyarrow import parquet
 
 from radeval_lib import data
 from radeval_lib.data import openi
@@ -48,24 +46,23 @@ def pairs_of(texts: list[list[str]]) -> Iterator[dict[str, str]]:
 
 def write_pairs(texts: list[list[str]], number: int, path: Path) -> None:
     """Write a file of so many pairs."""
-    schema = pyarrow.schema([("reference", pyarrow.string()), ("candidate", pyarrow.string())])
-    with parquet.ParquetWriter(path, schema) as writer:
-        rows = islice(pairs_of(texts), number)
-        while group := list(islice(rows, 10_000)):
-            writer.write_table(pyarrow.Table.from_pylist(group, schema))
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, ["reference", "candidate"])
+        writer.writeheader()
+        writer.writerows(islice(pairs_of(texts), number))
 
 
 def peaks(process: subprocess.Popen[bytes]) -> list[float]:
     """Return the most memory that it and each process which it began had resident, in MiB, once it has
     ended."""
-    found: dict[int, float] = {}
+    by_process: dict[int, float] = {}
     while process.poll() is None:
         with suppress(psutil.NoSuchProcess):
             parent = psutil.Process(process.pid)
-            for one in (parent, *parent.children(recursive=True)):
-                found[one.pid] = max(found.get(one.pid, 0), one.memory_info().rss / 2**20)
+            for each in (parent, *parent.children(recursive=True)):
+                by_process[each.pid] = max(by_process.get(each.pid, 0), each.memory_info().rss / 2**20)
         time.sleep(0.5)
-    return list(found.values())
+    return list(by_process.values())
 
 
 def main() -> None:
@@ -77,26 +74,26 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=joblib.cpu_count())
     given, options = parser.parse_known_args()  # the options are those of `radbook score`
     texts = [
-        [one.text for one in statements(text)]
-        for one in openi.load(given.input)
-        if (text := data.reveal(one.findings)).strip()
+        [statement.text for statement in statements(text)]
+        for report in openi.load(given.input)
+        if (text := data.reveal(report.findings)).strip()
     ]
     with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder) / "pairs.parquet", Path(folder) / "scores.parquet"
+        source, target = Path(folder) / "pairs.csv", Path(folder) / "scores.csv"
         files = ["--input", str(source), "--output", str(target), "--workers", str(given.workers)]
         for number in given.pairs:
             write_pairs(texts, number, source)
             before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
             process = subprocess.Popen([sys.executable, "-m", "radeval_lib.cli", "score", *options, *files])
-            found = peaks(process)
+            of_processes = peaks(process)
             spent = time.perf_counter() - started
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            if process.returncode or parquet.read_metadata(target).num_rows != number:
+            if process.returncode:
                 sys.exit(f"status {process.returncode}")
             row = {"pairs": number, "workers": given.workers, "seconds": round(spent, 1)}
             row |= {"processor_s": round(processor, 1), "pairs_per_s": round(number / spent)}
-            row |= {"pairs_per_processor_s": round(number / processor), "peak_mib": round(max(found))}
+            row |= {"pairs_per_processor_s": round(number / processor), "peak_mib": round(max(of_processes))}
             print(json.dumps(row), flush=True)
 
 

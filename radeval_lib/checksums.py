@@ -1,9 +1,13 @@
-"""The one SHA-256 of the project: of a file's bytes, of a folder's files, of bytes, of a text."""
+"""The one SHA-256 of the project: of a file, of a folder's files, of bytes, of a text, of a program."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from pathlib import Path
+from typing import Any
+
+from radeval_lib import own_yaml
 
 
 def state(path: Path) -> tuple[int, ...]:
@@ -33,3 +37,36 @@ def of_bytes(content: bytes) -> str:
 def of_text(text: str) -> str:
     """Return hexadecimal SHA-256 of a text as UTF-8; lone surrogates are encoded as they are."""
     return of_bytes(text.encode("utf-8", "surrogatepass"))
+
+
+def of_source(content: bytes, ending: str) -> str:
+    """Return hexadecimal SHA-256 of what a program (``.py``) or a YAML file, by its ``ending``, says.
+
+    Comments, docstrings and layout do not count; types of keys and values and the order of keys do.
+
+    Raises
+    ------
+    SyntaxError
+        If a program does not parse.
+    UnicodeDecodeError, yaml.YAMLError
+        If a YAML file is not what :func:`radeval_lib.own_yaml.parse` reads.
+    """
+    if ending != ".py":
+        return of_text(repr(own_yaml.parse(content.decode("utf-8"))))
+    return of_text(repr(_plain(ast.parse(content))))
+
+
+def _plain(part: Any) -> Any:
+    """Return a part of a program's syntax tree, without docstrings, as plain data."""
+    if isinstance(part, list):
+        return [_plain(item) for item in part]
+    if not isinstance(part, ast.AST):
+        return part
+    fields = dict(ast.iter_fields(part))
+    if isinstance(part, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        first = part.body[0] if part.body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            fields["body"] = part.body[1:]
+    # Fields that are empty are left out, since versions of Python differ in which there are.
+    filled = ((name, value) for name, value in fields.items() if value not in (None, []))
+    return type(part).__name__, [(name, _plain(value)) for name, value in filled]

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -121,34 +120,3 @@ def test_what_the_bare_installation_lacks_is_named_with_its_extra(
     done = _bash(f"radbook {command}", python, folder)
     assert done.returncode == 2
     assert f"'.[{extras}]'" in done.stderr
-
-
-PARQUET = """
-import pandas as pd, radeval_lib
-from radeval_lib.metrics import MetricError, score_file
-
-texts = {"reference": ["Left effusion."], "candidate": ["Right effusion."]}
-frame = pd.DataFrame({"n": [7], "x": [0.5], "when": [pd.Timestamp("2026-01-02")], **texts})
-frame.to_parquet("in.parquet")
-score_file("green_rules_errors", "in.parquet", "out.parquet")
-score_file("green_rules_errors", "in.parquet", "out.jsonl")
-found = pd.read_parquet("out.parquet")
-pd.testing.assert_frame_equal(found[["n", "x", *texts]], frame[["n", "x", *texts]])
-assert "2026-01-02" in str(found["when"][0])
-assert found["green_rules_errors"].tolist() == [0.25]
-assert radeval_lib.score(frame)["green_rules_errors"].tolist() == [0.25]
-open("bad.parquet", "wb").write(b"PAR1 no")
-try:
-    score_file("bleu", "bad.parquet", "none.csv")
-except MetricError as error:
-    print(error)
-"""
-
-
-@pytest.mark.nightly
-def test_parquet_is_an_extra_away(python: Path, folder: Path) -> None:
-    subprocess.run([sys.executable, "-m", "uv", "pip", "install", "--python", python, "pyarrow"], check=True)
-    (folder / "tables.py").write_text(PARQUET, encoding="utf-8")
-    done = _run("python tables.py", python, folder)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("bad.parquet: not a Parquet file")

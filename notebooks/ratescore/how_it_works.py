@@ -269,6 +269,22 @@ def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
     )
 
 
+def terms(result: Explanation) -> pd.DataFrame:
+    """Return a row for each term of the two sums of a score."""
+    sides = {
+        "precision": (result.precision, result.candidate, result.reference),
+        "recall": (result.recall, result.reference, result.candidate),
+    }
+    rows = []
+    for name, (direction, queries, others) in sides.items():
+        for match in direction.matches if direction else ():
+            (entity, kind), (nearest, other_kind) = queries[match.query], others[match.match]
+            row = {"direction": name, "entity": entity, "type": kind}
+            row |= {"matched entity": nearest, "matched type": other_kind, "cosine": match.cosine}
+            rows.append({**row, "weight": match.weight, "penalty": match.penalty, "term": match.term})
+    return pd.DataFrame(rows)
+
+
 def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:
     """Return the pair's entities with types to choose, or to leave out, and the score that follows in the
     page.

@@ -37,6 +37,15 @@ _PLACES = {
 _COLOURS = dict(zip(("obs-dp", "obs-da", "anat-dp"), plots.PALETTE, strict=False))
 
 
+def triplets(graph: Graph, ends: str = "outgoing") -> list[tuple[str, str, int]]:
+    """Return the triplets (entity, label, has a relation) of Appendix A.2, in the annotation's order; a
+    relation counts for its source alone, or with ``either`` for both of its ends."""
+    related = {key for key, entity in graph.items() if entity.relations}
+    if ends == "either":
+        related |= {other for entity in graph.values() for _, other in entity.relations}
+    return [(entity.tokens, entity.label, int(key in related)) for key, entity in graph.items()]
+
+
 def check_schema(example: Example) -> list[Check]:
     """Return whether the paper names two concepts, three levels of one, four labels and three types of
     relation, and its example uses these labels and relates two entities at a time."""
@@ -86,11 +95,11 @@ class Example:
         nodes, edges, _ = (words.replace("- ", "") for _, words in quotations("rrs.example_a2_graph"))
         inside = nodes[nodes.index("{") + 1 : nodes.rindex("}")]
         pairs = (pair.split(",") for pair in re.findall(r"\(([^()]*)\)", edges))
-        triplets = printed("rrs.example_a2_graph")
+        entries = printed("rrs.example_a2_graph")
         return cls(
             [name.strip() for name in inside.split(",")],
             [(first.strip(), second.strip()) for first, second in pairs],
-            dict(zip(triplets["entity"], triplets["label"], strict=True)),
+            dict(zip(entries["entity"], entries["label"], strict=True)),
         )
 
     @property
@@ -143,14 +152,12 @@ class Example:
         """Return how many of the printed third elements each rule on the ends of an edge gives."""
         turned = replace(self, edges=[(second, first) for first, second in self.edges])
         rules = {
-            "the start": radgraph.triplets(self.graph()),
-            "the end": radgraph.triplets(turned.graph()),
-            "either end": radgraph.triplets(self.graph(), "either"),
+            "the start": triplets(self.graph()),
+            "the end": triplets(turned.graph()),
+            "either end": triplets(self.graph(), "either"),
         }
         wanted = dict(zip(printed_triplets["entity"], printed_triplets["value"], strict=True))
-        return {
-            rule: sum(flag == wanted[name] for name, _, flag in triplets) for rule, triplets in rules.items()
-        }
+        return {rule: sum(flag == wanted[name] for name, _, flag in third) for rule, third in rules.items()}
 
     def draw(self) -> Axes:
         """Return entities as boxes in the colour of their label, edges as arrows."""
@@ -175,7 +182,7 @@ def scores_by_level(reference: Graph, candidates: Iterable[tuple[str, Graph]]) -
     """
 
     def either(graph: Graph) -> float:
-        ours, theirs = (set(radgraph.triplets(side, "either")) for side in (reference, graph))
+        ours, theirs = (set(triplets(side, "either")) for side in (reference, graph))
         return 2 * len(ours & theirs) / max(1, len(ours) + len(theirs))
 
     rows = [
@@ -256,7 +263,7 @@ def beside_printed(rows: pd.DataFrame, graph: Graph) -> pd.DataFrame:
     Columns: ``entity``, ``label printed``, ``label found``, ``relation printed``, ``relation found``; ``–``
     where the graph has no such entity. Capitals do not count.
     """
-    triplet = {words.lower(): (label.lower(), str(flag)) for words, label, flag in radgraph.triplets(graph)}
+    triplet = {words.lower(): (label.lower(), str(flag)) for words, label, flag in triplets(graph)}
     ours = [triplet.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]
     return pd.DataFrame(
         {

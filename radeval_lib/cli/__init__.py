@@ -58,7 +58,7 @@ settings_option = click.option(
     "--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric."
 )
 input_option = click.option(
-    "--input", "input_path", required=True, type=FILE, help="CSV, TSV, JSON lines (.jsonl) or Parquet."
+    "--input", "input_path", required=True, type=FILE, help="CSV, TSV or JSON lines (.jsonl)."
 )
 
 _EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}

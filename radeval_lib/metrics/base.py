@@ -144,8 +144,11 @@ def _rules_digest() -> str:
     files = [path for path in (library / "rules").rglob("*") if path.suffix in (".py", ".yml")]
     files = [path for path in files if path.parent.name != "generator"]
     files += Path(__file__).parent.glob("observations.*")
-    named = sorted((f"{path.parent.name}/{path.name}", checksums.of_file(path)) for path in files)
-    return checksums.of_text("\n".join(f"{name} {digest}" for name, digest in named))
+    digests = (checksums.of_source(path.read_bytes(), path.suffix) for path in files)
+    named = sorted(
+        f"{path.parent.name}/{path.name} {digest}" for path, digest in zip(files, digests, strict=True)
+    )
+    return checksums.of_text("\n".join(named))
 
 
 Pair = tuple[str, str]

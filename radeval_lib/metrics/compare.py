@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from radeval_lib import provenance
 from radeval_lib.errors import listed, naming_keywords, plain
+from radeval_lib.metrics import error_profile
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, settings_by_name
 from radeval_lib.metrics.cautions import Cautions
-from radeval_lib.metrics.error_profile import ErrorCounts, as_text, records
 from radeval_lib.metrics.file_scoring import table
 from radeval_lib.metrics.scoring import (
     CANDIDATE,
@@ -36,13 +36,10 @@ from radeval_lib.metrics.scoring import (
     system_of,
 )
 from radeval_lib.paths import REFERENCES
-from radeval_lib.stats.base import group_numbers
+from radeval_lib.stats.base import FloatArray, OfSums, group_numbers
 from radeval_lib.stats.inference import rule_of_three, wilson
 from radeval_lib.stats.resampling import mean_of_sums
 from radeval_lib.stats.system_comparison import LEVEL, compare_systems, significance_clusters
-
-if TYPE_CHECKING:
-    from radeval_lib.stats.base import FloatArray, OfSums
 
 RESAMPLES = 10_000  # of the bootstrap, and of randomization tests
 FLOOR = ("floor: one text", "floor: shuffled")
@@ -68,7 +65,7 @@ class Comparison:
         twenty of its pairs is called better only together with these; one most of whose candidates say
         nothing that can be judged is not ranked.
     profile : where the rule-based judge scores, errors by kind and urgent findings found, as
-        :func:`radeval_lib.metrics.error_profile.ErrorCounts.profile` returns them; else empty.
+        :func:`radeval_lib.metrics.error_profile.profile` returns them; else empty.
     rows : references; ``systems`` has the number of cases, which are fewer where several rows are of one.
     resamples, seed : of the intervals and tests.
     """
@@ -101,7 +98,7 @@ class Comparison:
             parts.append(self.all_pairs().to_string(index=False))
         if every and len(self.profile):
             head = "Errors per 100 pairs and share of urgent findings found, by the rule-based judge:"
-            parts.append(f"{head}\n{as_text(self.profile).to_string()}")
+            parts.append(f"{head}\n{error_profile.as_text(self.profile).to_string()}")
         return "\n\n".join(filter(None, [*parts, "\n".join(self._notes())]))
 
     def _notes(self) -> list[str]:
@@ -191,7 +188,11 @@ class Comparison:
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as JSON has it; what has no number is null."""
         content = {
-            name.replace("_", " "): records(value) if isinstance(value, pd.DataFrame) else value
+            name.replace("_", " "): (
+                value.astype(object).where(value.notna(), None).to_dict("records")
+                if isinstance(value, pd.DataFrame)
+                else value
+            )
             for name, value in vars(self).items()
         }
         texts = {"methods": self.methods(), "references": self.references()}
@@ -266,7 +267,7 @@ def compare(
     ready = [name for name in settings if any(f"{name}:{system}" in frame for system in columns)]
     measured = {name: _given(name, frame, columns) for name in ready}
     wanted = {name: settings[name] for name in settings if name not in measured}
-    left_out, cautions, errors = dict[str, str](), Cautions(settings), ErrorCounts()
+    left_out, cautions, errors = dict[str, str](), Cautions(settings), dict[str, FloatArray]()
     texts = _texts(frame, columns, floor)
     if wanted and texts is None:
         lacking = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
@@ -274,17 +275,13 @@ def compare(
         raise MetricError(f"no column {plain(lacking, 40)!r}", "references", remedy)
     if texts is not None:
         chosen = choose(wanted) if wanted else Chosen({}, {}, {})
-        evaluation = evaluate(texts, chosen.metrics, "references", counted=True)
+        evaluation = evaluate(texts, chosen.metrics, "references")
         chosen.leave_out(evaluation.failed)
         left_out = chosen.left_out
         names = [system_of(column) or CANDIDATE for column in evaluation.columns]
         measured |= {name: _measured(chosen, name, evaluation, names) for name in chosen.metrics}
         evaluation.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
-        counted = (evaluation.scored[name].errors for name in chosen.metrics)
-        for at, counts in enumerate(next(filter(None, counted), [])):
-            row, position = divmod(at, len(names))
-            if names[position] not in FLOOR:
-                errors.add(names[position], int(cases[row]), counts)
+        errors = _errors(evaluation, chosen, names)
     tables = {name: _by_case(part.tables, cases) for name, part in measured.items()}
     about = {name: part.about for name, part in measured.items()}
     values = {name: part.value for name, part in measured.items()}
@@ -306,7 +303,7 @@ def compare(
         left_out,
         notes,
         verdicts,
-        errors.profile(resamples=resamples, seed=seed),
+        error_profile.profile(_by_case(errors, cases), resamples=resamples, seed=seed),
         len(frame),
         resamples,
         seed,
@@ -323,8 +320,7 @@ def compare_files(
     seed: int = 0,
     floor: bool = False,
 ) -> Comparison:
-    """Compare systems whose candidates are in a file, CSV, TSV, JSON lines or Parquet, or in one for each
-    system.
+    """Compare systems whose candidates are in a file, CSV, TSV or JSON lines, or in one for each system.
 
     Parameters
     ----------
@@ -465,7 +461,7 @@ def _measured(chosen: Chosen, name: str, evaluation: Evaluation, systems: list[s
     assert scores is not None
     statistics, value = metric.corpus(scores)
     of_corpus = bool(metric.corpus_variant)
-    signature = metric.signature(in_context=evaluation.in_context, of_corpus=of_corpus)
+    signature = metric.signature(in_context=evaluation.contexts is not None, of_corpus=of_corpus)
     about = {
         "value": "corpus" if of_corpus else "mean",
         "signature": str(signature),
@@ -477,6 +473,22 @@ def _measured(chosen: Chosen, name: str, evaluation: Evaluation, systems: list[s
     }
     tables = {system: statistics[first :: len(systems)] for first, system in enumerate(systems)}
     return _Measured(tables, value, about)
+
+
+def _errors(evaluation: Evaluation, chosen: Chosen, systems: list[str]) -> dict[str, FloatArray]:
+    """Return by system what the first rule-based judge among the metrics counts in each row, but for
+    :data:`FLOOR`; empty if there is no such metric."""
+    judges = (name for name, metric in chosen.metrics.items() if metric.by_rules and metric.reads_context())
+    scores = evaluation.scored[judge].scores if (judge := next(judges, None)) else None
+    if scores is None:
+        return {}
+    contexts = evaluation.contexts or [None] * len(evaluation.pairs)
+    cases = zip(evaluation.pairs, scores.details, contexts, strict=True)
+    counts = [
+        (*error_profile.error_counts(*pair, judgement, context), 1) for pair, judgement, context in cases
+    ]
+    table = np.array(counts, dtype=np.float64)
+    return {system: table[at :: len(systems)] for at, system in enumerate(systems) if system not in FLOOR}
 
 
 def _direction(metric: Metric | type[Metric]) -> dict[str, Any]:

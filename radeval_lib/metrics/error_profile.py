@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 
 from radeval_lib.rules.judge import JudgedError, Judgement
 from radeval_lib.rules.judge.alignment import align, by_side
-from radeval_lib.rules.judge.items import Item, said
+from radeval_lib.rules.judge.items import said
 from radeval_lib.rules.lexicon.significance import Context, significance
 from radeval_lib.rules.reader.vocabulary import vocabulary
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from radeval_lib.stats.base import FloatArray
+from radeval_lib.stats.base import FloatArray
+from radeval_lib.stats.inference import rule_of_three, wilson
+from radeval_lib.stats.resampling import ends, sum_draws, widened
 
 KINDS = (
     "missed finding",
@@ -47,10 +44,11 @@ def error_counts(
     kinds = [kind_of(error) for error in judgement.errors]
     doubts = sum(link.reference.uncertain != link.candidate.uncertain for link in align(ours, theirs))
     urgent = sum(_is_urgent({item.observation, *item.means}, context) for item in ours.stated)
-    missed = sum(
-        error.category == _MISSING and _is_urgent(_read_as(error, ours.stated), context)
-        for error in judgement.errors
-    )
+    missed = 0
+    for error in judgement.errors:
+        if error.category == _MISSING:
+            read_as = (item.means for item in ours.stated if (item.start, item.end) == error.reference_span)
+            missed += _is_urgent({error.observation}.union(*read_as), context)
     counts = [kinds.count(kind) for kind in KINDS[:-1]]
     return (*counts, doubts, max(0, urgent - missed), urgent)
 
@@ -66,83 +64,41 @@ def kind_of(error: JudgedError) -> str:
     return _OF_CATEGORY[error.category]
 
 
-def _read_as(error: JudgedError, items: list[Item]) -> set[str]:
-    """Return the observation of an error, and the diagnoses that the reference reads it as."""
-    spans = (item for item in items if (item.start, item.end) == error.reference_span)
-    return {error.observation}.union(*(item.means for item in spans))
-
-
 def _is_urgent(observations: set[str], context: Context | None) -> bool:
     return any(significance(observation, context).name == "urgent" for observation in observations)
 
 
-class ErrorCounts:
-    """What :func:`error_counts` gives for pairs, as they come, by system."""
+def profile(tables: Mapping[str, FloatArray], *, resamples: int, seed: int) -> pd.DataFrame:
+    """Return errors per 100 pairs by kind, and the share of urgent findings that were found, with intervals.
 
-    def __init__(self) -> None:
-        self._systems: dict[str, tuple[array[int], array[int]]] = {}
+    Parameters
+    ----------
+    tables : by system the sums over each case of what :func:`error_counts` gives for its pairs, and of their
+        number; shape (cases, statistics), two cases or more.
+    resamples, seed : of the bootstrap over cases.
 
-    def __bool__(self) -> bool:
-        return bool(self._systems)
-
-    def add(self, system: str, case: Hashable, counts: Sequence[int]) -> None:
-        """Add a pair of a case."""
-        cases, table = self._systems.setdefault(system, (array("q"), array("i")))
-        cases.append(hash(case))
-        table.extend((*counts, 1))
-
-    def profile(self, *, resamples: int, seed: int) -> pd.DataFrame:
-        """Return errors per 100 pairs by kind, and the share of urgent findings that were found, with
-        intervals.
-
-        Parameters
-        ----------
-        resamples, seed : of the bootstrap over cases.
-
-        Returns
-        -------
-        DataFrame
-            ``system``, ``kind`` (:data:`KINDS`, then :data:`FOUND`), ``count``, ``value``, ``low`` and
-            ``high`` (95 %, percentile; of what did not occur up to 3 per number of cases; Wilson's where the
-            share is 0 or 1). The share is NaN where no reference states anything urgent; with a single case,
-            every end is.
-        """
-        import pandas as pd
-
-        rows = []
-        for system, (cases, pairs) in self._systems.items():
-            _, first, group = np.unique(np.array(cases), return_index=True, return_inverse=True)
-            group = np.argsort(np.argsort(first))[group]  # in the order of rows: hashes differ between runs
-            counts = np.array(pairs, dtype=np.float64).reshape(len(cases), -1)
-            table = np.zeros((int(group.max()) + 1, counts.shape[1]))
-            np.add.at(table, group, counts)
-            total, values, (low, high) = _with_intervals(table, resamples, seed)
-            for at, kind in enumerate((*KINDS, FOUND)):
-                rows.append((system, kind, int(total[at]), *map(float, (values[at], low[at], high[at]))))
-        return pd.DataFrame(rows, columns=["system", "kind", "count", "value", "low", "high"])
+    Returns
+    -------
+    DataFrame
+        ``system``, ``kind`` (:data:`KINDS`, then :data:`FOUND`), ``count``, ``value``, ``low`` and ``high``
+        (95 %, percentile; of what did not occur up to 3 per number of cases; Wilson's where the share is 0 or
+        1). The share is NaN where no reference states anything urgent.
+    """
+    rows = []
+    for system, table in tables.items():
+        total, cases = table.sum(axis=0), len(table)
+        drawn = sum_draws(table, _rates, resamples=resamples, rng=np.random.default_rng(seed))
+        for at, (kind, value) in enumerate(zip((*KINDS, FOUND), _rates(total), strict=True)):
+            low, high = ends(drawn[:, at], widened(cases)) if np.isfinite(value) else (np.nan, np.nan)
+            if kind != FOUND and not total[at]:
+                high = 100 * rule_of_three(cases)
+            if kind == FOUND and value in (0.0, 1.0):
+                low, high = wilson(int(total[at]), int(total[at + 1]))
+            rows.append((system, kind, int(total[at]), float(value), float(low), float(high)))
+    return pd.DataFrame(rows, columns=["system", "kind", "count", "value", "low", "high"])
 
 
-def _with_intervals(
-    table: FloatArray, resamples: int, seed: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the sums over cases, the values, and both ends of their intervals."""
-    total, cases = table.sum(axis=0), len(table)
-    values = _values(total)
-    intervals = np.full((2, len(values)), np.nan)
-    if cases > 1:
-        from radeval_lib.stats.inference import wilson
-        from radeval_lib.stats.resampling import ends, sum_draws, widened
-
-        finite = np.isfinite(values)
-        drawn = sum_draws(table, _values, resamples=resamples, rng=np.random.default_rng(seed))
-        intervals[:, finite] = ends(drawn[:, finite], widened(cases))
-        intervals[1, :-1][total[: len(KINDS)] == 0] = 100 * 3 / cases  # the rule of three, for counts
-        if values[-1] in (0.0, 1.0):
-            intervals[:, -1] = wilson(int(total[-3]), int(total[-2]))
-    return total, values, intervals
-
-
-def _values(sums: FloatArray) -> FloatArray:
+def _rates(sums: FloatArray) -> FloatArray:
     """Return errors per 100 pairs, and the share of urgent findings found; shape (..., statistics) to (...,
     kinds)."""
     urgent, pairs = sums[..., -2:-1], sums[..., -1:]
@@ -150,21 +106,17 @@ def _values(sums: FloatArray) -> FloatArray:
     return np.concatenate([100 * sums[..., :-3] / pairs, share], axis=-1)
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a table's rows as JSON has them; what has no number is null."""
-    return frame.astype(object).where(frame.notna(), None).to_dict("records")
-
-
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
     """Return the profile as texts, a row for each kind and a column for each system."""
 
     def cell(row: pd.Series) -> str:
-        scale, form = (100, "{:.0f}") if row["kind"] == FOUND else (1, "{:.1f}")
         if not np.isfinite(row["value"]):
             return "–"
-        value, low, high = (form.format(scale * row[name]) for name in ("value", "low", "high"))
-        unit = "%" if row["kind"] == FOUND else ""
-        return f"{value}{unit} [{low}{unit}, {high}{unit}]" if np.isfinite(row["low"]) else f"{value}{unit}"
+        value, low, high = (
+            f"{row[name]:.0%}" if row["kind"] == FOUND else f"{row[name]:.1f}"
+            for name in ("value", "low", "high")
+        )
+        return f"{value} [{low}, {high}]"
 
     wide = table.assign(text=table.apply(cell, axis=1)).pivot(index="kind", columns="system", values="text")
     return wide.reindex(index=[*KINDS, FOUND], columns=list(dict.fromkeys(table["system"])))

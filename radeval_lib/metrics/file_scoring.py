@@ -1,4 +1,4 @@
-"""Files of report pairs (CSV, TSV, JSON lines, Parquet): read in chunks, scored, and written with scores.
+"""Files of report pairs (CSV, TSV, JSON lines): read in chunks, scored, and written with scores.
 
 What was found of a chunk is kept in a file of its own until the output is complete.
 """
@@ -12,12 +12,12 @@ import math
 import re
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import joblib
 import pandas as pd
@@ -32,7 +32,6 @@ from radeval_lib.metrics.scoring import (
     ID,
     REFERENCE,
     Scored,
-    cases_of,
     describe_columns,
     evaluate,
     explanation_record,
@@ -42,16 +41,11 @@ from radeval_lib.metrics.scoring import (
     with_scores,
 )
 
-if TYPE_CHECKING:
-    from radeval_lib.metrics.error_profile import ErrorCounts
-
 CHUNK = 500
 """Rows that are read, scored and kept together: memory does not grow with the file, and little is lost."""
-PROFILE_RESAMPLES = 2_000
-"""Of the intervals of the error profile."""
 _GROUP = "group"
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_FORMATS = (*_SEPARATORS, ".jsonl", ".parquet")
+_FORMATS = (*_SEPARATORS, ".jsonl")
 _ZIP = b"PK\x03\x04"  # how a workbook of Excel begins
 
 
@@ -78,7 +72,6 @@ class ScoredFile:
     kept: int = 0
     _in_context: bool = False
     _cautions: Cautions = field(default_factory=lambda: Cautions(()))
-    _errors: ErrorCounts | None = None
     _sums: dict[str, pd.Series[float]] = field(default_factory=dict)  # of scores by column, and ``rows``
     _covered: tuple[float, int] = (0.0, 0)  # sum of shares, and of how many pairs
 
@@ -98,12 +91,6 @@ class ScoredFile:
         """The signature of each metric."""
         metrics = self.chosen.metrics.items()
         return {name: str(metric.signature(in_context=self._in_context)) for name, metric in metrics}
-
-    @cached_property
-    def profile(self) -> pd.DataFrame | None:
-        """Errors by kind (:meth:`radeval_lib.metrics.error_profile.ErrorCounts.profile`); None if no metric
-        counts any, or nothing was explained."""
-        return self._errors.profile(resamples=PROFILE_RESAMPLES, seed=0) if self._errors else None
 
     @property
     def coverage(self) -> float | None:
@@ -126,7 +113,7 @@ class ScoredFile:
         scored = {name: Scored(*result["scored"][name]) for name in self.chosen.metrics}
         self._in_context |= result["in context"]
         self._cautions.add_ids(frame.get(ID, ()))
-        cases, records = cases_of(frame, "the input", chunk.start) if result["explained"] else [], []
+        records = []
         for at, pair in enumerate(pairs_of(frame, columns)):
             row, position = divmod(at, len(columns))
             system, number = system_of(columns[position]), chunk.start + row
@@ -140,11 +127,6 @@ class ScoredFile:
             records.append((pair, {**record, **result["explained"][at]}))
             if (share := result["explained"][at]["coverage"]) is not None:
                 self._covered = self._covered[0] + share, self._covered[1] + 1
-            if errors := next((of_pairs.errors[at] for of_pairs in scored.values() if of_pairs.errors), ()):
-                from radeval_lib.metrics.error_profile import ErrorCounts  # which loads the rule-based judge
-
-                self._errors = self._errors or ErrorCounts()
-                self._errors.add(system, cases[row], errors)
         self.kept += len(frame) if result["kept"] else 0
         self.rows += len(frame)
         whole = with_scores(frame, columns, scored)
@@ -164,7 +146,7 @@ class ScoredFile:
     def about(self, source: Path) -> dict[str, Any]:
         """Return the record to write beside the scores of a file: metrics, settings, models, versions, means
         and cautions."""
-        about = {
+        return {
             "input": source.name,
             "sha256 of the input": checksums.of_file(source),
             "rows": self.rows,
@@ -183,12 +165,8 @@ class ScoredFile:
             "means": self.means,
             "coverage": self.coverage,
             "cautions": self.cautions,
+            **provenance.environment(),
         }
-        if self.profile is not None:
-            from radeval_lib.metrics.error_profile import records
-
-            about["error profile"] = records(self.profile)
-        return {**about, **provenance.environment()}
 
 
 def score_file(
@@ -215,8 +193,8 @@ def score_file(
     ----------
     metrics : a name (:func:`radeval_lib.metrics.names`), names, or settings by name, as texts or values;
         ``all`` selects all metrics, see :func:`~radeval_lib.metrics.by_name.choose`.
-    input_path, output_path : ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet``; the two may differ in format,
-        but not be one file.
+    input_path, output_path : ``.csv``, ``.tsv`` or ``.jsonl``; the two may differ in format, but not be one
+        file.
     explain : also write ``<output>.explained.jsonl``, a line per pair: the number of its row from 1, its
         ``id`` if the file has them, the column of its candidate, its scores, and what
         :func:`~radeval_lib.metrics.scoring.explanation_record` reports.
@@ -248,7 +226,7 @@ def score_file(
     workers = default_workers(chosen, source) if workers is None else workers
     with atomic.new_files(*beside, target) as (about, *lines, part), ExitStack() as stack:
         stream = stack.enter_context(lines[0].open("w", encoding="utf-8")) if lines else None
-        write = stack.enter_context(writing(part, source))
+        write = row_writer(target, stack.enter_context(part.open("w", newline="", encoding="utf-8")))
         for chunk, result in stack.enter_context(closing(_results(source, scorer, chosen, workers))):
             whole, records = scored.take(chunk, result)
             write(whole)
@@ -297,12 +275,11 @@ class _ChunkScorer:
         with suppress(OSError, ValueError):
             return chunk, {**json.loads(path.read_text(encoding="utf-8")), "kept": True}
         metrics = {name: self._metrics[name] for name in names}
-        wanted = {"explained": self._explained, "counted": self._explained}
-        evaluation = evaluate(chunk.frame, metrics, self._where, chunk.start, **wanted)
+        evaluation = evaluate(chunk.frame, metrics, self._where, chunk.start, explained=self._explained)
         failed = evaluation.failed.items()
         result = {
             "columns": evaluation.columns,
-            "in context": evaluation.in_context,
+            "in context": evaluation.contexts is not None,
             "failed": {name: [error.what, error.where, error.remedy] for name, error in failed},
             "scored": {
                 name: scored._replace(reasons=[], scores=None) for name, scored in evaluation.scored.items()
@@ -361,7 +338,7 @@ def chunks(path: Path) -> Iterator[Chunk]:
     if not path.is_file():
         raise MetricError("no such file", path.name)
     start, columns = 1, list[Any]()
-    for frame, share in _parquet(path) if path.suffix.lower() == ".parquet" else _lines(path):
+    for frame, share in _lines(path):
         columns = columns or [*frame.columns]
         if later := [name for name in frame.columns if name not in columns]:
             problem = f"a column {plain(str(later[0]), 30)!r}, which rows before it lack"
@@ -447,36 +424,11 @@ def json_lines(stream: TextIO, name: str) -> tuple[list[str], Iterator[dict[str,
     return [REFERENCE, CANDIDATE], rows()
 
 
-def _pyarrow() -> Any:
-    try:
-        import pyarrow.parquet
-    except ModuleNotFoundError:
-        remedy = "Run: pip install pyarrow"
-        raise MetricError("the package pyarrow is not installed", "Parquet", remedy) from None
-    return pyarrow
-
-
-def _parquet(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
-    arrow, rows = _pyarrow(), 0
-    try:
-        with arrow.parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(CHUNK):
-                rows += len(batch)
-                yield pd.DataFrame(batch.to_pydict(), dtype=object), rows / file.metadata.num_rows
-            if not rows:
-                yield pd.DataFrame(columns=file.schema_arrow.names, dtype=object), 1.0
-    except arrow.ArrowException as error:
-        first = str(error).partition("\n")[0]
-        raise MetricError(f"not a Parquet file: {first:.100}", path.name, "Write it again.") from None
-
-
 def check_format(path: Path) -> None:
     """Refuse a file whose name does not end as that of a table."""
     if path.suffix.lower() not in _FORMATS:
         problem, remedy = f"unknown format {path.suffix!r}", f"Use a name that ends in {', '.join(_FORMATS)}."
         raise MetricError(problem, path.name, remedy)
-    if path.suffix.lower() == ".parquet":
-        _pyarrow()
 
 
 def check_target(target: Path, sources: Iterable[Path] = ()) -> None:
@@ -489,68 +441,32 @@ def check_target(target: Path, sources: Iterable[Path] = ()) -> None:
         raise MetricError("input and output are one file", target.name, "Give another name to the output.")
 
 
-@contextmanager
-def writing(path: Path, source: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
-    """Open a table for the rows of ``source`` with further columns of numbers, and yield what writes rows.
+def row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:
+    """Return what writes rows to a stream in the format that the name of ``path`` ends in; JSON lines have
+    null for what is not a finite number, cells have lists, mappings and truth values as JSON."""
 
-    JSON lines have null for what is not a finite number; Parquet keeps the types of a Parquet source, and
-    other values are texts there.
-    """
-    if path.suffix.lower() == ".parquet":
-        with _writing_parquet(path, source) as write:
-            yield write
-        return
-    with path.open("w", newline="", encoding="utf-8") as stream:
+    def write_lines(frame: pd.DataFrame) -> None:
+        for row in frame.to_dict("records"):
+            for name, value in row.items():
+                if isinstance(value, float) and not math.isfinite(value):
+                    row[name] = None
+            stream.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n")
 
-        def write_lines(frame: pd.DataFrame) -> None:
-            for row in frame.to_dict("records"):
-                row = {key: None if _is_no_number(value) else value for key, value in row.items()}
-                stream.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n")
-
-        def write_cells(frame: pd.DataFrame) -> None:
-            cells = frame.map(_text)
-            # The csv module quotes a carriage return only where it ends lines.
-            returns = cells.map(lambda cell: isinstance(cell, str) and "\r" in cell).any(axis=None)
-            quoting = csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL
-            separator = _SEPARATORS[path.suffix.lower()]
-            header = not stream.tell()
-            cells.to_csv(
-                stream, sep=separator, header=header, index=False, lineterminator="\n", quoting=quoting
+    def write_cells(frame: pd.DataFrame) -> None:
+        cells = frame.map(
+            lambda value: (
+                json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
             )
+        )
+        # The csv module quotes a carriage return only where it ends lines.
+        returns = cells.map(lambda cell: isinstance(cell, str) and "\r" in cell).any(axis=None)
+        cells.to_csv(
+            stream,
+            sep=_SEPARATORS[path.suffix.lower()],
+            header=not stream.tell(),
+            index=False,
+            lineterminator="\n",
+            quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
+        )
 
-        yield write_lines if path.suffix.lower() == ".jsonl" else write_cells
-
-
-def _is_no_number(value: Any) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
-
-
-def _text(value: Any) -> Any:
-    """Return a value as a cell of texts has it: lists, mappings and truth values as JSON."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
-
-
-@contextmanager
-def _writing_parquet(path: Path, source: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
-    arrow = _pyarrow()
-    kept = arrow.parquet.read_schema(source) if source.suffix.lower() == ".parquet" else arrow.schema([])
-    writer: Any = None
-
-    def write(frame: pd.DataFrame) -> None:
-        nonlocal writer
-        columns, fields = {}, []
-        for name in frame.columns:
-            field = arrow.field(name, arrow.float64() if frame[name].dtype == float else arrow.string())
-            fields.append(kept.field(name) if name in kept.names else field)
-            values = [None if _is_no_number(value) else value for value in frame[name].tolist()]
-            texts = arrow.types.is_string(fields[-1].type)
-            columns[name] = [value if value is None or not texts else str(_text(value)) for value in values]
-        schema = arrow.schema(fields)
-        writer = writer or arrow.parquet.ParquetWriter(path, schema)
-        writer.write_table(arrow.Table.from_pydict(columns, schema=schema))
-
-    try:
-        yield write
-    finally:
-        if writer is not None:
-            writer.close()
+    return write_lines if path.suffix.lower() == ".jsonl" else write_cells

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 Level = Literal["simple", "partial", "complete"]
 Case = Literal["relations", "fold", "keep"]
 BothEmpty = Literal["zero", "one"]
-Direction = Literal["outgoing", "either"]
 
 
 class GraphEntity(NamedTuple):
@@ -85,21 +84,6 @@ def build_graph(
         str(position + 1): GraphEntity(tokens, label, tuple(outgoing.get(position, ())))
         for position, (tokens, label) in enumerate(entities)
     }
-
-
-def triplets(graph: Graph, direction: Direction = "outgoing") -> list[tuple[str, str, int]]:
-    """Return the triplets (entity, label, has a relation) of MIMIC-RRS, Appendix A.2, in the annotation's
-    order.
-
-    Parameters
-    ----------
-    direction : ``outgoing`` counts a relation for its source alone, as the reference code does; ``either``
-        counts it for both of its ends.
-    """
-    related = {key for key, entity in graph.items() if entity.relations}
-    if direction == "either":
-        related |= {other for entity in graph.values() for _, other in entity.relations}
-    return [(entity.tokens, entity.label, int(key in related)) for key, entity in graph.items()]
 
 
 def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:

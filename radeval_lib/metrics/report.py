@@ -19,7 +19,6 @@ import numpy as np
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.by_rules import Highlight, Segment, mark_kind, segments
 from radeval_lib.metrics.cautions import RELIABLE
-from radeval_lib.metrics.error_profile import as_text
 from radeval_lib.metrics.scoring import score_column
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -69,7 +68,6 @@ class ScorePage:
                 for column, values in self._scores.items()
             },
             shares=[f"{share:.0%}" for share in QUANTILES],
-            profile=None if about["scored"].profile is None else as_text(about["scored"].profile),
             pairs=(self._pair(json.loads(explanation), texts, metrics) for *_, explanation, texts in shown),
             shown=len(shown),
             total=self._total,

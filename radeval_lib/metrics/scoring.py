@@ -125,25 +125,23 @@ def cases_of(frame: pd.DataFrame, where: str, start: int = 1) -> list[str]:
 
 
 class Scored(NamedTuple):
-    """What a metric says of pairs, an entry for each: values, cautions, and as far as they were asked for
-    reasons and errors by kind (:func:`radeval_lib.metrics.error_profile.error_counts`); ``scores`` are the
-    metric's own, with details."""
+    """What a metric says of pairs, an entry for each: values, cautions and, if they were asked for, reasons;
+    ``scores`` are the metric's own, with details."""
 
     values: list[float]
     cautions: list[tuple[str, ...]]
     reasons: list[list[Reason]]
-    errors: list[Sequence[int]]
     scores: Scores | None = None
 
 
 class Evaluation(NamedTuple):
     """What metrics say of a table: its columns of candidates, its pairs, those of a row one after another,
-    whether it has contexts of patients, by metric what it says of the pairs, and the errors of metrics that
-    failed."""
+    the context of each pair's patient where the table gives any, by metric what it says of the pairs, and the
+    errors of metrics that failed."""
 
     columns: tuple[str, ...]
     pairs: list[Pair]
-    in_context: bool
+    contexts: list[Context | None] | None
     scored: dict[str, Scored]
     failed: dict[str, RadevalError]
 
@@ -168,7 +166,6 @@ def evaluate(
     start: int = 1,
     *,
     explained: bool = False,
-    counted: bool = False,
 ) -> Evaluation:
     """Check a table and score its pairs.
 
@@ -176,7 +173,7 @@ def evaluate(
     ----------
     metrics : by name.
     where, start : the file or argument, and the number of the first row, for messages.
-    explained, counted : whether reasons, and errors by kind, are wanted.
+    explained : whether reasons are wanted.
     """
     columns = check(frame, list(metrics), where, start)
     pairs = pairs_of(frame, columns)
@@ -189,10 +186,10 @@ def evaluate(
     scored, failed = dict[str, Scored](), dict[str, RadevalError]()
     for name, metric in metrics.items():
         try:
-            scored[name] = _scored(metric, pairs, contexts, explained, counted)
+            scored[name] = _scored(metric, pairs, contexts, explained)
         except RadevalError as error:
             failed[name] = error
-    return Evaluation(columns, pairs, contexts is not None, scored, failed)
+    return Evaluation(columns, pairs, contexts, scored, failed)
 
 
 def pairs_of(frame: pd.DataFrame, columns: Sequence[str]) -> list[Pair]:
@@ -206,7 +203,6 @@ def _scored(
     pairs: Sequence[Pair],
     contexts: Sequence[Context | None] | None,
     explained: bool,
-    counted: bool,
 ) -> Scored:
     references, candidates = ([pair[side] for pair in pairs] for side in (0, 1))
     try:
@@ -216,17 +212,10 @@ def _scored(
         remedy = f"{error.remedy} The setting is {where}."
         raise MetricError(error.what, f"{metric.name}, {error.where}", remedy) from error
     detailed = [(*pair, detail) for pair, detail in zip(pairs, scores.details, strict=True)]
-    errors = list[Sequence[int]]()
-    if counted and metric.by_rules and metric.reads_context():  # a rule-based judge, whose errors have kinds
-        from radeval_lib.metrics.error_profile import error_counts
-
-        both = zip(detailed, contexts or [None] * len(pairs), strict=True)
-        errors = [error_counts(*pair, context) for pair, context in both]
     return Scored(
         scores.values.tolist(),
         [tuple(metric.cautions(*pair)) for pair in detailed],
         [metric.explain(*pair) for pair in detailed] if explained else [],
-        errors,
         scores,
     )
 

@@ -49,29 +49,17 @@ def _parsed() -> dict[str, Parsed]:
     return {}
 
 
-_LOOKING = f"{checksums.of_file(Path(__file__))} {checksums.of_file(Path(own_yaml.__file__))} {sys.version}"
+_LOOKING = [checksums.of_file(Path(file)) for file in (__file__, checksums.__file__, own_yaml.__file__)]
 _unwritten: list[str] = []
 
 
 def parsed(content: bytes, ending: str) -> Parsed:
-    """Return the digest of a program or a YAML file, by its ``ending``; comments, docstrings and layout do
-    not count, types of keys and values and the order of keys do.
-
-    Raises
-    ------
-    SyntaxError
-        If a program does not parse, or imports relative to a package.
-    UnicodeDecodeError, yaml.YAMLError
-        If a YAML file is not what :func:`radeval_lib.own_yaml.parse` reads.
-    """
-    key = hashlib.sha256(f"{_LOOKING} {ending} ".encode() + content).hexdigest()
+    """Return what a program or a YAML file, by its ``ending``, imports and says (:func:`checksums.of_source`,
+    with its errors); a SyntaxError also for an import relative to a package."""
+    key = hashlib.sha256(f"{_LOOKING} {sys.version} {ending} ".encode() + content).hexdigest()
     if key not in _parsed():
-        if ending == ".py":
-            tree = ast.parse(content)
-            names = tuple(sorted(set(_names(tree))))
-            _parsed()[key] = Parsed(names, checksums.of_text(ast.dump(_without_docstrings(tree))))
-        else:
-            _parsed()[key] = Parsed((), digest_of(own_yaml.parse(content.decode("utf-8"))))
+        names = sorted(set(_names(ast.parse(content)))) if ending == ".py" else []
+        _parsed()[key] = Parsed(tuple(names), checksums.of_source(content, ending))
         _unwritten.append(key)
     return _parsed()[key]
 
@@ -117,15 +105,6 @@ def _names(tree: ast.AST) -> Iterator[str]:
 def _is_for_type_checkers(node: ast.AST) -> TypeGuard[ast.If]:
     """Return whether a statement is ``if TYPE_CHECKING``, alone or of ``typing``."""
     return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
-
-
-def _without_docstrings(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                node.body = node.body[1:]
-    return tree
 
 
 @cache

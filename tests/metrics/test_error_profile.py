@@ -12,8 +12,8 @@ from click.testing import CliRunner
 import radeval_lib
 from radeval_lib import Context, compare
 from radeval_lib.cli import main
-from radeval_lib.metrics import MetricError, create, score_file
-from radeval_lib.metrics.error_profile import FOUND, KINDS, ErrorCounts, as_text, error_counts
+from radeval_lib.metrics import MetricError, create, error_profile, score_file
+from radeval_lib.metrics.error_profile import FOUND, KINDS, error_counts
 from radeval_lib.metrics.scoring import context_of
 from radeval_lib.rules.judge import judge_pair
 
@@ -131,16 +131,21 @@ def test_urgent_findings_are_counted_in_the_light_of_the_context() -> None:
     assert urgent(RIB, RIB, Context(7)) == (1, 1)
 
 
-def _counts(hits: int, urgent: int, **kinds: int) -> tuple[int, ...]:
-    return (*(kinds.get(kind, 0) for kind in KINDS), hits, urgent)
+def _table(*rows: tuple[dict[str, int], int, int]) -> np.ndarray:
+    """Return counts of cases of one pair each: errors by kind, urgent findings that are there, and all."""
+    return np.array(
+        [[*(kinds.get(kind, 0) for kind in KINDS), hits, urgent, 1.0] for kinds, hits, urgent in rows]
+    )
 
 
 def test_profile_by_hand() -> None:
-    errors = ErrorCounts()
-    for row in range(20):
-        errors.add("a", row, _counts(row % 2, 1, side=row % 4 == 0))
-        errors.add("b", row, _counts(0, 0, size=2))
-    table = errors.profile(resamples=2_000, seed=0).set_index(["system", "kind"])
+    tables = {
+        "a": _table(*(({"side": row % 4 == 0}, row % 2, 1) for row in range(20))),
+        "b": _table(*[({"size": 2}, 0, 0)] * 20),
+        "all": _table(*[({}, 1, 1)] * 10),
+    }
+    profile = error_profile.profile(tables, resamples=2_000, seed=0)
+    table = profile.set_index(["system", "kind"])
     side, share = table.loc["a", "side"], table.loc["a", FOUND]
     assert (side["count"], side["value"]) == (5, 25)
     # 5 of 20: about plus and minus two standard errors of 9.7, wider for so few.
@@ -151,49 +156,25 @@ def test_profile_by_hand() -> None:
     assert table.loc[("a", "size"), ["value", "low", "high"]].tolist() == [0, 0, 15]  # 3 in 20
     assert table.loc[("b", "size"), ["value", "low", "high"]].tolist() == [200, 200, 200]
     assert np.isnan(table.loc[("b", FOUND), "value"])
-    text = as_text(errors.profile(resamples=200, seed=0))
-    assert list(text.columns) == ["a", "b"]
-    assert list(text.index) == [*KINDS, FOUND]
-    assert text.loc[FOUND, "a"].startswith("50% [")
+    # statsmodels.stats.proportion.proportion_confint(10, 10, method="wilson")
+    assert table.loc[("all", FOUND), ["low", "high"]].tolist() == pytest.approx([0.7224672, 1])
+    text = error_profile.as_text(profile)
+    assert (list(text.columns), list(text.index)) == (["a", "b", "all"], [*KINDS, FOUND])
     assert text.loc[FOUND, "b"] == "–"
 
 
-def test_all_or_none_of_the_urgent_findings_get_wilsons_interval_and_rows_of_a_case_go_together() -> None:
-    errors = ErrorCounts()
-    for row in range(10):
-        errors.add("all", row, _counts(1, 1))
-        errors.add("of two", row % 2, _counts(row % 2, 1, place=1))
-    table = errors.profile(resamples=500, seed=0).set_index(["system", "kind"])
-    # statsmodels.stats.proportion.proportion_confint(10, 10, method="wilson")
-    assert table.loc[("all", FOUND), ["low", "high"]].tolist() == pytest.approx([0.7224672, 1])
-    assert table.loc[("of two", FOUND), ["low", "high"]].tolist() == [0, 1]
-
-
-def test_the_profile_is_in_the_comparison_and_on_the_page(tmp_path) -> None:
+def test_the_profile_is_in_the_comparison() -> None:
     references = ["Right pneumothorax.", "Small right pleural effusion."] * 5
     candidates = ["Lungs are clear.", "Small left pleural effusion."] * 5
     frame = pd.DataFrame({"reference": references, "candidate:a": candidates, "candidate:b": references})
-    compared = compare(frame, metrics=[RULES, "rouge_l"], resamples=200)
+    compared = compare(frame, metrics=[RULES, "rouge_l"], resamples=200, floor=True)
     values = compared.profile.set_index(["system", "kind"])["value"]
     assert (values["a", "side"], values["a", "missed finding"], values["a", FOUND]) == (50, 50, 0)
     assert values["b"].drop(FOUND).eq(0).all()
-    assert "urgent findings found" in compared.text(every=True)
+    assert set(compared.profile["system"]) == {"a", "b"}
+    assert FOUND in compared.text(every=True)
     assert {row["kind"] for row in json.loads(json.dumps(compared.as_dict()))["profile"]} == {*KINDS, FOUND}
     assert compare(frame, metrics="rouge_l", resamples=200).profile.empty
-    frame.to_csv(tmp_path / "in.csv", index=False)
-    page = tmp_path / "page.html"
-    scored = score_file(["rouge_l", RULES], tmp_path / "in.csv", tmp_path / "out.csv", report=page)
-    assert scored.profile is not None
-    assert scored.profile.set_index(["system", "kind"])["value"].equals(values)
-    assert "<h2>Errors by kind</h2>" in page.read_text(encoding="utf-8")
-    about = json.loads((tmp_path / "out.csv.about.json").read_text(encoding="utf-8"))
-    assert len(about["error profile"]) == 2 * (len(KINDS) + 1)
-
-
-def test_a_single_case_has_no_intervals() -> None:
-    errors = ErrorCounts()
-    errors.add("a", "case", _counts(1, 1, side=1))
-    errors.add("a", "case", _counts(0, 0))
-    table = errors.profile(resamples=100, seed=0).set_index("kind")
-    assert table["value"].to_dict() == {**dict.fromkeys(KINDS, 0.0), "side": 50.0, FOUND: 1.0}
-    assert table[["low", "high"]].isna().all(axis=None)
+    of_cases = compare(frame.assign(case=[0, 1] * 5), metrics=RULES, resamples=200).profile
+    share = of_cases.set_index(["system", "kind"]).loc[("a", "side"), ["value", "low", "high"]]
+    assert share.tolist() == [50, 0, 100]

@@ -109,7 +109,6 @@ def test_sides_without_entities(empty, neither, alone) -> None:
     assert scorer.score(FOLEY, []).score == alone
     assert scorer.score([], FOLEY).score == alone
     assert scorer.score([], FOLEY).notes == ("no entity in the reference",)
-    assert scorer.score([], []).rows() == []
 
 
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 10_000))

@@ -253,27 +253,6 @@ class Explanation:
     score: float
     notes: tuple[str, ...] = ()
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return one row per term of the two sums, for a table."""
-        sides = [("precision", self.precision, self.candidate, self.reference)]
-        sides.append(("recall", self.recall, self.reference, self.candidate))
-        return [
-            {
-                "direction": name,
-                "entity": queries[match.query].text,
-                "type": queries[match.query].type,
-                "matched entity": others[match.match].text,
-                "matched type": others[match.match].type,
-                "cosine": match.cosine,
-                "weight": match.weight,
-                "penalty": match.penalty,
-                "term": match.term,
-            }
-            for name, direction, queries, others in sides
-            if direction is not None
-            for match in direction.matches
-        ]
-
 
 def cosines(queries: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
     """Return cosine of every pair of rows, shapes (n, d) and (m, d) to (n, m); with a vector of zeros it is
