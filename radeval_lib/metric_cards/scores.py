@@ -199,7 +199,7 @@ def _by_id(frame: pd.DataFrame, where: str) -> dict[str, float]:
     scores: dict[str, float] = {}
     for row, (name, given) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
         if name in scores:
-            raise MetricError(f"a second score of {plain(name, 40)}", f"{where}, row {row}")
+            raise MetricError(f"a second score of {plain(name, 40)}", f"{where}, row {row}", "Give one.")
         empty = str(given).strip().lower() in ("", "nan", "null", "none")
         try:
             scores[name] = math.nan if empty else float(given)

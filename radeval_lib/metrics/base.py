@@ -408,7 +408,7 @@ def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[
     check_texts("candidates", candidates)
     if len(references) != len(candidates):
         problem = f"{len(references)} references but {len(candidates)} candidates"
-        raise MetricError(problem, remedy="Give as many of each: they are matched by position.")
+        raise MetricError(problem, "candidates", "Give one for each reference, in the same order.")
     return list(zip(references, candidates, strict=True))
 
 

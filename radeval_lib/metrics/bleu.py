@@ -92,7 +92,7 @@ class Bleu(Metric):
 
     def __post_init__(self) -> None:
         if self.order < 1:
-            raise MetricError(f"order must be 1 or more, not {self.order}", "bleu")
+            raise MetricError(f"an n-gram of {self.order} words", "bleu.order", "Give 1 or more.")
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         for reference, candidate in pairs:

@@ -33,8 +33,8 @@ def get(name: str) -> type[Metric]:
     if name in METRICS:
         module(METRICS[name])
     if name not in REGISTERED and name not in (every := names()):
-        remedy = f"{meant(name.lower(), every)}Metrics: {', '.join(every)}."
-        raise MetricError(f"unknown metric {name!r}", remedy=remedy)
+        remedy = f"{meant(name.lower(), every)}Name one of {', '.join(every)}."
+        raise MetricError(f"unknown metric {name!r}", "metrics", remedy)
     return REGISTERED[name]
 
 
@@ -57,7 +57,7 @@ def create(name: str, /, **settings: Any) -> Metric:
     hints = typing.get_type_hints(metric.__init__)
     for key in settings:
         if key not in defaults:
-            remedy = f"Settings: {', '.join(sorted(defaults))}."
+            remedy = f"Use one of {', '.join(sorted(defaults))}."
             raise MetricError(f"unknown setting {key!r}", name, remedy)
     return metric(**{key: _checked(value, hints[key], f"{name}.{key}") for key, value in settings.items()})
 
@@ -72,7 +72,8 @@ def _checked(value: Any, hint: Any, where: str) -> Any:
     try:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
-        raise MetricError(complaint(error), where) from None
+        remedy = "Give a value that this setting takes."
+        raise MetricError(complaint(error), where, remedy) from None
 
 
 ALL = "all"
@@ -131,7 +132,9 @@ def choose(wanted: Wanted) -> Chosen:
         if note:
             chosen.stand_ins[name] = note
     if not chosen.metrics:
-        raise failed[0] if failed else MetricError("no metric", remedy=f"Metrics: {', '.join(names())}.")
+        raise (
+            failed[0] if failed else MetricError("no metric", "metrics", f"Name one of {', '.join(names())}.")
+        )
     return chosen
 
 

@@ -84,28 +84,23 @@ class Rows:
 
 def of_texts(reference: str, candidate: str) -> Iterator[str]:
     """Yield the cautions of a pair that hold for every metric."""
-    both = (reference, candidate)
-    if not reference.strip():
-        yield EMPTY_REFERENCE
-    if not candidate.strip():
-        yield EMPTY_CANDIDATE
-    elif candidate.split() == reference.split():
-        yield EQUAL
-    if any(text.strip() and (_MISSING.fullmatch(text) or _REFUSAL.match(text)) for text in both):
-        yield NO_TEXT
-    if any(share_of_letters(text, beyond=_LATIN) > 0.5 for text in both):
-        yield NOT_LATIN
-    if "<think" in candidate.lower():
-        yield THINKING
-    elif any(_MARKS.search(text) for text in both if any(sign in text for sign in _SIGNS)):
-        yield TAGS
-    if len(candidate) > 2_000 and len(candidate.split()) > 2_000:
-        yield LONG
+    both, empty = (reference, candidate), not candidate.strip()
+    thinking = "<think" in candidate.lower()
     sentences = Counter(" ".join(part.lower().split()) for part in re.split(r"[.!?]\s|\n", f"{candidate} "))
-    if any(count >= 3 and " " in sentence for sentence, count in sentences.items()):
-        yield REPEATED
-    if _OPEN_END.search(reference.rstrip()[-9:]):
-        yield CUT
+    holds = {
+        EMPTY_REFERENCE: not reference.strip(),
+        EMPTY_CANDIDATE: empty,
+        EQUAL: not empty and candidate.split() == reference.split(),
+        NO_TEXT: any(text.strip() and (_MISSING.fullmatch(text) or _REFUSAL.match(text)) for text in both),
+        NOT_LATIN: any(share_of_letters(text, beyond=_LATIN) > 0.5 for text in both),
+        THINKING: thinking,
+        TAGS: not thinking
+        and any(_MARKS.search(text) for text in both if any(sign in text for sign in _SIGNS)),
+        LONG: len(candidate) > 2_000 and len(candidate.split()) > 2_000,
+        REPEATED: any(count >= 3 and " " in sentence for sentence, count in sentences.items()),
+        CUT: _OPEN_END.search(reference.rstrip()[-9:]) is not None,
+    }
+    yield from (caution for caution, is_so in holds.items() if is_so)
 
 
 def of_rules(reference: str, candidate: str) -> Iterator[str]:

@@ -336,7 +336,7 @@ def chunks(path: Path) -> Iterator[Chunk]:
     """
     check_format(path)
     if not path.is_file():
-        raise MetricError("no such file", path.name)
+        raise MetricError("no such file", path.name, "Check its name and folder.")
     start, columns = 1, list[Any]()
     for frame, share in _lines(path):
         columns = columns or [*frame.columns]
@@ -389,7 +389,8 @@ def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str
         try:
             yield from filter(None, reader)  # blank lines are no rows
         except csv.Error as error:
-            raise MetricError(f"not a CSV file: {error}", f"{where}, line {reader.line_num}") from None
+            place = f"{where}, line {reader.line_num}"
+            raise MetricError(f"not a CSV file: {error}", place, "Close every quotation mark.") from None
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, row in enumerate(cells_left, start=1):
@@ -436,7 +437,7 @@ def check_target(target: Path, sources: Iterable[Path] = ()) -> None:
     if target.is_dir() or (target.exists() and not target.is_file()):
         raise MetricError("not a file", target.name, "Give the name of a file.")
     if not target.parent.is_dir():
-        raise MetricError(f"no folder {target.parent.name!r} to write to", target.name)
+        raise MetricError(f"no folder {target.parent.name!r}", target.name, "Make it, or name another.")
     if any(target.exists() and source.exists() and target.samefile(source) for source in sources):
         raise MetricError("input and output are one file", target.name, "Give another name to the output.")
 

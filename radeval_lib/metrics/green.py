@@ -87,7 +87,9 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
     if mode == "strict":
         return _strict(response)
     significant, insignificant = (_reference_errors(response, name) for name in (SIGNIFICANT, INSIGNIFICANT))
-    return Analysis(significant, insignificant, _reference_matched(response))
+    section = _reference_section(response, MATCHED)
+    number = None if section is None or section.startswith("No") else re.search(r"^\b\d+\b(?=\.)", section)
+    return Analysis(significant, insignificant, int(number.group()) if number else 0)
 
 
 def clean(response: str) -> str:
@@ -122,14 +124,6 @@ def _reference_errors(text: str, name: str) -> Counts:
             counts[line[1]] = int(number.group())
     a, b, c, d, e, f = counts.values()
     return a, b, c, d, e, f
-
-
-def _reference_matched(text: str) -> int:
-    section = _reference_section(text, MATCHED)
-    if section is None or section.startswith("No"):
-        return 0
-    number = re.search(r"^\b\d+\b(?=\.)", section)
-    return int(number.group()) if number else 0
 
 
 def _strict(text: str) -> Analysis:

@@ -110,8 +110,8 @@ class RadCliQ(Metric):
             released = (self.encoder, self.layer) == ("distilroberta-base", 5)
             self.baseline = DISTILROBERTA_BASELINE if released else 0.0
         if not 0 <= self.baseline < 1:
-            problem = f"baseline must be at least 0 and below 1, not {self.baseline}"
-            raise MetricError(problem, "radcliq.baseline")
+            problem = f"the baseline is {self.baseline}"
+            raise MetricError(problem, "radcliq.baseline", "Give 0 or more, and less than 1.")
         self.label_encoder = self.encoder if self.label_encoder is None else self.label_encoder
         self._graphs = RadGraphCombined(graph_model=self.graph_model, device=self.device)
         self._bertscore = BertScore(encoder=self.encoder, layer=self.layer, device=self.device)
@@ -123,11 +123,13 @@ class RadCliQ(Metric):
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             references, candidates = (list(side) for side in zip(*chunk, strict=True))
+            left, right = (self._semb.encode(side).astype(np.float64) for side in (references, candidates))
+            norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
             bert, baseline = self._bertscore.score(references, candidates).values, self.baseline or 0.0
             columns = [
                 self._graphs.score(references, candidates).values,
                 (bert - baseline) / (1 - baseline),
-                self._semb_scores(references, candidates),
+                (left * right).sum(axis=1) / np.maximum(norms, 1e-12),  # cosines of label vectors
                 np.array([bleu2(*pair) for pair in chunk]),
             ]
             table = np.stack(columns, axis=1)
@@ -142,13 +144,6 @@ class RadCliQ(Metric):
         from radeval_lib.models.encoders import Encoder as TextEncoder
 
         return TextEncoder(str(self.label_encoder), pooling="cls", max_tokens=512, device=self.device)
-
-    def _semb_scores(self, references: list[str], candidates: list[str]) -> NDArray[np.float64]:
-        """Return cosines of the texts' vectors, shape (n,)."""
-        left, right = (self._semb.encode(texts).astype(np.float64) for texts in (references, candidates))
-        norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-        cosines: NDArray[np.float64] = (left * right).sum(axis=1) / np.maximum(norms, 1e-12)
-        return cosines
 
 
 def bleu2(reference: str, candidate: str) -> float:

@@ -86,20 +86,17 @@ class ScorePage:
         self, pair: dict[str, Any], texts: tuple[str, str], metrics: Mapping[str, Metric]
     ) -> dict[str, Any]:
         pair["texts"] = texts if self._texts else None
-        of_metric: dict[str, list[dict[str, Any]]] = {name: [] for name in metrics}
-        for reason in pair["reasons"]:
-            of_metric[reason.pop("metric")].append(reason)
-        views: list[dict[str, Any]] = []
-        for name, reasons in of_metric.items():
-            if same := next((view for view in views if view["reasons"] == reasons), None):
-                same["names"].append(name)
-            elif reasons:
-                views.append(self._view(pair, name, reasons))
+        by_reasons: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
+        for name in metrics:
+            reasons = [reason for reason in pair["reasons"] if reason["metric"] == name]
+            text = json.dumps([{**reason, "metric": ""} for reason in reasons])
+            by_reasons.setdefault(text, ([], reasons))[0].append(name)
+        views = [self._view(pair, *group) for group in by_reasons.values() if group[1]]
         pair["views"] = views
         pair["errors"] = next((view["errors"] for view in views if view["errors"]), [])
         return pair
 
-    def _view(self, pair: dict[str, Any], name: str, reasons: list[dict[str, Any]]) -> dict[str, Any]:
+    def _view(self, pair: dict[str, Any], names: list[str], reasons: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a pair as one metric sees it, or several whose reasons are the same."""
         by_kind = {
             kind: [reason for reason in reasons if reason["kind"] == kind]
@@ -108,8 +105,7 @@ class ScorePage:
         errors = by_kind.pop("error")
         placed = any(reason[side] for reason in reasons for side in _SIDES)
         return {
-            "names": [name],
-            "reasons": reasons,
+            "names": names,
             "errors": errors,
             "sides": self._sides(pair, reasons, errors) if placed and self._texts else [],
             "counts": {kind: len(of_kind) for kind, of_kind in by_kind.items()} if placed else {},

@@ -184,9 +184,21 @@ def evaluate(
         of_rows = [context_of(row, f"{where}, row {number}") for number, row in rows]
         contexts = [context for context in of_rows for _ in columns]
     scored, failed = dict[str, Scored](), dict[str, RadevalError]()
+    references, candidates = ([pair[side] for pair in pairs] for side in (0, 1))
     for name, metric in metrics.items():
         try:
-            scored[name] = _scored(metric, pairs, contexts, explained)
+            scores = metric.score(references, candidates, contexts)
+            detailed = [(*pair, detail) for pair, detail in zip(pairs, scores.details, strict=True)]
+            scored[name] = Scored(
+                scores.values.tolist(),
+                [tuple(metric.cautions(*pair)) for pair in detailed],
+                [metric.explain(*pair) for pair in detailed] if explained else [],
+                scores,
+            )
+        except ModelError as error:
+            roles = " and ".join(f"{name}.{role}" for role in metric.needs)
+            remedy = f"{error.remedy} The setting is {roles}."
+            failed[name] = MetricError(error.what, ", ".join(filter(None, (name, error.where))), remedy)
         except RadevalError as error:
             failed[name] = error
     return Evaluation(columns, pairs, contexts, scored, failed)
@@ -196,28 +208,6 @@ def pairs_of(frame: pd.DataFrame, columns: Sequence[str]) -> list[Pair]:
     """Return the pairs of a table, those of a row one after another."""
     texts = zip(frame[REFERENCE], *(frame[column] for column in columns), strict=True)
     return [(reference, candidate) for reference, *candidates in texts for candidate in candidates]
-
-
-def _scored(
-    metric: Metric,
-    pairs: Sequence[Pair],
-    contexts: Sequence[Context | None] | None,
-    explained: bool,
-) -> Scored:
-    references, candidates = ([pair[side] for pair in pairs] for side in (0, 1))
-    try:
-        scores = metric.score(references, candidates, contexts)
-    except ModelError as error:
-        where = " and ".join(f"{metric.name}.{role}" for role in metric.needs)
-        remedy = f"{error.remedy} The setting is {where}."
-        raise MetricError(error.what, f"{metric.name}, {error.where}", remedy) from error
-    detailed = [(*pair, detail) for pair, detail in zip(pairs, scores.details, strict=True)]
-    return Scored(
-        scores.values.tolist(),
-        [tuple(metric.cautions(*pair)) for pair in detailed],
-        [metric.explain(*pair) for pair in detailed] if explained else [],
-        scores,
-    )
 
 
 def with_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str, Scored]) -> pd.DataFrame:

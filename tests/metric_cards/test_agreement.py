@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 
 from radeval_lib.data import recorded
 from radeval_lib.metric_cards import agreement
-from radeval_lib.metric_cards.agreement import MORE, PERSON, _detectable, on_radpref
+from radeval_lib.metric_cards.agreement import MORE, PERSON, on_radpref
 from radeval_lib.stats.correlations import Resampled, resample
 
 STORED = recorded.load("radpref")
@@ -82,12 +81,6 @@ def test_a_difference_near_the_level_is_drawn_more_often() -> None:
 def test_substitute_models_are_named() -> None:
     assert {"RaTEScore (our NER model)", "RadGraph F1 (our graph model)", "BERTScore (MiniLM)"} <= {*RIVALS}
     assert "BLEU" in RIVALS
-
-
-def test_detectable_is_found_four_times_in_five() -> None:
-    size = _detectable(0.05)
-    result = norm.sf(norm.isf(0.025), loc=size / 0.05) + norm.cdf(norm.ppf(0.025), loc=size / 0.05)
-    assert result == pytest.approx(0.8, abs=1e-3)
 
 
 def test_a_half_or_few_cases_give_intervals_and_no_test() -> None:

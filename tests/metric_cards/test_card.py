@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import json
 import math
@@ -24,14 +25,6 @@ from radeval_lib.metric_cards.card import Card, metric_card
 from radeval_lib.metrics.base import MetricError
 
 RADPREF, MTS = (recorded.load(name).table for name in pairs.RATED)
-MINE = """
-def overlap(reference, candidate):
-    one, other = set(reference.lower().split()), set(candidate.lower().split())
-    return len(one & other) / max(1, len(one | other))
-
-def turned(reference, candidate):
-    return -overlap(reference, candidate)
-"""
 
 
 def overlap(reference: str, candidate: str) -> float:
@@ -246,7 +239,7 @@ def _run(*arguments: object) -> Any:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "mine.py").write_text(inspect.getsource(overlap))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -268,10 +261,6 @@ def test_a_file_or_command_gives_the_card_of_the_function(folder: Path) -> None:
     assert done.exit_code == 0, done.stderr
     costs = [json.loads((folder / f"{name}.json").read_text())["edits"] for name in ("one", "two", "three")]
     assert costs[0] == costs[1] == costs[2]
-
-
-def test_a_turned_metric_is_said_so_on_the_terminal(folder: Path) -> None:
-    assert "--lower-is-better" in _run("mine.py:turned", "--quick").stdout.partition(".")[0]
 
 
 def test_pairs_are_written_for_another_program(folder: Path) -> None:

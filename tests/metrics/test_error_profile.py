@@ -7,11 +7,9 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import radeval_lib
 from radeval_lib import Context, compare
-from radeval_lib.cli import main
 from radeval_lib.metrics import MetricError, create, error_profile, score_file
 from radeval_lib.metrics.error_profile import FOUND, KINDS, error_counts
 from radeval_lib.metrics.scoring import context_of
@@ -80,10 +78,6 @@ def test_age_and_indication_reach_the_judge_everywhere(tmp_path) -> None:
     compared = compare(frame, metrics=RULES, resamples=100)
     assert compared.systems["value"].tolist() == [pytest.approx(np.mean(weights)), 0]
     assert "|context:given|" in compared.metrics[RULES]["signature"]
-    done = CliRunner().invoke(
-        main, ["score", "--output", str(target), "--input", str(source), "--metric", RULES]
-    )
-    assert "|context:given|" in done.output
     bare = frame.drop(columns=["age", "indication"])
     assert "|context:none|" in compare(bare, metrics=RULES, resamples=100).methods()
 

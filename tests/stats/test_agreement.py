@@ -92,12 +92,6 @@ def test_pairs_are_of_one_case() -> None:
     assert agreement.pairs_within([1, 2]).shape == (0, 2)
 
 
-def test_threshold_by_hand() -> None:
-    # Gaps 0.7, 0.4, -0.02, 0.3; people: first, first, tie, tie. Calling all up to 0.3 a tie gets all four.
-    assert tie_threshold(np.array([0.7, 0.4, -0.02, 0.3]), np.array([1, 1, 0, 0])) == 0.3
-    assert tie_threshold(np.array([0.7, -0.4]), np.array([1, -1])) == 0.0  # no ties, so none is called
-
-
 @pytest.mark.parametrize(("seed", "threshold", "accuracy"), THEIRS)
 def test_threshold_is_that_of_mt_metrics_eval(seed: int, threshold: float, accuracy: float) -> None:
     gaps, wanted, _ = drawn(seed)

@@ -1,4 +1,4 @@
-"""Correlations with ratings: scipy on data with every draw written out, and a loop over resamples."""
+"""Correlations with ratings: scipy on data with every draw written out."""
 
 from __future__ import annotations
 
@@ -68,28 +68,6 @@ def test_every_resample_is_scipys_on_repeated_data(kind, x, y, seed) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_values_and_intervals_by_a_loop(kind) -> None:
-    scores, ratings, groups = _data()
-    frame = intervals(
-        scores, ratings, groups=groups, kind=kind, resamples=4_000, rng=np.random.default_rng(0)
-    )
-    assert frame["metric"].tolist() == list("abc")
-    assert (frame["n"] == 60).all()
-    assert (frame["groups"] == len(set(groups))).all()
-    assert (frame["low"] < frame["value"]).all()
-    assert (frame["value"] < frame["high"]).all()
-    members = [np.flatnonzero(groups == case) for case in sorted(set(groups))]
-    rng = np.random.default_rng(1)
-    drawn = []
-    for _ in range(2_000):
-        chosen = np.concatenate([members[i] for i in rng.integers(0, len(members), len(members))])
-        drawn.append(_by_scipy(scores["b"][chosen], ratings[chosen], kind))
-    row = frame.set_index("metric").loc["b"]
-    assert row["value"] == pytest.approx(_by_scipy(scores["b"], ratings, kind))
-    np.testing.assert_allclose([row["low"], row["high"]], np.quantile(drawn, [0.025, 0.975]), atol=0.025)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_repeating_pairs_within_their_case_adds_nothing(kind) -> None:
     scores, ratings, _ = _data(40)
     rows = np.repeat(np.arange(40), 3)
@@ -150,9 +128,9 @@ def test_a_side_that_does_not_vary(kind) -> None:
     rng = np.random.default_rng(0)
     ratings = np.arange(10.0)
     rare = np.where(ratings == 9, 1.3, 0.1)  # about a third of the resamples lack the only other value
-    with pytest.raises(ValueError, match="rare: its scores or the ratings do not vary in"):
+    with pytest.raises(ValueError, match="rare"):
         intervals({"fine": ratings, "rare": rare}, ratings, kind=kind, resamples=200, rng=rng)
-    with pytest.raises(ValueError, match="rare: "):
+    with pytest.raises(ValueError, match="rare"):
         compare({"fine": ratings, "rare": rare}, ratings, first="fine", kind=kind, resamples=200, rng=rng)
     some = np.where(ratings >= 6, 1.3, 0.1)  # about 0.6^10 + 0.4^10 do
     frame = intervals({"some": some}, ratings, kind=kind, resamples=2_000, rng=rng)

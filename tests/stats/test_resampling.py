@@ -1,4 +1,4 @@
-"""The bootstrap: by hand, by a loop over resamples, and under a null."""
+"""The bootstrap: by hand, and under a null."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pingouin as pg
 import pytest
 import scipy.stats
 
-from radeval_lib.models.ner.entities import Counts
 from radeval_lib.stats import resampling
 from radeval_lib.stats.inference import holm
 from radeval_lib.stats.measures import TAGGING, by_seed, intervals, paired_difference
@@ -40,17 +39,6 @@ def _made(seeds: int = 3, cases: int = 40, skill: float = 0.8, of: int = 5) -> p
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _mean_by_loop(counts: pd.DataFrame, cases, seeds) -> np.ndarray:
-    numbers = counts[["matched", "predicted", "gold", "correct_words", "words"]].to_numpy()
-    row_of = dict(zip(zip(counts["seed"], counts["case"], strict=True), numbers, strict=True))
-    by_seed = []
-    for seed in seeds:
-        matched, predicted, gold, correct, words = sum(row_of[seed, case] for case in cases)
-        counted = Counts(int(matched), int(predicted), int(gold))
-        by_seed.append([counted.precision, counted.recall, counted.f1, correct / words])
-    return np.mean(by_seed, axis=0)
-
-
 def test_measures_by_hand() -> None:
     frame = by_seed(BY_HAND, TAGGING)
     assert frame.index.tolist() == [0, 1]
@@ -74,16 +62,6 @@ def test_intervals_of_one_seed_by_hand() -> None:
     np.testing.assert_allclose(both["least"], [0.75, 0.5, 8 / 13, 0.75])
     np.testing.assert_allclose(both["most"], [0.8, 0.75, 0.75, 0.85])
     assert both.loc["recall", ["low", "high"]].tolist() == [0, 1]  # two seeds hardly tell of others
-
-
-def test_intervals_by_a_loop() -> None:
-    counts = _made(seeds=1)
-    frame = intervals(counts, TAGGING, resamples=4_000, rng=np.random.default_rng(0))
-    rng, cases = np.random.default_rng(1), sorted(counts["case"].unique())
-    drawn = [_mean_by_loop(counts, rng.choice(cases, len(cases)), [0]) for _ in range(600)]
-    expected = np.quantile(drawn, [0.025, 0.975], axis=0)
-    np.testing.assert_allclose(frame[["low", "high"]].T, expected, atol=0.012)
-    np.testing.assert_allclose(frame["value"], _mean_by_loop(counts, cases, [0]))
 
 
 def test_seeds_widen_an_interval_as_welch_and_satterthwaite_say() -> None:
@@ -160,17 +138,6 @@ def test_rows_and_sums_of_groups_are_of_the_same_draws() -> None:
 def test_share_of_equal_groups_has_no_width():
     share = share_interval([1, 0, 1, 0], ["a", "a", "b", "b"], resamples=50, rng=np.random.default_rng(0))
     assert share == (0.5, 0.5, 0.5)
-
-
-def test_share_interval_covers_the_share_and_widens_with_fewer_groups():
-    rng = np.random.default_rng(0)
-    hits = rng.random(400) < 0.7
-    alone = share_interval(hits, [str(i) for i in range(400)], resamples=500, rng=np.random.default_rng(1))
-    clustered = share_interval(
-        np.sort(hits), [str(i // 40) for i in range(400)], resamples=500, rng=np.random.default_rng(1)
-    )
-    assert alone[1] < hits.mean() < alone[2]
-    assert clustered[2] - clustered[1] > alone[2] - alone[1]
 
 
 def test_a_frame_of_resamples_has_its_value_in_row_0() -> None:

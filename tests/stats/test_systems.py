@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 from statsmodels.stats.power import TTestPower
 
 from radeval_lib.stats.inference import preferences, randomization_p, rule_of_three, wilson
-from radeval_lib.stats.resampling import estimate, mean_of_sums, sum_draws, widened
+from radeval_lib.stats.resampling import mean_of_sums, widened
 from radeval_lib.stats.system_comparison import cases_needed, compare_systems, significance_clusters
 
 SCORES = st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=7)
@@ -51,13 +51,6 @@ def test_exact_p_is_that_of_scipy(scores) -> None:
     assert _p(first, second, 1000) == pytest.approx(expected.pvalue)
 
 
-@settings(max_examples=30, deadline=None)
-@given(SCORES, st.integers(1, 500))
-def test_systems_in_another_order_give_the_same_p(scores, resamples) -> None:
-    first, second = zip(*scores, strict=True)
-    assert _p(first, second, resamples) == _p(second, first, resamples)
-
-
 def test_p_is_uniform_under_the_null() -> None:
     """A short run of benchmarks/compare_calibration.py."""
     rng = np.random.default_rng(1)
@@ -66,19 +59,6 @@ def test_p_is_uniform_under_the_null() -> None:
     assert stats.kstest(ps - rng.random(1000) / 100, "uniform").pvalue > 0.01  # without steps of 1/100
     biased = np.array([_p(first + 0.5, second, 99) for first, second in pairs])
     assert stats.kstest(biased - rng.random(1000) / 100, "uniform").pvalue < 1e-6
-
-
-@pytest.mark.parametrize("cases", [8, 40])
-def test_intervals_cover(cases) -> None:
-    """A short run of benchmarks/compare_calibration.py."""
-    rng = np.random.default_rng(cases)
-    samples = rng.normal(size=(1000, cases))
-    held = 0
-    for sample in samples:
-        drawn = sum_draws(_table(sample), mean_of_sums, resamples=400, rng=rng)
-        interval = estimate(sample.mean(), drawn[:, 0], widened(cases))
-        held += interval.low <= 0 <= interval.high
-    assert 0.93 <= held / len(samples) <= 0.97
 
 
 def test_few_cases_widen_the_interval() -> None:

@@ -7,19 +7,20 @@ Zhao et al. 2024, Section 2.4 and Appendix A.1; package RaTEScore 0.6.0, reposit
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import yaml
 from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from radeval_lib import checksums
 from radeval_lib.categories import TYPES
+from radeval_lib.errors import complaint
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.models.ner.entities import Decoding
 from radeval_lib.stats.base import f1
@@ -118,37 +119,35 @@ def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
     return np.array([_INDEX[name] for name in types], dtype=np.intp)
 
 
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    penalty: FiniteFloat
+    weights: dict[str, dict[str, Annotated[FiniteFloat, Field(ge=0)]]]
+
+
 def from_mapping(content: Any, name: str) -> Weights:
-    """Return weights from ``{penalty:, weights: {query: {match: value}}}`` or from the package's flat form,
-    ``{query_match: value, neg_weight: penalty}``; types in upper or lower case.
+    """Return weights from ``{penalty:, weights: {query: {match: value}}}``; types in upper or lower case.
 
     Raises
     ------
     MetricError
-        If it is of neither form, or a value is missing, unknown, not finite or, of W, below 0.
+        If it is not of this form, or a value is missing, unknown, not finite or, of W, below 0.
     """
-    wanted = [f"{query}_{match}".lower() for query in TYPES for match in TYPES] + ["neg_weight"]
     try:
-        if "weights" in content:
-            rows = {**content["weights"]}
-            flat = {f"{query}_{match}": value for query, row in rows.items() for match, value in row.items()}
-            flat |= {
-                "neg_weight" if key == "penalty" else key: content[key] for key in {*content} - {"weights"}
-            }
-        else:
-            flat = dict(content)
-        numbers = {str(key).lower(): float(value) for key, value in flat.items()}
-    except (AttributeError, TypeError, ValueError) as error:
-        problem = f"not a mapping of type pairs to numbers ({type(error).__name__})"
-        raise MetricError(problem, name, "Give 25 weights and a penalty.") from None
-    if numbers.keys() != set(wanted):
-        key = min(numbers.keys() ^ set(wanted))
-        problem = f"{'unknown pair of types' if key in numbers else 'no value for'} {key!r}"
-        raise MetricError(problem, name, f"W needs all 25 pairs of {', '.join(TYPES)}, and a penalty.")
-    values = [numbers[key] for key in wanted]
-    if not all(map(math.isfinite, values)) or min(values[:-1]) < 0:
-        raise MetricError("a weight is below 0, or a value is not a finite number", name)
-    return Weights(name, np.array(values[:-1]).reshape(5, 5), values[-1])
+        entry = _File.model_validate(content)
+    except ValidationError as error:
+        raise MetricError(complaint(error), name, "Give a penalty and 25 weights.") from None
+    rows = {
+        query.upper(): {match.upper(): value for match, value in row.items()}
+        for query, row in entry.weights.items()
+    }
+    if any(set(held) != set(TYPES) for held in (rows, *rows.values())):
+        remedy = f"Give a weight for all 25 pairs of {', '.join(TYPES)}."
+        raise MetricError("a pair of types is missing or unknown", name, remedy)
+    return Weights(
+        name, np.array([[rows[query][match] for match in TYPES] for query in TYPES]), entry.penalty
+    )
 
 
 @lru_cache(maxsize=1)
@@ -180,7 +179,8 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
         text = path.read_text(encoding="utf-8")
         content = yaml.safe_load(text)  # JSON is YAML
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise MetricError(f"neither YAML nor JSON ({str(error).splitlines()[0]})", path.name) from None
+        problem = f"neither YAML nor JSON ({str(error).splitlines()[0]})"
+        raise MetricError(problem, path.name, "Write it as weights.yml has one of its sets.") from None
     weights = from_mapping(content, path.name)
     return replace(weights, name=f"{path.name}@{checksums.of_text(text)[:12]}")
 

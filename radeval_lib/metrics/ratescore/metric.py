@@ -143,7 +143,11 @@ class RaTEScore(Metric):
             readings.update(self._read(texts))
             vectors.learn(entity.text for text in texts for entity in readings[text].entities)
             for reference, candidate in chunk:
-                explanation = self._explained(readings[reference], readings[candidate], vectors)
+                sides = {"reference": readings[reference], "candidate": readings[candidate]}
+                ours, theirs = (reading.entities for reading in sides.values())
+                notes = [f"{side}: {note}" for side, reading in sides.items() for note in reading.notes]
+                table = vectors.rows(ours) @ vectors.rows(theirs).T if ours and theirs else None
+                explanation = self.scorer.score(ours, theirs, table, notes=notes)
                 yield explanation.score, explanation
 
     def cautions(self, reference: str, candidate: str, detail: Explanation) -> Iterator[str]:
@@ -185,13 +189,6 @@ class RaTEScore(Metric):
                         candidate=spans[1],
                     )
                 reported.add((other, kind, *spans))
-
-    def _explained(self, reference: _Reading, candidate: _Reading, vectors: Vectors) -> Explanation:
-        notes = [f"reference: {note}" for note in reference.notes]
-        notes += [f"candidate: {note}" for note in candidate.notes]
-        ours, theirs = reference.entities, candidate.entities
-        table = vectors.rows(ours) @ vectors.rows(theirs).T if ours and theirs else None
-        return self.scorer.score(ours, theirs, table, notes=notes)
 
     def _read(self, texts: Sequence[str]) -> dict[str, _Reading]:
         sentences = [split(text, self.options.min_characters) for text in texts]

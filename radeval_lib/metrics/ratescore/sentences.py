@@ -75,24 +75,15 @@ class _Node:
     at_end: dict[str, bool] | None = None
 
 
-@lru_cache(maxsize=1)
-def _rules() -> list[tuple[str, float, str]]:
-    """Return pattern, score and kind of each rule."""
-    rows = csv.reader(_RULES.read_text(encoding="utf-8").splitlines(), delimiter="\t")
-    return [
-        (row[0], float(row[1]), row[2].strip())
-        for row in rows
-        if len(row) >= 3 and not row[0].startswith(("#", "@"))
-    ]
-
-
 def _raw_trie() -> dict[str, dict]:
     trie: dict[str, dict] = {}
-    for pattern, score, kind in _rules():
-        node = trie
-        for char in pattern:
-            node = node.setdefault(char, {})
-        node.setdefault("<END>", {})[kind] = score % 2 == 0
+    for row in csv.reader(_RULES.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
+        if len(row) >= 3 and not row[0].startswith(("#", "@")):
+            pattern, score, kind = row[0], float(row[1]), row[2].strip()
+            node = trie
+            for char in pattern:
+                node = node.setdefault(char, {})
+            node.setdefault("<END>", {})[kind] = score % 2 == 0
     return trie
 
 
@@ -137,20 +128,18 @@ class _Clues:
         self.intervals: list[tuple[int, int, int]] = []
 
     def add(self, begin: int, end: int, true_clue: bool) -> None:
-        number = self._overlapped(begin, end)
-        if number is None:
+        overlapped = (
+            number
+            for start, stop, number in reversed(self.intervals)
+            if not (stop <= begin or start >= end) or begin == end == start or start == stop == begin
+        )
+        if (number := next(overlapped, None)) is None:
             # The reference's interval search shortens the very first interval by one.
             self.intervals.append((begin, end if self.intervals else end - 1, len(self.clues)))
             self.clues.append((begin, end, true_clue))
         elif end - begin > self.clues[number][1] - self.clues[number][0]:
             self.clues[number] = (begin, end, true_clue)
             self.intervals.append((begin, end, number))
-
-    def _overlapped(self, begin: int, end: int) -> int | None:
-        for start, stop, number in reversed(self.intervals):
-            if not (stop <= begin or start >= end) or begin == end == start or start == stop == begin:
-                return number
-        return None
 
 
 class _Search:
@@ -287,17 +276,13 @@ def spans(text: str) -> list[tuple[int, int]]:
                     continue
                 break
             output[-1] = [start, stop]
-    _fill_ends(output, text, ends)
-    return [(begin, end) for begin, end in output]
-
-
-def _fill_ends(output: list[list[int]], text: str, ends: list[tuple[int, int]]) -> None:
     if output and (gap := _trimmed(text, 0, output[0][0])) is not None:
         if ends and output[0][0] > ends[0][0]:
             output.insert(0, gap)
         else:
             output[0][0] = gap[0]
     _fill(output, text, len(text))
+    return [(begin, end) for begin, end in output]
 
 
 def _fill(output: list[list[int]], text: str, end: int) -> None:
