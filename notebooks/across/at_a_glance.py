@@ -9,11 +9,9 @@ import pandas as pd
 from IPython.display import HTML
 
 from radeval_lib.study import results
-from radeval_lib.study.exhibit_html import verdict_badge
 from radeval_lib.study.runs import Run
 from radeval_lib.study.scorecards import link
-from radeval_lib.study.verdicts import EXPERIMENT, IMPLEMENTED, NOT_CHECKED, RESTS_ON
-from radeval_lib.tables import table_html
+from radeval_lib.study.verdicts import EXPERIMENT, IMPLEMENTED
 
 CLAIMS = (
     "ratescore.claim_alignment",
@@ -52,25 +50,3 @@ def counts(card: pd.DataFrame) -> dict[str, int]:
     }
     experiments = int((card["outcome"] == EXPERIMENT).sum())
     return {"exhibits": len(card), "checked": sum(counted.values()), **counted, "own": experiments}
-
-
-def claims(card: pd.DataFrame) -> HTML:
-    """Return each paper's claims, the outcomes, and their evidence."""
-    rows = card.set_index("exhibit").loc[list(CLAIMS)].reset_index()
-    frame = pd.DataFrame(
-        {
-            "paper": rows["paper"],
-            "it says": [link(row.notebook, row.anchor, row.title) for row in rows.itertuples()],
-            "what came out": [
-                f"{verdict_badge(row.verdict, row.outcome, weight=row.weight)}<br>{escape(row.finding)}"
-                for row in rows.itertuples()
-            ],
-            "rests on": [
-                "–" if row.verdict == NOT_CHECKED else RESTS_ON[str(row.evidence)].removeprefix("on ")
-                for row in rows.itertuples()
-            ],
-        }
-    )
-    return HTML(
-        table_html(frame, "What each paper is cited for", index=False, raw=("it says", "what came out"))
-    )

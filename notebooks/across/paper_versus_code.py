@@ -39,22 +39,19 @@ class Contrast:
     released: float
     basis: str
     kind: str
-    scale: float | None = 1.0
 
     def shown(self, value: float) -> str:
-        """Return a value with its decimals: none if both values are whole, one on a scale of 100, else
-        three."""
+        """Return a value with its decimals: none if both values are whole, else three."""
         whole = float(self.stated).is_integer() and float(self.released).is_integer()
-        decimals = 0 if whole else 1 if (self.scale or 1) >= 10 else 3
-        return f"{value:,.{decimals}f}"
+        return f"{value:,.{0 if whole else 3}f}"
 
 
-def contrast(name: str, values: Iterable[float], scale: float | None = 1.0, **words: object) -> Contrast:
+def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
     """Return a contrast from its two values, the stated one first; ``words`` complete what the file says of
     it."""
     whose, (difference, quantity, basis, kind) = _STATED[name]
     stated, by_code = values
-    return Contrast(name, whose, difference, quantity.format(**words), stated, by_code, basis, kind, scale)
+    return Contrast(name, whose, difference, quantity.format(**words), stated, by_code, basis, kind)
 
 
 def table(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame:
@@ -166,7 +163,7 @@ def shifted_pairs() -> tuple[pd.DataFrame, Contrast, Contrast]:
         ],
         columns=["reference", "candidate", "score"],
     )
-    returned = contrast("shifted_pairs", (len(meant), len(frame)), scale=None)
+    returned = contrast("shifted_pairs", (len(meant), len(frame)))
     return frame, returned, contrast("shifted_mean", (float(np.mean(meant)), frame["score"].mean()))
 
 
@@ -212,7 +209,7 @@ def aklu_bound() -> Contrast:
     table7, largest = wide(printed("rales.table7"), "model", "metric"), float(np.log(AKLU_CLASSES))
     first = table7.iloc[0]
     by_paper = largest - first["aPE"]
-    return contrast("aklu_bound", (by_paper, first["aKLU"]), None, model=table7.index[0])
+    return contrast("aklu_bound", (by_paper, first["aKLU"]), model=table7.index[0])
 
 
 def weighted_gap() -> Contrast:
@@ -248,7 +245,7 @@ def procedure_texts() -> _Shown:
         titles = {rule: "; ".join(demo.title_pieces(header, rule)) or "none" for rule in _RULES}
         rows[f"titles in “{header}”"] = titles
     characters = map(len, rows["indication"].values())
-    return pd.DataFrame(rows).T, contrast("procedure_texts", characters, None)
+    return pd.DataFrame(rows).T, contrast("procedure_texts", characters)
 
 
 def findings_after_impression() -> _Shown:
@@ -282,4 +279,4 @@ def report_counts() -> Contrast:
     """Return reports of MIMIC-III by the paper and by its notebook."""
     stated = quoted("rrs.claim_size")["mimic_iii"].value
     counted = float(released("mimic_rrs_counts")["suitable"].sum())
-    return contrast("report_counts", (stated, counted), scale=None)
+    return contrast("report_counts", (stated, counted))

@@ -43,20 +43,16 @@ def of_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
     return rows
 
 
-def difference(
-    table: pd.DataFrame, metric: str, pair: tuple[str, str], resamples: int, rng: np.random.Generator
-) -> Estimate:
+def difference(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
     """Return the mean of the first system less that of the second on the studies that both have, in the good
-    direction of the metric, by resampling of distinct references."""
+    direction of the metric, by resampling of distinct references; ``name``: of the random stream."""
     apart = _apart(table, metric, pair)
     sums = apart.groupby("case")["apart"].agg(["sum", "count"]).to_numpy(np.float64)
-    (estimate,) = sum_estimates(sums, mean_of_sums, resamples=resamples, rng=rng)
+    (estimate,) = sum_estimates(sums, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
     return estimate
 
 
-def between_groups(
-    table: pd.DataFrame, metric: str, pair: tuple[str, str], resamples: int, rng: np.random.Generator
-) -> Estimate:
+def between_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
     """Return the :func:`difference` among studies coded as normal less that among all others."""
     apart = _apart(table, metric, pair)
     apart["group"] = np.where(apart["stratum"] == "normal", "normal", "other")
@@ -65,8 +61,8 @@ def between_groups(
     (estimate,) = sum_estimates(
         sums[columns].to_numpy(np.float64),
         lambda of: (of[..., 0] / of[..., 1] - of[..., 2] / of[..., 3])[..., None],
-        resamples=resamples,
-        rng=rng,
+        resamples=run.profile.resamples,
+        rng=run.rng(name),
     )
     return estimate
 

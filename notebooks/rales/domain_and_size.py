@@ -27,16 +27,10 @@ _ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}  # 
 _HALF_PERCENT = 0.5  # the paper prints whole percents
 
 _BY_SIZE = {  # points right of and above the dot, where the usual place would touch a line or another name
-    "BioLinkBERT_base": (0, 12),
     "RadBERT_2": (9, 7),
     "BioClinicalBERT": (-8, 1),
-    "DeBERTa-V3_base": (-1, -14),
     "DeBERTa-V3_large": (3, 11),
     "BioLinkBERT_large": (0, -13),
-    "ELECTRA_base": (5, 11),
-    "PubMedBERT": (-9, 0),
-    "BERT_base": (-14, -8),
-    "RoBERTa_base": (6, -14),
     "BERT_large": (4, 10),
     "RoBERTa_large": (0, -13),
 }
@@ -175,7 +169,8 @@ def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
     markers = dict(zip(colours(), plots.MARKERS, strict=False))
     look = {"palette": colours(), "markers": markers, "s": 60, "ax": ax}
     sns.scatterplot(scores, x="million parameters", y="value", hue="domain", style="domain", **look)
-    for model, x, y in scores[["model", "million parameters", "value"]].itertuples(index=False):
+    shown = (scores["million parameters"] > 200) | scores["domain"].isin(SPECIAL)
+    for model, x, y in scores.loc[shown, ["model", "million parameters", "value"]].itertuples(index=False):
         plots.label_point(ax, model, (x, y), _BY_SIZE.get(model, (9, 0)))
     rings = {"s": 130, "facecolors": "none", "edgecolors": plots.PALETTE[6], "linewidth": 1, "zorder": 4}
     ax.scatter(released["parameters"], released["NLU score"], **rings)

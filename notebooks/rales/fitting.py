@@ -138,8 +138,6 @@ def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> li
 
 def first_share(order: Sequence[int], share: float) -> list[int]:
     """Return the beginning of an order that holds ``share`` of it, from 0 to 1, rounded up; sorted."""
-    if not 0 <= share <= 1:
-        raise ValueError(f"share is {share}; it must be from 0 to 1")
     # 0.07 * 100 is 7.000000000000001 in binary: what is whole but for rounding is not rounded up.
     return sorted(order[: int(np.ceil(round(share * len(order), 9)))])
 
@@ -152,9 +150,7 @@ class Plan:
     parts: Parts
     settings: RalesSettings
     regime: str
-    seed: int
-    device: str
-    rng: Callable[[str], np.random.Generator]
+    run: Run
     start: Callable[[int], str]
     folder: Path
 
@@ -172,19 +168,15 @@ class Plan:
         """Return the records of a draw: of the training records a stratified sample as large as the settings
         say, of that the regime's share, and of validation half as many. The test records are the same in
         every draw and regime and for every model."""
-        size = self.settings.documents.get(self.task.name, 0)
-        tested = self.settings.test_documents.get(self.task.name, 0)
-        drawn = []
-        for name, rows, most in (
-            ("train", self.parts.train, size),
-            ("dev", self.parts.dev, -(-size // 2)),
-        ):
+        name, size = self.task.name, self.settings.documents.get(self.task.name, 0)
+        drawn = {}
+        for part, rows, most in (("train", self.parts.train, size), ("dev", self.parts.dev, -(-size // 2))):
             strata = [self.task.stratum(row) for row in rows]
-            order = stratified_order(strata, self.rng(f"{self.task.name} {name} {draw}"))
+            order = stratified_order(strata, self.run.rng(f"{name} {part} {draw}"))
             chosen = first_share(order[: most or None], SHARES[self.regime])
-            drawn.append([rows[index] for index in chosen])
-        learned, chosen_on = drawn
-        return Parts(learned, chosen_on, self.parts.test[: tested or None])
+            drawn[part] = [rows[index] for index in chosen]
+        tested = self.settings.test_documents.get(name, 0)
+        return Parts(drawn["train"], drawn["dev"], self.parts.test[: tested or None])
 
 
 def _own(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[str, Any]:
@@ -205,18 +197,17 @@ def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[floa
         raise ParameterError(f"no setting {unknown[0]!r}", f"rales, {plan.task.name}", remedy)
     task, parts = plan.task, plan.sample(draw)
     start = plan.start(draw)
-    fitted = task.probe(start, plan.parts, plan.device) if plan.regime == "probe" else None
+    fitted = task.probe(start, plan.parts, plan.run.profile.device) if plan.regime == "probe" else None
     if fitted is not None:
         value = fitted.fit(parts.train, parts.dev, float(settings["penalty"]))
     else:
-        fitted = task.start(start, plan.parts, plan.seed + draw)
+        fitted = task.start(start, plan.parts, plan.run.seed + draw)
         if plan.regime == "probe" or settings.get("frozen"):
             fitted.module.encoder = frozen(fitted.module.encoder)
         arguments = {key: value for key, value in settings.items() if key in _KNOWN}
         arguments |= {key: int(arguments[key]) for key in ("epochs", "batch_size") if key in arguments}
-        chosen = TrainingSettings(
-            **{**arguments, "seed": plan.seed + draw, "device": plan.device, "measure": task.measure}
-        )
+        arguments |= {"seed": plan.run.seed + draw, "device": plan.run.profile.device}
+        chosen = TrainingSettings(**arguments, measure=task.measure)
         learned = task.training_records(parts.train)
         trained = train(fitted, learned, parts.dev, chosen, folder=plan.folder / f"draw {draw}")
         value = trained.best[task.measure]
@@ -243,7 +234,7 @@ def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
             trials=number,
             folder=plan.folder / "search",
             inputs={**search_fingerprint, **keys},
-            seed=plan.seed,
+            seed=plan.run.seed,
             startup=plan.settings.startup,
         )
         chosen = max(trials, key=lambda trial: trial.value)  # the first of equal ones
@@ -277,9 +268,7 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
                     parts=parts,
                     settings=settings,
                     regime=regime,
-                    seed=run.seed,
-                    device=run.profile.device,
-                    rng=run.rng,
+                    run=run,
                     start=encoders,
                     folder=run.unfinished(name, regime),
                 )

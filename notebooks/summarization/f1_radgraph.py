@@ -10,9 +10,7 @@ from typing import get_args
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 
-from radeval_lib import plots
 from radeval_lib.data.generated import radgraph_json
 from radeval_lib.metrics import radgraph
 from radeval_lib.metrics.radgraph import Case, Graph, Level, compare, parse_graph
@@ -25,16 +23,6 @@ from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.text_format import out_of
 
 Edge = tuple[str, str]
-
-_PLACES = {
-    "mild": (0, 1),
-    "overload": (1, 1),
-    "fluid": (2, 1),
-    "overt": (0, 0),
-    "edema": (1, 0),
-    "pulmonary": (2, 0),
-}
-_COLOURS = dict(zip(("obs-dp", "obs-da", "anat-dp"), plots.PALETTE, strict=False))
 
 
 def triplets(graph: Graph, ends: str = "outgoing") -> list[tuple[str, str, int]]:
@@ -159,36 +147,11 @@ class Example:
         wanted = dict(zip(printed_triplets["entity"], printed_triplets["value"], strict=True))
         return {rule: sum(flag == wanted[name] for name, _, flag in third) for rule, third in rules.items()}
 
-    def draw(self) -> Axes:
-        """Return entities as boxes in the colour of their label, edges as arrows."""
-        _, axes = plots.panels(1, 1, height=2.2)
-        line = {"arrowstyle": "-|>", "lw": 1.6, "color": plots.PALETTE[-1], "shrinkA": 34, "shrinkB": 39}
-        for first, second in self.edges:
-            axes.annotate("", _PLACES[second], _PLACES[first], arrowprops=line)
-        for name in self.nodes:
-            label = self.labels[name]
-            box = {"boxstyle": "round,pad=0.5", "fc": "white", "ec": _COLOURS[label], "lw": 2}
-            looks = {"ha": "center", "va": "center", "multialignment": "center", "fontsize": 10}
-            axes.text(*_PLACES[name], f"{name}\n{label}", bbox=box, **looks)
-        axes.set(xlim=(-0.4, 2.4), ylim=(-0.55, 1.55))
-        axes.axis("off")
-        return axes
-
 
 def scores_by_level(reference: Graph, candidates: Iterable[tuple[str, Graph]]) -> pd.DataFrame:
-    """Return F1-RadGraph, 0 to 100, of candidates (rows, by their names) at each level (columns).
-
-    The last column is *partial* if either end of an edge counted; 0 if both graphs are empty.
-    """
-
-    def either(graph: Graph) -> float:
-        ours, theirs = (set(triplets(side, "either")) for side in (reference, graph))
-        return 2 * len(ours & theirs) / max(1, len(ours) + len(theirs))
-
+    """Return F1-RadGraph, 0 to 100, of candidates (rows, by their names) at each level (columns)."""
     rows = [
-        {"change": name}
-        | {level: 100 * compare(reference, graph, level).f1 for level in get_args(Level)}
-        | {"partial, either end": 100 * either(graph)}
+        {"change": name} | {level: 100 * compare(reference, graph, level).f1 for level in get_args(Level)}
         for name, graph in candidates
     ]
     return pd.DataFrame(rows).set_index("change")
@@ -200,7 +163,7 @@ _MEASURES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
 
 def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return micro precision, recall and F1 of each part and of each of its labels, over reports and seeds.
+    """Return micro precision, recall and F1 of each part, over reports and seeds.
 
     Parameters
     ----------
@@ -210,20 +173,17 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     Returns
     -------
     DataFrame
-        One row per part, by its title, and label (``all`` for the part as a whole, first): ``gold`` (in one
-        seed's test part), and ``precision``, ``recall`` and ``F1`` as estimates.
+        One row per part, by its title: ``gold`` (in one seed's test part), and ``precision``, ``recall`` and
+        ``F1`` as estimates.
     """
     rows = {}
     for part, name in _TITLES.items():
-        counted = counts[counts["part"] == part]
-        for label in ("all", *sorted(counted["label"].unique())):
-            chosen = counted if label == "all" else counted[counted["label"] == label]
-            sums = chosen.groupby(["seed", "case"], as_index=False)[_COUNTS].sum()
-            interval = intervals(sums, MICRO, resamples=resamples, rng=rng)[["value", "low", "high"]]
-            rows[name, label] = {
-                "gold": int(sums["gold"].sum() / sums["seed"].nunique()),
-                **{title: Estimate(*interval.loc[measure]) for measure, title in _MEASURES.items()},
-            }
+        cases = counts[counts["part"] == part].groupby(["seed", "case"], as_index=False)[_COUNTS].sum()
+        interval = intervals(cases, MICRO, resamples=resamples, rng=rng)[["value", "low", "high"]]
+        rows[name] = {
+            "gold": int(cases["gold"].sum() / cases["seed"].nunique()),
+            **{title: Estimate(*interval.loc[measure]) for measure, title in _MEASURES.items()},
+        }
     return pd.DataFrame.from_dict(rows, orient="index")
 
 

@@ -126,7 +126,6 @@ def test_every_exhibit_stands_on_the_index_and_leads_to_its_place(html: Path, pa
         checked = not status.endswith("not checked")
         assert bool(anchor) == checked
         assert not checked or anchor == entry.anchor or anchor.startswith(f"result-{entry.anchor}-")
-    assert page.locator("a.tile[aria-label]").count() == len(ledger())
 
 
 @pytest.mark.parametrize(("name", "words"), [("exhibits", "GREEN consistent"), ("audit", "GREEN fails")])
@@ -236,15 +235,6 @@ def test_every_page_names_its_source_and_how_to_cite(html: Path) -> None:
         assert line is not None, name
         assert name.removeprefix("notebooks/") in line.get_text()
         assert line.select_one('a[href*="how_to_cite.html"], a[href^="#"]'), name
-
-
-def test_the_keyboard_skips_the_tiles_of_the_index(html: Path, page: Page) -> None:
-    page.goto((html / "notebooks/across/exhibits.html").as_uri())
-    page.locator("a.skip-link").focus()
-    expect(page.locator("a.skip-link")).to_be_in_viewport()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.closest('.search-table, h2, section') !== null")
 
 
 def test_the_readme_shows_findings_of_the_build(smoke: Path) -> None:

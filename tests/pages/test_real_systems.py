@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -130,7 +131,8 @@ def scored(first: list[float], second: list[float], strata: list[str]) -> pd.Dat
 def test_a_lead_is_in_the_good_direction_and_differs_between_groups():
     strata = ["normal"] * 6 + ["finding"] * 3 + ["other"] * 3
     table = scored([0.0] * 12, [1.0] * 6 + [3.0] * 6, strata)
-    pair, settings = ("A", "B"), (50, rng())
+    run = SimpleNamespace(profile=SimpleNamespace(resamples=50), rng=lambda name: rng())
+    pair, settings = ("A", "B"), (run, "lead")
     assert (
         real_systems.difference(table, "green_rules_errors", pair, *settings).value == 2.0
     )  # lower is better

@@ -84,15 +84,9 @@ def test_quality_by_hand() -> None:
     quality = f1_radgraph.quality(
         pd.DataFrame(rows, columns=columns), resamples=50, rng=np.random.default_rng(0)
     )
-    assert quality.loc[("entities", "all"), "F1"].value == pytest.approx((3 / 4 + 1 / 4) / 2)
-    assert quality.loc[("entities", "all"), "gold"] == 8
-    assert quality.loc[("entities", "X"), "gold"] == 4
-    assert quality.index.tolist()[0] == ("entities", "all")
-    assert quality.loc["relations"].index.tolist() == ["all", "r"]
-    assert quality.loc["entities"].index.tolist() == ["all", "X", "Y"]
-    message = quality.xs("all", level=1)
-    assert message.index.tolist() == ["entities", "relations", "relations with typed ends"]
-    assert f"{message.loc['entities', 'F1']:.2f}".startswith("0.50 [")
+    assert quality.loc["entities", "F1"].value == pytest.approx((3 / 4 + 1 / 4) / 2)
+    assert quality.loc["entities", "gold"] == 8
+    assert quality.index.tolist() == ["entities", "relations", "relations with typed ends"]
 
 
 def test_conventions_and_what_they_change() -> None:
