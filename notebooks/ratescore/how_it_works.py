@@ -23,11 +23,10 @@ from radeval_lib.papers.printed_numbers import Printed, printed_in
 from radeval_lib.papers.rounding import rounding_range
 from radeval_lib.paths import ROOT
 from radeval_lib.rules import generator
-from radeval_lib.stats.correlations import coefficient, resample
+from radeval_lib.stats.correlations import coefficient
 from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import LEVEL
-from radeval_lib.text_format import joined, with_interval
+from radeval_lib.text_format import joined
 
 BASE = "released rules"
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -90,30 +89,6 @@ def scores_by_choice(
         scores[label] = changed.score(references, candidates).values
     entities = [(explanation.reference, explanation.candidate) for explanation in base.details]
     return scores | {"types": scored(entities, metric.entity_encoder, Scorer(EQUAL_WEIGHTS))}
-
-
-def strongest(
-    scores: Mapping[str, NDArray[np.float64]], choices: Sequence[str], groups: Sequence[str], run: Run
-) -> tuple[list[str], list[str]]:
-    """Return the choice whose tau with the baseline is lowest and those that no interval separates from it
-    (Holm), and their taus with intervals.
-
-    ``scores``: as :func:`choice_table` takes them. ``groups``: the reference of each pair.
-    """
-    drawn = resample(
-        {name: scores[name] for name in choices},
-        next(iter(scores.values())),
-        groups=groups,
-        kind="kendall",
-        resamples=run.profile.resamples,
-        rng=run.rng("choices"),
-    )
-    taus = drawn.intervals().set_index("metric").sort_values("value")[["value", "low", "high"]]
-    lowest, *rivals = taus.index
-    p = drawn.compare(lowest).set_index("rival")["p_holm"]
-    chosen = [lowest, *(name for name in rivals if p[name] >= LEVEL)]
-    ends = taus.loc[chosen].to_numpy()
-    return chosen, [with_interval(tau, low, high, ".2f") for tau, low, high in ends]
 
 
 def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:

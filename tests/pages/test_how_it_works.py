@@ -1,7 +1,6 @@
 """What a choice of RaTEScore's settings does to the same pairs."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 from notebooks.ratescore.how_it_works import (
     choice_table,
     pair_with_penalty,
-    strongest,
 )
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.rules.generator import SyntheticError, error_pairs
@@ -24,17 +22,6 @@ def test_choices_are_reported_against_the_first() -> None:
     assert table.loc["turned", "pairs that change"] == "2 of 3"
     assert table.loc["turned", "largest change"] == pytest.approx(0.3)
     assert table.loc["turned", "tau with the baseline"] == pytest.approx(-1)
-
-
-def test_choices_that_no_interval_tells_apart_are_named_together() -> None:
-    rng, run = np.random.default_rng(0), SimpleNamespace()
-    run.rng, run.profile = (lambda name: np.random.default_rng(1)), SimpleNamespace(resamples=200)
-    base = rng.normal(size=60)
-    far = [base + rng.normal(0, 2, 60) for _ in range(2)]
-    scores = {"base": base, "one": far[0], "two": far[1], "near": base + rng.normal(0, 0.05, 60)}
-    chosen, taus = strongest(scores, ["one", "two", "near"], [str(row // 2) for row in range(60)], run)
-    assert sorted(chosen) == ["one", "two"]
-    assert len(taus) == 2
 
 
 def test_a_pair_is_shown_whose_candidate_meets_the_penalty() -> None:
