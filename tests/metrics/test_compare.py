@@ -14,8 +14,7 @@ from click.testing import CliRunner, Result
 from radeval_lib import compare, score
 from radeval_lib.cli import main
 from radeval_lib.metrics import MetricError, create
-from radeval_lib.metrics.cautions import Cautions
-from radeval_lib.metrics.compare import FLOOR, compare_files, ranked
+from radeval_lib.metrics.compare import FLOOR, compare_files
 
 RECORDED = Path(__file__).resolve().parents[1] / "reference" / "sacrebleu" / "package.json"
 REFERENCES = ["Small left pleural effusion.", "Cardiomegaly. No pneumothorax.", "Lungs are clear."]
@@ -106,19 +105,15 @@ def test_what_is_reported_can_be_pasted_and_read_back(tmp_path) -> None:
     compared = compare(TABLE, metrics=["bleu", "green_rules_errors"])
     methods, read = compared.methods(), json.loads(json.dumps(compared.as_dict(), allow_nan=False))
     cited = set(re.findall(r"\[@(\w+)\]", methods))
-    assert cited == {
-        "papineni2002bleu", "ostmeier2024green", "riezler2005pitfalls", "holm1979", "hesterberg2015bootstrap",
-    }  # fmt: skip
+    assert {"papineni2002bleu", "ostmeier2024green", "riezler2005pitfalls", "holm1979"} < cited
     assert set(re.findall(r"@\w+\{(\w+),", compared.references())) == cited
     assert compared.metrics["bleu"]["signature"] in methods
     assert [row["system"] for row in read["systems"]] == ["a", "b", "c"] * 2
     assert read["pairs"][0]["p"] == compared.pairs["p"][0]
     assert compare(TABLE, metrics="bleu").pairs.equals(compare(TABLE, metrics="bleu").pairs)
     assert compared._repr_html_().count("<table") == 2
-    screen = str(compared)
-    assert methods not in screen
-    assert sum(line.startswith(("bleu:", "green_rules_errors:")) for line in screen.splitlines()) == 2
-    assert len(compared.text(every=True)) > len(screen)
+    lines = str(compared).splitlines()
+    assert sum(line.startswith(("bleu:", "green_rules_errors:")) for line in lines) == 2
     TABLE.to_csv(tmp_path / "in.csv")
     done = _run("--input", tmp_path / "in.csv", "--metric", "bleu", "--methods", tmp_path / "methods.txt")
     assert done.exit_code == 0, done.stderr
@@ -138,38 +133,6 @@ def test_clusters_part_what_tests_tell_apart() -> None:
     turned = compare(_given("green_rules_errors", **systems), metrics="green_rules_errors", resamples=500)
     assert turned.systems.set_index("system")["cluster"].to_dict() == {"a": 3, "b": 3, "c": 2, "d": 1}
     assert turned.verdicts["green_rules_errors"].startswith("green_rules_errors: d is better than c (")
-
-
-def _pairs(**p_values: float) -> pd.DataFrame:
-    """Return tests of the pairs of A 0.9, B 0.8 and C 0.6, by their names together."""
-    values = {"A": 0.9, "B": 0.8, "C": 0.6}
-    rows = [
-        {
-            "metric": "m", "first": pair[0], "second": pair[1],
-            "difference": values[pair[0]] - values[pair[1]],
-            "low": -0.1, "high": 0.5, "p": p / 3, "p_holm": p,
-        }
-        for pair, p in p_values.items()
-    ]  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-@pytest.mark.parametrize(
-    ("p_values", "better", "clusters", "named"),
-    [
-        ({"AB": 0.5, "AC": 0.02, "BC": 0.3}, "higher", [1, 1, 1], "A is better than C"),
-        ({"AB": 0.02, "AC": 0.5, "BC": 0.3}, "lower", [1, 1, 1], "B is better than A"),
-        ({"AB": 0.5, "AC": 0.02, "BC": 0.03}, "higher", [2, 1, 1], "B is better than C"),
-        ({"AB": 0.5, "AC": 0.2, "BC": 0.3}, "higher", [1, 1, 1], "no difference"),
-    ],
-)
-def test_a_sentence_names_neighbouring_clusters_or_the_clearest_pair(
-    p_values, better, clusters, named
-) -> None:
-    systems = pd.DataFrame({"metric": "m", "system": ["C", "A", "B"], "value": [0.6, 0.9, 0.8]})
-    numbers, sentences = ranked(systems, _pairs(**p_values), {"m": {"better": better}}, Cautions(["m"]))
-    assert numbers.tolist() == clusters
-    assert sentences["m"].startswith(f"m: {named}")
 
 
 def test_rows_of_a_case_are_kept_together() -> None:

@@ -56,38 +56,6 @@ def test_score_by_hand(matched, errors, score) -> None:
     assert green.green_score(matched, errors) == pytest.approx(score)
 
 
-# The strict reading's score of a text, None for a fault; what the released parser makes of such answers is in
-# below.
-CASES = {
-    "empty section": (
-        "[Clinically Significant Errors]:\n\n" + PLAIN[PLAIN.index("[Clinically Insignificant") :],
-        None,
-    ),
-    "no period after the count": (
-        PLAIN.replace(": 2. finding 1; finding 2", ": 2 finding 1; finding 2"),
-        None,
-    ),
-    "two letters on a line": (PLAIN.replace("1. finding 1\n(b) Missing", "1. finding 1 (b) Missing"), None),
-    "blank line inside a section": (PLAIN.replace("finding 1\n(b)", "finding 1\n\n(b)"), 0.5),
-    "no section of matched findings": (PLAIN.partition("[Matched")[0], None),
-    "the same letter twice": (PLAIN.replace("(b) Missing a", "(b) Zero: 5. x\n(b) Missing a"), None),
-    "a measurement for a count": (
-        PLAIN.replace("]:\n3. finding 1; finding 2; finding 3", "]:\n3.5 cm"),
-        None,
-    ),
-    "a fence around the answer": ("```\n" + PLAIN + "\n```", 0.5),
-    "nothing at all": ("", None),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_malformed_analyses(case: str) -> None:
-    text, score = CASES[case]
-    strict = green.parse(text, "strict")
-    assert strict.score == (score if score is None else pytest.approx(score))
-    assert bool(strict.faults) == (score is None)
-
-
 def test_clean_keeps_the_answer_only() -> None:
     prompt = "Follow this format:\n[Explanation]:\n    <Explanation>\n ..."
     raw = f"<|user|>\n{prompt}<|assistant|>[Explanation]:\nGood.\n\n{PLAIN}</s><unk>"

@@ -32,6 +32,10 @@ def _at(text: str, span: tuple[int, int] | None) -> str | None:
     return None if span is None else text[slice(*span)]
 
 
+def _words(reason: Reason, reference: str, candidate: str) -> tuple[str | None, str | None]:
+    return _at(reference, reason.reference), _at(candidate, reason.candidate)
+
+
 def test_errors_by_rules_are_named_and_placed_and_add_up() -> None:
     metric = create("green_rules_errors")
     reasons = _explained(metric, REFERENCE, CANDIDATE)
@@ -90,15 +94,10 @@ def test_entities_of_graphs_stand_where_the_given_text_has_them(tmp_path: Path) 
         tmp_path / "graphs.json", (reference, first, [(3, 2, "located_at")]), (candidate, second, [])
     )
     metric = create("f1_radgraph", graph_model=graphs)
+    reasons = _explained(metric, reference, candidate)
     assert [
-        (
-            reason.kind,
-            reason.category,
-            reason.says,
-            _at(reference, reason.reference),
-            _at(candidate, reason.candidate),
-        )
-        for reason in _explained(metric, reference, candidate)
+        (reason.kind, reason.category, reason.says, *_words(reason, reference, candidate))
+        for reason in reasons
     ] == [
         ("unmatched", "OBS-DP", "", "Small", None),
         ("matched", "ANAT-DP", "", "left", "left"),
@@ -141,13 +140,7 @@ def test_entities_of_ratescore_keep_a_share_of_their_weight() -> None:
     reference, candidate = "Large\neffusion of the heart.", "Effusion. There is no\nedema."
     reasons = _explained(metric, reference, candidate)
     assert [
-        (
-            reason.kind,
-            reason.category,
-            reason.credit,
-            _at(reference, reason.reference),
-            _at(candidate, reason.candidate),
-        )
+        (reason.kind, reason.category, reason.credit, *_words(reason, reference, candidate))
         for reason in reasons
     ] == [
         ("matched", "ABNORMALITY", 1.0, "effusion", "Effusion"),

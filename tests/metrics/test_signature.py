@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from radeval_lib import __version__, checksums
-from radeval_lib.metrics import create, get, names
+from radeval_lib.metrics import base, create, get, names
 from radeval_lib.metrics.base import Signature, model_text
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
@@ -77,9 +77,23 @@ def test_settings_that_come_to_the_same_have_one_signature(tmp_path) -> None:
     assert str(create("bleu", order="2").signature()) == (
         f"metric:bleu|variant:sentence-coco|order:2|text:one-line+words-at-blanks|version:{__version__}"
     )
-    assert "|idf:no|layer:none|rescaled:no|model.encoder:packaged-minilm-1@" in str(
-        _made("bertscore", models, layer=None)
-    )
+
+
+def test_a_comment_in_the_rules_changes_no_signature(tmp_path, monkeypatch) -> None:
+    rules = tmp_path / "rules"
+    rules.mkdir()
+    monkeypatch.setattr(base, "__file__", str(tmp_path / "metrics" / "base.py"))
+    digests = []
+    for program in (
+        "def f():\n    return 1\n",
+        '# x\ndef f():\n    """Say."""\n    return 1\n',
+        "def f(): return 2",
+    ):
+        (rules / "judge.py").write_text(program)
+        base._rules_digest.cache_clear()
+        digests.append(base._rules_digest())
+    base._rules_digest.cache_clear()
+    assert digests[0] == digests[1] != digests[2]
 
 
 def test_a_model_is_named_by_its_content(tmp_path, monkeypatch) -> None:
