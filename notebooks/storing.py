@@ -391,7 +391,7 @@ def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, An
         "title": stand_ins.label(metric, run.whole_profile.models),
         "settings": recorded_metrics.settings_of(metric),
         **({} if published else recorded_behaviour(metric)),
-        "signature": str(metric.signature()),
+        "signature": metric.signature(),
         "date": datetime.date.today().isoformat(),
         "commit": provenance.commit()["commit"],
     }

@@ -345,7 +345,7 @@ def metric_card(
         "schema": SCHEMA,
         "metric": {
             "name": name,
-            "signature": str(metric.signature()) if isinstance(metric, Metric) else None,
+            "signature": metric.signature() if isinstance(metric, Metric) else None,
             "higher_is_better": higher_is_better,
             "range": value_range,
             "tuned_on_radpref": tuned,

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -44,56 +44,6 @@ _WORDS = {True: "yes", False: "no", None: "none"}
 UNKNOWN = "unknown"
 FRONT_DOOR = ("plain-characters", "sections", "statements")
 """What :mod:`radeval_lib.rules.report_text` does to a text, for the signature of what reads through it."""
-
-
-@dataclass(frozen=True)
-class Signature:
-    """How a score was made; as a text, the one line that says so, as sacrebleu prints it::
-
-        metric:bertscore|variant:f1|layer:5|model.encoder:distilbert-base-uncased@6c3a...|text:one-line|version:1.0.0
-
-    White space, ``|``, ``%`` and what is not ASCII is percent-encoded. The device and caches are left out:
-    they change no score but in its last digits.
-
-    Attributes
-    ----------
-    metric : the name that :func:`~radeval_lib.metrics.create` takes.
-    variant : which of the scores that go by this name, such as a level of F1-RadGraph or RaTEScore's preset.
-    settings : every other setting that decides scores, by name, as texts; ``yes``, ``no`` and ``none`` for
-        True, False and None.
-    models : by role, the name of each model without its folder, ``@``, and the first twelve digits of the
-        SHA-256 of its files, or of the commit of a model that a hub holds; ``unknown`` if neither can be
-        known.
-    text : what is done to a text before it is scored.
-    version : that of this library.
-    """
-
-    metric: str
-    variant: str
-    settings: Mapping[str, str]
-    models: Mapping[str, str]
-    text: tuple[str, ...]
-    version: str
-
-    def __str__(self) -> str:
-        parts = {
-            "metric": self.metric,
-            "variant": self.variant,
-            **dict(sorted(self.settings.items())),
-            **{f"model.{role}": model for role, model in sorted(self.models.items())},
-            "text": "+".join(self.text),
-            "version": self.version,
-        }
-        return "|".join(f"{key}:{quote(value, safe=_SAFE)}" for key, value in parts.items())
-
-
-def setting_text(value: object) -> str:
-    """Return a setting as a signature has it."""
-    return (
-        _WORDS[cast("bool | None", value)]
-        if value is None or isinstance(value, bool)
-        else str(value) or "none"
-    )
 
 
 def model_text(name: str) -> str:
@@ -344,9 +294,16 @@ class Metric(ABC):
         :mod:`radeval_lib.metrics.cautions`."""
         return ()
 
-    def signature(self, *, in_context: bool = False, of_corpus: bool = False) -> Signature:
-        """Return metric, variant, settings, models, normalisation and version, equal for equal settings and
-        models in whatever folder these are.
+    def signature(self, *, in_context: bool = False, of_corpus: bool = False) -> str:
+        """Return how a score is made, in one line, as sacrebleu prints it::
+
+            metric:bertscore|variant:f1|layer:5|model.encoder:minilm@6c3a0f9d21b4|text:one-line|version:1.0.0
+
+        Its parts are the name that :func:`~radeval_lib.metrics.create` takes, the variant, every other
+        setting that decides scores, the models (:meth:`signed_models`), what is done to a text, and the
+        version of this library. Equal settings and models have equal signatures, in whatever folder the
+        models are. The device and caches are left out: they change no score but in its last digits. White
+        space, ``|``, ``%`` and what is not ASCII is percent-encoded.
 
         Parameters
         ----------
@@ -359,17 +316,26 @@ class Metric(ABC):
         if self.reads_context():
             settings["context"] = "given" if in_context else None
         variant = str(settings.pop(self.variant, self.variant))
-        signed = {role: model_text(name) for role, name in models.items()}
-        if self.by_rules:
-            signed["rules"] = model_text(RULES)
-        return Signature(
-            self.name,
-            (of_corpus and self.corpus_variant) or variant,
-            {key: setting_text(value) for key, value in settings.items() if key not in models},
-            signed,
-            ("as-written" if self.reads_lines else "one-line", *self.normalises),
-            __version__,
-        )
+        parts = {
+            "metric": self.name,
+            "variant": (of_corpus and self.corpus_variant) or variant,
+            **{
+                key: _WORDS[value] if value is None or isinstance(value, bool) else str(value) or "none"
+                for key, value in sorted(settings.items())
+                if key not in models
+            },
+            **{f"model.{role}": model for role, model in sorted(self.signed_models().items())},
+            "text": "+".join(("as-written" if self.reads_lines else "one-line", *self.normalises)),
+            "version": __version__,
+        }
+        return "|".join(f"{key}:{quote(value, safe=_SAFE)}" for key, value in parts.items())
+
+    def signed_models(self) -> dict[str, str]:
+        """Return by role the name of each model without its folder, ``@``, and the first twelve digits of the
+        SHA-256 of its files, or of the commit of a model that a hub holds; ``unknown`` if neither can be
+        known."""
+        models = {role: model_text(name) for role, name in self.models().items()}
+        return models | ({"rules": model_text(RULES)} if self.by_rules else {})
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that can change a score, with their values; not ``device`` and ``cache``."""
@@ -382,30 +348,25 @@ class Metric(ABC):
         return {role: str(settings[role]) for role in self.needs}
 
 
-def check_texts(label: str, texts: Any) -> None:
-    """Refuse what is no sequence of texts; the MetricError names the argument and the position, and never
-    repeats a text, which may be restricted."""
-    # A set has no order; the items of a mapping or table would be its keys or the names of its columns.
-    unordered = isinstance(texts, str | bytes | Mapping | Set) or hasattr(texts, "columns")
-    if unordered or not hasattr(texts, "__len__"):
-        problem = f"{type(texts).__name__} is not a sequence of texts"
-        raise MetricError(problem, label, "Pass a list of texts, one per pair.")
-    for position, text in enumerate(texts):
-        if not isinstance(text, str):
-            problem = f"item {position} is of type {type(text).__name__}, not a text"
-            raise MetricError(problem, label, "Use '' for a report that is empty.")
-
-
 def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[Pair]:
     """Return the (reference, candidate) pairs of two lists of texts.
 
     Raises
     ------
     MetricError
-        As :func:`check_texts`, or if their lengths differ.
+        If an argument is no sequence of texts, or the lengths differ. It names the argument and the position,
+        and never repeats a text, which may be restricted.
     """
-    check_texts("references", references)
-    check_texts("candidates", candidates)
+    for label, texts in (("references", references), ("candidates", candidates)):
+        # A set has no order; the items of a mapping or table would be its keys or the names of its columns.
+        unordered = isinstance(texts, str | bytes | Mapping | Set) or hasattr(texts, "columns")
+        if unordered or not hasattr(texts, "__len__"):
+            problem = f"{type(texts).__name__} is not a sequence of texts"
+            raise MetricError(problem, label, "Pass a list of texts, one per pair.")
+        for position, text in enumerate(texts):
+            if not isinstance(text, str):
+                problem = f"item {position} is of type {type(text).__name__}, not a text"
+                raise MetricError(problem, label, "Use '' for a report that is empty.")
     if len(references) != len(candidates):
         problem = f"{len(references)} references but {len(candidates)} candidates"
         raise MetricError(problem, "candidates", "Give one for each reference, in the same order.")

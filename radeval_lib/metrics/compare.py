@@ -264,8 +264,11 @@ def compare(
     cases = group_numbers("cases", cases_of(frame, "references"), len(frame))
     if (count := len(np.unique(cases))) < 2:
         raise MetricError(f"{count} case(s)", "references", "Give at least two, better more.")
-    ready = [name for name in settings if any(f"{name}:{system}" in frame for system in columns)]
-    measured = {name: _given(name, frame, columns) for name in ready}
+    measured = {
+        name: _given(name, frame, columns)
+        for name in settings
+        if any(f"{name}:{system}" in frame for system in columns)
+    }
     wanted = {name: settings[name] for name in settings if name not in measured}
     left_out, cautions, errors = dict[str, str](), Cautions(settings), dict[str, FloatArray]()
     texts = _texts(frame, columns, floor)
@@ -340,7 +343,13 @@ def compare_files(
         if name in named or f"{CANDIDATE}:{name}" in frame:
             raise MetricError(f"two systems are called {name!r}", "candidates", "Rename one.")
         theirs = table(Path(other))
-        key = _id_column(frame, theirs)
+        key = ID if ID in frame else ""
+        if key and ID not in theirs:
+            ids = set(frame[ID].map(str))
+            named_so = (
+                column for column in theirs if column not in frame and {*theirs[column].map(str)} == ids
+            )
+            key = next(named_so, "")
         if not key and ID in {*frame, *theirs}:
             lacking = Path(other).name if ID in frame else ours
             notes.append(f"{name} is joined to {ours} by position, because {lacking} has no column {ID!r}")
@@ -354,15 +363,6 @@ def compare_files(
             named[name] = f"{CANDIDATE}:{name}"
     compared = compare(frame, named or None, metrics=metrics, resamples=resamples, seed=seed, floor=floor)
     return replace(compared, cautions=[*notes, *compared.cautions])
-
-
-def _id_column(frame: pd.DataFrame, theirs: pd.DataFrame) -> str:
-    """Return the column of another table that holds our ids, whatever it is called; empty if none does."""
-    if ID not in frame or ID in theirs:
-        return ID if ID in frame else ""
-    ids = set(frame[ID].map(str))
-    named = (name for name in theirs if name not in frame and set(theirs[name].map(str)) == ids)
-    return next(named, "")
 
 
 def _joined(frame: pd.DataFrame, theirs: pd.DataFrame, key: str, ours: str, where: str) -> pd.DataFrame:
@@ -461,13 +461,12 @@ def _measured(chosen: Chosen, name: str, evaluation: Evaluation, systems: list[s
     assert scores is not None
     statistics, value = metric.corpus(scores)
     of_corpus = bool(metric.corpus_variant)
-    signature = metric.signature(in_context=evaluation.contexts is not None, of_corpus=of_corpus)
     about = {
         "value": "corpus" if of_corpus else "mean",
-        "signature": str(signature),
+        "signature": metric.signature(in_context=evaluation.contexts is not None, of_corpus=of_corpus),
         "source": metric.citation,
         **_direction(metric),
-        "models": dict(signature.models),
+        "models": metric.signed_models(),
         "note": chosen.stand_ins.get(name, ""),
         "remark": metric.remark,
     }

@@ -90,7 +90,7 @@ class ScoredFile:
     def signatures(self) -> dict[str, str]:
         """The signature of each metric."""
         metrics = self.chosen.metrics.items()
-        return {name: str(metric.signature(in_context=self._in_context)) for name, metric in metrics}
+        return {name: metric.signature(in_context=self._in_context) for name, metric in metrics}
 
     @property
     def coverage(self) -> float | None:
@@ -264,7 +264,7 @@ class _ChunkScorer:
     ) -> None:
         self._metrics, self._where, self._explained, self._texts = metrics, where, explained, texts
         self.folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
-        decides = [[str(metric.signature()), metric.device] for metric in metrics.values()]
+        decides = [[metric.signature(), metric.device] for metric in metrics.values()]
         code = provenance.own_files(), provenance.environment()
         self.key = json.dumps([str(self.folder), where, decides, explained, texts, code])
 

@@ -221,10 +221,15 @@ class _GraphMetric(Metric):
             yield "the graph model finds no entity in a text"
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
-        """Yield an item that a text has several times is reported once, at its first place."""
+        """Yield a reason for each item of either text, at its first place."""
         texts = (reference, candidate)
-        both = zip(texts, self.extractor.annotate(texts), strict=True)
-        ours, theirs = (self._first_places(*annotated) for annotated in both)
+        sides: list[dict[Item, Span | None]] = []  # by item its first place
+        for text, annotated in zip(texts, self.extractor.annotate(texts), strict=True):
+            where, first = character_spans(text, annotated), dict[Item, Span | None]()
+            for key, item in self._items(parse_graph(annotated["entities"])):
+                first.setdefault(item, where.get(key))
+            sides.append(first)
+        ours, theirs = sides
         for item in dict.fromkeys([*ours, *theirs]):
             shared = item in ours and item in theirs
             yield Reason(
@@ -234,16 +239,6 @@ class _GraphMetric(Metric):
                 reference=ours.get(item),
                 candidate=theirs.get(item),
             )
-
-    def _first_places(self, text: str, annotated: Annotation) -> dict[Item, Span | None]:
-        where, first = character_spans(text, annotated), dict[Item, Span | None]()
-        for key, item in self._items(parse_graph(annotated["entities"])):
-            first.setdefault(item, where.get(key))
-        return first
-
-    def compare(self, reference: Annotation, candidate: Annotation) -> float:
-        """Return the score of two annotations in RadGraph's form, such as the package ``radgraph`` gives."""
-        return self._compare(self._read(reference), self._read(candidate))[0]
 
     def _read(self, annotated: Annotation) -> set[Item]:
         return {item for _, item in self._items(parse_graph(annotated["entities"]))}

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -38,8 +37,6 @@ def test_values_and_details_of_the_metric(tmp_path: Path) -> None:
             scores = create("f1_radgraph", graph_model=str(path), level=level, case=case).score(*texts)
             assert scores.values[0] == pytest.approx(PACKAGE[case]["capital with a relation"][position])
             assert scores.details[0].f1 == scores.values[0]
-            metric: Any = create("f1_radgraph", graph_model="unused", level=level, case=case)
-            assert metric.compare(pair["reference"], pair["candidate"]) == scores.values[0]
     combined = create("radgraph_combined", graph_model=str(path)).score(*texts)
     assert combined.details[0]["entities"].common == 2
     assert combined.values[0] == pytest.approx((2 / 3 + 1 / 2) / 2)  # mild-edema is lost with its capital

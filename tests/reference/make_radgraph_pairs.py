@@ -80,7 +80,7 @@ BY_HAND: dict[str, tuple[tuple[Entities, Links], tuple[Entities, Links]]] = {
 }
 
 
-def _annotated(entities: Entities, links: Links) -> dict[str, Any]:
+def annotated(entities: Entities, links: Links) -> dict[str, Any]:
     words: list[str] = []
     spans = []
     for text, label in entities:
@@ -91,7 +91,7 @@ def _annotated(entities: Entities, links: Links) -> dict[str, Any]:
 
 def main() -> None:
     pairs = [
-        {"name": name, "reference": _annotated(*reference), "candidate": _annotated(*candidate)}
+        {"name": name, "reference": annotated(*reference), "candidate": annotated(*candidate)}
         for name, (reference, candidate) in BY_HAND.items()
     ]
     missing = 50 - len(pairs)

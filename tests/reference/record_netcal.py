@@ -15,8 +15,7 @@ from netcal.metrics import ECE, MCE
 from netcal.scaling import TemperatureScaling
 
 from radeval_lib.stats import temperature
-from tests.stats.test_calibration import sure_in_turns
-from tests.stats.test_temperature import drawn
+from tests.stats.test_calibration import drawn, sure_in_turns
 
 TARGET = Path(__file__).resolve().parent / "netcal" / "package.json"
 

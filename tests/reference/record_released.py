@@ -21,7 +21,6 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = ROOT / "data_manifests" / "released" / "packages.csv"
@@ -86,28 +85,12 @@ def green_score(source: str) -> dict[str, float]:
 
 def radgraph(source: str) -> dict[str, float]:
     """Return the reward at the level *complete* of the example of MIMIC-RRS, A.2, with one candidate."""
-    reward = runpy.run_path(f"{source}/radgraph/rewards.py")["compute_reward"]
-    reference, candidate = _annotations()
-    return {"radgraph_levels": reward(candidate, reference, "complete")}
-
-
-def _annotations() -> list[dict[str, Any]]:
     from notebooks.across.paper_versus_code import levels_example
+    from tests.reference.make_radgraph_pairs import annotated
 
-    annotations = []
-    for entities, edges in levels_example():
-        relations = {number: [] for number in range(len(entities))}
-        for head, kind, tail in edges:
-            relations[head].append([kind, str(tail + 1)])
-        annotations.append(
-            {
-                "entities": {
-                    str(number + 1): {"tokens": words, "label": label, "relations": relations[number]}
-                    for number, (words, label) in enumerate(entities)
-                }
-            }
-        )
-    return annotations
+    reward = runpy.run_path(f"{source}/radgraph/rewards.py")["compute_reward"]
+    reference, candidate = (annotated(*example) for example in levels_example())
+    return {"radgraph_levels": reward(candidate, reference, "complete")}
 
 
 def main(package: str, *given: str) -> None:
