@@ -205,10 +205,10 @@ class Metric(ABC):
             contexts = [None] * len(pairs)
         cases = list(zip(pairs, contexts, strict=True))
         distinct = sorted(set(cases), key=lambda case: (case[0], str(case[1])))
-        seen, known = [pair for pair, _ in distinct], [context for _, context in distinct]
+        seen, patients = [pair for pair, _ in distinct], [context for _, context in distinct]
         results: Iterable[tuple[float, Any]] = ()
         if distinct:
-            results = self._score_in_context(seen, known) if any(known) else self._score_pairs(seen)
+            results = self._score_in_context(seen, patients) if any(patients) else self._score_pairs(seen)
         scored = dict(zip(distinct, results, strict=True))
         low, high = self.bounds()
         for position, case in enumerate(cases):

@@ -13,7 +13,7 @@ from radeval_lib.rules.judge.items import said
 from radeval_lib.rules.lexicon.significance import Context, significance
 from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.stats.base import FloatArray
-from radeval_lib.stats.inference import rule_of_three, wilson
+from radeval_lib.stats.inference import wilson
 from radeval_lib.stats.resampling import ends, sum_draws, widened
 
 KINDS = (
@@ -91,7 +91,7 @@ def profile(tables: Mapping[str, FloatArray], *, resamples: int, seed: int) -> p
         for at, (kind, value) in enumerate(zip((*KINDS, FOUND), _rates(total), strict=True)):
             low, high = ends(drawn[:, at], widened(cases)) if np.isfinite(value) else (np.nan, np.nan)
             if kind != FOUND and not total[at]:
-                high = 100 * rule_of_three(cases)
+                high = 100 * 3 / cases  # the rule of three; a pair may have several errors of a kind
             if kind == FOUND and value in (0.0, 1.0):
                 low, high = wilson(int(total[at]), int(total[at + 1]))
             rows.append((system, kind, int(total[at]), float(value), float(low), float(high)))

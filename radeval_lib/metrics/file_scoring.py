@@ -389,8 +389,8 @@ def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str
         try:
             yield from filter(None, reader)  # blank lines are no rows
         except csv.Error as error:
-            place = f"{where}, line {reader.line_num}"
-            raise MetricError(f"not a CSV file: {error}", place, "Close every quotation mark.") from None
+            line = f"{where}, line {reader.line_num}"
+            raise MetricError(f"not a CSV file: {error}", line, "Close every quotation mark.") from None
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, row in enumerate(cells_left, start=1):

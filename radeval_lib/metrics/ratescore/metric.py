@@ -222,21 +222,21 @@ class Vectors:
 
     def __init__(self, encode: Callable[[Sequence[str]], NDArray[Any]]) -> None:
         self._encode = encode
-        self._place: dict[str, int] = {}
+        self._row_of: dict[str, int] = {}
         self._matrix: NDArray[np.float64] = np.empty((0, 0))
 
     def learn(self, texts: Iterator[str]) -> None:
         """Encode those of the texts that are new, in alphabetical order."""
-        new = sorted({text for text in texts if text not in self._place})
+        new = sorted({text for text in texts if text not in self._row_of})
         if not new:
             return
         block = unit(self._encode(new))
         self._matrix = np.vstack((self._matrix, block)) if len(self._matrix) else block
-        self._place.update({text: len(self._place) + index for index, text in enumerate(new)})
+        self._row_of.update({text: len(self._row_of) + index for index, text in enumerate(new)})
 
     def rows(self, entities: Sequence[NamedEntity]) -> NDArray[np.float64]:
         """Return the vectors of entities whose texts were learnt, shape (entities, dimension)."""
-        return self._matrix[[self._place[entity.text] for entity in entities]]
+        return self._matrix[[self._row_of[entity.text] for entity in entities]]
 
 
 def _notes(text: str, sentences: Sequence[str], cut: set[str]) -> Iterator[str]:
