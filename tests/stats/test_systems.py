@@ -52,7 +52,6 @@ def test_exact_p_is_that_of_scipy(scores) -> None:
 
 
 def test_p_is_uniform_under_the_null() -> None:
-    """A short run of benchmarks/compare_calibration.py."""
     rng = np.random.default_rng(1)
     pairs = rng.gamma(1.0, size=(1000, 2, 20))  # skewed, exchangeable
     ps = np.array([_p(*pair, 99, seed) for seed, pair in enumerate(pairs)])
