@@ -1,13 +1,17 @@
 """Starts the processes of a build by forking one that has already loaded the libraries.
 
 A build starts two processes for each step, papermill and the kernel. Loading their libraries takes seconds
-each time, often longer than the page itself (benchmarks/page_start.py). Here one process loads them once per
-build, and every process that is requested (see :mod:`radeval_lib.pipeline.fork_client`) is a fork of it, with
-the caller's arguments, environment, folder and standard streams. It ends when its caller ends, for whatever
-reason, and the caller exits with its status. The code that a step runs is not loaded before the fork, so that
-a step runs the code as it is when the step starts.
+each time, often longer than the page itself (benchmarks/page_start.py). A server loads them once per build:
 
-If forking is unsafe or impossible, each process is started from nothing; the results are the same.
+1. :func:`serving` starts the server, which listens on a socket.
+2. :func:`through_server` turns the command of a process into that of a *caller*
+   (:mod:`radeval_lib.pipeline.fork_client`), which sends its arguments, environment, folder and standard
+   streams to the server.
+3. The server forks. The fork runs the command and sends its exit status to the caller, which exits with it.
+
+A fork ends when its caller or the server ends, for whatever reason. The code that a step runs is not loaded
+before the fork, so that a step runs the code as it is when the step starts. If there is no server, or forking
+is unsafe, the caller becomes the process itself; the results are the same.
 """
 
 from __future__ import annotations
@@ -27,7 +31,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.paths import ROOT
@@ -87,91 +90,66 @@ def through_server(command: Sequence[str]) -> list[str]:
     return [command[0], "-I", "-S", fork_client.__file__, *command[1:]]
 
 
-def _serve(listening: socket.socket) -> tuple[socket.socket, dict[str, Any]]:
-    """Fork for each request; return, in each fork, the client and its request."""
+def _main() -> None:
+    """Load the libraries, then fork for each caller; a fork runs what its caller asks for, and ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the build ends this process itself
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for forks, so they must leave no zombies
+    # Model libraries ask for a progress bar of widgets, which no page could show.
+    warnings.filterwarnings("ignore", message="IProgress not found")
+    listening, server = socket.socket(fileno=int(sys.argv[1])), os.getpid()
+    for name in LIBRARIES:
+        with suppress(ModuleNotFoundError, AttributeError):  # what is not installed is left out
+            pkgutil.resolve_name(name)
+    import nbformat
+
+    nbformat.v4.new_notebook()  # compiles the schema by which every process checks notebooks
+    gc.freeze()  # else a collection in a fork would copy all of it
     while True:
-        client, _ = listening.accept()
-        if request := _received(client):
-            if _is_fork():
-                listening.close()
-                return client, request
-            for stream in request["streams"]:
-                os.close(stream)
-        client.close()
+        caller, _ = listening.accept()
+        if os.fork() == 0:
+            listening.close()
+            os.setpgid(0, 0)  # so that what the fork starts can be killed with it
+            kill_on_parent_exit()
+            if os.getppid() == server:  # else the server ended before this fork could ask to end with it
+                _run_for(caller)
+            return
+        caller.close()
 
 
-def _received(client: socket.socket) -> dict[str, Any] | None:
-    """Return a client's request, with its standard streams; None if the client left before it had sent
-    one."""
-    content, streams, _, _ = socket.recv_fds(client, 1 << 16, 3)
+def _run_for(caller: socket.socket) -> None:
+    """Run, in a fork, the command that its caller sends as one line of JSON with three standard streams; send
+    the exit status back. Nothing is run for a caller that has left."""
+    content, streams, _, _ = socket.recv_fds(caller, 1 << 16, 3)
     while not content.endswith(b"\n"):
-        if not (more := client.recv(1 << 16)):
-            for stream in streams:
-                os.close(stream)
-            return None
+        if not (more := caller.recv(1 << 16)):
+            return
         content += more
-    return {**json.loads(content), "streams": streams}
+    request = json.loads(content)
 
-
-def _is_fork() -> bool:
-    """Fork, and return whether this is the new process. It has a process group of its own and is killed when
-    its parent ends."""
-    server = os.getpid()
-    if os.fork():
-        return False
-    os.setpgid(0, 0)
-    kill_on_parent_exit()
-    if os.getppid() != server:  # it died before this one asked to die with it
-        os._exit(1)
-    return True
-
-
-def _become(client: socket.socket, request: dict[str, Any]) -> None:
-    """Run the requested command in this fork and send the client the exit status. If the client ends first,
-    this process and all that it started are killed."""
-
-    def end_with_client() -> None:
-        client.recv(1)  # it sends nothing more: it is gone
+    def end_with_caller() -> None:
+        caller.recv(1)  # it sends nothing more, so this returns when it is gone
         os.killpg(0, signal.SIGKILL)
 
-    threading.Thread(target=end_with_client, daemon=True).start()
+    threading.Thread(target=end_with_caller, daemon=True).start()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    for number, stream in enumerate(request["streams"]):
+    for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
     sys.path[0] = request["folder"]
-    module, *arguments = request["command"]
-    sys.argv = [module, *arguments]
+    sys.argv = request["command"]
     status = 1
     try:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         status = 0
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
         raise
     finally:
-        client.sendall(str(status).encode())
-
-
-def _main() -> None:
-    """Load the libraries, serve, and run the requested command in each fork."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the build ends this process itself
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for forks, so they must leave no zombies
-    # Model libraries ask for a progress bar of widgets, which no page could show.
-    warnings.filterwarnings("ignore", message="IProgress not found")
-    listening = socket.socket(fileno=int(sys.argv[1]))
-    for name in LIBRARIES:
-        with suppress(ModuleNotFoundError, AttributeError):  # what is not installed is left out
-            pkgutil.resolve_name(name)
-    gc.freeze()  # else a collection in a fork would copy all of it
-    import nbformat
-
-    nbformat.v4.new_notebook()  # compiles the schema by which every process checks notebooks
-    _become(*_serve(listening))
+        caller.sendall(str(status).encode())
 
 
 if __name__ == "__main__":
