@@ -55,7 +55,7 @@ from radeval_lib.rules.judge import judge_pair
 from radeval_lib.rules.reader.observations import NO_FINDING, coded, label, observations, positive
 from radeval_lib.stats.correlations import coefficient
 from radeval_lib.stats.resampling import sum_estimates
-from radeval_lib.study import recorded_metrics, recordings, stand_ins
+from radeval_lib.study import recordings, stand_ins
 from radeval_lib.study.recordings import recorded_behaviour
 from radeval_lib.study.runs import Run
 from radeval_lib.study.sources import declared
@@ -389,7 +389,7 @@ def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, An
     without their behaviour on the probe, which our trained models have."""
     return {
         "title": stand_ins.label(metric, run.whole_profile.models),
-        "settings": recorded_metrics.settings_of(metric),
+        "settings": recordings.settings_of(metric),
         **({} if published else recorded_behaviour(metric)),
         "signature": metric.signature(),
         "date": datetime.date.today().isoformat(),

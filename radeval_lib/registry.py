@@ -134,14 +134,14 @@ METRICS = {
 FROZEN_METRICS = ("observations", "green_rules", "green_rules_errors")
 """Metrics that read by rules, which were frozen before they met a test set."""
 
-RECORDED = "radeval_lib.study.recorded_metrics"
+RECORDED = "radeval_lib.study.recordings"
 """The module that gives them stored scores."""
 
 FILLING = {
+    "stand_ins": "radeval_lib.study.stand_ins",
     "data": "radeval_lib.data.roles",
     "models": "radeval_lib.models.derived",
     "metrics": "radeval_lib.metrics.by_name",
-    "stand_ins": "radeval_lib.study.stand_ins",
 }
 """The module by which a run gets what a notebook declares of each kind."""
 

@@ -1,9 +1,11 @@
-"""Numbers and lists in words, for sentences that code makes."""
+"""Numbers and lists in words, for sentences that code makes, and templates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date
+from pathlib import Path
+from typing import Any
 
 _COUNTS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -70,3 +72,17 @@ def percent(share: float) -> str:
     if 0 < share < 0.01:
         return "under 1%"
     return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"
+
+
+def environment(folder: Path) -> Any:
+    """Return Jinja's environment of the templates in ``folder``: texts are escaped, a missing name is an
+    error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )

@@ -23,8 +23,7 @@ from radeval_lib.study import profiles
 from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 from radeval_lib.study.display import phrase
-from radeval_lib.study.page_runs import OpenExhibit
-from radeval_lib.study.runs import Basis, Run
+from radeval_lib.study.page_runs import Basis, OpenExhibit, PageRun
 from radeval_lib.text_format import joined, with_interval
 
 SCHEMES = {"iob": "IOB", "span": "spans"}
@@ -96,7 +95,7 @@ _ROWS = {
 }  # Table 6's models on the hub
 
 
-def basis(run: Run) -> Basis:
+def basis(run: PageRun) -> Basis:
     """Return the basis of a build's own Tables 6 and 7: the evidence, and the substitutes for the paper's."""
     data = run.basis({"ner_corpus": "rate_ner"})
     paper, ours = (
@@ -112,7 +111,7 @@ def basis(run: Run) -> Basis:
 class NerModels:
     """The trained NER models of a build, judged over test reports and seeds."""
 
-    run: Run
+    run: PageRun
 
     @cached_property
     def cells(self) -> dict[Training, CellOutput]:

@@ -15,7 +15,7 @@ from radeval_lib.jobs.summarization import ALL, TRAINED, UNSEEN, described
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study.checks import Check, check_statement
-from radeval_lib.study.runs import Basis, Run
+from radeval_lib.study.page_runs import Basis, PageRun
 from radeval_lib.text_format import joined, out_of
 
 _PAPERS = ("T5", "BART", "BioBART")
@@ -30,7 +30,7 @@ def judged(systems: Iterable[str]) -> list[str]:
     return [name for name in names if name.startswith(_PAPERS)] or names
 
 
-def basis(run: Run, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
+def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
     """Return what results of the systems ``shown`` (default: :func:`judged`) rest on: an experiment of our
     own unless they, and the graph model if it is used, are the paper's."""
     systems = summarization.settings(run.profile).systems
@@ -70,7 +70,7 @@ def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
     axes.set(xlabel="tested on", ylabel="trained on")
 
 
-def means_of_systems(run: Run, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+def means_of_systems(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return systems (rows) by trained pair (columns), each trained on it, means over seeds, and the mean
     over all with its interval."""
     tested = scores[scores["group"].isin(TRAINED)]
@@ -98,7 +98,7 @@ def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
 
 
 def best_everywhere(
-    run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, name: str, claim: str
+    run: PageRun, rows: Mapping[str, pd.DataFrame], first: str, metric: str, name: str, claim: str
 ) -> Check:
     """Return whether one of several is best on each group of tests.
 

@@ -25,12 +25,12 @@ from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import choose
 from radeval_lib.metrics.compare import bibtex
 from radeval_lib.metrics.file_scoring import check_target
-from radeval_lib.metrics.report import content_hash, environment
+from radeval_lib.metrics.report import content_hash
 from radeval_lib.paths import DATA
 from radeval_lib.stats.base import FloatArray
 from radeval_lib.stats.correlations import varies
 from radeval_lib.stats.system_comparison import LEVEL
-from radeval_lib.text_format import joined, with_interval
+from radeval_lib.text_format import environment, joined, with_interval
 
 SCHEMA = 2
 """The version of the format of a card's JSON."""

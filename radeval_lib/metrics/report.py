@@ -20,6 +20,7 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.by_rules import Highlight, Segment, mark_kind, segments
 from radeval_lib.metrics.cautions import RELIABLE
 from radeval_lib.metrics.scoring import score_column
+from radeval_lib.text_format import environment
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 MOST_PAIRS = 1_000
@@ -139,17 +140,3 @@ class ScorePage:
 def content_hash(content: str) -> str:
     """Return the hash of a style or script in the form in which a content security policy allows it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
-
-
-def environment(folder: Path) -> Any:
-    """Return Jinja's environment of the templates in ``folder``: texts are escaped, a missing name is an
-    error."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    return Environment(
-        loader=FileSystemLoader(folder),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
-    )

@@ -14,11 +14,11 @@ from radeval_lib import __version__, atomic, checksums, provenance
 from radeval_lib.data import guard, manifests
 from radeval_lib.data.manifests import find, load_manifest, restricted_in
 from radeval_lib.errors import RadevalError, listed
-from radeval_lib.metrics.report import environment
 from radeval_lib.paths import BUILD, BUILD_LOCK, IN_REACH, MANIFESTS, ROOT
 from radeval_lib.pipeline import book, rendered, steps
 from radeval_lib.study import recordings
 from radeval_lib.study.profiles import Profile
+from radeval_lib.text_format import environment
 
 RECALL = MANIFESTS / "leak_recall.csv"
 """How many planted leaks of each kind were found; a nightly test writes it."""

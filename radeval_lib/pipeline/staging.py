@@ -16,7 +16,6 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
-from radeval_lib.metrics.report import environment
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
@@ -25,6 +24,7 @@ from radeval_lib.study import profiles, recordings, results
 from radeval_lib.study.exhibit_html import shown_numbers
 from radeval_lib.study.results import Result
 from radeval_lib.study.scorecards import exhibit_entries, scorecard
+from radeval_lib.text_format import environment
 
 CONTENTS = "_toc.yml"
 """The table of contents, in the folder of prose and in the staged book."""

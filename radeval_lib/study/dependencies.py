@@ -27,7 +27,7 @@ from radeval_lib.study.sources import ALL, Declared, code_of, declared, path_of
 
 PACKAGES = ("radeval_lib", "notebooks")
 _ROOTS = {paths.ROOT / name for name in PACKAGES}
-_DATA = (".yml", ".json", ".csv", ".tsv", ".txt")
+_DATA = (".yml", ".json", ".csv", ".tsv", ".txt", ".j2")
 _CACHE = paths.BUILD / "cache" / "sources.json"
 
 

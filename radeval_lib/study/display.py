@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 import myst_nb
 import pandas as pd
@@ -22,9 +23,11 @@ from radeval_lib.stats.base import Estimate
 from radeval_lib.study.checks import above
 from radeval_lib.study.exhibit_html import as_printed, paper_prefix
 from radeval_lib.study.profiles import command
-from radeval_lib.study.runs import Run
 from radeval_lib.tables import folded, show, table_html
 from radeval_lib.text_format import joined
+
+if TYPE_CHECKING:
+    from radeval_lib.study.page_runs import PageRun
 
 ENDS_HERE = "radeval_page_ends_here"
 """Key of an output's metadata, after which a page has nothing more to show in this build: the reason."""
@@ -56,7 +59,7 @@ def said(exhibit_id: str) -> HTML:
 
 
 def only_with_data(
-    run: Run, *roles: str, one_set: bool = False, dataset: str = "", generated: bool = False
+    run: PageRun, *roles: str, one_set: bool = False, dataset: str = "", generated: bool = False
 ) -> None:
     """End a page here, with a line on what it needs, if one of these roles has no source or the generator, or
     if the data root lacks its source.
@@ -86,24 +89,13 @@ def only_with_data(
         shell.input_transformers_cleanup.append(lambda lines: [])  # later cells run as empty ones
 
 
-def claim_box(holds: bool | None) -> HTML | None:
-    """Return the standard box for a claim that this build does not bear out, None if it holds."""
-    if holds:
-        return None
-    verb = "contradict" if holds is False else "do not decide"
-    return HTML(
-        '<div class="admonition warning"><p class="admonition-title">Not borne out in this build</p>'
-        f"<p>The numbers of this build {verb} the claim above.</p></div>"
-    )
-
-
 def tried(rows: Mapping[str, str]) -> HTML:
     """Show, folded, what was tried against a page's finding: a row for each attempt, with its result."""
     table = pd.DataFrame({"result": rows.values()}, index=list(rows))
     return folded(show(table, "What we tried against it"))
 
 
-def _lack(run: Run, roles: Sequence[str], one_set: bool, dataset: str) -> str:
+def _lack(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> str:
     """Return why a page has no answer from the sources of its roles (:func:`only_with_data`); empty if it has
     one."""
     if lacks := "; ".join(filter(None, map(run.lacks, roles))):
@@ -119,7 +111,7 @@ def _lack(run: Run, roles: Sequence[str], one_set: bool, dataset: str) -> str:
     return ""
 
 
-def provenance(run: Run) -> HTML:
+def provenance(run: PageRun) -> HTML:
     """Show, folded, what this page's numbers come from."""
     head = commit()
     rows = {

@@ -9,12 +9,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 from IPython.display import HTML, display
 
-from radeval_lib import atomic, plots, provenance
+from radeval_lib import atomic, plots, provenance, registry
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit, file_of
 from radeval_lib.papers.printed_numbers import Printed, table_path, transcribed
@@ -22,14 +22,86 @@ from radeval_lib.paths import display_path
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study import checks, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check, Key
-from radeval_lib.study.display import claim_box
 from radeval_lib.study.exhibit_html import exhibit_html
 from radeval_lib.study.results import Result, Sample
+
+if TYPE_CHECKING:
+    from radeval_lib.metrics.base import Metric
+
+
+class Basis(NamedTuple):
+    """The basis of an exhibit: a level of evidence, the substitutes for the paper's data and models, the
+    roles that it reads, and whose implementation computes it."""
+
+    evidence: str
+    stand_in: str
+    roles: tuple[str, ...]
+    instrument: str = verdicts.PAPERS_OWN
+
+    @property
+    def judged(self) -> bool:
+        """Whether what is computed on it can say something about the paper."""
+        return verdicts.kind(*self[:2], self.instrument) != verdicts.EXPERIMENT
+
+    def with_own(self, *used: str) -> Basis:
+        """Return the basis of an experiment with our implementation, which also uses what ``used``
+        describes."""
+        words = "; ".join(filter(None, (self.stand_in, *used)))
+        return Basis(self.evidence, words, self.roles, verdicts.OURS)
+
+
+def _stand_ins() -> Any:
+    """Return the module of names of sources, which pages that read data or use models depend on."""
+    return registry.module(registry.FILLING["stand_ins"])
 
 
 @dataclass(frozen=True)
 class PageRun(runs.Run):
     """One run of one page: a run that rebuilds exhibits, each with what it rests on."""
+
+    def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
+        """Return each metric's name on a page, by its title: with the substitute model, which for stored
+        scores is the one that they were made with."""
+        models = dict(self.whole_profile.models)
+        for source in self.recorded_fillers():
+            stored = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(source))
+            models |= {role: model["name"] for role, model in stored.about["models"].items()}
+        return {title: _stand_ins().label(metric, models) for title, metric in metrics.items()}
+
+    def rests_on(self, role: str) -> str:
+        """Return, in words, the evidence of a role's source: ``public data, scored on 4 July 2023``."""
+        return _stand_ins().rests_on(self.filler("data", role))
+
+    def source(self, role: str) -> str:
+        """Return the source of a data role, as a page names it: ``the generator``, or a data set's title."""
+        return _stand_ins().title(self.filler("data", role))
+
+    def stand_in(self, wanted: Mapping[str, str]) -> str:
+        """Return, in words, the substitutes for the paper's own data and models (``wanted``, by role) in this
+        run; empty if nothing does."""
+        kinds = {role: "models" if role in self.declared.models else "data" for role in wanted}
+        sources = {role: self.filler(kind, role) for role, kind in kinds.items()}
+        return "; ".join(
+            f"{_stand_ins().description(role, sources[role])}, not {_stand_ins().title(papers_own)}"
+            for role, papers_own in wanted.items()
+            if sources[role] != papers_own
+        )
+
+    def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> Basis:
+        """Return the basis of an exhibit that is rebuilt from data, perhaps with models.
+
+        Its evidence is the weakest of the data's. If a model is not the paper's, the implementation is ours,
+        because the result is then about that model.
+
+        Parameters
+        ----------
+        data, models : what the paper used, by role; of data at least one.
+        """
+        models = models or {}
+        evidence = max(map(self.evidence, data), key=verdicts.STRENGTH.index)
+        changed = any(self.filler("models", role) != papers_own for role, papers_own in models.items())
+        instrument = verdicts.OURS if changed or evidence == registry.SYNTHETIC else verdicts.PAPERS_OWN
+        return Basis(evidence, self.stand_in({**data, **models}), (*data, *models), instrument)
 
     @contextmanager
     def exhibit(
@@ -185,7 +257,13 @@ class PageRun(runs.Run):
         outcomes = [None if outcome is None else bool(outcome) for outcome in outcomes]
         holds = False if False in outcomes else None if None in outcomes or not outcomes else True
         atomic.write_text(self.results_dir / f"claim_{name}.json", json.dumps({"holds": holds}) + "\n")
-        return claim_box(holds)
+        if holds:
+            return None
+        verb = "contradict" if holds is False else "do not decide"
+        return HTML(
+            '<div class="admonition warning"><p class="admonition-title">Not borne out in this build</p>'
+            f"<p>The numbers of this build {verb} the claim above.</p></div>"
+        )
 
     def headline(self, name: str, *, rests_on: Sequence[str], **given: Any) -> None:
         """Record the numbers of a finding for the front page.

@@ -1,8 +1,12 @@
-"""Stored scores of public test sets: numbers that stand in the repository, where texts may not.
+"""Stored scores of public test sets: numbers that are in the repository, where texts may not be.
 
 ``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files, its ratings and
 what each metric said of it; ``<set>.yml`` says with what each column was made. Here: whether the code would
-still give them, which an edition or a run shows, and the sentence that says so.
+still give them, the sentence that says so, and metrics that give stored scores.
+
+A rule-based implementation that was frozen before it met a test set keeps its stored scores there while it is
+developed: they are shown in place of new ones until it is frozen and recorded again. If the source of a role
+is a recording (``recorded/radpref``), placeholders replace its texts, and metrics give the stored scores.
 """
 
 from __future__ import annotations
@@ -12,24 +16,32 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
 
 from radeval_lib import atomic, checksums, provenance, registry
 from radeval_lib.data import radpref, readers, recorded, roles
-from radeval_lib.data.manifests import find
+from radeval_lib.data.errors import DataError
+from radeval_lib.data.manifests import find, sha256
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.base import Metric, Scores
 from radeval_lib.metrics.by_name import create, get
 from radeval_lib.paths import BUILD, RECORDED, ROOT
+from radeval_lib.placeholders import Placeholder, behind, refuse
+from radeval_lib.provenance import RECORDED_SCORES, Reading
+from radeval_lib.stats.base import FloatArray
 from radeval_lib.study import dependencies
 from radeval_lib.text_format import joined, long_date
+
+if TYPE_CHECKING:
+    from radeval_lib.rules.lexicon.significance import Context
 
 SYSTEMS = "iu_systems"
 """The set with committed outputs of systems, which every edition shows as recorded."""
@@ -68,12 +80,9 @@ def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
     """Return the metrics, of these or of all, whose stored columns of a set the code would not give."""
     columns = recorded.load(name).about["columns"]
     wanted = [key for key in columns if metrics is None or key in metrics]
-    return [key for key in wanted if is_out_of_date(name, _unfilled(key))]
-
-
-def _unfilled(key: str) -> Metric:
-    """Return a metric whose models are not loaded: its name and needs are asked for alone, or it has none."""
-    return cast(Metric, get(key)) if get(key).needs else create(key)
+    # Models are not loaded: of a metric that needs some, its name and needs are asked for alone.
+    made = {key: cast(Metric, get(key)) if get(key).needs else create(key) for key in wanted}
+    return [key for key, metric in made.items() if is_out_of_date(name, metric)]
 
 
 def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
@@ -178,20 +187,17 @@ def probe_scores(key: str) -> list[float]:
     are kept in ``build/cache``.
     """
     key_text = f"{key} of {_PROBED}, over drawn models {_code()} {provenance.package_versions()}"
-    scores = _kept(
-        key_text, lambda: json.dumps([round(float(score), 4) for score in _over_probe_models(key)])
-    )
-    return list(map(float, json.loads(scores)))
 
+    def scored() -> str:
+        draw = registry.find("radeval_lib.models.initial:drawn")
+        with tempfile.TemporaryDirectory() as folder:
+            of_models = registry.module(registry.FILLING["metrics"]).metric
+            metric = of_models(key, lambda role: draw(role, Path(folder)), "cpu", {})
+            references, candidates = probe()
+            values = metric.score(references[:_PROBED], candidates[:_PROBED]).values + 0.0
+        return json.dumps([round(float(value), 4) for value in values])
 
-def _over_probe_models(key: str) -> np.ndarray:
-    with tempfile.TemporaryDirectory() as folder:
-        fill = registry.find("radeval_lib.models.initial:drawn")
-        made = registry.module(registry.FILLING["metrics"]).metric(
-            key, lambda role: fill(role, Path(folder)), "cpu", {}
-        )
-        references, candidates = probe()
-        return made.score(references[:_PROBED], candidates[:_PROBED]).values + 0.0
+    return list(map(float, json.loads(_kept(key_text, scored))))
 
 
 def _kept(key_text: str, value: Callable[[], str]) -> str:
@@ -225,3 +231,128 @@ def has_moved(before: Sequence[float], now: Sequence[float]) -> bool:
         return True
     near = np.abs(np.asarray(before) - np.asarray(now)) <= _NEAR
     return int((~near).sum()) > _TURNED
+
+
+def of_placeholders(metric: Metric, given: Sequence[str] = ()) -> Metric:
+    """Return the metric, which gives stored scores to placeholders of recorded texts, and its own to texts.
+
+    ``given``: the settings that a page asks for; those that follow from the models are the recording's.
+    """
+
+    def stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
+        candidates = {row: _candidate(*pair) for row, pair in enumerate(pairs) if any(map(behind, pair))}
+        for name in {candidate.set for candidate in candidates.values()}:
+            columns = recorded.load(name).about["columns"]
+            if metric.name not in columns:
+                raise DataError(f"no {metric.name} is recorded", name, f"`radbook record {name}` scores it.")
+            kept = columns[metric.name]["settings"]
+            if any(value != kept.get(key) for key, value in settings_of(metric).items() if key in given):
+                stated = ", ".join(f"{key} {value}" for key, value in kept.items())
+                words = f"{metric.name} is recorded with other settings"
+                raise DataError(words, name, f"These are recorded: {stated or 'none'}.")
+        texts = [pairs[row][1] for row in candidates]
+        scores = recorded.column(texts, metric.name).tolist() if texts else []
+        return dict(zip(candidates, scores, strict=True))
+
+    return cast(Metric, _WithStored(metric, stored))
+
+
+def frozen(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading) -> Metric:
+    """Return the metric, which gives stored scores to pairs of those sets among ``fillers`` for which it is
+    out of date, as far as the data root holds the files that were scored; their tables are noted as read."""
+    scores: dict[tuple[str, str], float] = {}
+    for name in sets_of(fillers):
+        scored = recorded.load(name).about["files"].items()
+        if not all((root / file).is_file() and sha256(root / file) == digest for file, digest in scored):
+            continue
+        if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
+            values = recorded.load(name).table[metric.name].tolist()
+            scores |= zip(map(_on_one_line, texts(name, root)), values, strict=True)
+            reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
+    if not scores:
+        return metric
+
+    def stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
+        keys = enumerate(map(_on_one_line, pairs))
+        return {row: scores[key] for row, key in keys if key in scores}
+
+    return cast(Metric, _WithStored(metric, stored))
+
+
+def _on_one_line(pair: tuple[str, str]) -> tuple[str, str]:
+    """Return a pair whatever its white space, since metrics may be given texts on one line."""
+    reference, candidate = (" ".join(text.split()) for text in pair)
+    return reference, candidate
+
+
+def _candidate(reference: str, candidate: str) -> Placeholder:
+    """Return the candidate of two placeholders; a DataError unless they are a candidate and its own
+    reference, since only such pairs are recorded."""
+    ours, theirs = behind(reference), behind(candidate)
+    is_pair = ours and theirs and (ours.set, ours.side, theirs.side) == (theirs.set, "reference", "candidate")
+    if ours and theirs and is_pair:
+        case = int(recorded.load(theirs.set).table.at[theirs.number, "case"])
+        if case == ours.number:
+            return theirs
+    raise DataError(
+        "a pair that is not recorded: a placeholder beside another text than its own reference",
+        "stored scores",
+        "Score a candidate against its own reference, or the texts themselves.",
+    )
+
+
+class _WithStored:
+    """A metric that gives stored scores to some pairs of texts; all else is the metric's own, of texts alone.
+
+    ``stored`` returns the scores of those pairs that are stored, by their place.
+    """
+
+    def __init__(self, metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[int, float]]) -> None:
+        self._metric, self._stored = metric, stored
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._metric, name)
+        if not callable(attribute):
+            return attribute
+
+        def of_texts(*arguments: Any, **settings: Any) -> Any:
+            for argument in (*arguments, *settings.values()):
+                for item in argument if isinstance(argument, (list, tuple)) else [argument]:
+                    refuse(item if isinstance(item, (list, tuple)) else [item], f"{self._metric.name}.{name}")
+            return attribute(*arguments, **settings)
+
+        return of_texts
+
+    def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
+        """Return as :meth:`Metric.values`."""
+        return self.score(references, candidates).values
+
+    def score(
+        self,
+        references: Sequence[str],
+        candidates: Sequence[str],
+        contexts: Sequence[Context | None] | None = None,
+    ) -> Scores:
+        """Return as :meth:`Metric.score`; a stored score has no detail.
+
+        Raises
+        ------
+        DataError
+            If a pair of placeholders is not recorded, or was recorded with other settings.
+        """
+        pairs = list(zip(references, candidates, strict=True))
+        stored = self._stored(pairs)
+        fresh = [row for row in range(len(pairs)) if row not in stored]
+        references, candidates = ([pairs[row][side] for row in fresh] for side in (0, 1))
+        fresh_scores = self._metric.score(
+            references, candidates, contexts and [contexts[row] for row in fresh]
+        )
+        values, details = np.zeros(len(pairs)), dict(zip(fresh, fresh_scores.details, strict=True))
+        values[[*stored, *fresh]] = [*stored.values(), *fresh_scores.values]
+        every = [details.get(row) for row in range(len(pairs))]
+        return replace(fresh_scores, values=values, details=every)
+
+
+def settings_of(metric: Metric) -> dict[str, str]:
+    """Return a metric's settings beside its models, as a recording states them."""
+    return {key: str(value) for key, value in metric.settings().items() if key not in metric.models()}

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -40,34 +40,13 @@ from radeval_lib.paths import (
 )
 from radeval_lib.provenance import Reading
 from radeval_lib.registry import CELL_MODEL
-from radeval_lib.study import cells, dependencies, profiles, sources, verdicts
+from radeval_lib.study import cells, dependencies, profiles, sources
 from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.profiles import Profile
 from radeval_lib.study.sources import Declared
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
-
-
-class Basis(NamedTuple):
-    """The basis of an exhibit: a level of evidence, the substitutes for the paper's data and models, the
-    roles that it reads, and whose implementation computes it."""
-
-    evidence: str
-    stand_in: str
-    roles: tuple[str, ...]
-    instrument: str = verdicts.PAPERS_OWN
-
-    @property
-    def judged(self) -> bool:
-        """Whether what is computed on it can say something about the paper."""
-        return verdicts.kind(*self[:2], self.instrument) != verdicts.EXPERIMENT
-
-    def with_own(self, *used: str) -> Basis:
-        """Return the basis of an experiment with our implementation, which also uses what ``used``
-        describes."""
-        words = "; ".join(filter(None, (self.stand_in, *used)))
-        return Basis(self.evidence, words, self.roles, verdicts.OURS)
 
 
 @dataclass(frozen=True)
@@ -163,19 +142,14 @@ class Run:
         filling = self._filling("models")
         filling.permit(name, self.data_root)
         if name.startswith(CELL_MODEL):
-            where = self._cell_model(name.removeprefix(CELL_MODEL))
+            job = cells.planned_of(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
+            if (where := self._kept(job).model) is None:
+                source = f"notebooks/{job.notebook}.md"
+                raise NotebookError(f"its job {job.slug} kept no model", source, "Give `run.save` its model.")
         else:
             where = filling.ready(name, self.output_dir / "models", self.seed)
         self.reading.note_model(role, name, filling.digest(where), filling.revision(name))
         return str(where)
-
-    def _cell_model(self, notebook: str) -> str:
-        cell = cells.planned_of(self.whole_profile, notebook)[0]
-        model = self._kept(cell).model
-        if model is None:
-            where = f"notebooks/{cell.notebook}.md"
-            raise NotebookError(f"its job {cell.slug} kept no model", where, "Give `run.save` its model.")
-        return str(model)
 
     def metric(self, name: str, /, **settings: Any) -> Metric:
         """Return a metric over the models of this run's profile.
@@ -194,17 +168,13 @@ class Run:
         for setting in settings.values():
             self._filling("models").permit(str(setting), self.data_root)
         made: Metric = self._filling("metrics").metric(name, self.model, self.profile.device, settings)
-        return self._frozen(made, tuple(settings))
-
-    def _frozen(self, metric: Metric, given: tuple[str, ...]) -> Metric:
-        """Return the metric; with stored scores of the test sets that are recorded for this run, and of those
-        that it reads, where it met them frozen."""
+        # Stored test sets give stored scores; where a metric met a set frozen, its texts do, too.
         if self.recorded_fillers():
-            return registry.module(registry.RECORDED).of_placeholders(metric, given)
-        if self.data_root is None or metric.name not in registry.FROZEN_METRICS:
-            return metric
-        fillers = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
-        return registry.module(registry.RECORDED).frozen(metric, fillers, self.data_root, self.reading)
+            return registry.module(registry.RECORDED).of_placeholders(made, tuple(settings))
+        if self.data_root is None or name not in registry.FROZEN_METRICS:
+            return made
+        sources = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
+        return registry.module(registry.RECORDED).frozen(made, sources, self.data_root, self.reading)
 
     def recorded_fillers(self) -> list[str]:
         """Return the sources of this run's declared roles that are stored test sets."""
@@ -216,16 +186,6 @@ class Run:
         it."""
         metrics = [self.metric(name) for name in self.declared.metrics]
         return {metric.title or metric.name: metric for metric in metrics}
-
-    def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
-        """Return each metric's name on a page, by its title: with the substitute model, which for stored
-        scores is the one that they were made with."""
-        models = dict(self.whole_profile.models)
-        for filler in self.recorded_fillers():
-            stored = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(filler))
-            models |= {role: model["name"] for role, model in stored.about["models"].items()}
-        names: dict[str, str] = self._filling("stand_ins").labels(metrics, models)
-        return names
 
     def cells(self, notebook: str) -> list[CellOutput]:
         """Return the results of a notebook's jobs, in the order of its job list.
@@ -327,35 +287,6 @@ class Run:
         ``credentialed``; ``absent`` if it has no source."""
         return self._filling("data").evidence(self.filler("data", role))
 
-    def rests_on(self, role: str) -> str:
-        """Return, in words, the evidence of a role's source: ``public data, scored on 4 July 2023``."""
-        filler = self.filler("data", role)
-        return self._filling("stand_ins").rests_on(filler)
-
-    def source(self, role: str) -> str:
-        """Return the source of a data role, as a page names it: ``the generator``, or a data set's title."""
-        return self._filling("stand_ins").title(self.filler("data", role))
-
-    def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> Basis:
-        """Return the basis of an exhibit that is rebuilt from data, perhaps with models:
-        :func:`radeval_lib.study.stand_ins.basis`.
-
-        Parameters
-        ----------
-        data, models : what the paper used, by role.
-        """
-        filled = {role: self.filler("data", role) for role in data}
-        filled |= {role: self.filler("models", role) for role in models or {}}
-        return self._filling("stand_ins").basis(filled, data, models or {})
-
-    def stand_in(self, wanted: Mapping[str, str]) -> str:
-        """Return, in words, the substitutes for the paper's own data and models (``wanted``, by role) in this
-        run; empty if nothing does."""
-        filled = {
-            role: self.filler("models" if role in self.declared.models else "data", role) for role in wanted
-        }
-        return self._filling("stand_ins").stand_in(filled, wanted)
-
     def filler(self, kind: str, role: str) -> str:
         """Return the source of a role of ``data`` or ``models`` that the notebook declares."""
         self.require_declared(kind, role)
@@ -455,7 +386,10 @@ def begin_cell(
         before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
         atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
     if not os.environ.get(STAGE):
-        _hold(run)
+        if not (build := atomic.lock(run.output_dir / BUILD_LOCK, shared=True)):
+            remedy = "Wait for it to end, or give another output_dir."
+            raise NotebookError("a build writes here", display_path(run.results_dir), remedy)
+        build.close()
     for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
         path.unlink()
     return run
@@ -470,27 +404,6 @@ def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[
         return BUILD / settings.name
     chosen = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}
     return RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]
-
-
-_held: dict[Path, TextIO] = {}
-"""Locks of this process, by what they keep for it until it ends."""
-
-
-def _hold(run: Run) -> None:
-    """Keep the results of a run by hand for this process: two that write there at once would mix them. The
-    lock is that of ``radbook run``."""
-    is_cell = bool(run.parameters)
-    name = f"{run.notebook}/{Cell(run.notebook, run.parameters).slug}" if is_cell else run.notebook
-    path = cells.lock_path(cells.executed_path(run.output_dir, name, is_cell=is_cell))
-    if path in _held:
-        return
-    where, remedy = display_path(run.results_dir), "Wait for it to end, or give another output_dir."
-    if not (build := atomic.lock(run.output_dir / BUILD_LOCK, shared=True)):
-        raise NotebookError("a build writes here", where, remedy)
-    build.close()
-    if not (lock := atomic.lock(path)):
-        raise NotebookError("another run of this notebook writes here, or its kernel is open", where, remedy)
-    _held[path] = lock
 
 
 def _check_injected(notebook: str) -> None:

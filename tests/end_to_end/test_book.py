@@ -20,7 +20,6 @@ from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.sphinx_extension import characters, symbols
 from radeval_lib.pipeline.staging import pages_of
 from radeval_lib.study import PAPERS, ledger, read_all
-from radeval_lib.study.exhibit_html import RECORD
 from radeval_lib.study.results import explains
 from tests.end_to_end.conftest import new_context
 from tests.sampling import rests_on_cases
@@ -185,7 +184,7 @@ def test_an_exhibit_is_found_first_with_all_that_quoting_it_takes(
         any(text.lstrip("✗?\xa0 ").startswith(characters(cell)) for text in texts)
         for cell in printed(exhibit)["printed"]
     )
-    details = box.locator("summary", has_text=RECORD)
+    details = box.locator("summary", has_text="Details")
     if details.count():  # a folded exhibit shows its record with the rest
         details.click()
     record = box.locator("dl.exhibit-record")

@@ -19,7 +19,7 @@ from papermill.iorw import papermill_io
 from radeval_lib.errors import NotebookError
 from radeval_lib.paths import BUILD_LOCK, ROOT
 from radeval_lib.pipeline import steps
-from radeval_lib.study import cells, runs
+from radeval_lib.study import runs
 from tests.pipeline.conftest import RECORDS, TinyRepository
 
 RESULT = "results/facts/{name}/facts.table{number}.printed.json"
@@ -239,21 +239,11 @@ def test_papermill_reads_a_source_from_any_folder(monkeypatch: pytest.MonkeyPatc
         papermill_io.read("notebooks/a/b.md")
 
 
-def test_two_runs_by_hand_do_not_share_a_place(tmp_path: Path) -> None:
-    """Whether papermill or radbook runs them."""
-
-    def begin(seed: int) -> None:
-        folder = str(tmp_path / str(seed))
-        runs.begin_cell("rales/nlu_scores", profile="embedded", seed=seed, output_dir=folder)
-
-    executed = tmp_path / "1" / "executed" / "rales" / "nlu_scores.ipynb"
-    with steps.locked(cells.lock_path(executed)), pytest.raises(NotebookError):
-        begin(1)
-    begin(1)
-    begin(1)  # the first cell of an open notebook, run again
-    with steps.locked(tmp_path / "2" / BUILD_LOCK), pytest.raises(NotebookError):
-        begin(2)
-    begin(2)
+def test_a_run_by_hand_waits_for_no_build_to_write_there(tmp_path: Path) -> None:
+    given = {"profile": "embedded", "seed": 2, "output_dir": str(tmp_path)}
+    with steps.locked(tmp_path / BUILD_LOCK), pytest.raises(NotebookError):
+        runs.begin_cell("rales/nlu_scores", **given)
+    runs.begin_cell("rales/nlu_scores", **given)
 
 
 def test_papermill_runs_a_source_by_hand(tiny: TinyRepository) -> None:

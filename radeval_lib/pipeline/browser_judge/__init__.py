@@ -23,10 +23,10 @@ import yaml
 
 from radeval_lib import checksums, own_yaml
 from radeval_lib.errors import RadevalError
-from radeval_lib.metrics.report import environment
 from radeval_lib.paths import BUILD, ROOT, display_path
 from radeval_lib.rules.generator import error_pairs
 from radeval_lib.study import dependencies
+from radeval_lib.text_format import environment
 
 ENTRY = "radeval_lib.metrics.by_rules"
 PLACE = "judge"
