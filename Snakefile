@@ -11,7 +11,7 @@ from pathlib import Path
 
 from radeval_lib import atomic, data
 from radeval_lib.errors import RadevalError
-from radeval_lib.pipeline import browser_judge, forkserver, rendered, steps
+from radeval_lib.pipeline import browser_judge, forkserver, steps
 
 try:
     GRAPH = steps.graph(
@@ -70,8 +70,8 @@ rule book:
     output:
         OUT + "/_build/html/index.html",
     params:
-        renderer=rendered.renderer_digest(),
-        prose=rendered.prose_digest(judge=browser_judge.in_reach()),
+        renderer=steps.renderer_digest(),
+        prose=steps.prose_digest(judge=browser_judge.in_reach()),
     message:
         "rendering the book"
     shell:

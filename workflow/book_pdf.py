@@ -13,7 +13,7 @@ from playwright.sync_api import sync_playwright
 
 from radeval_lib import atomic
 from radeval_lib.paths import BUILD
-from radeval_lib.pipeline import rendered
+from radeval_lib.pipeline import steps
 from radeval_lib.pipeline.staging import CONTENTS, pages_of
 
 MARGIN = "16mm"
@@ -22,7 +22,7 @@ MARGIN = "16mm"
 def whole_book(output: Path) -> str:
     """Return one page with every page's article, each on a new sheet; pictures and styles are those of the
     book in a profile's folder."""
-    html = rendered.folder(output)
+    html = steps.book_folder(output)
     pages = [html / f"{page}.html" for page in pages_of(output / "book" / CONTENTS)]
     first = BeautifulSoup(pages[0].read_text(encoding="utf-8"), "html.parser")
     for link in first.select("link[href], script[src]"):

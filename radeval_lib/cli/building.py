@@ -69,10 +69,10 @@ def release(profile: str, data_root: str, output: Path | None, since: Path | Non
     """Search the rendered book for restricted text, and write a report to sign that repeats none of it."""
     from radeval_lib import atomic, data
     from radeval_lib.pipeline import release as releasing
-    from radeval_lib.pipeline import rendered
+    from radeval_lib.pipeline import steps
     from radeval_lib.study import profiles, scorecards
 
-    target = output or rendered.release_report(BUILD / profile)
+    target = output or steps.release_report(BUILD / profile)
     releasing.write(profiles.profile(profile), data.data_root(data_root or None), target)
     click.echo(f"Report: {display_path(target)}")
     if since is not None:

@@ -16,7 +16,7 @@ from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.data import guard, guarded_texts
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
-from radeval_lib.pipeline import browser_judge, rendered, steps
+from radeval_lib.pipeline import browser_judge, steps
 from radeval_lib.pipeline.staging import stage
 from radeval_lib.rules.generator.generator import generate
 from radeval_lib.study import cells
@@ -51,7 +51,7 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
     for suffix in (".md", ".sha256"):  # what they say does not hold of another book
-        rendered.release_report(output_dir).with_suffix(suffix).unlink(missing_ok=True)
+        steps.release_report(output_dir).with_suffix(suffix).unlink(missing_ok=True)
     if stage(output_dir / "executed", output_dir / "book", judge=judge):
         atomic.discard(made)  # else Sphinx would leave the page of a source that is gone, and old titles
     log = output_dir / "book.log"
@@ -64,7 +64,7 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
         raise BookError(f"Jupyter Book stopped: {problems}", display_path(log), remedy)
     search(output_dir, data_root)
     unfinished.unlink()
-    return rendered.index(output_dir)
+    return steps.book_index(output_dir)
 
 
 def search(output_dir: Path, data_root: Path | None) -> None:
@@ -121,4 +121,4 @@ def run_jupyter_book(output_dir: Path, log: Path) -> bool:
         status = subprocess.call(
             command, stdout=stream, stderr=subprocess.STDOUT, preexec_fn=kill_on_parent_exit
         )
-    return status == 0 and rendered.index(output_dir).is_file()
+    return status == 0 and steps.book_index(output_dir).is_file()

@@ -13,17 +13,22 @@ from dataclasses import replace
 
 import joblib
 
-from radeval_lib import atomic
+from radeval_lib import atomic, registry
 from radeval_lib.child_process import kill_on_parent_exit
+from radeval_lib.data.roles import present
 from radeval_lib.errors import RadevalError, ResultError
+from radeval_lib.models import catalog
 from radeval_lib.paths import BUILD_LOCK, ROOT, THREAD_VARIABLES, display_path, notebooks
-from radeval_lib.pipeline import forkserver, outlook, rendered, steps
+from radeval_lib.pipeline import forkserver, steps
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study import cells, results
+from radeval_lib.study.sources import declared
+from radeval_lib.text_format import joined
 
 # radbook: ...; MissingInputException in rule page
 _SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
 _DONE = re.compile(r"^(\d+) of (\d+) steps")  # 12 of 60 steps (20%) done
+_HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name if a profile gives it as a value
 _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
 Say = Callable[[str], None]
 
@@ -50,7 +55,7 @@ def build(graph: Graph, cores: int, say: Say) -> None:
         graph.discard_removed()
         for line in discard_unreadable(graph):
             say(line)
-        index = rendered.index(graph.output_dir)
+        index = steps.book_index(graph.output_dir)
         first = replace(graph, at_once=True)
         if not index.is_file() and first.pages and first.pages != graph.pages:
             say(f"First the {len(first.pages)} of {len(graph.pages)} pages that wait for no training.")
@@ -185,7 +190,7 @@ def _duration(seconds: float) -> str:
 def dry_run(graph: Graph, cores: int, say: Say) -> None:
     """Say what the profile asks for, which steps a build would run, with the time that each took last, and
     how long all would take."""
-    for line in outlook.outlook(graph):
+    for line in outlook(graph):
         say(line)
     waiting = {name: graph.expected(name) for name in planned(graph)}
     for name, seconds in waiting.items():
@@ -197,3 +202,52 @@ def _total(waiting: dict[str, float], cores: int) -> str:
     """Return how many steps wait and about how long they take."""
     named = "1 step" if len(waiting) == 1 else f"{len(waiting)} steps"
     return f"{named}, about {_duration(sum(waiting.values()) / max(1, min(cores, len(waiting))))}"
+
+
+def outlook(graph: Graph) -> list[str]:
+    """Return lines on roles whose data are not here, and one on models of a hub."""
+    lacking = []
+    for role, pages in pages_without_data(graph).items():
+        named = joined(list(registry.datasets_of(graph.settings.roles[role])))
+        lacking.append(
+            f"Without {named} ({role}), left out as a whole or from where they need it: {joined(pages)}."
+        )
+    for role, source in graph.settings.roles.items():
+        here = present(source, graph.data_root)
+        if here and here != source:
+            lacking.append(f"In part: {role} is configured by {here} alone, of {source}.")
+    missing = [name for name, here in hub_models(graph).items() if not here]
+    models = f"Models that are not in the hub's cache here: {joined(missing)}." if missing else ""
+    return [*lacking, *filter(None, [models])]
+
+
+def hub_models(graph: Graph) -> dict[str, bool]:
+    """Return the models of a hub that a profile names, with whether the weights that would be loaded are
+    here."""
+    written = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
+    return {name: catalog.in_hub_cache(name) for name in sorted(set(_HUB.findall(written)))}
+
+
+def pages_without_data(graph: Graph) -> dict[str, list[str]]:
+    """Return, for each role without data in the data root, the pages that read it themselves or through a
+    job. They end where they need it, or are left out."""
+    absent = [
+        role
+        for role, source in graph.settings.roles.items()
+        if source != registry.ABSENT and not present(source, graph.data_root)
+    ]
+    readers = {page: _roles_of(graph, page) for page in graph.pages} if absent else {}
+    by_role = {role: [page for page, wanted in readers.items() if role in wanted] for role in absent}
+    return {role: pages for role, pages in by_role.items() if pages}
+
+
+def _roles_of(graph: Graph, page: str) -> set[str]:
+    """Return the roles of data that a page, the jobs that it reads and the jobs before these read."""
+    roles, notebooks, waiting = set(declared(page).data), {page}, graph.cells_before(page)
+    while waiting:
+        job = graph.cells[waiting.pop()]
+        roles.update(job.data or declared(job.notebook).data)
+        if job.notebook not in notebooks:
+            notebooks.add(job.notebook)
+            waiting += graph.cells_before(job.notebook)
+    return roles

@@ -86,34 +86,15 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
     for name, text in given.items():
         if name not in values:
             raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(values)}.")
-        if (value := _of_type(text, type(values[name]))) is None:
-            problem = f"parameter {name} must be of type {type(values[name]).__name__}, not {text!r}"
+        wanted, value = type(values[name]), text
+        if wanted is not str:
+            with suppress(SyntaxError, ValueError):
+                value = ast.literal_eval(text)
+        if type(value) is not wanted and (wanted, type(value)) != (float, int):
+            problem = f"parameter {name} must be of type {wanted.__name__}, not {text!r}"
             raise ParameterError(problem, notebook, f"Its default is {values[name]!r}.")
         values[name] = value
     return values
-
-
-def _of_type(text: str, wanted: type) -> Any:
-    """Return the value of a text as the wanted type; a whole number may be a float. None if it is not of that
-    type."""
-    if wanted is str:
-        return text
-    with suppress(SyntaxError, ValueError):
-        value = ast.literal_eval(text)
-        if type(value) is wanted or (wanted is float and type(value) is int):
-            return value
-    return None
-
-
-def _without_traces(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Drop papermill's times, machine paths and random names, so that equal results are equal bytes."""
-    notebook.metadata.pop("papermill", None)
-    for cell in notebook.cells:
-        if INJECTED in cell.metadata.get("tags", []):
-            cell["id"] = INJECTED
-        cell.metadata.pop("papermill", None)
-        cell.metadata.pop("execution", None)
-    return notebook
 
 
 def _failure(
@@ -189,9 +170,8 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
         For an ``output_dir`` that is not below ``build/``.
     """
     settings = profiles.profile(str(parameters["profile"]))
-    more = {key: value for key, value in parameters.items() if key not in COMMON}
-    cell = Cell(notebook, tuple(more.items())) if more else None
-    output_dir = runs.outputs_of(notebook, settings, int(parameters["seed"]), more)
+    cell = _job(notebook, parameters)
+    output_dir = runs.outputs_of(notebook, settings, int(parameters["seed"]), cell.parameters if cell else {})
     if given := str(parameters["output_dir"]):
         output_dir = Path(given).resolve()
         if BUILD not in output_dir.parents:
@@ -199,6 +179,12 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
             raise ParameterError(f"output_dir {given!r} is not below build/", notebook, remedy)
     name = notebook if cell is None else f"{notebook}/{cell.slug}"
     return RunFolders(output_dir, name, is_cell=cell is not None)
+
+
+def _job(notebook: str, parameters: Mapping[str, Any]) -> Cell | None:
+    """Return the job of a notebook with these parameters; None of a page."""
+    more = tuple((key, value) for key, value in parameters.items() if key not in COMMON)
+    return Cell(notebook, more) if more else None
 
 
 def run_notebook(
@@ -239,12 +225,25 @@ def run_notebook(
                     secret = bool(restricted_in(data.data_root(parameters["data_root"] or None)))
                     raise _failure(name, error, executed, failed, secret=secret) from None
                 print(f"radbook: {folders.name} is left out: {error.evalue}", flush=True)
-                _leave_out(name, parameters, stage, executed, error.evalue)
+                atomic.discard(*stage.iterdir())  # what it recorded before it stopped
+                nbformat.write(
+                    nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: error.evalue}), executed
+                )
+                if job := _job(name, parameters):
+                    cells.write(stage, job, {}, {cells.MISSING_DATA: error.evalue})
             else:
                 if folders.is_cell and not (stage / cells.FACTS).is_file():
                     remedy = "Save its results in its last code cell."
                     raise NotebookError("this job saved nothing", f"notebooks/{name}.md", remedy)
-                nbformat.write(_without_traces(nbformat.read(executed, as_version=4)), executed)
+                # Without papermill's times, machine paths and random names equal results are equal bytes.
+                content = nbformat.read(executed, as_version=4)
+                content.metadata.pop("papermill", None)
+                for cell in content.cells:
+                    if INJECTED in cell.metadata.get("tags", []):
+                        cell["id"] = INJECTED
+                    cell.metadata.pop("papermill", None)
+                    cell.metadata.pop("execution", None)
+                nbformat.write(content, executed)
         os.replace(executed, folders.executed)
     shutil.rmtree(folders.output_dir / cells.UNFINISHED / folders.name, ignore_errors=True)
     steps.note_seconds(folders.output_dir, folders.name, time.monotonic() - started)
@@ -297,13 +296,3 @@ def _execute(
             raise NotebookError(f"the kernel died: {error}", f"notebooks/{name}.md", remedy) from None
         finally:
             del os.environ[STAGE]
-
-
-def _leave_out(name: str, parameters: Mapping[str, Any], stage: Path, executed: Path, lack: str) -> None:
-    """Write what a page or job lacks in place of its results, and discard what it recorded before it
-    stopped."""
-    atomic.discard(*stage.iterdir())
-    notebook = nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: lack})
-    nbformat.write(notebook, executed)
-    if more := {key: value for key, value in parameters.items() if key not in COMMON}:
-        cells.write_omission(stage, Cell(name, tuple(more.items())), lack)

@@ -59,20 +59,25 @@ def for_readers(
     """
     notebook = nbformat.read(executed, as_version=4)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
-    notebook.cells = notebook.cells[: _length_shown(notebook)]
+    shown = []
     for cell in notebook.cells:
-        if cell.cell_type == "code":
-            tags = set(cell.metadata.get("tags", []))
-            if tags & {"parameters", "injected-parameters"}:
-                tags.add("remove-cell")
-            elif "show-input" not in tags:
-                tags.add("hide-input")
-            cell.metadata["tags"] = sorted(tags)
-            for output in cell.outputs:
-                if svg := output.get("data", {}).get("image/svg+xml"):
-                    output["data"]["image/svg+xml"] = drawing_symbols("".join(svg))
-                if html := output.get("data", {}).get("text/html"):
-                    output["data"]["text/html"] = citing.with_citation("".join(html), recorded)
+        shown.append(cell)
+        if cell.cell_type != "code":
+            continue
+        tags = set(cell.metadata.get("tags", []))
+        if tags & {"parameters", "injected-parameters"}:
+            tags.add("remove-cell")
+        elif "show-input" not in tags:
+            tags.add("hide-input")
+        cell.metadata["tags"] = sorted(tags)
+        for output in cell.outputs:
+            if svg := output.get("data", {}).get("image/svg+xml"):
+                output["data"]["image/svg+xml"] = drawing_symbols("".join(svg))
+            if html := output.get("data", {}).get("text/html"):
+                output["data"]["text/html"] = citing.with_citation("".join(html), recorded)
+        if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.outputs):
+            break  # the rest needs data that this build lacks
+    notebook.cells = shown
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
         closing = {
@@ -85,14 +90,6 @@ def for_readers(
         ]
         first.source = with_papers(_below_title(first.source, _TOY_SCALE * at_toy_scale), page)
     return str(nbformat.writes(notebook))
-
-
-def _length_shown(notebook: nbformat.NotebookNode) -> int:
-    """Return how many cells a page shows: up to the one with which ``study.only_with_data`` ends it."""
-    for index, cell in enumerate(notebook.cells):
-        if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.get("outputs", [])):
-            return index + 1
-    return len(notebook.cells)
 
 
 def with_papers(source: str, notebook: str) -> str:
@@ -196,7 +193,12 @@ def labs() -> Iterator[tuple[str, str]]:
                 student = Path(folder) / "student" / f"{lab.name}.ipynb"
                 yield f"_extra/labs/{lab.name}.ipynb", student.read_text(encoding="utf-8")
         page = sources.page(lab)
-        page.cells[0].source = _below_title(page.cells[0].source, _lab_buttons(lab, has_otter))
+        links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>'] * has_otter
+        if repository := citing.home():  # where postBuild has made the labs
+            address = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"
+            links.append(f'<a href="{address}/{lab.name}.ipynb">Open in Binder</a>')
+        buttons = f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'
+        page.cells[0].source = _below_title(page.cells[0].source, buttons)
         closing = {
             "solution": _SOLUTION.format(name=lab.name),
             "source": citing.source_line(f"notebooks/labs/{lab.name}.md"),
@@ -205,12 +207,3 @@ def labs() -> Iterator[tuple[str, str]]:
         for number, cell in enumerate(page.cells):
             cell["id"] = f"cell-{number:03d}"  # the same at every build
         yield f"notebooks/labs/{lab.name}.ipynb", str(nbformat.writes(page))
-
-
-def _lab_buttons(lab: sources.Lab, has_otter: bool) -> str:
-    """Return how to get the notebook: by a link, on Binder if the repository is named, or by a command."""
-    links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>'] * has_otter
-    if repository := citing.home():  # where postBuild has made the labs
-        address = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"
-        links.append(f'<a href="{address}/{lab.name}.ipynb">Open in Binder</a>')
-    return f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'

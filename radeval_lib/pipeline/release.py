@@ -15,7 +15,7 @@ from radeval_lib.data import guard, manifests
 from radeval_lib.data.manifests import find, load_manifest, restricted_in
 from radeval_lib.errors import RadevalError, listed
 from radeval_lib.paths import BUILD, BUILD_LOCK, IN_REACH, MANIFESTS, ROOT
-from radeval_lib.pipeline import book, rendered, steps
+from radeval_lib.pipeline import book, steps
 from radeval_lib.study import recordings
 from radeval_lib.study.profiles import Profile
 from radeval_lib.text_format import environment
@@ -79,7 +79,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     """
     output_dir = BUILD / profile.name
     refuse_out_of_date(profile)
-    if not rendered.index(output_dir).is_file():
+    if not steps.book_index(output_dir).is_file():
         raise ReleaseError("no rendered book", profile.name, "Run `radbook build` first.")
     mark, corpora = output_dir / IN_REACH, restricted_in(data_root)
     reached = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
@@ -87,7 +87,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
         problem = f"{listed(gone)} was in reach of this build, and cannot be searched for"
         raise ReleaseError(problem, "--data-root", "Name the folder that holds it.")
     book.search(output_dir, data_root)
-    top = rendered.folder(output_dir)
+    top = steps.book_folder(output_dir)
     files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
     lines = "".join(f"{digest}  {name}\n" for digest, _, name in files)
     template = environment(Path(__file__).parent).get_template("release.md.j2")

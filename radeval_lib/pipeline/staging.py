@@ -28,7 +28,6 @@ from radeval_lib.text_format import environment
 
 CONTENTS = "_toc.yml"
 """The table of contents, in the folder of prose and in the staged book."""
-_MATHJAX = ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff")
 
 
 def settings(edition: str = "") -> str:
@@ -61,13 +60,12 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     """
     import mathjax
 
-    folder = output_dir / "results"  # a later edition is compared with the headlines
-    for path in sorted([*folder.glob("*/*/headline_*.json"), *folder.glob("*/*/*.txt")]):
-        yield f"_extra/results/{path.name}", path.read_bytes()
-    for path in sorted(folder.glob("*/*/*.*.*.json")):
-        yield f"_extra/results/{path.name}", path.read_bytes()
-        numbers = shown_numbers(results.read(path))
-        yield f"_extra/results/{path.with_suffix('.csv').name}", _csv(numbers)
+    # Headlines, too, by which a later edition is compared.
+    for pattern in ("headline_*.json", "*.txt", "*.*.*.json"):
+        for path in sorted((output_dir / "results").glob(f"*/*/{pattern}")):
+            yield f"_extra/results/{path.name}", path.read_bytes()
+            if pattern == "*.*.*.json":
+                yield f"_extra/results/{path.stem}.csv", _csv(shown_numbers(results.read(path)))
     for key in filter(has_numbers, ledger()):
         numbers = numbers_of(key)
         yield f"_extra/results/{key}.transcribed.csv", _csv(numbers)
@@ -76,7 +74,7 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     for name, path in notebooks().items():
         yield f"_extra/sources/{name}.md", path.read_bytes()
     folder = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5"
-    for pattern in _MATHJAX:
+    for pattern in ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff"):
         for path in sorted(folder.glob(pattern)):
             yield f"_extra/mathjax/{path.relative_to(folder).as_posix()}", path.read_bytes()
 
@@ -109,14 +107,6 @@ def _contents(edition: str) -> bytes:
             if chapter["file"] in moved:
                 chapter.setdefault("sections", []).extend({"file": page} for page in moved[chapter["file"]])
     return yaml.safe_dump(contents, sort_keys=False).encode()
-
-
-def _redirects() -> Iterator[tuple[str, bytes]]:
-    """Yield a page for each old address in ``redirects.yml``, which sends readers on to the new one."""
-    path = BOOK / "redirects.yml"
-    moved = environment(Path(__file__).parent).get_template("moved.html.j2")
-    for old, new in (own_yaml.read(path) if path.is_file() else {}).items():
-        yield f"_extra/{old}.html", moved.render(address=f"{'../' * old.count('/')}{new}").encode()
 
 
 _REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
@@ -155,10 +145,13 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     wanted[CONTENTS] = _contents(output_dir.name)
     wanted[REFERENCES.name] = REFERENCES.read_bytes()
     wanted |= _downloads(output_dir)
-    wanted |= _redirects()
+    moved = environment(Path(__file__).parent).get_template("moved.html.j2")
+    redirects = BOOK / "redirects.yml"
+    for old, new in (own_yaml.read(redirects) if redirects.is_file() else {}).items():
+        wanted[f"_extra/{old}.html"] = moved.render(address=f"{'../' * old.count('/')}{new}").encode()
     wanted |= {name: text.encode() for name, text in page_forms.labs()}
-    made_of_notebooks = [page for page in pages if not {f"{page}.md", f"{page}.ipynb"} & wanted.keys()]
-    wanted |= _notebook_pages(executed_dir, made_of_notebooks, card, recorded)
+    executed = [page for page in pages if not wanted.keys() & {f"{page}.md", f"{page}.ipynb"}]
+    wanted |= _notebook_pages(executed_dir, executed, card, recorded)
     wanted |= _with_figures(wanted)
     wanted["_extra/page_texts.js"] = search_script(pages, wanted, card)
     return _write(target, wanted)
@@ -174,7 +167,9 @@ def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
             prose = page_forms.with_claims(path.read_text(encoding="utf-8"), card)
             prose = prose.replace(citing.BOOK_MARK, f"```bibtex\n{citing.of_book()}\n```")
             if browser_judge.MARK in prose and not form:
-                prose = page_forms.placeholder(prose, browser_judge.lack())
+                fetching = f"which {browser_judge.command()} fetches and `radbook render` puts here"
+                lack = f"its judge runs in a Python for browsers, {fetching}"
+                prose = page_forms.placeholder(prose, lack)
             prose = prose.replace(browser_judge.MARK, form)
             wanted[name] = f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()
         elif path.is_file():
@@ -263,11 +258,11 @@ def searched(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]
     numbers, and its headings, the title first, each with the label before it (empty if there is none)."""
     prose = _prose(page, notebook=notebook)
     headings = _HEADING.findall(page_forms.FENCED.sub("", prose))
-    return _plain(prose), [(_plain(words), label) for label, words in headings]
 
+    def plain(markdown: str) -> str:
+        return " ".join(_MARKUP.sub(" ", markdown).split())
 
-def _plain(markdown: str) -> str:
-    return " ".join(_MARKUP.sub(" ", markdown).split())
+    return plain(prose), [(plain(words), label) for label, words in headings]
 
 
 def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.DataFrame) -> bytes:

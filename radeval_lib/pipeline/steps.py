@@ -18,7 +18,7 @@ from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.errors import NotebookError, ParameterError, RadevalError, listed
 from radeval_lib.papers.exhibits import ledger
-from radeval_lib.paths import BUILD, ROOT, display_path, notebooks
+from radeval_lib.paths import BOOK, BUILD, LABS, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import cells, dependencies
 from radeval_lib.study.cells import Cell
@@ -143,14 +143,19 @@ class Graph:
         notebook, page = (cell.notebook if cell else name), cell is None
         wanted = cells.reads(cell, self.settings) if cell else declared(name)
         modules = dependencies.modules_of(notebook, self.settings, wanted)
-        sets = dependencies.data_sets_read(wanted, self.settings)
+        sums = [
+            f"{file.path} {_checksum(path)}"
+            for data_set in dependencies.data_sets_read(wanted, self.settings)
+            for file in load_manifest(data_set).files
+            if self.data_root is not None and (path := self.data_root / file.path).is_file()
+        ]
         return {
             "source": dependencies.source_digest(notebook, page=page),
             "code": dependencies.modules_digest(modules),
             "manifests": dependencies.manifests_digest(notebook, self.settings, wanted, page=page),
             "settings": self.settings.narrowed(wanted, cell=not page).digest,
             "papers' settings": dependencies.papers_settings_digest(wanted) if page else "",
-            "data": _data_digest(sets, self.data_root),
+            "data": checksums.of_text("\n".join(sums)) if sums else "",
         }
 
     def keys(self) -> dict[str, dict[str, str]]:
@@ -212,18 +217,6 @@ def _seconds_file(output_dir: Path, name: str) -> Path:
     return output_dir / "seconds" / f"{name}.txt"
 
 
-def _data_digest(data_sets: Iterable[str], root: Path | None) -> str:
-    """Return a SHA-256 of the files of these data sets that a data root holds, by path and content; empty if
-    it holds none."""
-    sums = [
-        f"{file.path} {_checksum(path)}"
-        for name in sorted(data_sets)
-        for file in load_manifest(name).files
-        if root is not None and (path := root / file.path).is_file()
-    ]
-    return checksums.of_text("\n".join(sums)) if sums else ""
-
-
 def _checksum(path: Path) -> str:
     """Return the SHA-256 of a file, from a cache if its size, inode and times did not change.
 
@@ -273,6 +266,37 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
             remedy = f"Give a folder, a notebook or an exhibit. Near it: {listed(near)}."
             raise ParameterError(f"no pages called {given!r}", "--only", remedy)
     return chosen
+
+
+def book_folder(output_dir: Path) -> Path:
+    """Return the rendered book of a profile's outputs."""
+    return output_dir / "_build" / "html"
+
+
+def book_index(output_dir: Path) -> Path:
+    """Return the rendered book's first page."""
+    return book_folder(output_dir) / "index.html"
+
+
+def prose_digest(*, judge: bool) -> str:
+    """Return a digest of prose pages, labs, settings and styles by their content, and of whether the book has
+    the judge for browsers."""
+    prose = [REFERENCES, *(path for path in BOOK.rglob("*") if path.is_file())]
+    files = sorted([ROOT / "_config.yml", *prose, *LABS.glob("*.md")])
+    lines = [f"{display_path(file)} {checksums.of_file(file)}" for file in files]
+    return checksums.of_text("\n".join([*lines, f"judge {judge}"]))
+
+
+def renderer_digest() -> str:
+    """Return a digest of the code that turns executed notebooks into the book; Sphinx finds its extension by
+    name."""
+    entries = ["radeval_lib.pipeline.book", "radeval_lib.pipeline.sphinx_extension"]
+    return dependencies.modules_digest(dependencies.closure(entries))
+
+
+def release_report(output_dir: Path) -> Path:
+    """Return the default path of the report on the book of a profile's outputs."""
+    return output_dir.with_name(f"release-{output_dir.name}.md")
 
 
 def named(message: str) -> str | None:

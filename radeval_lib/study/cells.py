@@ -182,12 +182,6 @@ def write(
     (target / FACTS).write_text(text + "\n", encoding="utf-8")
 
 
-def write_omission(target: Path, cell: Cell, missing: str) -> None:
-    """Write the record of a job that was left out for lack of data into the empty folder ``target``:
-    ``missing`` says in one line which."""
-    write(target, cell, {}, {MISSING_DATA: missing})
-
-
 def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     """Return the results that :func:`write` wrote; ``profile`` is named in the remedy of an error.
 

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from radeval_lib.paths import BUILD, ROOT
-from radeval_lib.pipeline import rendered
+from radeval_lib.pipeline import steps
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 300_000
@@ -54,7 +54,7 @@ def first_html(smoke: Path, shared: Path) -> Path | None:
 
 def _build_smoke(first: Path) -> None:
     """Build the book; keep what can be read first in a folder ``first``, if anything is new."""
-    fresh = not rendered.index(BUILD / "smoke").is_file()
+    fresh = not steps.book_index(BUILD / "smoke").is_file()
     output = ""
     with subprocess.Popen(
         [sys.executable, "-m", "radeval_lib.cli", "build", "--profile", "smoke"],
@@ -67,7 +67,7 @@ def _build_smoke(first: Path) -> None:
         for line in build.stdout or ():
             output += line
             if fresh and line.startswith("To be read: "):  # it is rendered again only at the end
-                shutil.copytree(rendered.folder(BUILD / "smoke"), first)
+                shutil.copytree(steps.book_folder(BUILD / "smoke"), first)
     assert build.returncode == 0, output[-3000:]
     # What fails before everything is made does not end a build, but is a fault.
     assert not [line for line in output.splitlines() if line.startswith("radbook:")]

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, REFERENCES, ROOT
-from radeval_lib.pipeline import book, browser_judge, rendered, staging
+from radeval_lib.pipeline import book, browser_judge, staging, steps
 from tests.end_to_end.conftest import new_context
 from tests.pipeline.test_browser_judge import PAIRS
 
@@ -97,7 +97,7 @@ def output(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(output: Path) -> Iterator[str]:
-    handler = partial(SimpleHTTPRequestHandler, directory=str(rendered.folder(output)))
+    handler = partial(SimpleHTTPRequestHandler, directory=str(steps.book_folder(output)))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()
@@ -231,7 +231,7 @@ def test_it_is_accessible_and_fits_a_phone(judge: Page, mode: str) -> None:
 
 
 def test_an_archive_with_another_checksum_is_refused(browser: Browser, address: str, output: Path) -> None:
-    (archive,) = (rendered.folder(output) / browser_judge.PLACE).glob("*.zip")
+    (archive,) = (steps.book_folder(output) / browser_judge.PLACE).glob("*.zip")
     whole = archive.read_bytes()
     context = new_context(browser)
     page = context.new_page()
@@ -247,7 +247,7 @@ def test_an_archive_with_another_checksum_is_refused(browser: Browser, address: 
 
 
 def test_opened_from_a_folder_it_says_how_to_serve_it(output: Path, page: Page) -> None:
-    page.goto((rendered.folder(output) / "try_the_judge.html").as_uri(), wait_until="load")
+    page.goto((steps.book_folder(output) / "try_the_judge.html").as_uri(), wait_until="load")
     expect(page.locator(".judge-folder")).to_contain_text("radbook serve")
     expect(page.locator("#judge form")).to_be_hidden()
     assert page.troubles == []  # type: ignore[attr-defined]

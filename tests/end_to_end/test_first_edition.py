@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from radeval_lib.paths import BOOK
-from radeval_lib.pipeline import book, rendered, steps
+from radeval_lib.pipeline import book, steps
 from radeval_lib.pipeline.staging import pages_of
 from workflow.check_site import dead_links
 
@@ -19,8 +19,8 @@ def _rendered(output: Path) -> Path:
         executed = output / "executed" / f"{page}.ipynb"
         executed.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(first.executed(page), executed)
-    assert book.render(output) == rendered.index(output)
-    return rendered.folder(output)
+    assert book.render(output) == steps.book_index(output)
+    return steps.book_folder(output)
 
 
 def test_the_first_edition_has_no_warning_and_says_what_follows(

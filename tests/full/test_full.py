@@ -15,7 +15,7 @@ from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.restricted import reveal
 from radeval_lib.data.roles import load
 from radeval_lib.paths import BOOK, NOTEBOOKS, notebooks
-from radeval_lib.pipeline import outlook
+from radeval_lib.pipeline import engine
 from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study.profiles import profile
 from tests.full import data_files, tiny
@@ -110,7 +110,7 @@ def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
     pages_saying = {page for page in notebooks() if lack in _shown(whole, page)}
     # Of a role that two sets fill, the other is used; a page that is left out whole says nothing itself.
     assert bool(pages_saying or lack in output) == bool(alone)
-    planned = outlook.pages_without_data(Graph(profile("full"), (), whole.root))
+    planned = engine.pages_without_data(Graph(profile("full"), (), whole.root))
     assert pages_saying <= {page for pages in planned.values() for page in pages}
 
 
@@ -129,7 +129,7 @@ def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> 
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     graph = Graph(profile("full"), (), tmp_path)
-    lines = outlook.outlook(graph)
+    lines = engine.outlook(graph)
     sources = [
         (role, source)
         for role, source in graph.settings.roles.items()
@@ -141,7 +141,7 @@ def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> 
         start = f"In part: {role} is" if there else f"Without {name} ({role}), left out"
         assert sum(line.startswith(start) for line in lines) == 1
         assert not there or any("+".join(there) in line for line in lines)
-    pages = {page for pages in outlook.pages_without_data(graph).values() for page in pages}
+    pages = {page for pages in engine.pages_without_data(graph).values() for page in pages}
     assert pages == READERS.get(name, pages)
 
 

@@ -19,7 +19,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.data.roles import load
 from radeval_lib.models import catalog
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import outlook, steps
+from radeval_lib.pipeline import engine, steps
 from radeval_lib.study.profiles import profile
 from tests.copies import copy_found_out
 from tests.full import data_files, models
@@ -129,7 +129,7 @@ def make(target: Path, *, with_models: bool = True) -> TinyFull:
         generated = partial(load, source="synthetic", seed=0, root=None)
         words = [reveal(entry.findings) for entry in generated("summaries", size=200)]
         words += [reveal(entry.prompt) for entry in generated("judged_pairs", size=4)]
-        models.write(outlook.hub_models(steps.graph("full")), hub, words)
+        models.write(engine.hub_models(steps.graph("full")), hub, words)
     project = TinyFull(path, root, hub)
     measure_files(project)
     _write_profile(path / "data_manifests" / "profiles" / "full.yml")

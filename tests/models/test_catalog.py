@@ -15,7 +15,7 @@ from radeval_lib.errors import ModelError
 from radeval_lib.models import catalog, derived, pretrained
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.paths import MODELS
-from radeval_lib.pipeline import outlook, steps
+from radeval_lib.pipeline import engine, steps
 
 
 def test_has_the_models_of_table_2() -> None:
@@ -27,7 +27,7 @@ def test_has_the_models_of_table_2() -> None:
 
 
 def test_every_hub_model_of_full_is_described_and_all_but_one_pinned() -> None:
-    named = outlook.hub_models(steps.graph("full"))
+    named = engine.hub_models(steps.graph("full"))
     assert set(named) <= {card.hub for card in catalog.cards()}
     assert [name for name in named if catalog.revision_of(name) is None] == ["UFNLP/gatortron-base"]
 

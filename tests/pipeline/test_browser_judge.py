@@ -19,7 +19,7 @@ from radeval_lib import explain, score
 from radeval_lib.categories import CATEGORIES
 from radeval_lib.data import guard, guarded_texts
 from radeval_lib.metrics import by_rules
-from radeval_lib.pipeline import book, browser_judge, rendered, staging
+from radeval_lib.pipeline import book, browser_judge, staging, steps
 
 PAIRS = [
     ("Small left effusion. No pneumothorax.", "Large right effusion. Pneumothorax."),
@@ -67,7 +67,7 @@ def test_a_search_for_restricted_text_knows_its_files(
 
 def test_the_wanted_files_are_taken_of_the_pinned_package_alone(package: Path) -> None:
     assert browser_judge.in_reach()
-    assert rendered.prose_digest(judge=True) != rendered.prose_digest(judge=False)  # it is rendered again
+    assert steps.prose_digest(judge=True) != steps.prose_digest(judge=False)  # it is rendered again
     assert browser_judge.runtime() == {"pyodide.asm.wasm": b"\0asm\xffpyodide.asm.wasm"}
     package.write_bytes(package.read_bytes() + b"x")
     with pytest.raises(browser_judge.BrowserJudgeError, match="SHA-512"):

@@ -6,7 +6,6 @@ import json
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
@@ -121,14 +120,6 @@ def test_a_parameter_has_its_own_type() -> None:
 def test_a_value_of_another_type_is_refused(seed: str) -> None:
     with pytest.raises(ParameterError):
         parse_parameters(PAGE, {"seed": seed})
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted", "value"),
-    [("1e-3", float, 0.001), ("2", float, 2), ("True", bool, True), ("1", bool, None), ("nan", float, None)],
-)
-def test_a_value_is_written_as_in_python(text: str, wanted: type, value: Any) -> None:
-    assert execute._of_type(text, wanted) == value
 
 
 def test_unknown_names_are_refused() -> None:

@@ -14,7 +14,6 @@ import hashlib
 import io
 import tarfile
 import zipfile
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -77,16 +76,9 @@ def specifier() -> str:
     return f"{pinned()['package']}@{pinned()['version']}"
 
 
-def _remedy() -> str:
+def command() -> str:
     """Return the command that fetches the package."""
     return f"`npm pack {specifier()} --pack-destination {display_path(package().parent)}`"
-
-
-def lack() -> str:
-    """Return why a book has no judge, in one line."""
-    return (
-        f"its judge runs in a Python for browsers, which {_remedy()} fetches and `radbook render` puts here"
-    )
 
 
 def runtime() -> dict[str, bytes]:
@@ -99,10 +91,10 @@ def runtime() -> dict[str, bytes]:
     """
     pin, path = pinned(), package()
     if not path.is_file():
-        raise BrowserJudgeError(f"no package {specifier()}", display_path(path), f"Run {_remedy()}.")
+        raise BrowserJudgeError(f"no package {specifier()}", display_path(path), f"Run {command()}.")
     content = path.read_bytes()
     if base64.b64encode(hashlib.sha512(content).digest()).decode() != pin["sha512"]:
-        remedy = f"Remove it and run {_remedy()}."
+        remedy = f"Remove it and run {command()}."
         raise BrowserJudgeError("its SHA-512 is not the one that is pinned", display_path(path), remedy)
     files = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as packed:
@@ -122,23 +114,17 @@ def sums() -> set[str]:
 def archive() -> bytes:
     """Return a zip archive of the judge's modules and data, and of PyYAML; the same bytes for the same
     content."""
+    yamls = [(f"yaml/{path.name}", path) for path in Path(yaml.__file__).parent.glob("*.py")]
+    needed = dependencies.files_of(dependencies.closure([ENTRY]))
+    paths = dict([(path.relative_to(ROOT).as_posix(), path) for path in needed] + yamls)
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content in sorted(_modules()):
-            packed.writestr(zipfile.ZipInfo(name, _FIRST_DAY), content, zipfile.ZIP_DEFLATED)
+        for name, path in sorted(paths.items()):
+            if path.suffix in (".py", ".yml"):
+                is_yaml = path.suffix == ".yml"
+                content = own_yaml.compiled(path) if is_yaml else path.read_text(encoding="utf-8")
+                packed.writestr(zipfile.ZipInfo(name, _FIRST_DAY), content, zipfile.ZIP_DEFLATED)
     return made.getvalue()
-
-
-def _modules() -> Iterator[tuple[str, str]]:
-    """Yield every file that the judge needs, by its path below a folder of modules."""
-    for path in dependencies.files_of(dependencies.closure([ENTRY])):
-        name = path.relative_to(ROOT).as_posix()
-        if path.suffix == ".py":
-            yield name, path.read_text(encoding="utf-8")
-        elif path.suffix == ".yml":
-            yield name, own_yaml.compiled(path)
-    for path in Path(yaml.__file__).parent.glob("*.py"):
-        yield f"yaml/{path.name}", path.read_text(encoding="utf-8")
 
 
 def staged() -> tuple[dict[str, bytes], str]:
@@ -149,19 +135,16 @@ def staged() -> tuple[dict[str, bytes], str]:
     digest = hashlib.sha256(content).digest()
     name = f"judge-{digest.hex()[:16]}.zip"  # a browser keeps files by their names
     files[name] = content
-    form = (
-        environment(_FOLDER)
-        .get_template("page.html.j2")
-        .render(
-            place=PLACE,
-            archive=name,
-            integrity=f"sha256-{base64.b64encode(digest).decode()}",
-            runtime=f"pyodide-{pinned()['version']}",
-            entry=ENTRY,
-            megabytes=round(sum(map(len, files.values())) / 1e6),
-            longest=LONGEST,
-            examples=examples(),
-        )
+    template = environment(_FOLDER).get_template("page.html.j2")
+    form = template.render(
+        place=PLACE,
+        archive=name,
+        integrity=f"sha256-{base64.b64encode(digest).decode()}",
+        runtime=f"pyodide-{pinned()['version']}",
+        entry=ENTRY,
+        megabytes=round(sum(map(len, files.values())) / 1e6),
+        longest=LONGEST,
+        examples=examples(),
     )
     # A blank line would end the block of HTML in Markdown.
     text = "\n".join(line for line in form.splitlines() if line.strip())
