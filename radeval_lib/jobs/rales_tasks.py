@@ -178,7 +178,12 @@ class GraphBenchmark(BenchmarkTask):
     )
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
-        of_domains = [replace(row, group=domain) for row in records if (domain := _domain(row))]
+        domains = {IN: IN, OUT: OUT, **_DOMAINS}
+        of_domains = [
+            replace(row, group=domains[kind])
+            for row in records
+            if (kind := row.group.partition(" ")[0]) in domains
+        ]
         inside, outside = ([row for row in of_domains if row.group == domain] for domain in (IN, OUT))
         generated = any(row.group not in (IN, OUT) for row in records)
         split = _split(inside, again=generated)
@@ -318,12 +323,6 @@ def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any
 def _by_case(table: pd.DataFrame) -> pd.DataFrame:
     keys = ["case", "domain", "part"]
     return table.groupby(keys, sort=False)[["matched", "predicted", "gold"]].sum().reset_index()
-
-
-def _domain(record: AnnotatedSentence) -> str:
-    if record.group in (IN, OUT):
-        return record.group
-    return _DOMAINS.get(record.group.partition(" ")[0], "")
 
 
 def _split(records: Sequence[Any], *, again: bool) -> Parts:

@@ -178,10 +178,8 @@ def named(records: Sequence[ReportPair]) -> list[ReportPair]:
 
 def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
     """Return the records of each group, groups and records in their order."""
-    groups: dict[str, list[ReportPair]] = {}
-    for record in records:
-        groups.setdefault(record.group, []).append(record)
-    return groups
+    names = dict.fromkeys(record.group for record in records)
+    return {name: [record for record in records if record.group == name] for name in names}
 
 
 def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
@@ -226,14 +224,14 @@ def described(systems: Mapping[str, System], encoder: str) -> str:
     """Return systems by name, each with what it starts from or, if it reads by vectors, whose; ``encoder``:
     as a profile names it."""
 
-    def one(name: str, system: System) -> str:
+    def basis(system: System) -> str:
         if system.needs_vectors:
-            return f"{name} over vectors of {title(encoder)}"
+            return f" over vectors of {title(encoder)}"
         if system.start:
-            return f"{name} from {title(system.start)}"
-        return f"{name} from random weights" if system.learns else name
+            return f" from {title(system.start)}"
+        return " from random weights" if system.learns else ""
 
-    return joined([one(*each) for each in systems.items()])
+    return joined([f"{name}{basis(system)}" for name, system in systems.items()])
 
 
 def make(
@@ -249,19 +247,16 @@ def make(
     """Return a system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a
     training that takes long keeps its last checkpoint in ``folder``. A :class:`ParameterError` if a setting
     does not exist, or a system that needs an encoder has none."""
-    given_settings = system.settings
     if system.kind == "lead":
-        return _with_settings(system, LeadSentences, given_settings)
+        return _with_settings(system, LeadSentences, system.settings)
     if system.needs_vectors:
         if encoder is None:
             raise ParameterError("no encoder to read by", f"systems, {system.kind}")
         if system.kind == "clusters":
-            return _with_settings(
-                system, partial(ClusterExtractor, encoder.encode, seed=seed), given_settings
-            )
-        return _with_settings(system, partial(SentenceSelector, encoder.encode), given_settings).fit(
-            train_set, dev
-        )
+            kind = partial(ClusterExtractor, encoder.encode, seed=seed)
+            return _with_settings(system, kind, system.settings)
+        selector = _with_settings(system, partial(SentenceSelector, encoder.encode), system.settings)
+        return selector.fit(train_set, dev)
     given = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
     settings = _with_settings(system, TrainingSettings, given)
     task = _task(system, train_set, seed, device)
@@ -290,13 +285,12 @@ def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: st
         return PointerSummarizer(train_set, sizes, seed=seed)
     from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 
-    given_settings = dict(system.settings)
-    if system.kind == "encoder_decoder":
-        layers, trimmed = given_settings.pop("layers", None), given_settings.pop("trimmed", False)
-        texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]
-        keep = texts if trimmed else None
-        settings = _with_settings(system, Seq2SeqSettings, given_settings)
-        model, tokenizer = encoder_decoder(system.start, layers=layers, keep=keep, seed=seed)
-        return Seq2SeqSummarizer(model, tokenizer, settings, device=device)
-    loaded = _with_settings(system, Seq2SeqSettings, given_settings) if given_settings else None
-    return Seq2SeqSummarizer.load(system.start, loaded, device=device)
+    given = {key: value for key, value in system.settings.items() if key not in ("layers", "trimmed")}
+    settings = _with_settings(system, Seq2SeqSettings, given)
+    if system.kind == "seq2seq":
+        return Seq2SeqSummarizer.load(system.start, settings if given else None, device=device)
+    texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]
+    keep = texts if system.settings.get("trimmed") else None
+    layers = system.settings.get("layers")
+    model, tokenizer = encoder_decoder(system.start, layers=layers, keep=keep, seed=seed)
+    return Seq2SeqSummarizer(model, tokenizer, settings, device=device)

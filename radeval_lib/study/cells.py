@@ -195,7 +195,16 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     facts = check(where, cell, profile)
     if missing := facts.get(MISSING_DATA):
         raise AbsentDataError(missing, f"its cell {cell.slug} of {cell.notebook}")
-    tables = {name: _table(where / f"{name}.csv", types) for name, types in facts["tables"].items()}
+    tables = {}
+    for name, types in facts["tables"].items():
+        numbers = [column for column, kind in types.items() if kind != "str"]
+        tables[name] = pd.read_csv(
+            where / f"{name}.csv",
+            dtype=dict(types),
+            keep_default_na=False,
+            lineterminator="\n",
+            na_values={column: [""] for column in numbers},
+        )
     model = where / "model"
     return CellOutput(cell, tables, facts, model if model.is_dir() else None)
 
@@ -216,14 +225,3 @@ def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
             words = "this file is missing or was changed after it was written"
             raise ResultError(words, display_path(path), remedy)
     return facts
-
-
-def _table(path: Path, types: Mapping[str, str]) -> pd.DataFrame:
-    numbers = [column for column, kind in types.items() if kind != "str"]
-    return pd.read_csv(
-        path,
-        dtype=dict(types),
-        keep_default_na=False,
-        lineterminator="\n",
-        na_values={column: [""] for column in numbers},
-    )

@@ -163,17 +163,13 @@ def check_value(
         words += f" [{', '.join(ends)}]"
     outcome = FAILS
     if low <= cell.high + _EDGE and high >= cell.low - _EDGE:
-        outcome = INCONCLUSIVE if _accepts_too_much(low, high, cell, possible) else HOLDS
+        # An interval that covers so much of what is possible that meeting it says nothing supports nothing.
+        bottom, top = possible or sorted((0.0, 2 * cell.value))
+        width = min(high, top) - max(low, bottom)
+        outcome = INCONCLUSIVE if width > 0 and width >= WIDEST * (top - bottom) else HOLDS
     key, compared = Key.of(name), _places(cells or [cell])
     needed = outcome != INCONCLUSIVE
     return Check(key, cell.text, words, outcome, cell.value, value, low, high, needed=needed, cells=compared)
-
-
-def _accepts_too_much(low: float, high: float, cell: Printed, possible: tuple[float, float] | None) -> bool:
-    """Return whether an interval covers so much of what is possible that meeting it says nothing."""
-    bottom, top = possible or sorted((0.0, 2 * cell.value))
-    low, high = max(low, bottom), min(high, top)
-    return high > low and high - low >= WIDEST * (top - bottom)
 
 
 def check_statement(

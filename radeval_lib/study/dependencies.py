@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from radeval_lib import atomic, checksums, own_yaml, paths, registry
 from radeval_lib.data.manifests import names as data_sets
@@ -80,12 +80,13 @@ def _keep() -> None:
 def _names(tree: ast.AST) -> Iterator[str]:
     """Yield what a program may import, modules and names in them alike, and ``package.name`` if it uses a
     name of an imported package, ``package.*`` if it passes the package on as a whole."""
-    types = [node.body for node in ast.walk(tree) if _is_for_type_checkers(node)]
-    unloaded = {id(part) for body in types for node in body for part in ast.walk(node)}
+    checking = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+    conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
+    types = [part for node in conditions if ast.unparse(node.test) in checking for part in node.body]
+    unloaded = {id(part) for node in types for part in ast.walk(node)}
+    nodes = [node for node in ast.walk(tree) if id(node) not in unloaded]
     imported, used = dict[str, str](), set[int]()
-    for node in ast.walk(tree):
-        if id(node) in unloaded:
-            continue
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -93,18 +94,12 @@ def _names(tree: ast.AST) -> Iterator[str]:
                 raise SyntaxError("a relative import, where the whole name is wanted")
             imported |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
             yield from (f"{node.module}.{name.name}" for name in node.names)
-    for node in ast.walk(tree):
+    for node in nodes:  # an attribute comes before the name in it
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
             used.add(id(node.value))
             yield f"{imported[node.value.id]}.{node.attr}"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in imported and id(node) not in used:
+        elif isinstance(node, ast.Name) and node.id in imported and id(node) not in used:
             yield f"{imported[node.id]}.*"
-
-
-def _is_for_type_checkers(node: ast.AST) -> TypeGuard[ast.If]:
-    """Return whether a statement is ``if TYPE_CHECKING``, alone or of ``typing``."""
-    return isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
 @cache

@@ -107,17 +107,12 @@ def names() -> list[str]:
 def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
     """Return a profile's values merged with those that it extends; ``extended``: the profiles that led to
     this one."""
+    folder = display_path(PROFILES)
     if name in extended:
-        circle = " -> ".join((*extended, name))
-        raise ProfileError(
-            f"profiles extend each other in a circle: {circle}",
-            display_path(PROFILES),
-            "Remove one `extends`.",
-        )
+        circle = f"profiles extend each other in a circle: {' -> '.join((*extended, name))}"
+        raise ProfileError(circle, folder, "Remove one `extends`.")
     if name not in names():  # also if it names a file elsewhere
-        raise ProfileError(
-            f"unknown profile {name!r}", display_path(PROFILES), f"Profiles: {', '.join(names())}."
-        )
+        raise ProfileError(f"unknown profile {name!r}", folder, f"Profiles: {', '.join(names())}.")
     path = PROFILES / f"{name}.yml"
     try:
         values: dict[str, Any] = own_yaml.read(path) or {}
@@ -128,9 +123,7 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
     if "name" in values:
         raise ProfileError("unknown key 'name'", display_path(path), "A profile is named by its file.")
     base = values.pop("extends", None)
-    if base is None:
-        return values
-    return _merged(_values(base, (*extended, name)), values)
+    return values if base is None else _merged(_values(base, (*extended, name)), values)
 
 
 def _merged(inherited: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
@@ -158,24 +151,19 @@ def profile(name: str) -> Profile:
     try:
         made = Profile(name=name, **values)
     except ValidationError as error:
-        listed = f"Keys: {', '.join(key for key in Profile.model_fields if key != 'name')}, extends."
-        raise ProfileError(complaint(error, Profile.model_fields), where, listed) from None
+        keys = ", ".join(key for key in Profile.model_fields if key != "name")
+        raise ProfileError(complaint(error, Profile.model_fields), where, f"Keys: {keys}, extends.") from None
     for part in ("roles", "sizes"):
         if unknown := sorted(set(getattr(made, part)) - set(ROLES)):
             remedy = f"{meant(unknown[0], ROLES)}Roles: {', '.join(ROLES)}."
             raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, remedy)
-    for role, filler in made.roles.items():
-        _check_filler(role, filler, where)
+    sets = {folder: [path.stem for path in sorted(folder.glob("*.yml"))] for folder in (RECORDED, DATASETS)}
+    given = {role: source for role, source in made.roles.items() if source not in (SYNTHETIC, ABSENT)}
+    for role, part in [(role, part) for role, source in given.items() for part in source.split("+")]:
+        there = sets[RECORDED if is_recorded(part) else DATASETS]
+        if (data_set := dataset_of(part)) not in there:
+            kind = "stored" if is_recorded(part) else "data"
+            choices = there if is_recorded(part) else [SYNTHETIC, ABSENT, *there]
+            remedy = f"{meant(data_set, choices)}Give one of {listed(choices)}."
+            raise ProfileError(f"roles, {role}: no {kind} set {data_set!r}", where, remedy)
     return made
-
-
-def _check_filler(role: str, filler: str, where: str) -> None:
-    """Raise a ProfileError if a part of a role's source names no existing set."""
-    for part in filler.split("+") if filler not in (SYNTHETIC, ABSENT) else ():
-        stored = is_recorded(part)
-        sets = sorted(path.stem for path in (RECORDED if stored else DATASETS).glob("*.yml"))
-        if (name := dataset_of(part)) not in sets:
-            words = f"roles, {role}: no {'stored' if stored else 'data'} set {name!r}"
-            others = "" if stored else f"{SYNTHETIC}, {ABSENT}, "
-            remedy = f"{meant(name, [*sets, SYNTHETIC, ABSENT])}Give one of {others}{listed(sets)}."
-            raise ProfileError(words, where, remedy)

@@ -186,8 +186,12 @@ def judge(
     still_open = [rows for rows in by_key(checks) if _is_open(rows)]
     decided = {statement_outcome(rows) for rows in by_key(checks)} - {INCONCLUSIVE}
     outcome = verdicts.outcome([*decided, *([INCONCLUSIVE] if still_open else [])])
-    by_reading = (_is_by_reading(rows, discrepancies) for rows in still_open)
-    if outcome != FAILS and still_open and all(by_reading):
+
+    def is_by_reading(rows: Sequence[Check]) -> bool:
+        kinds = {discrepancies[row.discrepancy].kind for row in rows if row.discrepancy}
+        return OPEN_CONVENTION in kinds or {HOLDS, FAILS} <= {row.outcome for row in rows}
+
+    if outcome != FAILS and still_open and all(map(is_by_reading, still_open)):
         return verdicts.BY_READING
     return verdicts.verdict(kind, INCONCLUSIVE if outcome == HOLDS and not supports else outcome)
 
@@ -214,12 +218,6 @@ def statement_outcome(rows: Sequence[Check]) -> str:
 def _is_open(rows: Sequence[Check]) -> bool:
     """Return whether a statement that the exhibit needs is inconclusive."""
     return any(row.needed for row in rows) and statement_outcome(rows) == INCONCLUSIVE
-
-
-def _is_by_reading(rows: Sequence[Check], discrepancies: Mapping[str, Discrepancy]) -> bool:
-    """Return whether a statement holds or fails by what the paper is read to mean."""
-    kinds = {discrepancies[row.discrepancy].kind for row in rows if row.discrepancy}
-    return OPEN_CONVENTION in kinds or {HOLDS, FAILS} <= {row.outcome for row in rows}
 
 
 def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
@@ -335,6 +333,15 @@ def record(
     named, discrepancies = with_discrepancies(exhibit_id, evidence, checks)
     entry, covered = exhibit(exhibit_id), coverage(exhibit_id, evidence, named)
     was_seen = entry.kind != "figure" or entry.legible == "full"
+    rows: list[dict[str, Any]] = []
+    if table is not None:
+        table = table.reset_index()
+        rows = json.loads(table.to_json(orient="records"))
+        # Ten significant digits: pandas writes ten decimals, which are none of a p-value of 5e-15.
+        for row, values in zip(rows, table.itertuples(index=False, name=None), strict=True):
+            for name, value in zip(row, values, strict=True):
+                if isinstance(value, float) and isfinite(value):
+                    row[name] = float(f"{value:.10g}")
     result = Result(
         exhibit=exhibit_id,
         notebook=run.notebook,
@@ -352,26 +359,14 @@ def record(
         remaining=" ".join(remaining.split()),
         stand_in=" ".join(stand_in.split()),
         discrepancies=discrepancies,
-        table=[] if table is None else _records(table.reset_index()),
+        table=rows,
         provenance=provenance,
         samples=tuple(samples),
     )
     content = json.loads(json.dumps(asdict(result)))
-    _write(
-        run.results_dir / f"{result.name}.json", {"format": _FORMAT, "sha256": _digest(content), **content}
-    )
+    described = {"format": _FORMAT, "sha256": _digest(content), **content}
+    _write(run.results_dir / f"{result.name}.json", described)
     return result
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON holds them, numbers with ten significant digits: pandas would write
-    ten decimals, which are none of a p-value of 5e-15."""
-    rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records"))
-    for row, values in zip(rows, table.itertuples(index=False, name=None), strict=True):
-        for name, value in zip(row, values, strict=True):
-            if isinstance(value, float) and isfinite(value):
-                row[name] = float(f"{value:.10g}")
-    return rows
 
 
 def _digest(content: dict[str, Any]) -> str:

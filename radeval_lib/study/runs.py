@@ -362,8 +362,18 @@ def begin_cell(
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         words = f"seed must be a whole number from 0, not {seed!r}"
         raise ParameterError(words, notebook, "0 takes the profile's.")
-    _check_injected(notebook)
-    limit_threads(settings.threads)
+    # papermill only warns of such a parameter: the run would pass for one with the defaults.
+    names = sources.parameters(sources.source_cells(notebook)[0])
+    injected = [cell for cell in sources.executed_cells() or [] if cell.startswith(sources.INJECTED)]
+    for name in (name for cell in injected for name in sources.parameters(cell)):
+        if name not in names:
+            remedy = f"{meant(name, names)}Parameters: {', '.join(names)}."
+            raise ParameterError(f"unknown parameter {name!r}", notebook, remedy)
+    # Here and in libraries that are loaded later.
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))
+    threadpool_limits(settings.threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(settings.threads)
     # Model libraries ask for a progress bar of widgets, which no page could show.
     warnings.filterwarnings("ignore", message="IProgress not found")
     root = root_of_data(data_root or None)
@@ -404,22 +414,3 @@ def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[
         return BUILD / settings.name
     chosen = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}
     return RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]
-
-
-def _check_injected(notebook: str) -> None:
-    """Refuse parameters that the notebook does not have: papermill only warns of them, and the run would pass
-    for one with the defaults."""
-    names = sources.parameters(sources.source_cells(notebook)[0])
-    injected = [cell for cell in sources.executed_cells() or [] if cell.startswith(sources.INJECTED)]
-    for name in (name for cell in injected for name in sources.parameters(cell)):
-        if name not in names:
-            remedy = f"{meant(name, names)}Parameters: {', '.join(names)}."
-            raise ParameterError(f"unknown parameter {name!r}", notebook, remedy)
-
-
-def limit_threads(number: int) -> None:
-    """Compute with this many threads, here and in libraries that are loaded later."""
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(number)))
-    threadpool_limits(number)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(number)

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from radeval_lib.errors import ResultError, plain
-from radeval_lib.papers.exhibits import PAPERS, exhibit, ledger
+from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.exhibit_html import is_shown_by_cells, place_of, verdict_badge
@@ -32,27 +32,20 @@ from radeval_lib.tables import table_html
 from radeval_lib.text_format import joined
 
 UP = "../"  # the pages that use these stand in notebooks/<folder>/
-_NUMBERED_EXHIBIT = re.compile(r"(Table|Figure|Equation) \S+")
-
-
-def _rank(result: Result) -> tuple[int, int, bool, int]:
-    """Return the results that a reader should look at first: those that decide something; data before numbers
-    before other data; and of printed and released numbers, neither of which outweighs the other, the one that
-    is inconsistent."""
-    silent = {verdicts.INCONCLUSIVE: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
-    settled = result.kind != "numbers" or result.outcome != verdicts.FAILS
-    return (
-        silent.get(result.outcome, 0),
-        verdicts.KINDS.index(result.kind),
-        settled,
-        verdicts.STRENGTH.index(result.evidence),
-    )
 
 
 def _by_weight(results: Sequence[Result]) -> list[Result]:
-    """Return results of one exhibit, the one that its verdict rests on first. What printed numbers leave
-    open, released ones do not settle, nor the reverse: each must hold."""
-    made = sorted(results, key=_rank)
+    """Return results of one exhibit, the one that its verdict rests on first: those that decide something;
+    data before numbers before other data; and of printed and released numbers, neither of which outweighs the
+    other, the one that is inconsistent, else the one that is inconclusive, since each must hold."""
+    silent = {verdicts.INCONCLUSIVE: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
+
+    def rank(result: Result) -> tuple[int, int, bool, int]:
+        settled = result.kind != "numbers" or result.outcome != verdicts.FAILS
+        strength = verdicts.STRENGTH.index(result.evidence)
+        return silent.get(result.outcome, 0), verdicts.KINDS.index(result.kind), settled, strength
+
+    made = sorted(results, key=rank)
     if made and made[0].kind == "numbers" and made[0].outcome == verdicts.HOLDS:
         made.sort(key=lambda result: (result.kind, result.outcome) != ("numbers", verdicts.INCONCLUSIVE))
     return made
@@ -80,7 +73,10 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         made = _by_weight(by_exhibit.get(entry.id, []))
         best = made[0] if made else None
         outcomes = Counter(statement_outcome(rows) for result in made for rows in by_key(result.checks))
-        levels = {result.evidence: _with_coverage(result) for result in reversed(made)}
+        levels = {
+            result.evidence: result.verdict + (f" ({result.coverage.words})" if result.coverage else "")
+            for result in reversed(made)
+        }
         rows.append(
             {
                 "exhibit": entry.id,
@@ -90,7 +86,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 "kind": entry.kind.replace("_", " "),
                 "notebook": entry.notebook,
                 "anchor": entry.anchor,
-                "place": _place(best) if best else "",
+                "place": "" if not best else place_of(best) if is_shown_by_cells(best) else entry.anchor,
                 "needs": entry.why_not_checked,
                 "verdict": best.verdict if best else verdicts.NOT_CHECKED,
                 "outcome": best.outcome if best else verdicts.NOT_CHECKED,
@@ -108,14 +104,6 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
-
-
-def _place(result: Result) -> str:
-    return place_of(result) if is_shown_by_cells(result) else exhibit(result.exhibit).anchor
-
-
-def _with_coverage(result: Result) -> str:
-    return f"{result.verdict} ({result.coverage.words})" if result.coverage else result.verdict
 
 
 def _finding(result: Result) -> str:
@@ -212,14 +200,12 @@ def not_checked(card: pd.DataFrame, notebook: str) -> str:
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]
     by_needs: dict[str, list[str]] = {}
     for row in rows.itertuples():
-        by_needs.setdefault(escape(row.needs), []).append(_short(row.label, row.title))
+        # The exhibit's number, or the beginning of its title if it has none.
+        numbered = re.fullmatch(r"(Table|Figure|Equation) \S+", row.label)
+        name = row.label if numbered else re.split(r"[:;] | \(", row.title)[0]
+        by_needs.setdefault(escape(row.needs), []).append(escape(name))
     items = [f"{joined(names)} ({needs})" for needs, names in by_needs.items()]
     return f'<p class="muted">Not checked: {"; ".join(items)}.</p>' if items else ""
-
-
-def _short(label: str, title: str) -> str:
-    """Return the name of an exhibit in a list: its number, or the beginning of its title if it has none."""
-    return escape(label if _NUMBERED_EXHIBIT.fullmatch(label) else re.split(r"[:;] | \(", title)[0])
 
 
 def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
@@ -263,10 +249,6 @@ def muted(words: str) -> str:
     return f'<div class="muted">{words}</div>' if words else ""
 
 
-Compared = dict[tuple[str, ...], tuple[str, str]]
-"""What is compared between editions, by its names: the value, and how it is shown."""
-
-
 def changes(old: Path, new: Path) -> str:
     """Return the changes from an old edition to a new one, in Markdown: verdicts, outcomes of checks that
     both have, findings. A dash is what an edition lacks.
@@ -280,80 +262,58 @@ def changes(old: Path, new: Path) -> str:
     ResultError
         If one of the folders has no results.
     """
-    lines = ["# What changed since the last edition"]
-    for title, heads, read in (
-        ("Verdicts", ("exhibit", "evidence"), _verdicts),
-        ("Outcomes of checks", ("exhibit", "evidence", "check"), _outcomes),
-        ("Findings of the front page", ("finding",), _findings),
+    lines, before, after = ["# What changed since the last edition"], _edition(old), _edition(new)
+    for title, heads in (
+        ("Verdicts", ("exhibit", "evidence")),
+        ("Outcomes of checks", ("exhibit", "evidence", "check")),
+        ("Findings of the front page", ("finding",)),
     ):
-        before, after = read(old), read(new)
-        names = [*before, *(after.keys() - before.keys())]
-        if read is _outcomes:
-            names = [name for name in before if name in after]
-        pairs = {name: (before.get(name, ("", "–")), after.get(name, ("", "–"))) for name in names}
-        rows = [
-            (*name, earlier[1], later[1])
-            for name, (earlier, later) in pairs.items()
-            if earlier[0] != later[0]
-        ]
+        earlier, later = before[title], after[title]
+        # A check of one edition alone is seen in its exhibit's verdict.
+        names = earlier.keys() & later.keys() if "check" in heads else earlier.keys() | later.keys()
+        missing = ("", "–")
+        pairs = [(name, earlier.get(name, missing), later.get(name, missing)) for name in sorted(names)]
+        rows = [(*name, was[1], now[1]) for name, was, now in pairs if was[0] != now[0]]
         lines += ["", f"## {title}: {len(rows)}", ""]
         if rows:
-            heads = (*heads, "before", "now")
-            lines += [_row(heads), _row(["---"] * len(heads)), *map(_row, sorted(rows))]
+            table = [(*heads, "before", "now"), ["---"] * (len(heads) + 2), *rows]
+            for row in table:
+                escaped = (" ".join(plain(cell, 2_000).replace("|", "\\|").split()) for cell in row)
+                lines.append(f"| {' | '.join(escaped)} |")
     return "\n".join([*lines, ""])
 
 
-def _files(edition: Path, pattern: str) -> list[Path]:
+def _edition(edition: Path) -> dict[str, dict[tuple[str, ...], tuple[str, str]]]:
+    """Return what is compared of an edition, by the title of its section and its names: the value, and how it
+    is shown."""
     folder = edition / "results"  # a rendered book has all in one folder, with printed numbers beside
-    return sorted([*folder.glob(pattern), *folder.glob(f"*/*/{pattern}")])
 
+    def contents(pattern: str) -> dict[str, dict[str, Any]]:
+        paths = sorted([*folder.glob(pattern), *folder.glob(f"*/*/{pattern}")])
+        return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
-def _recorded(edition: Path) -> list[dict[str, Any]]:
-    """Return every recorded result of an edition; a ResultError if there is none."""
-    results = [json.loads(path.read_text(encoding="utf-8")) for path in _files(edition, "*.*.*.json")]
-    if not results:
+    recorded = contents("*.*.*.json")
+    if not recorded:
         remedy = "Give the folder of a build, or of a rendered book."
         raise ResultError("no recorded results", display_path(edition), remedy)
-    return [result for result in results if "verdict" in result]
-
-
-def _verdicts(edition: Path) -> Compared:
-    return {_key(result): (result["verdict"], result["verdict"]) for result in _recorded(edition)}
-
-
-def _outcomes(edition: Path) -> Compared:
-    return {
-        (*_key(result), ", ".join(filter(None, check["key"].values()))): (
-            check["outcome"],
-            f"{check['outcome']} ({check['computed']})",
-        )
-        for result in _recorded(edition)
-        for check in result["checks"]
-    }
-
-
-def _findings(edition: Path) -> Compared:
-    """Return the sentence of each finding of the front page, or why it has none."""
-    files = {path.name: path for path in _files(edition, "headline_*.json")}
-    sentences: Compared = {}
-    for key, entry in headlines().items():
-        path = files.get(f"headline_{key}.json")
-        made = json.loads(path.read_text(encoding="utf-8")) if path else {}
+    verdicts_given, outcomes, findings = {}, {}, {}
+    for result in (content for content in recorded.values() if "verdict" in content):
+        entry, ours = ledger().get(result["exhibit"]), result.get("instrument") == verdicts.OURS
+        label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""
+        key = (f"{label}{result['exhibit']}", result["evidence"] + (", ours" if ours else ""))
+        verdicts_given[key] = (result["verdict"], result["verdict"])
+        for check in result["checks"]:
+            shown = f"{check['outcome']} ({check['computed']})"
+            outcomes[(*key, ", ".join(filter(None, check["key"].values())))] = (check["outcome"], shown)
+    handed_over = contents("headline_*.json")
+    for key, headline in headlines().items():
+        made = handed_over.get(f"headline_{key}.json", {})
         texts = defaultdict(lambda: "…", made.get("texts", {}))  # an older sentence had other numbers
         words = "not borne out" if made else "not computed"
-        sentence = entry.text.format_map(texts) if made.get("holds") else words
-        sentences[(key,)] = sentence, sentence
-    return sentences
-
-
-def _key(result: dict[str, Any]) -> tuple[str, str]:
-    """Return an exhibit in words, with its id, and the evidence and implementation of a result."""
-    entry, ours = ledger().get(result["exhibit"]), result.get("instrument") == verdicts.OURS
-    label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""
-    return f"{label}{result['exhibit']}", result["evidence"] + (", ours" if ours else "")
-
-
-def _row(cells: Sequence[str]) -> str:
-    """Return a row of a table in Markdown."""
-    escaped = (" ".join(plain(cell, 2_000).replace("|", "\\|").split()) for cell in cells)
-    return f"| {' | '.join(escaped)} |"
+        sentence = headline.text.format_map(texts) if made.get("holds") else words
+        findings[(key,)] = (sentence, sentence)
+    return {
+        "Verdicts": verdicts_given,
+        "Outcomes of checks": outcomes,
+        "Findings of the front page": findings,
+    }

@@ -285,17 +285,11 @@ def _needed(first: Sequence[float], second: Sequence[float]) -> tuple[float, flo
     return gap, needed_correlation(gap, *(standard_error(low, high) for _, low, high in (first, second)))
 
 
-def needs_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> list[tuple[float, float]]:
-    """Return the difference of two printed correlations on Fisher's scale, each as (value, low, high) of its
-    95% interval, and the correlation of errors that makes it significant: as printed, then as rounding
-    allows."""
-    return [_needed(row[:3], row[3:]) for row in _rounded([*first, *second])]
-
-
 def lead_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> Lead:
     """Return the lead of one printed correlation over another, each as (value, low, high) of its 95%
     interval."""
-    return _printed_lead(needs_of_intervals(first, second), "their errors")
+    # As Fisher has it: the difference, and the correlation of errors that makes it significant.
+    return _printed_lead((_needed(row[:3], row[3:]) for row in _rounded([*first, *second])), "their errors")
 
 
 def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, lower: bool = False) -> Lead:
