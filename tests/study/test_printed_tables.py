@@ -23,8 +23,6 @@ from radeval_lib.study.exhibit_html import (
     cell_by_cell,
     compared_cells,
     exhibit_html,
-    is_shown_by_cells,
-    shown_numbers,
 )
 from radeval_lib.study.results import Result, Sample, read
 
@@ -79,12 +77,6 @@ def test_a_table_of_which_no_cell_is_compared_is_folded(table7: Result) -> None:
     assert "(16 cells)" in html
 
 
-def test_a_folded_table_counts_its_cells_as_the_verdict_does(table7: Result) -> None:
-    html = exhibit_html(replace(table7, exhibit="rales.table3", checks=table7.checks[2:3]))
-    assert (printed("rales.table3")["printed"] == "-").sum() == 2
-    assert f"({len(printed('rales.table3')) - 2} cells)" in html
-
-
 def test_of_several_checks_of_a_cell_the_worst_stands(table7: Result) -> None:
     cell_at = cell(printed("rales.table7"), model="BERT_base", metric="average rank")
     twice = (check_value("right", cell_at, 10.8), *table7.checks)
@@ -132,12 +124,6 @@ def test_a_sample_is_read_back_and_an_empty_one_refused(table7: Result, tmp_path
     assert read(path).samples == (sample,)
     assert sample.words.endswith("; 2 trainings of each model; 3 draws of its training data; 2,000 resamples")
     assert Sample(1, "pair of texts").words == "n = 1 pair of texts"
-
-
-def test_what_is_shown_of_a_claim_is_its_checks(table7: Result) -> None:
-    claim = replace(table7, exhibit="rales.claim_calibration")
-    assert not is_shown_by_cells(claim)
-    assert list(shown_numbers(claim)["check"]) == [check.name for check in claim.checks]
 
 
 def test_numbers_of_the_prose_are_downloaded_where_there_is_no_table() -> None:

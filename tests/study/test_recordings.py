@@ -24,10 +24,9 @@ from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.placeholders import PlaceholderError
 from radeval_lib.provenance import Reading
 from radeval_lib.registry import FROZEN_METRICS, METRICS
-from radeval_lib.study import begin, exhibit_html, recordings, stand_ins
+from radeval_lib.study import begin, recordings, stand_ins
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import begin_cell
-from radeval_lib.text_format import long_date
 
 SCORED = ["fingerprints", "mts_dialog", "radpref"]
 WORDS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
@@ -113,40 +112,6 @@ def test_only_recorded_pairs_and_settings_have_a_score() -> None:
         with_stored.explain(reference=texts["reference"][7], candidate=texts["candidate"][7], detail=None)
 
 
-def test_a_recording_says_when_and_with_which_version_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    recording_of_set = recorded.load("mts_dialog")
-    monkeypatch.setattr(recordings, "out_of_date", lambda name, metrics: [])
-    assert recordings.sentences({"mts_dialog": None}) == [
-        f"MTS-Dialog was scored on {long_date(recording_of_set.scored_on)}."
-    ]
-    monkeypatch.setattr(recordings, "out_of_date", lambda name, metrics: ["rouge_l"])
-    (line,) = recordings.sentences({"mts_dialog": None})
-    assert (
-        f"with version {recording_of_set.about['columns']['rouge_l']['commit'][:7]} of ROUGE-L; the code, "
-        in line
-    )
-
-
-def test_the_probe_is_scored_once_for_the_same_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scored: list[str] = []
-    monkeypatch.setattr(recordings, "_CACHE", tmp_path / "recordings.json")
-    monkeypatch.setattr(recordings, "_behaviour", lambda metric: scored.append(metric.name) or metric.name)
-    for code, times in (("one", 1), ("one", 1), ("other", 2)):
-        recordings._behaviours.cache_clear()  # as another process begins
-        monkeypatch.setattr(recordings, "_code", lambda code=code: code)
-        assert recordings.behaviour(create("rouge_l")) == "rouge_l"
-        assert len(scored) == times
-    recordings._behaviours.cache_clear()
-
-
-def test_a_result_says_when_its_scores_were_made() -> None:
-    read = {"data_manifests/recorded/radpref_ratings.csv": "sha256"}
-    result = SimpleNamespace(evidence="recorded", provenance={"data": read})
-    day = long_date(recorded.load("radpref").scored_on)
-    assert exhibit_html.rests_on(result) == f"on public data, scored on {day}"  # type: ignore[arg-type]
-    assert exhibit_html.rests_on(SimpleNamespace(evidence="open")) == "on public data"  # type: ignore[arg-type]
-
-
 def stored_again(name: str, profile_name: str, data_root: Path) -> pd.DataFrame:
     """Return the comparison that ``radbook record --check`` makes of a set whose texts score themselves."""
     run = begin_cell(
@@ -205,6 +170,8 @@ def test_the_page_on_grades_has_the_stored_names() -> None:
 
 
 def test_a_name_tells_published_from_substitute_models() -> None:
+    run = begin("across/which_judge", profile="smoke", seed=0, output_dir="build/runs/storing")
+    assert run.labels({"BERTScore": get("bertscore")}) == {"BERTScore": "BERTScore (MiniLM)"}
     full, ours = profile("full").models, profile("open").models
     for key in ("ratescore", "f1_radgraph"):
         assert stand_ins.label(get(key), full) == get(key).title
@@ -269,8 +236,3 @@ def test_a_run_names_the_sets_that_it_read() -> None:
     assert recordings.of_run(read, ["recorded/radpref/grade"]) == {"radpref": None}
     assert recordings.of_run(read, ["radpref/grade"]) == {"radpref": list(FROZEN_METRICS)}
     assert recordings.of_run(read[1:], ["radpref/grade"]) == {}
-
-
-def test_stored_scores_are_named_by_the_models_that_made_them() -> None:
-    run = begin("across/which_judge", profile="smoke", seed=0, output_dir="build/runs/storing")
-    assert run.labels({"BERTScore": get("bertscore")}) == {"BERTScore": "BERTScore (MiniLM)"}

@@ -33,7 +33,6 @@ from radeval_lib.study.profiles import profile
 from radeval_lib.study.results import Discrepancy, coverage, judge, read, read_all, schemas
 from radeval_lib.study.runs import Run
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN
-from tests.sampling import rests_on_cases
 
 NOTEBOOK = "facts/fact_counting"
 YES, NO = check_value("holds", "2", 2), check_value("fails", "2", 3)
@@ -243,21 +242,6 @@ def test_a_verdict_needs_checks_with_names_of_their_own() -> None:
         judge("numbers", [YES, YES], {})
     with pytest.raises(ResultError):
         verdicts.kind("hearsay")
-
-
-@pytest.mark.parametrize(
-    ("evidence", "check", "rests"),
-    [
-        ("printed", check_value("rounding", "0.5", study.Estimate(0.5, 0.4, 0.6)), False),
-        ("open", check_value("interval", "0.5", study.Estimate(0.5, 0.4, 0.6)), True),
-        ("released", check_statement("slope", "2", "+1.66 [+0.03, +3.30]", None), True),
-        ("printed", check_statement("rank", "poorer", "Spearman 0.66 (p < 0.001)", True), True),
-        ("released", check_statement("bars", "a drop", "37.7 to 28.7, -9.0 ± 2.9", True), True),
-        ("printed", check_statement("words", "some", "p = the penalty [sic]", True), False),
-    ],
-)
-def test_what_rests_on_cases_is_known(evidence: str, check: Check, rests: bool) -> None:
-    assert rests_on_cases(evidence, check) is rests
 
 
 def test_a_changed_or_cut_file_is_refused(run: Run) -> None:
