@@ -90,7 +90,7 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
         if wanted is not str:
             with suppress(SyntaxError, ValueError):
                 value = ast.literal_eval(text)
-        if type(value) is not wanted and (wanted, type(value)) != (float, int):
+        if type(value) is not wanted and not (wanted is float and type(value) is int):
             problem = f"parameter {name} must be of type {wanted.__name__}, not {text!r}"
             raise ParameterError(problem, notebook, f"Its default is {values[name]!r}.")
         values[name] = value

@@ -332,8 +332,8 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = F
     rows = [key for key in keys if key not in columns]
     if not columns:
         shown, columns = shown.assign(printed="printed"), ["printed"]
-    first_or_all = [names[0] if len(names) == 1 else names for names in (rows, columns)]
-    laid_out = wide(shown, *first_or_all, "cell").fillna("")
+    down, across = (names[0] if len(names) == 1 else names for names in (rows, columns))
+    laid_out = wide(shown, down, across, "cell").fillna("")
     laid_out = laid_out.rename_axis(index=[name.replace("_", " ") for name in rows])
     laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
     entry, compared = exhibit(result.exhibit), cells["outcome"].any()

@@ -283,7 +283,10 @@ def changes(old: Path, new: Path) -> str:
     return "\n".join([*lines, ""])
 
 
-def _edition(edition: Path) -> dict[str, dict[tuple[str, ...], tuple[str, str]]]:
+Compared = dict[tuple[str, ...], tuple[str, str]]
+
+
+def _edition(edition: Path) -> dict[str, Compared]:
     """Return what is compared of an edition, by the title of its section and its names: the value, and how it
     is shown."""
     folder = edition / "results"  # a rendered book has all in one folder, with printed numbers beside
@@ -296,7 +299,7 @@ def _edition(edition: Path) -> dict[str, dict[tuple[str, ...], tuple[str, str]]]
     if not recorded:
         remedy = "Give the folder of a build, or of a rendered book."
         raise ResultError("no recorded results", display_path(edition), remedy)
-    verdicts_given, outcomes, findings = {}, {}, {}
+    verdicts_given, outcomes, findings = Compared(), Compared(), Compared()
     for result in (content for content in recorded.values() if "verdict" in content):
         entry, ours = ledger().get(result["exhibit"]), result.get("instrument") == verdicts.OURS
         label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""
@@ -306,12 +309,12 @@ def _edition(edition: Path) -> dict[str, dict[tuple[str, ...], tuple[str, str]]]
             shown = f"{check['outcome']} ({check['computed']})"
             outcomes[(*key, ", ".join(filter(None, check["key"].values())))] = (check["outcome"], shown)
     handed_over = contents("headline_*.json")
-    for key, headline in headlines().items():
-        made = handed_over.get(f"headline_{key}.json", {})
+    for name, headline in headlines().items():
+        made = handed_over.get(f"headline_{name}.json", {})
         texts = defaultdict(lambda: "…", made.get("texts", {}))  # an older sentence had other numbers
         words = "not borne out" if made else "not computed"
         sentence = headline.text.format_map(texts) if made.get("holds") else words
-        findings[(key,)] = (sentence, sentence)
+        findings[(name,)] = (sentence, sentence)
     return {
         "Verdicts": verdicts_given,
         "Outcomes of checks": outcomes,

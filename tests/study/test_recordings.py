@@ -6,6 +6,7 @@ import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -136,14 +137,14 @@ def test_what_is_stored_is_stored_again(name: str, data_root: Path) -> None:
 def test_each_case_has_its_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recordings, "out_of_date", lambda name: ["bleu"] if name == "stale" else [])
     before = pd.DataFrame({"rating": np.arange(50.0), "bleu": np.linspace(0, 1, 50)})
-    run = SimpleNamespace(reading=SimpleNamespace(models={"encoder": {"sha256": "a"}}))
+    run: Any = SimpleNamespace(reading=SimpleNamespace(models={"encoder": {"sha256": "a"}}))
     turned = np.where(np.arange(50) % 2, 0.02, -0.02)  # the mean stays, and τ_b falls
 
     def holds(change: object, model: str | None, name: str = "mslr") -> bool:
         metric = SimpleNamespace(needs=("encoder",) if model else ())
         stored = recorded.Recording(name, before, {"models": {"encoder": {"sha256": model}}})
         content = storing.Content(before.assign(bleu=before["bleu"] + change))
-        rows = storing.compared(run, stored, content, {"bleu": metric})  # type: ignore[arg-type]
+        rows = storing.compared(run, stored, content, {"bleu": metric})  # type: ignore[dict-item]
         return bool(rows.set_index("column").loc["bleu", "holds"])
 
     assert [holds(1e-10, None), holds(1e-8, None)] == [True, False]
