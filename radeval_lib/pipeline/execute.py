@@ -86,7 +86,8 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
     for name, text in given.items():
         if name not in values:
             raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(values)}.")
-        wanted, value = type(values[name]), text
+        value: Any = text
+        wanted: type[Any] = type(values[name])
         if wanted is not str:
             with suppress(SyntaxError, ValueError):
                 value = ast.literal_eval(text)

@@ -181,7 +181,8 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
 def _template() -> Any:
     """Return the macros of ``exhibit.html.j2``."""
     templates = environment(Path(__file__).parent)
-    templates.filters |= {"as_printed": lambda words: Markup(as_printed(words)), "in_words": in_words}
+    templates.filters["in_words"] = in_words
+    templates.filters["as_printed"] = lambda words: Markup(as_printed(words))
     templates.filters["whole_intervals"] = lambda words: re.sub(
         r"\[[^]]*\]", lambda interval: interval.group().replace(" ", "\u00a0"), words
     )

@@ -16,7 +16,7 @@ import yaml
 from radeval_lib.errors import ParameterError, RadevalError
 from radeval_lib.models import catalog
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import engine, outlook, steps
+from radeval_lib.pipeline import engine, steps
 from radeval_lib.pipeline.steps import Graph
 
 
@@ -133,5 +133,5 @@ def test_a_model_is_here_if_the_revision_that_would_be_loaded_is(
         (model / "snapshots" / revision / "model.safetensors").touch()
         (model / "refs").mkdir()
         (model / "refs" / "main").write_text(revision, encoding="utf-8")
-    is_here = outlook.hub_models(steps.graph("full"))
+    is_here = engine.hub_models(steps.graph("full"))
     assert [is_here[f"google-bert/{name}"] for name in revisions] == [True, False]
