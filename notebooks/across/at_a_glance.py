@@ -49,4 +49,4 @@ def counts(card: pd.DataFrame) -> dict[str, int]:
         "implemented": int((card["outcome"] == IMPLEMENTED).sum()),
     }
     experiments = int((card["outcome"] == EXPERIMENT).sum())
-    return {"exhibits": len(card), "checked": sum(counted.values()), **counted, "own": experiments}
+    return {"exhibits": len(card), "checked": sum(counted.values()), **counted, "experiments": experiments}

@@ -285,7 +285,7 @@ def test_the_front_page_counts_what_the_verdicts_rest_on(run: Run) -> None:
     record(run, first.id, evidence="printed", checks=[NO])
     record(run, second.id, evidence="open", checks=[YES], stand_in="other reports")
     card = scorecard(read_all(run.output_dir))
-    counted = {"checked": 2, "arithmetic": 1, "data": 1, "implemented": 0, "own": 0}
+    counted = {"checked": 2, "arithmetic": 1, "data": 1, "implemented": 0, "experiments": 0}
     assert at_a_glance.counts(card) == {"exhibits": len(ledger()), **counted}
 
 
