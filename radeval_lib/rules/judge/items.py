@@ -7,12 +7,13 @@ from functools import lru_cache
 
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.reader import Finding, Reading, read
+from radeval_lib.rules.reader.phrases import Quality
 from radeval_lib.rules.report_text import singular
 from radeval_lib.rules.report_text.words import Span
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
 _GENERAL = frozenset(["acute_disease"])  # says nothing of its own if it is stated
-_AGES = {"healed_rib": frozenset(["old"])}
+_QUALITIES = {"healed_rib": frozenset([("d", "age", "old")])}
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
 
@@ -21,7 +22,7 @@ class Item:
     """One finding of a report.
 
     ``means`` are the diagnoses that it is read as, ``names`` what the report calls it; the span is that of
-    its first mention. ``count``, ``ages``, ``greater``, ``grade`` and ``volume_ml`` are those of a finding.
+    its first mention. The fields from ``count`` on are those of a finding.
     """
 
     observation: str
@@ -37,7 +38,7 @@ class Item:
     start: int
     end: int
     count: int | None = None
-    ages: frozenset[str] = frozenset()
+    qualities: frozenset[Quality] = frozenset()
     greater: str | None = None
     grade: str = ""
     volume_ml: float | None = None
@@ -153,7 +154,7 @@ def _item(finding: Finding, reading: Reading) -> Item:
         finding.start,
         finding.end,
         finding.count,
-        finding.ages | _AGES.get(finding.observation, frozenset()),
+        finding.qualities | _QUALITIES.get(finding.observation, frozenset()),
         finding.greater,
         finding.grade,
         finding.volume_ml,
@@ -197,7 +198,7 @@ def _add(items: list[Item], new: Item) -> None:
             if new.start < old.start:
                 old.start, old.end = new.start, new.end
             old.count = new.count if old.count is None else old.count
-            old.ages |= new.ages
+            old.qualities |= new.qualities
             old.greater = old.greater or new.greater
             old.grade = old.grade or new.grade
             old.volume_ml = old.volume_ml or new.volume_ml

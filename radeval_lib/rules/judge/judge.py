@@ -266,10 +266,16 @@ class _Weigher:
         if _count_differs(ours, other):
             says = f"{_in_words(other)} instead of {_in_words(ours)} {name(ours.observation)}"
             errors.append(self._error("d", ours, True, factor("severity"), says, "another number", link))
-        if ours.ages and other.ages and not ours.ages & other.ages:
-            says = f"{', '.join(other.ages)} instead of {', '.join(ours.ages)} {name(ours.observation)}"
-            rule = "of another age"
-            errors.append(self._error("d", ours, True, factor("severity"), says, rule, link))
+        for category, kind in sorted({quality[:2] for quality in ours.qualities}):
+            mine, theirs = (
+                {word for *group, word in item.qualities if group == [category, kind]}
+                for item in (ours, other)
+            )
+            if theirs and not mine & theirs and (category == "d" or not errors):
+                stated, instead = (", ".join(sorted(words)) for words in (theirs, mine))
+                says = f"{stated} instead of {instead} {name(ours.observation)}"
+                share = factor("severity" if category == "d" else "location")
+                errors.append(self._error(category, ours, True, share, says, f"of another {kind}", link))
         if ours.grade and other.grade and ours.grade != other.grade:
             says = f"{name(ours.observation)} of grade {other.grade} instead of {ours.grade}"
             errors.append(self._error("d", ours, True, factor("severity"), says, "another grade", link))

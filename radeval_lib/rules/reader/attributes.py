@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
-from radeval_lib.rules.reader.phrases import NUMERALS, PhraseMatch
+from radeval_lib.rules.reader.phrases import NUMERALS, PhraseMatch, word_set
 from radeval_lib.rules.reader.places import JOINTS, OTHER_SIDE, both_sides, greater_side
 from radeval_lib.rules.reader.records import (
     HOME,
@@ -48,26 +48,11 @@ _COUNTS = (
     | dict.fromkeys(["several", "multiple", "many", "numerous", "innumerable"], SEVERAL)
 )
 # What does not stand between a number and what is counted.
-_NO_ADJECTIVES = frozenset(
-    [
-        *SEPARATORS,
-        *BE,
-        "of",
-        "in",
-        "on",
-        "at",
-        "the",
-        "view",
-        "image",
-        "year",
-        "month",
-        "week",
-        "day",
-        "x",
-        "there",
-    ]
-)
+_NO_ADJECTIVES = BE | {*SEPARATORS} | word_set("of in on at the view image year month week day x there")
 _CLEAR = frozenset(["none", "no", "absent", "negative", "clear", "normal", "free"])
+# Between an organ and its own size, and behind that.
+_MEASURES = frozenset(["measure", "measuring", "measured", "is", ":", "at", "in", "size", "length", "about"])
+_BEHIND_MEASURE = frozenset([",", "with", "without", "in", "long", "and", ")"])
 GROWN = 1.15
 """A size that is larger than before by more than this factor has increased."""
 
@@ -84,7 +69,7 @@ def attach(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     _attach_sides(sentence, mentions)
     _attach_degrees(sentence, mentions)
     _attach_sizes(sentence, mentions)
-    _attach_ages(sentence, mentions)
+    _attach_qualities(sentence, mentions)
     _attach_counts(sentence, mentions)
     _attach_grades(sentence, mentions)
 
@@ -100,11 +85,7 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             sentence.use(spot.first, spot.end)
             overlaid[0].sides += [side for side in [spot.value[0].location.side] if side]
         elif not any(mention.first <= spot.first and spot.end <= mention.end for mention in mentions):
-            located = bool(spot.first) and (
-                sentence.words[spot.first - 1].word in _PREPOSITIONS
-                or any(other.end == spot.first - 1 for other in sentence.spots)
-            )
-            if mention := nearest(sentence, mentions, spot, 0 if located else 4, 3 if located else 0):
+            if mention := _nearest_to_place(sentence, mentions, spot):
                 mention.spots.append(spot.value)
                 sentence.use(spot.first, spot.end)
                 if _at_place(sentence, mention, spot):
@@ -116,6 +97,20 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             usual = set().union(*(sentence.known.places.get(sense.key, ()) for sense in owner.senses))
             if usual & {mention.location.place for mention in spot.value}:
                 owner.spots.append(spot.value)
+
+
+def _nearest_to_place(
+    sentence: MarkedSentence, mentions: list[Mention], place: PhraseMatch[Any]
+) -> Mention | None:
+    """Return the mention that a place belongs to: behind a preposition rather the one before it."""
+    first = place.first
+    while position := next((each for each in sentence.qualities if each.end == first), None):
+        first = position.first  # "in the anterior left base"
+    located = bool(first) and (
+        sentence.words[first - 1].word in _PREPOSITIONS
+        or any(other.end == first - 1 for other in sentence.spots)
+    )
+    return nearest(sentence, mentions, place, 0 if located else 4, 3 if located else 0)
 
 
 def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
@@ -190,6 +185,14 @@ def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """ "Left effusion, consolidation and atelectasis": the side before a list belongs to all of it."""
     sided: dict[int, str] = {side.end: side.value for side in sentence.sides}
+    if ":" in sentence.between(0, 5):  # "Left kidney: stone, hydronephrosis"
+        colon = next(at for at, token in enumerate(sentence.words) if token.word == ":")
+        heads = {spot.end: spot.value[0].location.side for spot in sentence.spots} | sided
+        if (side := heads.get(colon)) and all(end <= colon or heads[end] is None for end in heads):
+            for mention in mentions[1:]:
+                if any(sentence.known.takes_side(sense.key) for sense in mention.senses):
+                    mention.sides.append(side)
+            return
     shared: str | None = None
     for number, mention in enumerate(mentions):
         before = mentions[number - 1].end if number else 0
@@ -207,6 +210,8 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Sizes, and the change that follows from those of before; distances of tips are not sizes."""
     for size in sentence.now(sentence.sizes):
+        if _of_organ(sentence, mentions, size):
+            continue
         if mention := nearest(sentence, mentions, size, 0, 0):
             sentence.use(size.first, size.end)
             if sentence.between(size.end, size.end + 1) & _DISTANCES:
@@ -228,13 +233,34 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             mention.change = "increased" if grown else "decreased" if shrunk else "unchanged"
 
 
-def _attach_ages(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Say of findings that they are acute or old, in words of their names too: "old rib fracture"."""
-    for age in sentence.now(sentence.ages):
-        within = next((mention for mention in mentions if mention.first <= age.first < mention.end), None)
-        if mention := within or nearest(sentence, mentions, age, 4, 0):
-            mention.ages.add(age.value)
-            sentence.use(age.first, age.end)
+def _of_organ(sentence: MarkedSentence, mentions: list[Mention], size: PhraseMatch[Any]) -> bool:
+    """Return whether a size is that of a place with no finding before it in the clause: "kidney: 11 cm"."""
+    spot = next((spot for spot in reversed(sentence.spots) if spot.end <= size.first), None)
+    if spot is None or any(sentence.scope.clause[spot.first] <= each.first < spot.first for each in mentions):
+        return False
+    between = sentence.between(spot.end, size.first)
+    return (
+        bool(between) and between <= _MEASURES and sentence.between(size.end, size.end + 1) <= _BEHIND_MEASURE
+    )
+
+
+def _attach_qualities(sentence: MarkedSentence, mentions: list[Mention]) -> None:
+    """Attach qualities, within names too ("old rib fracture"), where positions belong to the name ("central
+    line")."""
+    for quality in sentence.now(sentence.qualities):
+        if quality.value is None:
+            continue
+        position = quality.value[0] == "c"
+        mention = next((each for each in mentions if each.first <= quality.first < each.end), None)
+        if position and mention is None:
+            mention = _nearest_to_place(sentence, mentions, quality)
+        elif not position:
+            mention = mention or nearest(sentence, mentions, quality, 4, 0)
+        elif not any(spot.first <= quality.first < spot.end for spot in sentence.spots):
+            continue
+        if mention is not None:
+            mention.qualities.add(quality.value)
+            sentence.use(quality.first, quality.end)
 
 
 def _attach_grades(sentence: MarkedSentence, mentions: list[Mention]) -> None:
@@ -403,7 +429,10 @@ def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: 
         # "The tortuous aorta is stable": that is said of the finding
         if match.value[0].key not in sentence.known.stable or any(
             each.start <= sentence.words[match.first].start < each.stop
-            or (each.end <= match.first <= each.end + 3 and not _parted(sentence, each.end, match.first))
+            or (
+                each.end <= match.first <= each.end + 3
+                and not sentence.between(each.end, match.first) & {",", "with", "and", "without", "in"}
+            )
             for each in mentions
         ):
             continue
@@ -474,10 +503,6 @@ def _may_be_of_others(
     return bool(between & {"and", "with", "/"}) and not between & (BE | {","})
 
 
-def _parted(sentence: MarkedSentence, first: int, end: int) -> bool:
-    return bool(sentence.between(first, end) & {",", "with", "and", "without", "in"})
-
-
 # Findings and normal structures said as a state of a structure: "the heart is enlarged", "clear lungs".
 
 
@@ -535,7 +560,8 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
             # "The chest shows the heart to be large", "Chest: heart normal"
             if pending and sentence.between(pending[-1].end, at) & {*_SHOWING, ":"}:
                 pending = []
-            if waiting is not None and _adjoins(sentence, reach, at):
+            # "normal size and contour of the heart"
+            if waiting is not None and (at - reach <= 3 or sentence.between(reach, at) <= _ASPECTS):
                 _say(sentence, [event_match], waiting, mentions, normals)
                 reach = event_match.end
             elif not blocked:
@@ -628,11 +654,6 @@ def _abnormal(
     mention.stop = max(mention.stop, sentence.words[subject.end - 1].end)
     sentence.use_all([state, subject])
     return mention
-
-
-def _adjoins(sentence: MarkedSentence, end: int, at: int) -> bool:
-    """Return whether a state comes right before its structure: "normal size and contour of the heart"."""
-    return at - end <= 3 or sentence.between(end, at) <= _ASPECTS
 
 
 def _fits(sentence: MarkedSentence, subject: PhraseMatch[list[Subject]], words: str) -> bool:

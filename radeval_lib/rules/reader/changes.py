@@ -32,16 +32,7 @@ _VERBS = word_set(
     resolve clear enlarge grow withdrawn retracted
     """
 )
-_GERUNDS = (
-    "improving",
-    "worsening",
-    "increasing",
-    "decreasing",
-    "resolving",
-    "clearing",
-    "progressing",
-    "enlarging",
-)
+_GERUNDS = word_set("improving worsening increasing decreasing resolving clearing progressing enlarging")
 _OF_STATES = frozenset(
     [*_GERUNDS, "changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"]
 )
@@ -165,9 +156,7 @@ def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
         end += 1
     if end >= len(words) or words[end].word != "not":
         return 0
-    end += 1
-    while end < len(words) and words[end].word in _ADVERBS:
-        end += 1
+    end = skip(words, end + 1, _ADVERBS)
     kind = _OF_STATES if first in _BE else _VERBS
     return end + 1 if end < len(words) and words[end].word in kind else 0
 
@@ -217,15 +206,9 @@ def _not_quite(words: Sequence[Token], at: int) -> int:
     all_but = words[at].word == "all" and at + 1 < len(words) and words[at + 1].word == "but"
     if words[at].word not in _NOT_QUITE and not all_but:
         return 0
-    end = at + 1 + all_but
-    while end < len(words) and words[end].word in (
-        "completely",
-        "complete",
-        "entirely",
-        "interval",
-        "totally",
-    ):
-        end += 1
+    end = skip(
+        words, at + 1 + all_but, frozenset(["completely", "complete", "entirely", "interval", "totally"])
+    )
     return end + 1 if end < len(words) and words[end].word in _GONE else 0
 
 
@@ -255,7 +238,7 @@ _THEN = frozenset(
 )
 NOW = frozenset(["now", "currently", "today"])
 """Words by which a statement comes back from how something was to how it is."""
-_DATES = word_set(
+DATES = word_set(
     """
     january february march april month june july august september october november december monday tuesday
     wednesday thursday friday saturday sunday week year night
@@ -311,9 +294,9 @@ def _end_of_date(words: Sequence[Token], at: int) -> int:
     if at >= len(words) or words[at].word not in ("in", "on", "last"):
         return 0
     end = at + 1
-    while end < len(words) and (words[end].word in _DATES or words[end].word.isdecimal()):
+    while end < len(words) and (words[end].word in DATES or words[end].word.isdecimal()):
         end += 1
-    return end if any(word.word in _DATES or len(word.word) == 4 for word in words[at + 1 : end]) else 0
+    return end if any(word.word in DATES or len(word.word) == 4 for word in words[at + 1 : end]) else 0
 
 
 def _end_of_then(words: Sequence[Token], at: int) -> int:

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 
 from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes, of_before
-from radeval_lib.rules.reader.phrases import VOLUMES, PhraseMatch, grades, sizes
+from radeval_lib.rules.reader.phrases import SEGMENTS, VOLUMES, PhraseMatch, grades, segments, sizes
 from radeval_lib.rules.reader.places import (
     OTHER_SIDE,
     ZONES,
@@ -64,7 +64,7 @@ class MarkedSentence:
     sizes : measurements in millimetres.
     volumes : volumes in millilitres.
     grades : grades, stages and categories.
-    ages : words for acute, subacute or old.
+    qualities : words for what a finding is called of those that exclude each other; None for none.
     past : for each word, whether it says how something was before; length n.
     scope : the reach of negations and hedges.
     """
@@ -123,7 +123,10 @@ class MarkedSentence:
         self.sizes = list(sizes(self.words))
         self.volumes = list(sizes(self.words, VOLUMES))
         self.grades = list(grades(self.words))
-        self.ages = vocabulary.ages.find(text)
+        self.qualities = [
+            *vocabulary.qualities.find(text),
+            *(segments(self.words) if not SEGMENTS.isdisjoint(text) else ()),
+        ]
         self.past = of_before(self.words, self.sizes)
         asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(
@@ -135,18 +138,14 @@ class MarkedSentence:
             seldom=_marks(size, [match for match in self.named if self._seldom_denied(match)]),
         )
         self.scope: ScopeWords = scope(self.words, vocabulary, flags)
-        self._leave_out([match for match in asides if not self._denied_before(match)])
-
-    def _denied_before(self, aside: PhraseMatch[None]) -> bool:
-        """Return whether the finding named last before an aside is denied by other words."""
-        return self.scope.denied[
-            max(named_match.first for named_match in self.named if named_match.first < aside.first)
+        # Places and sides at which asides deny a finding that no other words deny.
+        asides = [
+            aside
+            for aside in asides
+            if not self.scope.denied[max(name.first for name in self.named if name.first < aside.first)]
         ]
-
-    def _leave_out(self, asides: list[PhraseMatch[None]]) -> None:
-        """Take out the places and sides at which asides deny a finding."""
         self.use_all(asides)
-        inside = _marks(len(self.words), asides)
+        inside = _marks(size, asides)
         self.spots = [match for match in self.spots if not inside[match.first]]
         self.sides = [match for match in self.sides if not inside[match.first]]
 

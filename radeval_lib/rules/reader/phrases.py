@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
 from radeval_lib.rules.report_text import Token, tokens
+
+Quality = tuple[str, str, str]
+"""Category of an error, kind, quality: ("d", "age", "acute"), ("c", "depth", "anterior")."""
 
 V = TypeVar("V")
 
@@ -65,6 +69,8 @@ class Phrases(Generic[V]):
         """
         matches: list[PhraseMatch[V]] = []
         phrases, lengths, end = self._known, self._lengths, 0
+        if lengths.keys().isdisjoint(words):
+            return matches
         for at, word in enumerate(words):
             if at < end or word not in lengths:
                 continue
@@ -174,6 +180,17 @@ def grades(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
             if end < len(words) and not match[3] and _METASTASES.fullmatch(words[end].word):
                 end += 1
             yield PhraseMatch(at, end, "".join(word.word for word in words[at:end]).lstrip("cpyr"))
+
+
+SEGMENTS = frozenset(["segment", "level"])
+
+
+def segments(words: Sequence[Token]) -> Iterator[PhraseMatch[Quality]]:
+    """Yield segments and levels by their numbers, Roman numerals as digits: "segment 7", "level IV"."""
+    for at, (noun, number) in enumerate(pairwise(words)):
+        if noun.word in SEGMENTS and (match := _GRADE.fullmatch(number.word)):
+            which = (match[1] or _ROMAN.get(match[2], match[2])) + match[3]
+            yield PhraseMatch(at, at + 2, ("c", noun.word, which))
 
 
 # Misspelt names: a long word one letter off a word of the vocabulary, and no word itself.

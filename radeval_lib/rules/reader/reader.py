@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -37,6 +38,10 @@ _BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/
 _KINDS = frozenset(["acute", "active", "discrete", "displaced", "focal", "large", "overt", "suspicious"])
 _POSITIONS = frozenset(["malposition", "good_position"])
 _RELATED = re.compile(r"ipsilateral|contralateral", re.IGNORECASE)
+# How a statement begins that says more of what the one before named.
+_POINTS = re.compile(
+    r"(?:it|this|these|they)\b|(?:(?:its|the|catheter|distal)\s)*(?P<tip>tips?\b)", re.IGNORECASE
+)
 _SIDES = re.compile(r"\b(?:left|right)\b")
 _FITS = 1000.0  # what a fitting place counts for, against the share of a region
 
@@ -66,13 +71,39 @@ def why_unread(text: str) -> str:
 @lru_cache(maxsize=8192)
 def parsed(text: str) -> list[tuple[Statement, Parsed]]:
     """Return the statements of a report as read; a list that is shared and must not be changed."""
-    result, side = [], ""
-    related = _RELATED.search(text)
+    result: list[tuple[Statement, Parsed]] = []
+    side, related = "", _RELATED.search(text)
     for statement in findings(text):
-        result.append((statement, parse(statement.text, side)))
+        sentence = parse(statement.text, side)
+        if result and not sentence.mentions and (points := _POINTS.match(statement.text)):
+            statement, sentence = _continued(*result[-1], statement, side, points["tip"] is not None) or (
+                statement,
+                sentence,
+            )
+        result.append((statement, sentence))
         if related and (statement_list := _SIDES.findall(statement.text.lower())):
             side = statement_list[-1]
     return result
+
+
+def _continued(
+    before: Statement, earlier: Parsed, statement: Statement, side: str, tip: bool
+) -> tuple[Statement, Parsed] | None:
+    """Return a statement about a finding of the one before, read with its name: "It measures 8 mm"."""
+    named = [
+        mention
+        for mention in earlier.mentions
+        if mention.presence != "absent"
+        and (not tip or any(sense.key in vocabulary().devices for sense in mention.senses))
+    ]
+    if not named:
+        return None
+    lead = f"{before.text[named[-1].start : named[-1].stop]} "
+    places = [*[statement.start] * (len(lead) - 1), statement.end, *statement.places]
+    joined = replace(statement, text=lead + statement.text, places=places)
+    sentence = parse(joined.text, side)
+    more = any(each.spots or each.sides or each.size_mm or each.change for each in sentence.mentions)
+    return (joined, sentence) if more else None
 
 
 class _Report:
@@ -234,7 +265,7 @@ class _Report:
             mention.distance_mm,
             mention.probable,
             mention.count,
-            frozenset(mention.ages),
+            frozenset(mention.qualities),
             mention.greater,
             mention.grade,
             mention.volume_ml,
@@ -291,7 +322,7 @@ def unreadable(text: str) -> str:
     words = [word.lower() for word in _WORDS.findall(text)]
     if not words:
         return ""
-    if sum(not word.isascii() for word in words) > len(words) / 3:
+    if not text.isascii() and sum(not word.isascii() for word in words) > len(words) / 3:
         return NOT_ENGLISH
     foreign, english = (sum(word in alphabet for word in words) for alphabet in (_FOREIGN, _ENGLISH))
     if foreign > english:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from radeval_lib.rules.reader.phrases import Quality
 from radeval_lib.rules.report_text import tokens
 
 Presence = Literal["present", "absent", "uncertain"]
@@ -42,7 +43,7 @@ class Finding:
     sign_of : the indices, in the reading's findings, of the diagnoses that it is read as.
     probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
     count : how many there are; :data:`SEVERAL` if no number is given, None if nothing is said.
-    ages : "acute" and "old", as far as either is said.
+    qualities : what it is called of those that exclude each other.
     greater : of a finding on both sides, the side on which there is more.
     grade : its grade, stage or category, "4b", Roman numerals as digits; empty if none is given.
     volume_ml : its volume in millilitres.
@@ -65,7 +66,7 @@ class Finding:
     distance_mm: float | None = None
     probable: bool = False
     count: int | None = None
-    ages: frozenset[str] = frozenset()
+    qualities: frozenset[Quality] = frozenset()
     greater: str | None = None
     grade: str = ""
     volume_ml: float | None = None
@@ -156,7 +157,7 @@ class Mention:
     distance_mm : of a device's tip, its distance from a landmark in millimetres; 0 at the landmark.
     change : the kind of change, such as "increased"; None if none is said.
     sign_of : the mentions, by their number in the sentence, that it is read as a sign of.
-    count, ages, greater, grade, volume_ml : as of a :class:`Finding`.
+    count, qualities, greater, grade, volume_ml : as of a :class:`Finding`.
     before : the six words before it, at most.
     probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
     """
@@ -177,7 +178,7 @@ class Mention:
     before: tuple[str, ...] = ()
     probable: bool = False
     count: int | None = None
-    ages: set[str] = field(default_factory=set)
+    qualities: set[Quality] = field(default_factory=set)
     greater: str | None = None
     grade: str = ""
     volume_ml: float | None = None

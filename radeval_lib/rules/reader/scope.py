@@ -39,7 +39,7 @@ _SEEN = SEEN | word_set(
     verified ascertained substantiated
     """
 )
-_NOT = frozenset(["not", "cannot", "nowhere", "never"])
+_NOT = frozenset(["not", "cannot", "nowhere", "never", "neither", "longer"])
 _BEFORE_SEEN = word_set(
     "to be been being able well clearly definitely definitively readily convincingly reliably any so yet"
 )
@@ -129,12 +129,7 @@ def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> S
     denying = talking = listing = False
     doubting = 0
     comma = 0  # the last one within a denial
-    said_after = {
-        at
-        for candidate in after
-        for at in range(candidate.first, candidate.end)
-        if candidate.value == "negation"
-    }
+    said_after = {at for cue in after if cue.value == "negation" for at in range(cue.first, cue.end)}
     start = at = 0
     while at < size:
         word = words[at].word
@@ -214,7 +209,9 @@ def _with_not_seen(
     taken |= {at for cue in cues if cue.value != "negation_before" for at in range(cue.first, cue.end)}
     more = []
     for at, token in enumerate(words):
-        if token.word in _NOT and at not in taken:
+        if token.word == "neither" and at and words[at - 1].word in _SEEN:
+            more.append(PhraseMatch(at, at + 1, "negation"))  # "seen neither here nor there"
+        elif token.word in _NOT and at not in taken:
             end = skip(words, at + 1, _BEFORE_SEEN)
             if end < len(words) and words[end].word in _SEEN and end not in taken:
                 more.append(PhraseMatch(at, end + 1, "negation"))
@@ -322,18 +319,12 @@ def _reach_back(
             continue
         if words[match.end - 1].word in ("?", "likely", "favored") and behind != "than":
             continue  # it is said of what follows
-        if (
-            words[match.end - 1].word == "doubtful"
-            and words[match.end : match.end + 1]
-            and words[match.end].word == "for"
-        ):
+        if words[match.end - 1].word == "doubtful" and behind == "for":
             continue
         if match.first and words[match.first - 1].word == "not":
             continue  # "not absent"
-        start, match_words = (
-            max(before, clause[match.first]),
-            [word.word for word in words[match.first : match.end]],
-        )
+        start = max(before, clause[match.first])
+        match_words = [word.word for word in words[match.first : match.end]]
         if match.value == "hedge" or _LIKELIHOOD & set(match_words):
             start = max(start, _own_item(words, match.first, flags.named))
         for position in range(start, match.first):
@@ -375,6 +366,8 @@ def _begin_of_name(words: Sequence[Token], colon: int) -> int:
 
 def _of_a_part(words: Sequence[Token], match: PhraseMatch[str]) -> bool:
     """Return whether "not seen" is said of a part of what is there, or of a view: it then denies nothing."""
+    if words[match.first].word == "neither":  # seen "on the frontal nor on the lateral view"
+        return False
     before = next((at for at in range(match.first - 1, -1, -1) if words[at].word not in BE), -1)
     if before >= 0 and words[before].word in _PARTS:
         return True

@@ -19,7 +19,7 @@ from radeval_lib.rules.reader.attributes import (
     read_states,
     stacked_states,
 )
-from radeval_lib.rules.reader.changes import NOW
+from radeval_lib.rules.reader.changes import DATES, NOW
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
 from radeval_lib.rules.reader.phrases import PhraseMatch
 from radeval_lib.rules.reader.records import HOME, IGNORED, Mention, Parsed, Sense, Unused
@@ -33,6 +33,22 @@ _EITHER = frozenset(["or", "versus", "vs"])
 _CHOICE = _EITHER | frozenset(
     ["and", "/", "possibly", "possible", "less", "likely", "focal", "early", "superimposed", "a", MASK]
 )
+
+
+_BESIDE_DATES = DATES | {
+    "/",
+    ":",
+    "series",
+    "image",
+    "slice",
+    "view",
+    "day",
+    "hour",
+    "am",
+    "pm",
+    "dated",
+    MASK,
+}
 
 
 # Verbs by which a clause without a name says something of a side.
@@ -64,11 +80,13 @@ def parse(text: str, side: str = "") -> Parsed:
     mentions = sorted([*mentions, *_other_sides(sentence, mentions)], key=lambda mention: mention.first)
     _doubt_alternatives(sentence, mentions)
     _link(sentence, mentions)
-    # A phrase that is not a finding takes its own attributes, so that no finding gets them.
+    # A phrase that is not a finding ("aeration") takes its own attributes, so that no finding gets them.
+    spoken = [word.word for word in sentence.words]
     others = [
-        sentence.mention(mention.first, mention.end, mention.value)
-        for mention in sentence.named
-        if _takes(sentence, mention)
+        sentence.mention(match.first, match.end, match.value)
+        for match in sentence.named
+        if match.value[0].key == IGNORED
+        and " ".join(spoken[match.first : match.end]) in sentence.known.no_findings
     ]
     if owners := sorted([*mentions, *others], key=lambda mention: mention.first):
         attach(sentence, owners)
@@ -89,15 +107,6 @@ def _about(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> list[Se
             if special and subject.end <= match.first <= subject.end + 6:
                 return [Sense(special, HOME)]
     return match.value
-
-
-def _takes(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> bool:
-    """Return whether a phrase is not a finding, and keeps what is said of it from the others: "aeration"."""
-    if match.value[0].key != IGNORED:
-        return False
-    return (
-        " ".join(word.word for word in sentence.words[match.first : match.end]) in sentence.known.no_findings
-    )
 
 
 def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
@@ -131,14 +140,12 @@ def _whole_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Ment
             and not SEPARATORS.keys() & sentence.between(mention.end, after.first)
         )
         and not _of_hardware(sentence, mention, after)
-        and not _heads(sentence, mention, after)
+        and not (  # "Lines and tubes: ETT" names one
+            after is not None
+            and all(sense.key == "tubes_lines" for sense in mention.senses)
+            and ":" in sentence.between(mention.end, mention.end + 1)
+        )
     ]
-
-
-def _heads(sentence: MarkedSentence, mention: Mention, after: Mention | None) -> bool:
-    """ "Lines and tubes: ETT" names one."""
-    group = all(sense.key == "tubes_lines" for sense in mention.senses)
-    return group and after is not None and ":" in sentence.between(mention.end, mention.end + 1)
 
 
 def _of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention | None) -> bool:
@@ -207,20 +214,32 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
     calcified = any(sense.key in sentence.known.calcified for mention in mentions for sense in mention.senses)
     looks = sentence.known.looks - ({"calcified"} if not calcified else set()) if mentions else frozenset()
     needless = sentence.known.passed_over | looks
+    neutral = {at for each in sentence.qualities if not each.value for at in range(each.first, each.end)}
     used, unused = 0, []
     for at, (word, start, end) in enumerate(sentence.words):
         aside = sentence.past[at] or sentence.scope.hypothetical[at] or not word.isalnum()
         passed = (
             word in needless
+            or at in neutral
             or (len(word) == 1 and not word.isdigit())
             or (word == "interval" and at > 0 and sentence.words[at - 1].word == "the")
             or _weighs_nothing(sentence, at)
         )
         if sentence.used[at]:
             used += not (aside or passed)
-        elif not aside and (kinds[at] or not (passed or word.isdigit())):
+        elif not aside and (
+            kinds[at] or not (passed or (word.isdigit() and (not mentions or _of_a_date(sentence, at))))
+        ):
             unused.append(Unused(start, end, kinds[at] or "word"))
     return used, tuple(dict.fromkeys(unused))
+
+
+def _of_a_date(sentence: MarkedSentence, at: int) -> bool:
+    """Return whether a number says when, or which image: "3/4/2019", "series 4"."""
+    beside = sentence.between(max(0, at - 1), at) | sentence.between(at + 1, at + 2)
+    word = sentence.words[at].word
+    year = len(word) == 4 and word.startswith(("19", "20"))
+    return year or bool(beside & _BESIDE_DATES)
 
 
 def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:

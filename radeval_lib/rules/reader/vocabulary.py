@@ -13,7 +13,7 @@ from typing import Any
 from radeval_lib import own_yaml
 from radeval_lib.rules.lexicon.entries import Lexicon
 from radeval_lib.rules.lexicon.loading import load_lexicon
-from radeval_lib.rules.reader.phrases import Phrases, Spelling
+from radeval_lib.rules.reader.phrases import Phrases, Quality, Spelling
 from radeval_lib.rules.reader.records import HOME, IGNORED, Location, Sense, Spot, Subject, plain
 from radeval_lib.rules.report_text import tokens
 
@@ -52,7 +52,7 @@ class Vocabulary:
     stable : normal statements whose structures "stable" calls as good as normal.
     degrees : steps of severity, from 0.
     changes : kinds of change.
-    ages : acute or old.
+    qualities : those that exclude each other, as of a :class:`Finding`; None for phrases that say none.
     compounds : findings that are several in one.
     cues : kinds of cues before a finding, and of what ends the reach of a cue.
     possible : words of a hedge that calls a finding merely possible.
@@ -89,7 +89,7 @@ class Vocabulary:
     stable: frozenset[str]
     degrees: Phrases[int]
     changes: Phrases[str]
-    ages: Phrases[str]
+    qualities: Phrases[Quality | None]
     compounds: Mapping[str, list[str]]
     cues: Phrases[str]
     possible: frozenset[str]
@@ -294,6 +294,14 @@ def _degrees(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, in
                     yield word, step
 
 
+def _qualities(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None]]:
+    for category, kinds in raw["qualities"].items():
+        for kind, qualities in kinds.items():
+            for quality, words in qualities.items():
+                yield from ((word, (category, kind, quality)) for word in words)
+    yield from ((words, None) for words in raw["no_qualities"])
+
+
 def _cues(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for kind in ("no_negation", "hypothetical", "negation_before", "hedge_before", "stops"):
         for word in raw[kind]:
@@ -375,7 +383,7 @@ def vocabulary() -> Vocabulary:
         stable=frozenset(raw["stable"]),
         degrees=Phrases(_degrees(raw, lexicon)),
         changes=Phrases(changes),
-        ages=Phrases((word, age) for age, words in raw["ages"].items() for word in words),
+        qualities=Phrases(_qualities(raw)),
         compounds=raw["compounds"],
         cues=Phrases(_cues(raw)),
         possible=frozenset(raw["possible"]),

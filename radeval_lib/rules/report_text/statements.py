@@ -60,17 +60,22 @@ _BLANK = re.compile(r"\n[^\S\n]*\n")
 _NO = "no "
 # A table whose columns are the two sides, and one of its rows.
 _NEXT = r"(?:[ ]{2,}(?! )|[ ]?[|\t,:/])[ |\t,:/]*"  # what parts its cells
+_CELL = r"\w+(?:(?: |\.(?=\d))\w+)*"
 _SIDES_HEAD = re.compile(
-    r"^[ |\t]*(?:\w+[ |\t,:]+)?(?:right|left|r|l)[ |\t,:/]+(?:right|left|r|l)[ |]*$",
+    r"^[ |\t]*(?:\w+[ |\t,:/]+)?(?:right|left|r|l)[ |\t,:/]+(?:right|left|r|l)[ |]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _SIDES_TABLE = re.compile(
-    rf"^(?P<head>[ |]*(?:\w+{_NEXT})?(?P<one>right|left|r|l){_NEXT}(?P<other>right|left|r|l)[ |]*\n)"
-    rf"(?:[ |]*[A-Za-z]\w*(?: \w+)*{_NEXT}\w+(?: \w+)*{_NEXT}\w+(?: \w+)*[ |]*(?:\n|$))+",
+    rf"^(?P<head>[ |]*(?:(?P<of>\w+){_NEXT})?(?P<one>right|left|r|l){_NEXT}(?P<other>right|left|r|l)[ |]*\n)"
+    rf"(?:[ |]*[A-Za-z]\w*(?: \w+)*{_NEXT}{_CELL}{_NEXT}{_CELL}[ |]*(?:\n|$))+",
     re.IGNORECASE | re.MULTILINE,
 )
+_ORGANS = frozenset(
+    ["kidney", "kidneys", "renal", "lung", "lungs", "pleura", "breast", "breasts", "hip", "hips"]
+)
+"""What may head the labels of a table: "Stones" below "Kidneys" are those of a kidney."""
 _ROW = re.compile(
-    rf"^[ |]*(?P<label>[A-Za-z]\w*(?: \w+)*){_NEXT}(?P<one>\w+(?: \w+)*){_NEXT}(?P<other>\w+(?: \w+)*)",
+    rf"^[ |]*(?P<label>[A-Za-z]\w*(?: \w+)*){_NEXT}(?P<one>{_CELL}){_NEXT}(?P<other>{_CELL})",
     re.MULTILINE,
 )
 
@@ -154,7 +159,8 @@ def _side_columns(text: str, places: Sequence[int]) -> tuple[list[Statement], st
             continue
         for row in _ROW.finditer(text, table.end("head"), table.end()):
             for side, cell in zip(sides, ("one", "other"), strict=True):
-                lead = "right " if side == "r" else "left "
+                of = f"{table['of']} " if table["of"] and table["of"].lower() in _ORGANS else ""
+                lead = f"{'right' if side == 'r' else 'left'} {of}"
                 begin, label, answer = row.start("label"), row["label"], row[cell]
                 where = [places[begin]] * len(lead) + list(places[begin : begin + len(label)])
                 where += [places[begin + len(label)]] * 2 + list(places[row.start(cell) : row.end(cell) + 1])
@@ -242,7 +248,11 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
     reaches to the end of its paragraph, or to the first sentence that is not about the patient.
     """
     heads = headings(text)
-    headed = any(head.kind == FINDINGS and not _impression(text, head) for head in heads)
+    impressions = ("impression", "conclusion", "opinion")  # above which findings may have no heading
+    headed = any(
+        head.kind == FINDINGS and not text[head.start : head.end].lower().startswith(impressions)
+        for head in heads
+    )
     marks: list[tuple[int, int, Break | Heading | None]] = [
         (boundary.start, boundary.end, boundary) for boundary in breaks(text)
     ]
@@ -260,19 +270,14 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
         start = max(start, end)
         if isinstance(mark, Heading):
             kind, first = mark.kind, True
-        elif mark is not None and not first and _ends(kind, mark, headed):
+        elif (
+            mark is not None
+            and not first
+            and (
+                (mark.line and kind == "signature") or (mark.paragraph and not headed and kind in _OF_ANOTHER)
+            )
+        ):
             kind = FINDINGS
-
-
-def _ends(kind: str, mark: Break, headed: bool) -> bool:
-    """Return whether a section without a next heading ends at a break."""
-    return (mark.line and kind == "signature") or (mark.paragraph and not headed and kind in _OF_ANOTHER)
-
-
-def _impression(text: str, head: Heading) -> bool:
-    """Return whether a heading of findings is that of an impression, above which findings may have no
-    heading."""
-    return text[head.start : head.end].lower().startswith(("impression", "conclusion", "opinion"))
 
 
 # Where statements end: full stops, line ends, lists.

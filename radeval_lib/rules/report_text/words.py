@@ -42,25 +42,14 @@ _SHORTHAND = {
 _FULL = {"can't": "can", "won't": "will"}
 """The verbs that are not what is left without "n't"."""
 _BEFORE_NAME = frozenset(
-    [
-        "",
-        ",",
-        "and",
-        "with",
-        "no",
-        "mild",
-        "moderate",
-        "severe",
-        "stable",
-        "unchanged",
-        "borderline",
-    ]
+    ["", ",", "and", "with", "no", "mild", "moderate", "severe", "stable", "unchanged", "borderline"]
 )
 """Words after which "CM" is not a unit of length."""
 _IRREGULAR = {
     "apices": "apex", "hila": "hilum", "axillae": "axilla", "bullae": "bulla", "foci": "focus",
     "pneumothoraces": "pneumothorax", "metastases": "metastasis", "diagnoses": "diagnosis",
-    "thrombi": "thrombus", "emboli": "embolus", "vertebrae": "vertebra", "sulci": "sulcus",
+    "calculi": "calculus", "thrombi": "thrombus", "emboli": "embolus", "vertebrae": "vertebra",
+    "sulci": "sulcus",
     "bronchi": "bronchus", "diverticula": "diverticulum", "atelectases": "atelectasis", "xray": "radiograph",
     "pleurae": "pleura", "chf": "chf", "tumour": "tumor", "grey": "gray", "aetiology": "etiology",
     "fibre": "fiber", "fibres": "fiber", "centre": "center", "catheterisation": "catheterization",

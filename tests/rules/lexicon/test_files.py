@@ -230,8 +230,9 @@ def test_scales_have_as_many_adverbs_as_adjectives() -> None:
 OF_LISTS = TypeAdapter(dict[str, list[Text]])
 KINDS = {
     **dict.fromkeys(("no_abnormality", "numbered"), TypeAdapter(dict[str, Text])),
+    "qualities": TypeAdapter(dict[Literal["c", "d"], dict[str, dict[str, list[Text]]]]),
     **dict.fromkeys(("chexpert", "codes"), TypeAdapter(dict[str, dict[str, list[Text]]])),
-    **dict.fromkeys(["ages", "compounds", "chexpert_normal"], OF_LISTS),
+    **dict.fromkeys(["compounds", "chexpert_normal"], OF_LISTS),
     "states": TypeAdapter(dict[str, dict[str, list[Text]]]),
     "families": TypeAdapter(list[list[Text]]),
     **dict.fromkeys(

@@ -46,6 +46,8 @@ def test_what_is_read_whole(text):
         ("Clear lungs, moderate.", [("degree", "moderate")]),
         ("Clear lungs and 3 cm.", [("size", "3"), ("size", "cm")]),
         ("Scoliosis, but the left hip is not a problem.", [("place", "left"), ("place", "hip")]),
+        ("Right kidney measures 11 cm, mild hydronephrosis.", [("size", "11"), ("size", "cm")]),
+        ("Scoliosis of 30 degrees.", [("word", "30")]),
         ("Very low lung volumes.", [("degree", "Very")]),
         ("Significant scoliosis.", [("degree", "Significant")]),
         ("Cardiomegaly and tortuous calcified thoracic aorta.", [("word", "calcified")]),
