@@ -55,28 +55,21 @@ def _follow(page: str, project: Path, without: str = "", **environment: str) -> 
             if without and line.startswith(without):
                 continue
             assert line.startswith("radbook ")
-            ran = subprocess.run(
-                [sys.executable, "-m", "radeval_lib.cli", *shlex.split(line)[1:]],
-                cwd=project,
-                env={**_environment(project), **environment},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            ran = _radbook(project, *shlex.split(line)[1:], **environment)
             assert ran.returncode == 0, f"{line}\n{ran.stdout}{ran.stderr}"
             message.append(ran.stdout)
     return message
 
 
-def _python(copy: Path, code: str) -> subprocess.CompletedProcess[str]:
-    """Run Python code in the copied project."""
-    command, env = [sys.executable, "-c", code], _environment(copy)
-    return subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True, check=False)
-
-
-def _environment(project: Path) -> dict[str, str]:
+def _python(project: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python in the copied project."""
     kept = {name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"}
-    return {**kept, "PYTHONPATH": str(project)}
+    env, command = {**kept, "PYTHONPATH": str(project), **environment}, [sys.executable, *arguments]
+    return subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False)
+
+
+def _radbook(project: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return _python(project, "-m", "radeval_lib.cli", *arguments, **environment)
 
 
 def _write(path: Path, how: str, text: str) -> None:
@@ -108,14 +101,11 @@ filler = profile("embedded").roles["rated_pairs"]
 pairs, grades = which_judge.rated(load("rated_pairs", filler, size=0, seed=0, root=data_root()))
 print(len(pairs), pairs["set"].nunique(), list(grades), stand_ins.title(filler), stand_ins.rests_on(filler))
 """
-    ran = _python(copy, code)
+    ran = _python(copy, "-c", code)
     assert ran.stdout.strip() == "12 6 ['Ada', 'Ben'] Our ratings private data", ran.stderr
     table = copy / "data" / "our_ratings" / "ratings.csv"
     table.write_text(table.read_text(encoding="utf-8").replace("Ben,5", "Ben,4"), encoding="utf-8")
-    command = [sys.executable, "-m", "radeval_lib.cli", "data", "verify", "our_ratings"]
-    again = subprocess.run(
-        command, cwd=copy, env=_environment(copy), capture_output=True, text=True, check=False
-    )
+    again = _radbook(copy, "data", "verify", "our_ratings")
     assert "our_ratings: 6 cases" in again.stdout, again.stderr
 
 
@@ -128,19 +118,13 @@ from radeval_lib.data.roles import load
 
 print([one.impression for one in load("summaries", "our_reports", size=0, seed=0, root=data_root())])
 """
-    ran = _python(copy, code)
+    ran = _python(copy, "-c", code)
     assert ran.stdout.strip() == "['Small left effusion.', 'No acute disease.']", ran.stderr
 
 
 @pytest.mark.nightly
 def test_own_ratings_reach_a_figure_without_training(copy: Path) -> None:
-    def radbook(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "radeval_lib.cli", *arguments]
-        return subprocess.run(
-            command, cwd=copy, env=_environment(copy), capture_output=True, text=True, check=False
-        )
-
-    assert radbook("build", "--only", "across/which_judge").returncode == 0
+    assert _radbook(copy, "build", "--only", "across/which_judge").returncode == 0
     cells = copy / "build" / "embedded" / "cells"
     before = {path: path.stat().st_mtime_ns for path in cells.rglob("cell.json")}
     assert before
@@ -154,7 +138,7 @@ def test_own_ratings_reach_a_figure_without_training(copy: Path) -> None:
     ]
     columns = ["case", "id", "candidate", "reference", "rater", "grade"]
     pd.DataFrame(rows, columns=columns).to_csv(copy / "data/our_ratings/ratings.csv", index=False)
-    assert radbook("build", "--only", "across/which_judge").returncode == 0
+    assert _radbook(copy, "build", "--only", "across/which_judge").returncode == 0
     assert {path: path.stat().st_mtime_ns for path in cells.rglob("cell.json")} == before
     page = copy / "build/embedded/_build/html/notebooks/across/which_judge.html"
     assert "Our ratings" in page.read_text(encoding="utf-8")

@@ -86,16 +86,10 @@ def browser() -> Iterator[Browser]:
     executable = next(filter(None, map(shutil.which, BROWSERS)), None)
     if executable is None:
         pytest.skip("no Chromium on this machine: install the system's package chromium")
-    quiet = [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--disable-sync",
-        "--no-first-run",
-    ]
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=executable, args=quiet)
+        started = playwright.chromium.launch(executable_path=executable, args=[*quiet, "--no-first-run"])
         yield started
         started.close()
 
@@ -113,16 +107,14 @@ def page(browser: Browser) -> Iterator[Page]:
     context = new_context(browser, offline=True, viewport={"width": 1280, "height": 900})
     opened = context.new_page()
     troubles: list[str] = []
+
+    def note_request(url: str) -> None:
+        if urlparse(url).scheme not in ("file", "data", "blob"):
+            troubles.append(f"asks for {url}")
+
     opened.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
     opened.on("pageerror", lambda error: troubles.append(str(error)))
-    opened.on(
-        "request",
-        lambda request: (
-            troubles.append(f"asks for {request.url}")
-            if urlparse(request.url).scheme not in ("file", "data", "blob")
-            else None
-        ),
-    )
+    opened.on("request", lambda request: note_request(request.url))
     opened.troubles = troubles  # type: ignore[attr-defined]
     yield opened
     context.close()

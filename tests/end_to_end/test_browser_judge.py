@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import partial
@@ -54,16 +53,12 @@ def package() -> Path:
     """The pinned package, from npm where it is not there yet; kept below build/."""
     path = browser_judge.package()
     if not path.is_file():
-        if (npm := shutil.which("npm")) is None:
-            pytest.skip("no npm on this machine to fetch Pyodide's package")
         path.parent.mkdir(exist_ok=True)
-        command = [npm, "pack", browser_judge.specifier(), "--silent", "--pack-destination", str(path.parent)]
+        command = ["npm", "pack", browser_judge.specifier(), "--silent", "--pack-destination", path.parent]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=ROOT)
-        except subprocess.TimeoutExpired:
-            pytest.skip("npm did not fetch Pyodide's package within two minutes")
-        if done.returncode:
-            pytest.skip(f"npm cannot fetch Pyodide's package: {done.stderr.strip()[-200:]}")
+            subprocess.run(command, capture_output=True, check=True, timeout=120, cwd=ROOT)
+        except (OSError, subprocess.SubprocessError) as error:
+            pytest.skip(f"npm cannot fetch Pyodide's package: {error}")
     return path
 
 
@@ -72,20 +67,14 @@ def output(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A book of the page, rendered as the whole one is."""
     output = tmp_path_factory.mktemp("judge")
     files, form = browser_judge.staged()
+    math = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5" / "tex-chtml.js"
     page = (BOOK / "try_the_judge.md").read_text(encoding="utf-8").replace(browser_judge.MARK, form)
-    staged: dict[str, bytes] = {
-        "_config.yml": staging.settings().encode(),
-        "_toc.yml": TOC.encode(),
-        "try_the_judge.md": page.encode(),
-        "other.md": OTHER.encode(),
-        "bibliography.md": (BOOK / "bibliography.md").read_bytes(),
-        REFERENCES.name: REFERENCES.read_bytes(),
-        "_extra/mathjax/tex-chtml.js": (
-            Path(mathjax.__file__).parent / "static" / "mathjax" / "es5" / "tex-chtml.js"
-        ).read_bytes(),
-        **{f"_static/{path.name}": path.read_bytes() for path in (BOOK / "_static").iterdir()},
-        **{f"_extra/{name}": content for name, content in files.items()},
-    }
+    texts = {"_config.yml": staging.settings(), "_toc.yml": TOC, "try_the_judge.md": page, "other.md": OTHER}
+    staged = {name: text.encode() for name, text in texts.items()}
+    staged |= {path.name: path.read_bytes() for path in (BOOK / "bibliography.md", REFERENCES)}
+    staged |= {"_extra/mathjax/tex-chtml.js": math.read_bytes()}
+    staged |= {f"_static/{path.name}": path.read_bytes() for path in (BOOK / "_static").iterdir()}
+    staged |= {f"_extra/{name}": content for name, content in files.items()}
     for name, content in staged.items():
         path = output / "book" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -187,11 +176,11 @@ def test_a_hostile_text_is_judged_as_text(judge: Page, text: str) -> None:
         assert _judged(judge, *pair) == by_rules.shown(*given)
         shown = judge.eval_on_selector_all(
             ".judge-text",
-            "all => all.map(one => [...one.childNodes].filter(part => part.nodeName !== 'SUP')"
+            "all => all.map(text => [...text.childNodes].filter(part => part.nodeName !== 'SUP')"
             ".map(part => part.textContent).join(''))",
         )
         assert shown == given
-    kinds = "all => [...new Set(all.map(one => one.nodeName))].sort()"
+    kinds = "all => [...new Set(all.map(node => node.nodeName))].sort()"
     made = set(judge.eval_on_selector_all("#judge-answer *", kinds))
     assert made <= {"H2", "H3", "P", "OL", "UL", "LI", "DIV", "SPAN", "STRONG", "MARK", "SUP", "Q"}
     assert judge.evaluate("window.hacked") is None
@@ -207,11 +196,8 @@ def test_a_text_that_is_too_long_is_refused_and_not_cut(judge: Page) -> None:
 
 def test_it_is_used_by_keyboard_and_announced(judge: Page) -> None:
     judge.get_by_label("Example").focus()
-    judge.keyboard.press("Home")
-    judge.keyboard.press("ArrowDown")
-    judge.keyboard.press("Tab")
-    judge.keyboard.press("Tab")
-    judge.keyboard.press("Tab")
+    for key in ("Home", "ArrowDown", "Tab", "Tab", "Tab"):
+        judge.keyboard.press(key)
     assert judge.evaluate("document.activeElement.textContent") == "Judge the candidate"
     judge.keyboard.press("Enter")
     expect(judge.get_by_role("status")).to_have_text("1 error found, 1 significant.")

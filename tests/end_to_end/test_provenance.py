@@ -10,7 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from radeval_lib import checksums
-from radeval_lib.paths import MANIFESTS, ROOT
+from radeval_lib.paths import BUILD, MANIFESTS, ROOT
+from radeval_lib.study.results import read_all
 
 
 def _validator(name: str) -> Draft202012Validator:
@@ -55,3 +56,28 @@ def test_a_result_on_print_names_what_papers_print_and_nothing_else(smoke: Path)
 def test_a_result_of_trained_models_names_their_cells(smoke: Path) -> None:
     content = _read(smoke, "ratescore.table6.synthetic-own.json")["ratescore.table6.synthetic-own.json"]
     assert any(file.startswith("cells/ratescore/ner_training/") for file in content["provenance"]["data"])
+
+
+def _outcomes(build: Path) -> dict[tuple[str, ...], str]:
+    """Return the outcome of every check of printed, released or public numbers; those that an edition has
+    stored count as public."""
+    return {
+        (
+            result.exhibit,
+            result.evidence.replace("recorded", "open"),
+            result.stand_in,
+            check.name,
+        ): check.outcome
+        for result in read_all(build)
+        for check in result.checks
+    }
+
+
+def test_the_default_and_the_public_edition_say_the_same_if_both_were_built() -> None:
+    builds = BUILD / "embedded", BUILD / "open"
+    if not all((build / "results" / "across" / "which_judge").is_dir() for build in builds):
+        pytest.skip("`make book` and `make open` were not both run")
+    stored, public = map(_outcomes, builds)
+    both = stored.keys() & public.keys()
+    assert both
+    assert not {check: (stored[check], public[check]) for check in both if stored[check] != public[check]}

@@ -1,4 +1,5 @@
-"""A SLURM of one node on this machine, with all of its state in one folder.
+"""A SLURM of one node on this machine, with all of its state in one folder, and the study's graph as its
+jobs, called as the book's page on reproducing says.
 
 It needs munged, slurmctld and slurmd (Debian: munge, slurmctld, slurmd, slurm-client), and root, as slurmd
 does. The node claims more processors, memory and GPUs than there are, so that several jobs run at once; no
@@ -7,10 +8,12 @@ job is held to its share, and no job that asks for a GPU gets one.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,8 +21,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+import pytest
+
+from tests.pipeline.conftest import TinyRepository
 
 UP = ("idle", "mixed", "allocated")
+PLUGIN = "snakemake_executor_plugin_slurm"
+# Without slurmdbd there is no sacct. Everything else is the profile's own; only the tests look sooner.
+SETTINGS = (
+    "--workflow-profile", "workflow/profiles/slurm", "--slurm-status-command", "squeue",
+    "--slurm-init-seconds-before-status-checks", "4", "--latency-wait", "5",
+)  # fmt: skip
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun")
 _CONF = """ClusterName=radbook
 SlurmctldHost={host}(127.0.0.1)
@@ -60,11 +72,15 @@ PartitionName=work Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 
 def missing() -> str:
-    """Return why SLURM cannot be started here, in words; empty where it can."""
+    """Return why no job can be run here, in words; empty where it can."""
     absent = [name for name in PROGRAMS if shutil.which(name) is None]
+    absent += [] if importlib.util.find_spec(PLUGIN) else [PLUGIN]
     if absent:
-        return f"SLURM's {', '.join(absent)} not installed"
+        return f"not installed: {', '.join(absent)}"
     return "" if os.geteuid() == 0 else "slurmd runs as root alone"
+
+
+needs_slurm = pytest.mark.skipif(bool(missing()), reason=missing() or "SLURM is here")
 
 
 def free_ports(number: int) -> list[int]:
@@ -182,3 +198,36 @@ def running(folder: Path, workers: int = 2, cpus: int = 16) -> Iterator[Cluster]
         yield cluster
     finally:
         cluster.stop()
+
+
+@dataclass(frozen=True)
+class Study:
+    """A copy of the repository, and the cluster on which it runs."""
+
+    repository: TinyRepository
+    cluster: Cluster
+    profile: str = "embedded"
+
+    @property
+    def build(self) -> Path:
+        return self.repository.path / "build" / self.profile
+
+    def start(self, *cells: str, options: tuple[str, ...] = (), config: str = "") -> subprocess.Popen[str]:
+        """Return Snakemake at work on cells; what it prints goes to a file beside the repository."""
+        paths = [str(self.repository.path), *filter(None, [os.environ.get("PYTHONPATH")])]
+        targets = [f"build/{self.profile}/executed_cells/{cell}.ipynb" for cell in cells]
+        command = [sys.executable, "-m", "snakemake", *targets, *SETTINGS, *options]
+        command += ["--config", f"profile={self.profile}", *config.split()]
+        env = self.cluster.environment | {"PYTHONPATH": os.pathsep.join(paths)}
+        with self.output.open("w") as stream:
+            return subprocess.Popen(
+                command, cwd=self.repository.path, env=env, stdout=stream, stderr=subprocess.STDOUT, text=True
+            )
+
+    @property
+    def output(self) -> Path:
+        return self.repository.path.with_suffix(".txt")
+
+    def run(self, *cells: str, options: tuple[str, ...] = (), config: str = "", seconds: float = 300) -> int:
+        """Its exit status."""
+        return self.start(*cells, options=options, config=config).wait(seconds)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -14,13 +14,9 @@ import pytest
 
 from radeval_lib.study.cells import Cell, read
 from tests.pipeline.conftest import tiny_repository
-from tests.slurm import cluster, study
-from tests.slurm.study import Study
+from tests.slurm import cluster
 
-pytestmark = [
-    pytest.mark.nightly,
-    pytest.mark.skipif(bool(study.missing()), reason=study.missing() or "SLURM is here"),
-]
+pytestmark = [pytest.mark.nightly, cluster.needs_slurm]
 
 LONGEST = 600  # seconds that a call may take
 
@@ -54,7 +50,7 @@ class Cells:
         (folder / "repository").mkdir()
         tiny = tiny_repository(folder / "repository")
         tiny.plan_jobs(range(10))
-        self.tiny, self.slurm, self.study = tiny, slurm, Study(tiny, slurm)
+        self.tiny, self.slurm, self.study = tiny, slurm, cluster.Study(tiny, slurm)
         self.write(BODY)
 
     def write(self, body: str) -> None:
@@ -110,8 +106,7 @@ class Cells:
             assert number not in before or len(self.noted(number, "ended")) == before[number], "made again"
         assert self.start(*numbers).wait(LONGEST) == 0
         assert "Nothing to be done" in self.study.output.read_text()
-        left = [path for path in self.study.build.rglob("*") if ".part-" in path.name]
-        assert not left
+        assert not list(self.study.build.rglob("*.part-*"))
 
 
 @pytest.fixture
@@ -151,26 +146,12 @@ def test_a_requeued_job_is_waited_for_and_made_once(cells: Cells) -> None:
     cells.finish(0, 1)
 
 
-def test_a_killed_node_daemon_and_a_killed_controller_cost_nothing_when_they_come_back(cells: Cells) -> None:
-    at_work = cells.start(0, 1)
-    cells.begun(0, 1)
-    for daemon in ("slurmd", "slurmctld"):
-        cells.slurm.kill(daemon)
-        cells.go(0 if daemon == "slurmd" else 1)  # it ends while the daemon is away
-        cluster.wait(lambda: len(cells.noted(0, "ended")) == 1, "cell 0 does not end")
-        cells.slurm.start(daemon)
-    assert at_work.wait(LONGEST) == 0, cells.study.output.read_text()
-    assert [len(cells.noted(number, "begun")) for number in (0, 1)] == [1, 1]
-    cells.finish(0, 1)
-
-
 def test_a_node_that_is_given_up_makes_nothing_twice_at_once(cells: Cells) -> None:
     at_work = cells.start(0)
     cells.begun(0)
     job = cells.job(0)
     cells.slurm.kill("slurmd")
-    given_up: Callable[[], bool] = lambda: cells.slurm.states()[job] != "RUNNING"  # noqa: E731
-    cluster.wait(given_up, "the node is not given up", 120)
+    cluster.wait(lambda: cells.slurm.states()[job] != "RUNNING", "the node is not given up", 120)
     cells.slurm.start("slurmd")
     cells.go(0)
     at_work.wait(LONGEST)

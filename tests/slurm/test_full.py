@@ -14,12 +14,9 @@ from radeval_lib.study import cells
 from radeval_lib.study.cells import Cell
 from tests.full import tiny
 from tests.pipeline.conftest import TinyRepository
-from tests.slurm import cluster, study
+from tests.slurm import cluster
 
-pytestmark = [
-    pytest.mark.nightly,
-    pytest.mark.skipif(bool(study.missing()), reason=study.missing() or "SLURM is here"),
-]
+pytestmark = [pytest.mark.nightly, cluster.needs_slurm]
 
 KINDS = ("scheme", "task", "regime", "system")
 """Parameters that decide which code a job runs."""
@@ -49,7 +46,7 @@ def test_each_kind_of_job_runs_on_a_cluster(tmp_path: Path, monkeypatch: pytest.
     config, project = f"data_root={full.root}", TinyRepository(full.path)
     jobs = one_of_each_kind(project)
     with cluster.running(tmp_path / "cluster", workers=3) as slurm:
-        at_work = study.Study(project, slurm, "full")
+        at_work = cluster.Study(project, slurm, "full")
         status = at_work.run(*jobs, config=config, seconds=3600)
         assert status == 0, at_work.output.read_text(encoding="utf-8")[-3000:]
         for job in jobs.values():
