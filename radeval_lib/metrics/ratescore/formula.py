@@ -142,7 +142,7 @@ def from_mapping(content: Any, name: str) -> Weights:
         query.upper(): {match.upper(): value for match, value in row.items()}
         for query, row in entry.weights.items()
     }
-    if any(set(held) != set(TYPES) for held in (rows, *rows.values())):
+    if set(rows) != set(TYPES) or any(set(row) != set(TYPES) for row in rows.values()):
         remedy = f"Give a weight for all 25 pairs of {', '.join(TYPES)}."
         raise MetricError("a pair of types is missing or unknown", name, remedy)
     return Weights(
