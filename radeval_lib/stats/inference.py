@@ -85,11 +85,9 @@ def holm(ps: ArrayLike) -> FloatArray:
 def wilson(count: float, cases: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share, ``count`` of ``cases`` (Wilson 1927).
 
-    A tie may count as half, which SciPy's ``binomtest`` refuses; for whole numbers the two agree. A
-    ValueError if there are no cases, or the count is not from 0 to ``cases``.
+    A tie may count as half, which SciPy's ``binomtest`` refuses; for whole numbers the two agree. There is
+    one case or more, and the count is from 0 to ``cases``.
     """
-    if cases < 1 or not 0 <= count <= cases:
-        raise ValueError(f"{count} of {cases} is not a share of cases")
     z, share = float(stats.norm.isf(0.025)), count / cases
     middle = share + z**2 / (2 * cases)
     half = z * math.sqrt(share * (1 - share) / cases + z**2 / (4 * cases**2))

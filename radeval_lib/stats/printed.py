@@ -42,11 +42,9 @@ def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float
 
     Pearson's is pingouin's ``compute_esci``, which gives rank correlations Pearson's standard error. The
     standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and Wright
-    2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957). Raises
-    ValueError if the value is not between -1 and 1, or if n is below 5.
+    2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957). The value is
+    between -1 and 1, and n is 5 or more.
     """
-    if not -1 < value < 1 or n < 5:
-        raise ValueError(f"needs |value| < 1 and n >= 5, not {value} and {n}")
     error = {
         "pearson": 1 / math.sqrt(n - 3),
         "spearman": math.sqrt((1 + value**2 / 2) / (n - 3)),
