@@ -11,7 +11,6 @@ import scipy.stats
 from radeval_lib.stats import resampling
 from radeval_lib.stats.inference import holm
 from radeval_lib.stats.measures import TAGGING, by_seed, intervals, paired_difference
-from radeval_lib.stats.resampling import share_interval
 
 COLUMNS = ["seed", "case", "source", "matched", "predicted", "gold", "correct_words", "words"]
 BY_HAND = pd.DataFrame(
@@ -44,11 +43,6 @@ def test_measures_by_hand() -> None:
     assert frame.index.tolist() == [0, 1]
     np.testing.assert_allclose(frame.loc[0], [4 / 5, 4 / 8, 8 / 13, 17 / 20])
     np.testing.assert_allclose(frame.loc[1], [6 / 8, 6 / 8, 12 / 16, 15 / 20])
-
-
-def test_nothing_predicted_or_to_find_gives_zero() -> None:
-    counts = BY_HAND.assign(matched=0, predicted=0, gold=0)
-    assert by_seed(counts, TAGGING).to_numpy()[:, :3].tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
 def test_intervals_of_one_seed_by_hand() -> None:
@@ -133,11 +127,6 @@ def test_rows_and_sums_of_groups_are_of_the_same_draws() -> None:
     table = pd.DataFrame({"sum": values}).groupby(groups).sum().to_numpy()
     sums = resampling.sum_draws(table, lambda of: of, resamples=20, rng=np.random.default_rng(4))
     np.testing.assert_allclose(sums[:, 0], by_rows)
-
-
-def test_share_of_equal_groups_has_no_width():
-    share = share_interval([1, 0, 1, 0], ["a", "a", "b", "b"], resamples=50, rng=np.random.default_rng(0))
-    assert share == (0.5, 0.5, 0.5)
 
 
 def test_a_frame_of_resamples_has_its_value_in_row_0() -> None:

@@ -13,7 +13,7 @@ from scipy import stats
 from scipy.stats import binomtest
 from statsmodels.stats.power import TTestPower
 
-from radeval_lib.stats.inference import preferences, randomization_p, rule_of_three, wilson
+from radeval_lib.stats.inference import preferences, randomization_p, wilson
 from radeval_lib.stats.resampling import mean_of_sums, widened
 from radeval_lib.stats.system_comparison import cases_needed, compare_systems, significance_clusters
 
@@ -139,11 +139,6 @@ def test_a_tie_counts_as_half() -> None:
     # By hand: z² = 3.8415, (4.5 + 1.9207 ± 1.96 sqrt(10 * 0.45 * 0.55 + 0.9604)) / 13.8415.
     assert wilson(4.5, 10) == pytest.approx((0.2014, 0.7263), abs=1e-4)
     assert wilson(4, 10) < wilson(4.5, 10) < wilson(5, 10)
-
-
-def test_rule_of_three() -> None:
-    assert rule_of_three(100) == 0.03
-    assert rule_of_three(2) == 1.0
 
 
 def test_preferences() -> None:
