@@ -428,11 +428,8 @@ def json_lines(stream: TextIO, name: str) -> tuple[list[str], Iterator[dict[str,
 def check_format(path: Path) -> None:
     """Refuse a file whose name does not end as that of a table."""
     if path.suffix.lower() not in _FORMATS:
-        problem, remedy = (
-            f"unknown format {path.suffix!r}",
-            f"Name a file that ends in {' or '.join(_FORMATS)}.",
-        )
-        raise MetricError(problem, path.name, remedy)
+        remedy = f"Name a file that ends in {' or '.join(_FORMATS)}."
+        raise MetricError(f"unknown format {path.suffix!r}", path.name, remedy)
 
 
 def check_target(target: Path, sources: Iterable[Path] = ()) -> None:

@@ -134,9 +134,10 @@ def test_comments_docstrings_and_layout_reach_nothing(embedded: Copy) -> None:
     added = {EMBEDDED: "# A comment.\n", TEETH: "\n# A comment.\n", f"notebooks/{FITTING}.md": "\nA word.\n"}
     edits = {file: (embedded.path / file).read_text("utf-8") + text for file, text in added.items()}
     first = "from __future__ import annotations\n\n"
+    remarked = f"{first}# A comment.\n"
     for file in USERS:
         _, _, code = (embedded.path / file).read_text("utf-8").partition('"""\n')
-        edits[file] = f'"""Another docstring."""\n{code.replace(first, first + "# A comment.")}\n# The end.\n'
+        edits[file] = f'"""Another docstring."""\n{code.replace(first, remarked)}\n# The end.\n'
     other = "data_manifests/profiles/full.yml"  # of another profile
     edits[other] = (embedded.path / other).read_text("utf-8").replace("resamples: 10000", "resamples: 9999")
     assert embedded.stale({embedded.path / file: text.encode() for file, text in edits.items()}) == set()
