@@ -44,20 +44,6 @@ def _where(rows: pd.DataFrame) -> str:
     return f"{escape(rows['paper'].iloc[0])}, {joined(list(places.values()))}"
 
 
-def findings(checks: pd.DataFrame, weight: str) -> HTML:
-    """Return the findings of one of :data:`~radeval_lib.study.results.WEIGHTS`, those that explain the most
-    checks first: where it is and what does not follow.
-
-    ``checks``: see :func:`radeval_lib.study.audit`.
-    """
-    items = [
-        f"<li><strong>{_where(rows)}.</strong> {escape(rows['explanation'].iloc[0])}</li>"
-        for rows in ranked_findings(checks)
-        if rows["weight"].iloc[0] == weight
-    ]
-    return HTML(f'<ul class="findings">{"".join(items)}</ul>' if items else "<p>None in this build.</p>")
-
-
 def findings_table(checks: pd.DataFrame) -> HTML:
     """Return every finding, to search: where it is, its kind and weight, the first of its numbers and how
     many more there are, the reply."""

@@ -91,23 +91,6 @@ def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None
     assert list(ranked[1]["exhibit"]) == ["eq3", "example_a1"]
 
 
-def test_a_page_says_what_was_not_checked_and_what_that_needs() -> None:
-    card = pd.DataFrame(
-        [
-            ("a/b", "Table 4", "Taus", "inconsistent"),
-            ("a/b", "unnumbered, Sec 4", "8:2 <split> by pairs; tuned on train", "not checked"),
-            ("a/b", "Figure 9", "Sites", "not checked"),
-            ("a/c", "Table 5", "Elsewhere", "not checked"),
-        ],
-        columns=["notebook", "label", "title", "verdict"],
-    ).assign(needs="would need people")
-    html = scorecards.not_checked(card, "a/b")
-    assert html == (
-        '<p class="muted">Not checked: 8:2 &lt;split&gt; by pairs and Figure 9 (would need people).</p>'
-    )
-    assert scorecards.not_checked(card, "across/audit") == ""
-
-
 def test_a_papers_claims_are_listed_with_links_and_nothing_else() -> None:
     card = pd.DataFrame(
         [
