@@ -235,7 +235,11 @@ def resample(
     np.add.at(table, codes, terms)
 
     def values(sums: FloatArray) -> FloatArray:
-        return _measured(sums.reshape(-1, *table.shape[1:]))
+        """Return the measures :data:`DRAWN` from sums over samples, shape (..., outputs, measures)."""
+        parts = sums.reshape(-1, *table.shape[1:])
+        size, loss, infinite, distance = np.moveaxis(parts[..., :4], -1, 0)
+        ece, nll = np.abs(parts[..., 4:]).sum(axis=-1) / size, np.where(infinite > 0, np.inf, loss) / size
+        return np.stack([ece, nll, distance / size], axis=-1)
 
     drawn = sum_draws(table.reshape(len(table), -1), values, resamples=resamples, rng=rng)
     observed = values(table.sum(axis=0))[0]
@@ -257,13 +261,6 @@ def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
     gaps = np.eye(BINS)[bin_of(confidence, BINS)] * (correct - confidence)[:, None]
     ones = np.ones(len(array))
     return np.column_stack([ones, np.where(infinite, 0.0, loss), infinite, distance, gaps])
-
-
-def _measured(sums: FloatArray) -> FloatArray:
-    """Return the measures :data:`DRAWN` from sums over samples; shape (..., terms) to (..., measures)."""
-    size, loss, infinite, distance = np.moveaxis(sums[..., :4], -1, 0)
-    ece, nll = np.abs(sums[..., 4:]).sum(axis=-1) / size, np.where(infinite > 0, np.inf, loss) / size
-    return np.stack([ece, nll, distance / size], axis=-1)
 
 
 def known_classifier(

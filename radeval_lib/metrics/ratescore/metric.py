@@ -195,13 +195,18 @@ class RaTEScore(Metric):
         distinct = list(dict.fromkeys(sentence for row in sentences for sentence in row))
         tagged = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}
         cut = self._cut(distinct)
-        return {
-            text: _Reading(
-                tuple(NamedEntity(*entity) for sentence in row for entity in tagged[sentence]),
-                tuple(_notes(text, row, cut)),
-            )
-            for text, row in zip(texts, sentences, strict=True)
-        }
+        readings = {}
+        for text, row in zip(texts, sentences, strict=True):
+            notes = {
+                "no sentence": not row,
+                "a sentence is longer than the entity tagger reads; its end was left out": not cut.isdisjoint(
+                    row
+                ),
+                "characters that cannot be written were read as U+FFFD": well_formed(text) != text,
+            }
+            entities = (NamedEntity(*entity) for sentence in row for entity in tagged[sentence])
+            readings[text] = _Reading(tuple(entities), tuple(note for note, is_so in notes.items() if is_so))
+        return readings
 
     def _cut(self, sentences: Sequence[str]) -> set[str]:
         """Return the sentences that the tagger reads only the beginning of."""
@@ -237,12 +242,3 @@ class Vectors:
     def rows(self, entities: Sequence[NamedEntity]) -> NDArray[np.float64]:
         """Return the vectors of entities whose texts were learnt, shape (entities, dimension)."""
         return self._matrix[[self._row_of[entity.text] for entity in entities]]
-
-
-def _notes(text: str, sentences: Sequence[str], cut: set[str]) -> Iterator[str]:
-    if not sentences:
-        yield "no sentence"
-    if any(sentence in cut for sentence in sentences):
-        yield "a sentence is longer than the entity tagger reads; its end was left out"
-    if well_formed(text) != text:
-        yield "characters that cannot be written were read as U+FFFD"

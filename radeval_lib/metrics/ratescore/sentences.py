@@ -75,18 +75,6 @@ class _Node:
     at_end: dict[str, bool] | None = None
 
 
-def _raw_trie() -> dict[str, dict]:
-    trie: dict[str, dict] = {}
-    for row in csv.reader(_RULES.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
-        if len(row) >= 3 and not row[0].startswith(("#", "@")):
-            pattern, score, kind = row[0], float(row[1]), row[2].strip()
-            node = trie
-            for char in pattern:
-                node = node.setdefault(char, {})
-            node.setdefault("<END>", {})[kind] = score % 2 == 0
-    return trie
-
-
 def _node(raw: dict[str, dict]) -> _Node:
     node = _Node()
     for key, value in raw.items():
@@ -115,7 +103,15 @@ def _node(raw: dict[str, dict]) -> _Node:
 
 @lru_cache(maxsize=1)
 def _trie() -> _Node:
-    return _node(_raw_trie())
+    trie: dict[str, dict] = {}
+    for row in csv.reader(_RULES.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
+        if len(row) >= 3 and not row[0].startswith(("#", "@")):
+            pattern, score, kind = row[0], float(row[1]), row[2].strip()
+            node = trie
+            for char in pattern:
+                node = node.setdefault(char, {})
+            node.setdefault("<END>", {})[kind] = score % 2 == 0
+    return _node(trie)
 
 
 class _Clues:
