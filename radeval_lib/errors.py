@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import errno
-import math
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
-from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
@@ -162,16 +160,6 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
     others = tuple(get_origin(kind) or kind for kind in kinds if get_origin(kind) is not Literal)
     if allowed and value not in allowed and not isinstance(value, others):
         raise error(f"unknown value {value!r}", where, f"Choices: {', '.join(map(str, allowed))}.")
-
-
-def check_at_least(least: float, where: str, error: type[RadevalError], **values: float) -> None:
-    """Refuse, as ``error``, a value that is below ``least`` or not finite; where ``least`` is a whole number,
-    also one that is not. ``where`` names whose settings they are."""
-    whole = isinstance(least, int)
-    for name, value in values.items():
-        if not (isinstance(value, Integral if whole else Real) and least <= value < math.inf):
-            remedy = f"Give a {'whole ' if whole else ''}number of at least {least:g}."
-            raise error(f"{name} is {value!r}", where, remedy)
 
 
 class RegistryError(RadevalError):

@@ -72,12 +72,7 @@ class Entry(NamedTuple):
 
 
 def category_letter(mark: str) -> str:
-    """Return the letter of the category that a line is marked with: ``a`` to ``f``, or ``1`` to ``6``.
-
-    Raises :class:`ValueError` for any other mark.
-    """
-    if len(mark) != 1 or mark not in LETTERS + DIGITS:
-        raise ValueError(f"{mark!r} marks no category")
+    """Return the letter of the category that a line is marked with: ``a`` to ``f``, or ``1`` to ``6``."""
     return LETTERS[DIGITS.index(mark)] if mark in DIGITS else mark
 
 

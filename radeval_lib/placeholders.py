@@ -30,17 +30,8 @@ class Placeholder(NamedTuple):
 
 
 def placeholder(name: str, side: str, number: int, words: int) -> str:
-    """Return the placeholder of a recorded text of ``words`` words.
-
-    Raises
-    ------
-    ValueError
-        If it has no word, or :func:`behind` would not read the set's name, the side and the number.
-    """
-    first = f"{_OPEN}{name}:{side}:{number}{_CLOSE}"
-    if words < 1 or not _FIRST.fullmatch(first):
-        raise ValueError(f"{name}:{side}:{number} cannot replace {words} words")
-    return " ".join([first, *[_WORD] * (words - 1)])
+    """Return the placeholder of a recorded text of ``words`` words, one at least."""
+    return " ".join([f"{_OPEN}{name}:{side}:{number}{_CLOSE}", *[_WORD] * (words - 1)])
 
 
 def behind(text: str) -> Placeholder | None:

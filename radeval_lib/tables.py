@@ -110,25 +110,14 @@ def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
 
 
 def p_value(p: float) -> str:
-    """Return a p value for a column of them, all with three decimals; ``< 0.001`` below a thousandth. A
-    ValueError outside of 0 to 1."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"{p} is not a p value")
+    """Return a p value for a column of them, all with three decimals; ``< 0.001`` below a thousandth."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def folded(table: HTML, caption: str = "") -> HTML:
     """Return a long table that opens on a click on its caption: on ``caption``, or on that of :func:`show`,
-    which moves out of the table.
-
-    Raises
-    ------
-    ValueError
-        If there is neither: nothing would be left to click on.
-    """
+    which moves out of the table; one of them must be there to click on."""
     inside = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
-    if inside is None and not caption:
-        raise ValueError("a table without a caption cannot be folded")
     body = table.data.replace(inside.group(0), "", 1) if inside else table.data
-    words = escape(caption) if caption or inside is None else inside.group(1)
+    words = escape(caption) if inside is None or caption else inside.group(1)
     return HTML(f'<details><summary class="table-caption"><strong>{words}</strong></summary>{body}</details>')

@@ -18,9 +18,7 @@ def in_words(number: int) -> str:
 
 
 def ordinal(number: int) -> str:
-    """Return a place in a ranking, from 1, in letters up to the tenth; a ValueError below 1."""
-    if number < 1:
-        raise ValueError(f"{number} is not a place in a ranking")
+    """Return a place in a ranking, from 1, in letters up to the tenth."""
     last = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
     return _PLACES[number - 1] if number <= len(_PLACES) else f"{number}{last}"
 
@@ -53,9 +51,7 @@ def long_date(day: date) -> str:
 
 def p_digits(p: float, below: str = "<") -> str:
     """Return a p value in at most two digits, ``0.012`` or ``0.2``; below a thousandth, ``< 0.001``, with
-    another word for ``<`` in a sentence. A ValueError outside of 0 to 1."""
-    if not 0 <= p <= 1:
-        raise ValueError(f"{p} is not a p value")
+    another word for ``<`` in a sentence."""
     return f"{below} 0.001" if p < 0.001 else f"{p:.2g}"
 
 
@@ -65,10 +61,7 @@ def p_words(p: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as whole percent, where 0% and 100% are said of none and of all alone; a ValueError
-    outside of 0 to 1."""
-    if not 0 <= share <= 1:
-        raise ValueError(f"{share} is not a share")
+    """Return a share as whole percent, where 0% and 100% are said of none and of all alone."""
     if 0 < share < 0.01:
         return "under 1%"
     return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pandas as pd
-import pytest
 
 from radeval_lib import tables
 
@@ -15,11 +14,6 @@ def test_folded_table_keeps_rows_and_is_opened_by_its_caption() -> None:
     )
     assert "<caption>" not in view
     assert view.count("<tr") == 3  # one row of heads, two of numbers
-
-
-def test_a_table_without_a_caption_is_not_folded() -> None:
-    with pytest.raises(ValueError, match="without a caption"):
-        tables.folded(tables.show(pd.DataFrame({"n": [1]})))
 
 
 def test_nothing_of_a_frame_becomes_markup() -> None:

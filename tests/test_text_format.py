@@ -1,11 +1,8 @@
 """Numbers in words."""
 
-from collections.abc import Callable
-
 import pytest
 
 from radeval_lib.stats.base import Estimate
-from radeval_lib.tables import p_value
 from radeval_lib.text_format import (
     in_words,
     joined,
@@ -43,18 +40,6 @@ def test_a_p_value_below_a_thousandth_is_a_bound() -> None:
         *("< 0.001", "< 0.001", "0.001", "0.012", "0.99", "1"),
     ]
     assert [p_words(p) for p in (5e-07, 0.045)] == ["p < 0.001", "p = 0.045"]
-
-
-@pytest.mark.parametrize("write", [p_value, p_digits, percent])
-@pytest.mark.parametrize("number", [-0.004, 1.001, float("nan")])
-def test_what_is_no_share_and_no_p_value_is_refused(write: Callable[[float], str], number: float) -> None:
-    with pytest.raises(ValueError, match=f"{number} is not a"):
-        write(number)
-
-
-def test_there_is_no_place_before_the_first() -> None:
-    with pytest.raises(ValueError, match="0 is not a place"):
-        ordinal(0)
 
 
 def test_all_both_and_none_are_said_as_such() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,13 +42,12 @@ class LabelledReport:
 
 def load(path: Path) -> list[LabelledReport]:
     """Return the reports with their labels, in the file's order."""
-    columns = ("AccessionNo", "report_text", *LABELS)
-    return reading.records(reading.read_csv(path, columns), _report, name="AccessionNo")
 
+    def report(row: reading.Entry) -> LabelledReport:
+        labels = frozenset(name for name in LABELS if row.take(name, reading.Flag))
+        return LabelledReport(row.text("AccessionNo"), row.text("report_text"), labels)
 
-def _report(row: reading.Entry) -> Iterator[LabelledReport]:
-    labels = frozenset(name for name in LABELS if row.take(name, reading.Flag))
-    yield LabelledReport(row.text("AccessionNo"), row.text("report_text"), labels)
+    return reading.table(path, ("AccessionNo", "report_text", *LABELS), report, name="AccessionNo")
 
 
 READER = Reader(each(load, FILE))

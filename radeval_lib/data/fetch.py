@@ -11,18 +11,13 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from http.client import responses
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
-
-import requests
 
 from radeval_lib import atomic
 from radeval_lib.data.errors import ChecksumError, DataError, DataRootError, FetchError
 from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names, sha256
-from radeval_lib.errors import plain
 
 RECORD = "recorded_checksums.json"  # in the data root: sha256 of files whose manifest states none
 TIMEOUT = 60  # seconds without a byte
@@ -100,17 +95,12 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
         remedy = f"`{f'radbook data status {dataset}'.strip()}` says what belongs there."
         raise FetchError(f"no file of {dataset or 'any data set'} is there", "data root", remedy)
     for file in there:
-        detail = file.detail
-        if file.state == "unrecorded" and load_manifest(file.dataset).reader:
-            detail = "a table of your own, which may change"
-        elif file.state == "unrecorded":
+        say(f"{file.state:10} {file.path}{': ' + file.detail if file.detail else ''}")
+        if file.state == "unrecorded" and not load_manifest(file.dataset).reader:
             _record(load_manifest(file.dataset).file(file.path), folder)
-            detail = f"its checksum is now in {RECORD}"
-        say(f"{file.state:10} {file.path}{': ' + detail if detail else ''}")
     if bad := [file.path for file in there if file.state == "mismatch"]:
-        changed = set(bad) & set(atomic.read_mapping(folder / RECORD))
         remedy = "Remove them and get them again."
-        if changed:
+        if set(bad) & set(atomic.read_mapping(folder / RECORD)):
             remedy += f" Where you changed it yourself: remove its line from {RECORD} there."
         raise ChecksumError(f"{len(bad)} file(s) do not match: {', '.join(bad)}", remedy=remedy)
     return status(folder, dataset)
@@ -127,19 +117,16 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
     states = {entry.path: _file_status(manifest, entry, folder).state for entry in manifest.files}
     there = [path for path, state in states.items() if state not in ("missing", "mismatch")]
     wanted = [manifest.file(path) for path in manifest.missing(there)]
-    pinned = manifest.access == "hub" and manifest.revision
     if not wanted:
         say(f"{dataset}: every file is in place")
-    elif not pinned and (closed := [entry.path for entry in wanted if not entry.url]):
+    elif not manifest.revision and (closed := [entry.path for entry in wanted if not entry.url]):
         steps = " ".join(manifest.numbered_steps)
         raise FetchError(f"{closed[0]} is not for download", dataset, f"To get it: {steps}")
     for entry in wanted:
-        source = f"the hub, {manifest.hub} at {manifest.revision[:7]}" if pinned else entry.url
-        say(f"fetching {entry.path} from {source}")
-        if pinned:
-            _fetch_hub(manifest, entry, folder)
-        else:
-            _fetch_url(manifest, entry, folder, progress)
+        hub = f"the hub, {manifest.hub} at {manifest.revision[:7]}"
+        say(f"fetching {entry.path} from {hub if manifest.revision else entry.url}")
+        with atomic.scratch(folder) as incoming:
+            _install(_download(manifest, entry, incoming, progress), manifest, entry, folder)
     return [folder / entry.path for entry in manifest.files if (folder / entry.path).is_file()]
 
 
@@ -158,37 +145,37 @@ def fetch_open(root: Path, *, progress: bool = True, say: Say = print) -> dict[s
     return failed
 
 
-def _reason(error: Exception) -> str:
-    """Return why a download failed, in words: libraries nest the names of their exceptions."""
-    if isinstance(error, requests.Timeout):
-        return "no answer in time"
-    if (response := getattr(error, "response", None)) is not None:
-        return f"{response.status_code} {responses.get(response.status_code, '')}".rstrip()
-    return "no connection" if isinstance(error, requests.ConnectionError) else plain(str(error), 60)
+def _download(manifest: Manifest, entry: DataFile, folder: Path, progress: bool) -> Path:
+    """Download a file into ``folder``, from the hub at the manifest's revision or from the file's address.
 
-
-def _fetch_url(manifest: Manifest, entry: DataFile, root: Path, progress: bool) -> None:
-    import pooch  # here, because it sets up progress bars, which the state of files does not need
-
-    expected = _expected(manifest, entry, root).sha256
-    registry = pooch.create(root, base_url="", registry={entry.path: expected}, urls={entry.path: entry.url})
+    Raises
+    ------
+    FetchError
+        If nothing came, or not all of it.
+    """
+    path = PurePosixPath(entry.path)
     try:
-        registry.fetch(entry.path, downloader=pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT))
-    except ValueError:  # pooch's, where the checksum is another
-        remedy = "What came is not kept. Try again later; the file may have changed at its source."
-        raise ChecksumError("sha256 of what came is not the manifest's", entry.path, remedy) from None
-    except requests.RequestException as error:
-        raise FetchError(
-            f"download of {entry.path} failed ({_reason(error)})",
-            manifest.name,
-            f"Check the connection to {urlsplit(entry.url).hostname} and run the command again; or get "
-            f"{entry.url} in another way and give it to `radbook data add {manifest.name} FILE`.",
-        ) from None
-    finally:
-        for folder in PurePosixPath(entry.path).parents[:-1]:
-            with suppress(OSError):  # it holds a file
-                (root / folder).rmdir()
-    _record(entry, root)
+        if manifest.revision:
+            import huggingface_hub
+
+            within = path.relative_to(manifest.name).as_posix()
+            settings = {"repo_type": "dataset", "revision": manifest.revision}
+            return Path(huggingface_hub.hf_hub_download(manifest.hub, within, local_dir=folder, **settings))
+        import pooch  # here, because it sets up progress bars, which the state of files does not need
+
+        download = pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT)
+        download(entry.url, str(folder / path.name), None)
+        return folder / path.name
+    except OSError as error:  # what requests and the hub raise is one
+        response = getattr(error, "response", None)
+        reason = type(error).__name__ if response is None else response.status_code
+        remedy = (
+            "Log in with the hub's own command, accept the set's conditions on its page, and try again."
+            if manifest.revision
+            else f"Check the connection to {urlsplit(entry.url).hostname} and run the command again; or get "
+            f"{entry.url} in another way and give it to `radbook data add {manifest.name} FILE`."
+        )
+        raise FetchError(f"download of {entry.path} failed ({reason})", manifest.name, remedy) from None
 
 
 def _install(incoming: Path, manifest: Manifest, entry: DataFile, root: Path) -> None:
@@ -198,25 +185,6 @@ def _install(incoming: Path, manifest: Manifest, entry: DataFile, root: Path) ->
     target.parent.mkdir(parents=True, exist_ok=True)
     os.replace(incoming, target)
     _record(entry, root)
-
-
-def _fetch_hub(manifest: Manifest, entry: DataFile, root: Path) -> None:
-    import huggingface_hub
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    within = PurePosixPath(entry.path).relative_to(manifest.name).as_posix()
-    with atomic.scratch(root) as folder:
-        try:
-            path = huggingface_hub.hf_hub_download(
-                manifest.hub, within, repo_type="dataset", revision=manifest.revision, local_dir=folder
-            )
-        except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-            raise FetchError(
-                f"the hub gave no {within!r} of {manifest.hub} ({_reason(error)})",
-                manifest.name,
-                "Log in with the hub's own command, accept the set's conditions on its page, and try again.",
-            ) from None
-        _install(Path(path), manifest, entry, root)
 
 
 def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print) -> list[Path]:
@@ -236,12 +204,10 @@ def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print
 
 
 def _entry_for(path: Path, manifest: Manifest) -> DataFile:
-    if not path.is_file():
-        raise FetchError("file does not exist", str(path))
-    ends = {entry: PurePosixPath(entry.path).parts[-2:] for entry in manifest.files}
-    matches = [entry for entry, parts in ends.items() if parts[-1] == path.name]
+    matches = [entry for entry in manifest.files if PurePosixPath(entry.path).name == path.name]
     if len(matches) > 1:
-        matches = [entry for entry in matches if ends[entry] == path.resolve().parts[-2:]]
+        folder = path.resolve().parent.name
+        matches = [entry for entry in matches if PurePosixPath(entry.path).parent.name == folder]
     if len(matches) != 1:
         files = ", ".join(entry.path for entry in manifest.files)
         remedy = f"Give it the name, and where several share it the folder, of one of these: {files}."

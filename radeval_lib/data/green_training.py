@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Reader, each
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import mark
@@ -19,16 +16,16 @@ CONVERSATION_KEYS = ("conversations", "conv")  # the reference training code rea
 
 def load(path: Path) -> list[JudgedPair]:
     """Prompt and analysis of every conversation of a JSON list or JSON lines, in the file's order."""
-    return reading.records(reading.read_objects(path), partial(_pair, stem=path.stem))
 
+    def pair(item: reading.Entry) -> JudgedPair:
+        key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])
+        turns = [reading.Entry(turn, item.where) for turn in item.take(key, list)]
+        if tuple(turn.take("from", str) for turn in turns) != TURNS:
+            raise ValueError(f"turns must be {' then '.join(TURNS)}, not {len(turns)} others")
+        texts = (mark(turn.take("value", str), NAME, True) for turn in turns)
+        return JudgedPair(str(item.get("id", f"{path.stem}-{item.at}")), *texts)
 
-def _pair(item: reading.Entry, stem: str) -> Iterator[JudgedPair]:
-    key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])
-    turns = [reading.Entry(turn, item.where) for turn in item.take(key, list)]
-    if tuple(turn.take("from", str) for turn in turns) != TURNS:
-        raise FormatError(f"turns must be {' then '.join(TURNS)}, not {len(turns)} others", item.where)
-    prompt, analysis = (mark(turn.take("value", str), NAME, True) for turn in turns)
-    yield JudgedPair(str(item.get("id", f"{stem}-{item.at}")), prompt, analysis)
+    return reading.records(reading.read_objects(path), pair)
 
 
 READER = Reader(each(load, "train.json"), lambda records: {"pairs": len(records)})

@@ -3,8 +3,7 @@ RaLEs reads (Zhang et al. 2021)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
@@ -67,19 +66,17 @@ def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
 
 def load(path: Path) -> list[AnnotatedSentence]:
     """Return sentences of a JSON list, or of JSON lines, of objects with ``tokens`` and ``ner_tags``."""
-    return reading.records(reading.read_objects(path), partial(_sentence, stem=path.stem))
 
-
-def _sentence(item: reading.Entry, stem: str) -> Iterator[AnnotatedSentence]:
-    tokens, tags = item.take("tokens", tuple[str, ...]), item.take("ner_tags", tuple[str, ...])
-    if len(tokens) != len(tags):
-        raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags")
-    yield AnnotatedSentence(
+    def sentence(item: reading.Entry) -> AnnotatedSentence:
+        tokens, tags = item.take("tokens", tuple[str, ...]), item.take("ner_tags", tuple[str, ...])
+        if len(tokens) != len(tags):
+            raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags")
         # Files without ids: the record's number is its name.
-        id=str(item.get("id", item.get("doc_key", f"{stem}-{item.at}"))),
-        tokens=tuple(mark(token, "stanza_radiology", True) for token in tokens),
-        entities=decode(tags),
-    )
+        name = str(item.get("id", item.get("doc_key", f"{path.stem}-{item.at}")))
+        words = tuple(mark(token, "stanza_radiology", True) for token in tokens)
+        return AnnotatedSentence(name, words, decode(tags))
+
+    return reading.records(reading.read_objects(path), sentence)
 
 
 READER = Reader(each(load, *SPLIT_FILES), by_split)

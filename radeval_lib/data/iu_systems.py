@@ -1,18 +1,17 @@
 """What four repositories committed as models' output for the 590 studies of Open-i's public test split.
 
 Outputs are matched to studies by uid, the number after ``CXR``: study ids differ in their suffixes between
-files. One file has no ids; its rows follow the order of the split, which its own references prove. A file is
-not a model, and what is committed need not be what a paper reports.
+files. One file has no ids; its rows follow the order of the split, as a test finds from the references that
+are committed beside it. A file is not a model, and what is committed need not be what a paper reports.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import SystemReport
 
@@ -28,13 +27,11 @@ FILES = {
 }
 """The file of each system; one has a text per image; the study's first and last are taken."""
 ORDERED_REFERENCES = "r2gen_test590_gts.csv"
-"""References in the order of the file that has no ids."""
+"""References in the order of the file that has no ids; they show that it is that of the split."""
 SCORES = "moerad_report_scores.csv"
 RELEASED = ("bleu_score", "bertscore", "semb_score", "radgraph_combined", "RadCliQ-v0", "RadCliQ-v1")
 """Scores of each report that the MoERad repository commits."""
 _UID = re.compile(r"\bCXR([1-9]\d{0,5})_")  # CXR12_IM-0345: study 12
-_WORDS = re.compile(r"[a-z]+")
-_BEGINNING = 5  # words
 
 
 def uid(study: str) -> str:
@@ -58,29 +55,9 @@ def outputs(path: Path, column: str, *, last: bool = False) -> dict[str, str]:
     return texts
 
 
-def by_order(path: Path, ordered: Path, texts: Mapping[str, str]) -> dict[str, str]:
-    """Return the text of each study of a file without ids, whose rows follow ``texts``.
-
-    Raises
-    ------
-    FormatError
-        Unless the file's own references, ``ordered``, begin as those of ``texts`` do in nine rows of ten.
-    """
-    lines, heads = (reading.read_text(file).removesuffix("\n").split("\n") for file in (path, ordered))
-    if alike(heads, list(texts.values())) < 0.9 * len(texts):
-        raise FormatError("the rows are not in the order of the split", ordered.name)
-    return dict(zip(texts, (line.strip() for line in lines), strict=True))
-
-
-def alike(texts: Sequence[str], others: Sequence[str]) -> int:
-    """Return how many texts begin with the same five words as the one at their place in the others."""
-    heads, theirs = ([_WORDS.findall(text.lower())[:_BEGINNING] for text in side] for side in (texts, others))
-    return sum(head == other for head, other in zip(heads, theirs, strict=True))
-
-
-def load(folder: Path) -> list[SystemReport]:
-    """Return reference and outputs of every study, from a folder that has all files; see :func:`read`."""
-    return read(lambda name: folder / name)
+def lines(path: Path) -> list[str]:
+    """Return the text of each row of a file without ids."""
+    return [line.strip() for line in reading.read_text(path).removesuffix("\n").split("\n")]
 
 
 def read(find: Find) -> list[SystemReport]:
@@ -97,7 +74,7 @@ def read(find: Find) -> list[SystemReport]:
         LAST_IMAGE: outputs(there[FILES["MLRG"]], "dicom_id", last=True),
         "MoERad": outputs(there[FILES["MoERad"]], "study_id"),
         "CvT2DistilGPT2": outputs(there[FILES["CvT2DistilGPT2"]], "dicom_id"),
-        "AAMN": by_order(there[FILES["AAMN"]], there[ORDERED_REFERENCES], originals),
+        "AAMN": dict(zip(originals, lines(there[FILES["AAMN"]]), strict=True)),
     }
     return [
         SystemReport(study, system, by_study[study])

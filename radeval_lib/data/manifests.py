@@ -90,9 +90,9 @@ class PrintedCount:
     note: str = ""
 
 
-@dataclass(frozen=True, config=STRICT)
+@dataclass(frozen=True, kw_only=True, config=STRICT)
 class Manifest:
-    """What is known about one data set.
+    """What is known about one data set; of one's own, a title, files and what it shows are enough.
 
     ``identifiers`` are the columns that name patients and studies; ``complete_with`` lists groups of files,
     if not all files are needed; each group alone makes the data set whole.
@@ -100,19 +100,19 @@ class Manifest:
 
     name: Line
     title: Line
-    version: Line
-    licence: Line
+    version: Line = "1"
+    licence: Line = "its owner's"
     access: Literal["open", "hub", "credentialed", "built"]
     redistributable: StrictBool
     restricted: StrictBool
-    redistribution: Line
-    source: Line
-    steps: Annotated[tuple[Line, ...], Field(min_length=1)]
+    redistribution: Line = "Not part of this repository."
+    source: Line = "https://example.org/"
+    steps: Annotated[tuple[Line, ...], Field(min_length=1)] = ("Put its files below the data root.",)
     files: Annotated[tuple[DataFile, ...], Field(min_length=1)]
-    schema: Lines
-    citation: Annotated[str, _ONE_LINE]
+    schema: Lines = field(default_factory=dict)
+    citation: Annotated[str, _ONE_LINE] = ""
     shows: Line
-    splits: Lines
+    splits: Lines = field(default_factory=lambda: {"all": "one set, no splits"})
     identifiers: tuple[Line, ...] = ()
     complete_with: tuple[tuple[Line, ...], ...] = ()
     counts: tuple[PrintedCount, ...] = ()
@@ -149,19 +149,6 @@ class Manifest:
         return matches[0]
 
 
-_OWN = {
-    "version": "1",
-    "licence": "its owner's",
-    "redistribution": "Not part of this repository.",
-    "source": "https://example.org/",
-    "steps": ["Put its files below the data root."],
-    "schema": {},
-    "splits": {"all": "one set, no splits"},
-    "citation": "",
-}
-"""What a manifest with ``reader`` need not say: of a data set of one's own."""
-
-
 def names() -> list[str]:
     """Return every data set that has a manifest."""
     return sorted(path.stem for path in DATASETS.glob("*.yml"))
@@ -174,7 +161,7 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     if content.get("reader"):
         closed = content.get("restricted") is not False
         shared = {"restricted": closed, "redistributable": not closed}
-        content = {**_OWN, **shared, "access": "credentialed" if closed else "open", **content}
+        content = {**shared, "access": "credentialed" if closed else "open", **content}
     try:
         manifest = Manifest(**content)
     except ValidationError as error:
@@ -197,9 +184,7 @@ def load_manifest(name: str) -> Manifest:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ManifestError(
-            f"not readable as YAML ({' '.join(str(error).split())})", display_path(path)
-        ) from None
+        raise ManifestError(f"not readable as YAML ({error})", display_path(path)) from None
     return parse_manifest(name, content, display_path(path))
 
 
@@ -212,20 +197,15 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     if not given:
         return DATA if DATA.is_dir() else None
     root = Path(given).expanduser().resolve()
+    wrong = ""
     if not root.is_dir():
-        kind = "is not a folder" if root.exists() else "does not exist"
+        wrong = "is not a folder" if root.exists() else "does not exist"
+    elif root.is_relative_to(BUILD):
+        wrong = "is in build/, which is searched for its texts and removed with them"
+    if wrong:
         origin = "option" if option else f"environment variable {ENVIRONMENT_VARIABLE}"
-        raise DataRootError(
-            f"data root {given!r} {kind}",
-            origin,
-            "Create it, give another one, or leave it out to run without it.",
-        )
-    if root.is_relative_to(BUILD):
-        raise DataRootError(
-            f"data root {given!r} is in build/, which is searched for its texts and removed with them",
-            "option" if option else f"environment variable {ENVIRONMENT_VARIABLE}",
-            "Move it elsewhere.",
-        )
+        remedy = "Give another folder, or leave it out to run without it."
+        raise DataRootError(f"data root {given!r} {wrong}", origin, remedy)
     return root
 
 
@@ -246,14 +226,12 @@ def find(name: str, root: Path | None, file: str = "") -> Path | None:
 
 def restricted_in(root: Path | None) -> list[str]:
     """Return the names of data sets that have a file in the data root and may not be passed on."""
-    if root is None:
-        return []
-    manifests = (load_manifest(name) for name in names())
-    return [
-        manifest.name
-        for manifest in manifests
-        if not manifest.redistributable and any((root / file.path).is_file() for file in manifest.files)
-    ]
+    return [name for name in names() if is_present(name, root) and not load_manifest(name).redistributable]
+
+
+def is_present(name: str, root: Path | None) -> bool:
+    """Return whether the data root holds any file of a data set."""
+    return root is not None and any((root / file.path).is_file() for file in load_manifest(name).files)
 
 
 def check_file(path: Path, entry: DataFile) -> None:

@@ -19,18 +19,13 @@ def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> lis
 
     ``group`` is the institution; ``restricted`` marks files that users build from MIMIC-CXR.
     """
-    return reading.records(
-        reading.read_objects(path), partial(_pair, group=group, restricted=restricted), name="study_id"
-    )
 
+    def pair(item: reading.Entry) -> ReportPair:
+        sections = (item.text(key) for key in ("findings", "impression", "background"))
+        texts = (mark(section, "mediqa2021_mimic_cxr", restricted) for section in sections)
+        return ReportPair(item.take("study_id", str), *texts, item.take("subject_id", str), group)
 
-def _pair(item: reading.Entry, group: str, restricted: bool) -> Iterator[ReportPair]:
-    findings, impression, background = (
-        mark(item.text(key), "mediqa2021_mimic_cxr", restricted)
-        for key in ("findings", "impression", "background")
-    )
-    name, patient = item.take("study_id", str), item.take("subject_id", str)
-    yield ReportPair(name, findings, impression, background, patient, group)
+    return reading.records(reading.read_objects(path), pair, name="study_id")
 
 
 def recorded_pairs(recording: Recording) -> Iterator[ReportPair]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -40,11 +40,6 @@ _AFTER_REASON = ("\n", "Admitting Diagnosis:", "Field", "____")
 _HEADER_ENDS = ("_____", "Reason:", "Admitting Diagnosis:", "Field of view:")
 
 
-def is_ct(note: Note) -> bool:
-    """Return whether a note is a CT report by its examination's name."""
-    return note.description.startswith("CT")
-
-
 def indication(text: str) -> str:
     """Return the reason for the examination; empty if none is given."""
     _, heading, after = text.partition(_REASON)
@@ -71,51 +66,42 @@ def titles(text: str) -> frozenset[str]:
 
 def load(path: Path) -> list[Document]:
     """Documents of ``annotated_dataset.csv``: reason and code."""
-    rows = reading.read_csv(path, ("ROW_ID", "indication", "procedure_label"))
-    return reading.records(rows, _document, name="ROW_ID")
 
+    def document(row: reading.Entry) -> Document:
+        reason, code = (row.take(name, reading.Filled) for name in ("indication", "procedure_label"))
+        name, patient = str(row.take("ROW_ID", reading.Count)), row.get("SUBJECT_ID", "")
+        return Document(name, mark(reason, NAME, True), label=code, patient=patient)
 
-def _document(row: reading.Entry) -> Iterator[Document]:
-    row_id, reason, code = (
-        row.take("ROW_ID", reading.Count),
-        row.text("indication"),
-        row.text("procedure_label"),
-    )
-    if not (reason and code):
-        raise FormatError("a document needs an indication and a procedure_label", row.where)
-    yield Document(str(row_id), mark(reason, NAME, True), label=code, patient=row.get("SUBJECT_ID", ""))
+    return reading.table(path, ("ROW_ID", "indication", "procedure_label"), document, name="ROW_ID")
 
 
 def load_mapping(path: Path) -> dict[frozenset[str], str]:
     """Return codes by set of titles, from a CSV with ``procedure_titles`` (a Python list) and
     ``LOINC_NUM``."""
-    rows = reading.read_csv(path, ("procedure_titles", "LOINC_NUM"))
-    return dict(reading.records(rows, _mapped, itemgetter(0), "procedure_titles"))
 
+    def mapped(row: reading.Entry) -> tuple[frozenset[str], str]:
+        try:
+            listed = ast.literal_eval(row["procedure_titles"])
+        except (ValueError, SyntaxError):
+            raise FormatError("procedure_titles must be a list of titles", row.where) from None
+        code = row.take("LOINC_NUM", reading.Filled)
+        return frozenset(reading.value(listed, list[str], "procedure_titles", row.where)), code
 
-def _mapped(row: reading.Entry) -> Iterator[tuple[frozenset[str], str]]:
-    try:
-        listed = ast.literal_eval(row["procedure_titles"])
-    except (ValueError, SyntaxError):
-        listed = None
-    if not isinstance(listed, list | tuple | set) or not all(isinstance(title, str) for title in listed):
-        raise FormatError("procedure_titles must be a list of titles", row.where)
-    if not row.text("LOINC_NUM"):
-        raise FormatError("no LOINC_NUM", row.where)
-    yield frozenset(listed), row.text("LOINC_NUM")
+    columns = ("procedure_titles", "LOINC_NUM")
+    return dict(reading.table(path, columns, mapped, itemgetter(0), "procedure_titles"))
 
 
 def title_counts(notes: Iterable[Note]) -> Counter[frozenset[str]]:
     """Return how often each set of titles occurs in the CT reports that have a reason: what a mapping must
     cover."""
-    texts = (note.text.reveal() for note in filter(is_ct, notes))
+    texts = (note.text.reveal() for note in notes if note.description.startswith("CT"))
     return Counter(named for text in texts if (named := titles(text)) and indication(text))
 
 
 def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: int = RARE) -> list[Document]:
     """Return reasons with procedure codes of the CT reports that have both; rare codes are merged."""
     documents = []
-    for note in filter(is_ct, notes):
+    for note in (note for note in notes if note.description.startswith("CT")):
         text = note.text.reveal()
         reason, code = indication(text), mapping.get(titles(text))
         if reason and code:

@@ -46,9 +46,6 @@ _INTERVENTION = re.compile(r"\b(GUID\w*|BIOPSY|DRAIN\w*|NEEDLE|ABLATION|ASPIR\w*
 _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|impression|protocol|conclusion")
 
 
-NOTE_COLUMNS = ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT")
-
-
 @dataclass(frozen=True)
 class Note:
     """A radiology note: ``description`` is the examination's name in MIMIC-III."""
@@ -65,12 +62,12 @@ def radiology_notes(path: Path) -> Iterator[Note]:
     Memory is constant but for the ids.
     """
     seen: set[int] = set()
-    for row in reading.read_csv(path, NOTE_COLUMNS):
+    for row in reading.read_csv(path, ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT")):
         if row.text("CATEGORY") != "Radiology":
             continue
         row_id, patient = (row.take(key, reading.Count) for key in ("ROW_ID", "SUBJECT_ID"))
         if row_id in seen:
-            raise FormatError("the same ROW_ID stands above", row.where)
+            raise FormatError("the same ROW_ID is above", row.where, "Remove one of the two rows.")
         seen.add(row_id)
         text = RestrictedText(row["TEXT"], "mimic3")
         yield Note(str(row_id), str(patient), " ".join(row["DESCRIPTION"].split()), text)
@@ -159,18 +156,12 @@ def load_rules(path: Path) -> ListRules:
     for number, (pair, item) in enumerate(reading.read_json(path, dict).items(), start=1):
         entry = reading.Entry(item, f"{path.name}, pair {number}")
         if pair not in PAIRS:
-            raise FormatError("unknown pair", entry.where, f"Pairs: {', '.join(PAIRS)}.")
+            raise FormatError("unknown pair", entry.where, f"Name one: {', '.join(PAIRS)}.")
         for description in entry.take("descriptions", tuple[str, ...]):
             if descriptions.setdefault(description, pair) != pair:
-                raise FormatError("an examination stands under another pair too", entry.where)
+                raise FormatError("an examination is under two pairs", entry.where, "Remove it from one.")
         headers[pair] = entry.take("headers", tuple[str, ...])
     return ListRules(descriptions, headers)
-
-
-def final_report(text: str) -> str:
-    """Return the text from FINAL REPORT on, without the breaks between pages; empty if there is none."""
-    begin = text.find("FINAL REPORT")
-    return re.sub(r"\(Over\).*?\(Cont\)", "", text[begin:], flags=re.DOTALL) if begin >= 0 else ""
 
 
 def _clean(text: str) -> str:
@@ -180,10 +171,10 @@ def _clean(text: str) -> str:
 
 def extract(text: str, pair: str, rules: Rules) -> tuple[str, str] | str:
     """Return findings and impression of a note, or in words why it gives none."""
-    report = final_report(text)
-    if not report:
+    if (begin := text.find("FINAL REPORT")) < 0:
         return "no final report"
-    headers, texts = zip(*split(report), strict=True)
+    without_breaks = re.sub(r"\(Over\).*?\(Cont\)", "", text[begin:], flags=re.DOTALL)
+    headers, texts = zip(*split(without_breaks), strict=True)
     concluding = [is_like(name, "impression") or name == "impression and plan" for name in headers]
     names = ["impression" if is_last else name for name, is_last in zip(headers, concluding, strict=True)]
     if sum(concluding) != 1:
@@ -212,10 +203,8 @@ def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
     """Return the paper's split: 80/10/10 by report for the trained pairs, the others for testing only.
 
     One generator shuffles the trained pairs in a fixed order, as the reference does. Reports of one patient
-    may stand in several splits. A group that is none of :data:`PAIRS` raises :class:`FormatError`.
+    may stand in several splits.
     """
-    if strange := {pair.group for pair in pairs} - {*PAIRS}:
-        raise FormatError(f"unknown pair {min(strange)!r}", NAME, f"Pairs: {', '.join(PAIRS)}.")
     generator = random.Random(42)
     result: list[ReportPair] = []
     for group in TRAINED:

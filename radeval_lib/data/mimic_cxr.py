@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,16 +19,13 @@ NAME = "mimic_cxr_rrs"
 
 def load_sections(path: Path) -> list[Report]:
     """Return reports of ``mimic_cxr_sectioned.csv``, white space collapsed, in the file's order."""
-    rows = reading.read_csv(path, ("study", "impression", "findings"))
-    return reading.records(rows, _report, name="study")
 
+    def report(row: reading.Entry) -> Report:
+        study = row.take("study", Annotated[str, Field(pattern=r"^s\d+$")])
+        sections = (" ".join(row[name].split()) for name in ("findings", "impression"))
+        return Report(study, *(mark(section, NAME, True) for section in sections))
 
-def _report(row: reading.Entry) -> Iterator[Report]:
-    study = row.take("study", Annotated[str, Field(pattern=r"^s\d+$")])
-    findings, impression = (
-        mark(" ".join(row[name].split()), NAME, True) for name in ("findings", "impression")
-    )
-    yield Report(study, findings, impression)
+    return reading.table(path, ("study", "impression", "findings"), report, name="study")
 
 
 def load_splits(path: Path) -> dict[str, tuple[str, str]]:

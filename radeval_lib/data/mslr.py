@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from radeval_lib.data import reading
@@ -43,23 +41,22 @@ def load_ratings(path: Path) -> list[RatedPair]:
     Rows in which a facet has no answer, or "other / uncertain", are left out.
     """
     columns = ("ExpID", "ReviewID", "Target Summary", "Generated Summary", *QUESTIONS)
-    rows = reading.read_csv(path, columns, delimiter="\t")
-    return reading.records(rows, partial(_rating, rater=path.stem), name="summary")
-
-
-def _rating(row: reading.Entry, rater: str) -> Iterator[RatedPair]:
-    points = [_POINTS.get(row[column].partition(":")[0].strip()) for column in QUESTIONS]  # such as "2: Yes"
-    if None not in points:
-        system = row["ExpID"][-_SUFFIX:]
-        yield RatedPair(
-            id=f"{row['ReviewID']}/{system}",
-            reference=row["Target Summary"],
-            candidate=row["Generated Summary"],
-            rating=float(sum(filter(None, points))),
-            rater=rater,
-            group=system,
-            scale="facets",
-        )
+    pairs = []
+    for row in reading.read_csv(path, columns, delimiter="\t"):
+        answers = [row[column].partition(":")[0].strip() for column in QUESTIONS]  # such as "2: Yes"
+        if set(answers) <= _POINTS.keys():
+            system = row["ExpID"][-_SUFFIX:]
+            pair = RatedPair(
+                id=f"{row['ReviewID']}/{system}",
+                reference=row["Target Summary"],
+                candidate=row["Generated Summary"],
+                rating=float(sum(_POINTS[answer] for answer in answers)),
+                rater=path.stem,
+                group=system,
+                scale="facets",
+            )
+            pairs.append(pair)
+    return pairs
 
 
 def load_preferences(path: Path) -> list[Preference]:

@@ -30,8 +30,8 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
     return reading.records(rows, _document, name="row number")
 
 
-def _document(row: reading.Entry) -> Iterator[Document]:
-    yield Document(
+def _document(row: reading.Entry) -> Document:
+    return Document(
         id=str(reading.value(row[""], reading.Count, "row number", row.where)),
         text=row.text("transcription"),
         summary=row.text("description"),

@@ -35,11 +35,11 @@ COLUMNS = ("uid", "MeSH", "Problems", "image", "indication", "comparison", "find
 
 def load(path: Path) -> list[Report]:
     """Return reports of ``indiana_reports.csv``, in the file's order; any section may be empty."""
-    return reading.records(reading.read_csv(path, COLUMNS), _report, name="uid")
+    return reading.table(path, COLUMNS, _report, name="uid")
 
 
-def _report(row: reading.Entry) -> Iterator[Report]:
-    yield Report(
+def _report(row: reading.Entry) -> Report:
+    return Report(
         id=str(row.take("uid", reading.Count)),
         findings=row.text("findings"),
         impression=row.text("impression"),
@@ -88,12 +88,13 @@ def recorded_reports(recording: Recording) -> Iterator[Report]:
 
 def load_labels(path: Path) -> list[CodedStudy]:
     """Return the codes of each report, in the file's order; ``CXR12`` is Open-i's report 12."""
-    return reading.records(reading.read_csv(path, ("filename", *LABELS, "normal")), _study, name="filename")
 
+    def study(row: reading.Entry) -> CodedStudy:
+        coded = frozenset(name for name in LABELS if row.take(name, reading.Flag))
+        number = row.text("filename").removeprefix("CXR")
+        return CodedStudy(number, coded, bool(row.take("normal", reading.Flag)))
 
-def _study(row: reading.Entry) -> Iterator[CodedStudy]:
-    coded = frozenset(name for name in LABELS if row.take(name, reading.Flag))
-    yield CodedStudy(row.text("filename").removeprefix("CXR"), coded, bool(row.take("normal", reading.Flag)))
+    return reading.table(path, ("filename", *LABELS, "normal"), study, name="filename")
 
 
 READER = Reader(

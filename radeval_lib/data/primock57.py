@@ -6,7 +6,7 @@ Source: ``human_eval_data/README.md`` of the repository, which describes ``resul
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 from radeval_lib.data import reading
@@ -31,17 +31,13 @@ _MARKS = {"!": True, "-": False}  # critical, not critical
 
 def load(path: Path) -> list[NoteJudgement]:
     """Return judgements in the file's order."""
-    return reading.records(
-        reading.read_csv(path, COLUMNS),
-        _judgement,
-        lambda judged: (judged.case, judged.group, judged.rater),
-        "consultation, model and evaluator",
-    )
+    name = "consultation, model and evaluator"
+    return reading.table(path, COLUMNS, _judgement, attrgetter("case", "group", "rater"), name)
 
 
-def _judgement(row: reading.Entry) -> Iterator[NoteJudgement]:
+def _judgement(row: reading.Entry) -> NoteJudgement:
     seconds = row.text("Post-edit time")
-    yield NoteJudgement(
+    return NoteJudgement(
         case=row.text("Consultation"),
         group=row.text("Model"),
         rater=row.text("Evaluator"),
@@ -64,11 +60,8 @@ def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
         elif errors:
             errors[-1] = (errors[-1][0], f"{errors[-1][1]} {line}")
         else:
-            raise FormatError(
-                f"{column} begins without a mark",
-                row.where,
-                "Each begins with ! (critical) or - (not critical).",
-            )
+            remedy = "Begin each with ! (critical) or - (not critical)."
+            raise FormatError(f"{column} begins without a mark", row.where, remedy)
     return tuple(NoteError(text, critical) for critical, text in errors)
 
 

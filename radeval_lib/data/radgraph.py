@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,22 +47,25 @@ def load(path: Path) -> list[AnnotatedSentence]:
     return reading.records(entries, _sentences)
 
 
-def _sentences(entry: reading.Entry) -> Iterator[AnnotatedSentence]:
+def _sentences(entry: reading.Entry) -> list[AnnotatedSentence]:
     item = entry.inner("item")
     words = item.take("text", str).split()
     labelers = [name for name in ("labeler_1", "labeler_2") if name in item]
+    sentences = []
     for name in labelers or [""]:
         holder = reading.Entry(item[name], f"{item.where}, {name}") if name else item
         entities, relations = _graph(holder, words)
         if any(entity.label not in ENTITY_LABELS for entity in entities):
             raise FormatError("unknown label", holder.where, f"Labels: {', '.join(ENTITY_LABELS)}.")
-        yield AnnotatedSentence(
+        sentence = AnnotatedSentence(
             id=f"{entry['key']}/{name}" if name else entry["key"],
             tokens=tuple(mark(word, NAME, True) for word in words),
             entities=entities,
             relations=relations,
             group=item.take("data_source", str),
         )
+        sentences.append(sentence)
+    return sentences
 
 
 def read_annotations(path: Path) -> dict[str, Annotation]:

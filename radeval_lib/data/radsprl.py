@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -23,20 +22,17 @@ def load(path: Path) -> list[AnnotatedSentence]:
     try:
         root = ElementTree.fromstring(reading.read_text(path))
     except ElementTree.ParseError as error:
-        line, column = error.position
-        raise FormatError(
-            "not XML", f"{path.name}, line {line}, column {column}", reading.CUT_SHORT
-        ) from None
-    documents = enumerate(root.iter("Document"), start=1)
+        where = f"{path.name}, line {error.position[0]}"
+        raise FormatError("not XML", where, reading.CUT_SHORT) from None
     entries = (
         reading.Entry({"document": document}, f"{path.name}, document {number}")
-        for number, document in documents
+        for number, document in enumerate(root.iter("Document"), start=1)
     )
     return reading.records(entries, _document)
 
 
-def _document(entry: reading.Entry) -> Iterator[AnnotatedSentence]:
-    """Yield the sentence of a document; whatever is not there or not a number raises ValueError."""
+def _document(entry: reading.Entry) -> AnnotatedSentence:
+    """Return the sentence of a document; whatever is not there or not a number raises ValueError."""
     element = entry["document"]
     text, annotations = element.findtext("Text"), element.find("Annotations")
     if text is None or annotations is None:
@@ -57,12 +53,7 @@ def _document(entry: reading.Entry) -> Iterator[AnnotatedSentence]:
                 raise ValueError(f"a role that is none of {', '.join(ROLES)}")
             relations.append(Relation(head, len(entities), role.tag))
             entities.append(_entity(role, role.tag))
-    yield AnnotatedSentence(
-        id=element.get("id", ""),
-        tokens=tuple(tokens),
-        entities=tuple(entities),
-        relations=tuple(relations),
-    )
+    return AnnotatedSentence(element.get("id", ""), tuple(tokens), tuple(entities), tuple(relations))
 
 
 def _wholes(element: ElementTree.Element, name: str) -> list[int]:

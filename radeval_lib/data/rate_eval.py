@@ -7,7 +7,6 @@ raises an error that lists what was found.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -28,13 +27,14 @@ Rating = Annotated[float, Field(ge=0, le=5)]  # 0 is nothing correct, 5 perfect;
 
 def load_pairs(path: Path) -> list[RatedPair]:
     """Return rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order; ids are row numbers."""
-    rows = reading.read_csv(path, PAIR_COLUMNS)
-    return reading.records(rows, _pair, lambda pair: (pair.reference, pair.candidate, pair.rating), "row")
 
+    def pair(row: reading.Entry) -> RatedPair:
+        reference, candidate = (mark(row[column], NAME, True) for column in PAIR_COLUMNS[:2])
+        return RatedPair(str(row.at), reference, candidate, row.take("Score", Rating))
 
-def _pair(row: reading.Entry) -> Iterator[RatedPair]:
-    reference, candidate = (mark(row[column], NAME, True) for column in PAIR_COLUMNS[:2])
-    yield RatedPair(str(row.at), reference, candidate, row.take("Score", Rating))
+    return reading.table(
+        path, PAIR_COLUMNS, pair, lambda pair: (pair.reference, pair.candidate, pair.rating), "row"
+    )
 
 
 def load_triads(path: Path) -> list[Triad]:

@@ -7,7 +7,7 @@ error lists what it found instead.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -36,19 +36,19 @@ def load_span(path: Path, group: str = "") -> list[AnnotatedSentence]:
     return reading.records(reading.read_objects(path), sentences, name="doc_key")
 
 
-def _sentences(item: reading.Entry, stem: str, group: str) -> Iterator[AnnotatedSentence]:
-    """Yield sentences; the indices of spans run through the document, and a span's type may be in any case
+def _sentences(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSentence]:
+    """Return sentences; the indices of spans run through the document, and a span's type may be in any case
     and with any separator."""
     key = str(item.get("doc_key", f"{stem}-{item.at}"))
     sentences = item.take("sentences", list[list[str]])
     annotated = item.take("ner", list[list[Annotated[_Span, BeforeValidator(lambda span: span[:3])]]])
     if len(sentences) != len(annotated):
         raise ValueError(f"{len(sentences)} sentences but {len(annotated)} lists of entities")
-    offset = 0
+    offset, made = 0, []
     for number, (tokens, spans) in enumerate(zip(sentences, annotated, strict=True)):
         if any(label not in _LABELS for *_, label in spans):
             raise FormatError("unknown entity type", item.where, f"Types: {', '.join(RATE_TYPES)}.")
-        yield AnnotatedSentence(
+        sentence = AnnotatedSentence(
             id=key if len(sentences) == 1 else f"{key}-{number}",
             tokens=tuple(mark(token, NAME, True) for token in tokens),
             entities=tuple(
@@ -56,7 +56,9 @@ def _sentences(item: reading.Entry, stem: str, group: str) -> Iterator[Annotated
             ),
             group=group,
         )
+        made.append(sentence)
         offset += len(tokens)
+    return made
 
 
 def counts(sentences: Sequence[AnnotatedSentence]) -> dict[str, int]:

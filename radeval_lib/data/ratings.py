@@ -7,7 +7,7 @@ candidates are compared), ``id`` (of the candidate within its case), ``candidate
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -35,9 +35,7 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
     """
     scales = sorted({record.scale for record in records})
     if len(scales) > 1:
-        raise DataError(
-            f"ratings on several scales: {', '.join(scales)}", "", "Choose one, as in radpref/grade."
-        )
+        raise DataError(f"ratings on several scales: {', '.join(scales)}", "", "Choose one: radpref/grade.")
     frame = pd.DataFrame(
         {
             "id": record.id,
@@ -81,12 +79,11 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     texts: dict[str, str] = {}
     references: dict[str, str] = {}
 
-    def rating(row: reading.Entry) -> Iterator[RatedPair]:
+    def rating(row: reading.Entry) -> RatedPair:
         case, number, candidate, reference, rater, _ = (row.text(column) for column in COLUMNS)
         if empty := [column for column in COLUMNS if not row.text(column)]:
-            raise FormatError(
-                f"the column {empty[0]} is empty", row.where, "Give every row a value in each column."
-            )
+            remedy = "Give every row a value in each column."
+            raise FormatError(f"the column {empty[0]} is empty", row.where, remedy)
         if slashed := [column for column in ("case", "id") if "/" in row[column]]:
             raise FormatError(f"a slash in {slashed[0]}", row.where, "Put another sign in its place.")
         if texts.setdefault(f"{case}/{number}", candidate) != candidate:
@@ -95,7 +92,7 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
         if references.setdefault(case, reference) != reference:
             remedy = "A case has one reference: give each reference a case of its own."
             raise FormatError("another reference of a case that stands above", row.where, remedy)
-        yield RatedPair(
+        return RatedPair(
             id=f"{case}/{number}",
             reference=mark(reference, name, restricted),
             candidate=mark(candidate, name, restricted),

@@ -1,7 +1,8 @@
 """Strict reading of tables and JSON: every error names the file, the row and the column.
 
-No error repeats what a file holds, because it may be text that must not be passed on, wherever it occurs: a
-report may be in the header, in a key or in the column of a number.
+:func:`radeval_lib.data.manifests.find` has compared a file with the size and SHA-256 of its manifest before a
+loader reads it. No error repeats what a file holds, because it may be text that must not be passed on,
+wherever it occurs: a report may be in the header, in a key or in the column of a number.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from radeval_lib.data.errors import FormatError
 from radeval_lib.errors import complaint, listed
 
 T = TypeVar("T")
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
+Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Flag = Annotated[int, Field(ge=0, le=1)]
 
 # Clinical notes are single CSV fields that may pass the 128 KiB that the csv module allows by default.
@@ -76,8 +77,6 @@ class Entry(dict[str, Any]):
 
 def read_text(path: Path) -> str:
     """Return the whole file as UTF-8 text (a leading byte-order mark is dropped)."""
-    if not path.is_file():
-        raise FormatError("file does not exist", path.name)
     content = path.read_bytes()
     try:
         text = content.decode("utf-8-sig")
@@ -122,8 +121,6 @@ def read_csv(
 def _rows(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, cells) of each row that is not blank; what the reader cannot read becomes a
     FormatError."""
-    if not path.is_file():
-        raise FormatError("file does not exist", path.name)
     quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
         lines = (line.decode("utf-8" if number else "utf-8-sig") for number, line in enumerate(stream))
@@ -179,28 +176,35 @@ def read_objects(path: Path) -> Iterator[Entry]:
 
 def records(
     entries: Iterable[Entry],
-    parse: Callable[[Entry], Iterable[T]],
+    parse: Callable[[Entry], T | list[T]],
     key: Callable[[T], Any] = attrgetter("id"),
     name: str = "id",
 ) -> list[T]:
-    """Return the records that ``parse`` makes of each entry; no two may share ``key``, which is called
-    ``name``.
+    """Return what ``parse`` makes of each entry, one record or a list; no two may share ``key``, which is
+    called ``name``.
 
     What a record's own check refuses becomes a :class:`FormatError` at the entry's place.
     """
-    seen: dict[Any, str] = {}
-    result = []
+    by_key: dict[Any, tuple[T, str]] = {}
     for entry in entries:
         try:
-            made = list(parse(entry))
-        except ValidationError as error:
-            raise FormatError(complaint(error), entry.where) from None
+            made = parse(entry)
         except ValueError as error:
-            raise FormatError(str(error), entry.where) from None
-        for record in made:
-            value = key(record)
-            if value in seen:
-                raise FormatError(f"the same {name} already stands at {seen[value]}", entry.where)
-            seen[value] = entry.where
-            result.append(record)
-    return result
+            wrong = complaint(error) if isinstance(error, ValidationError) else str(error)
+            raise FormatError(wrong, entry.where) from None
+        for record in made if isinstance(made, list) else [made]:
+            first, place = by_key.setdefault(key(record), (record, entry.where))
+            if first is not record:
+                raise FormatError(f"the {name} of {place} again", entry.where, "Remove one of them.")
+    return [record for record, _ in by_key.values()]
+
+
+def table(
+    path: Path,
+    columns: Sequence[str],
+    parse: Callable[[Entry], T | list[T]],
+    key: Callable[[T], Any] = attrgetter("id"),
+    name: str = "id",
+) -> list[T]:
+    """Return the :func:`records` of the rows of a CSV file, which :func:`read_csv` reads."""
+    return records(read_csv(path, columns), parse, key, name)

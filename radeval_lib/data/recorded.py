@@ -19,6 +19,7 @@ import pandas as pd
 
 from radeval_lib import checksums, own_yaml, registry
 from radeval_lib.data.errors import DataError
+from radeval_lib.errors import listed
 from radeval_lib.paths import PUBLISHED, RECORDED, display_path
 from radeval_lib.placeholders import behind, placeholder
 
@@ -74,16 +75,13 @@ def load(name: str, folder: Path | None = None) -> Recording:
     """
     folder = folder or RECORDED
     if not (folder / f"{name}.yml").is_file():
-        raise DataError(f"no set {name!r} is recorded", display_path(folder), f"Sets: {', '.join(names())}.")
+        raise DataError(f"no set {name!r} is recorded", display_path(folder), f"Name one: {listed(names())}.")
     about = own_yaml.read(folder / f"{name}.yml")
     for file, digest in about["tables"].items():
         path = folder / file
         if not path.is_file() or checksums.of_file(path) != digest:
-            raise DataError(
-                f"it is not the table that {name}.yml describes",
-                display_path(path),
-                f"Restore both, or write them again: `radbook record {name}`.",
-            )
+            remedy = f"Restore both, or write them again: `radbook record {name}`."
+            raise DataError(f"not the table that {name}.yml describes", display_path(path), remedy)
     parts = {
         Path(file).stem.removeprefix(f"{name}_"): pd.read_csv(folder / file)
         for file in about["tables"]
@@ -112,9 +110,7 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
             raise DataError("a text that is not recorded", name, "Score texts with the metric itself.")
         table = load(stored.set).table
         if name not in table:
-            raise DataError(f"no {name} is recorded", stored.set, f"`radbook record {stored.set}` scores it.")
-        if stored.number not in table.index:
-            raise DataError(f"the set has no candidate {stored.number}", stored.set)
+            raise DataError(f"no {name} is recorded", stored.set, f"Score it: `radbook record {stored.set}`.")
         values.append(table.at[stored.number, name])
     return np.array(values, dtype=np.float64)
 
@@ -128,8 +124,8 @@ def records(name: str) -> list[Any]:
         If no recording of that name can be the source of a role.
     """
     if name not in registry.RECORDINGS:
-        sets = ", ".join(registry.RECORDINGS)
-        raise DataError(f"the recording of {name!r} cannot configure a role", "", f"Give one of {sets}.")
+        remedy = f"Name one: {listed(registry.RECORDINGS)}."
+        raise DataError(f"the recording of {name!r} cannot configure a role", remedy=remedy)
     return list(registry.find(registry.RECORDINGS[name])(load(name)))
 
 
@@ -144,11 +140,10 @@ def pair(name: str, row: Any) -> tuple[str, str]:
 def sections(name: str, row: Any) -> tuple[str, str]:
     """Return placeholders of findings and impression of a row of a set's table; empty if a report has
     none."""
-    sides = (("findings", row.findings_words), ("impression", row.impression_words))
-    findings, impression = (
-        placeholder(name, side, row.number, words) if words else "" for side, words in sides
+    return (
+        placeholder(name, "findings", row.number, row.findings_words) if row.findings_words else "",
+        placeholder(name, "impression", row.number, row.impression_words) if row.impression_words else "",
     )
-    return findings, impression
 
 
 def texts(name: str) -> pd.DataFrame:

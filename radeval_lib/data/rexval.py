@@ -11,8 +11,9 @@ categories and is clinically significant or not.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -76,12 +77,8 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
     sums = frame.groupby(["study", "origin", "category", "rater"])["count"].sum().sort_index()
     pairs = len(frame[["study", "origin"]].drop_duplicates())
     if len(sums) != pairs * len(LETTERS) * len(RATERS):
-        raise FormatError(
-            f"{len(sums)} {kind} counts, not {len(LETTERS)} categories by {len(RATERS)} raters of each of "
-            f"{pairs} pairs",
-            NAME,
-            "Is a file cut short?",
-        )
+        wrong = f"{len(sums)} {kind} counts are not 6 categories by 6 raters of each of {pairs} pairs"
+        raise FormatError(wrong, NAME, "Get the file of counts again: it lacks rows.")
     return sums.to_numpy(dtype=np.float64).reshape(-1, len(LETTERS), len(RATERS))
 
 
@@ -108,17 +105,16 @@ def load_reports(path: Path) -> list[Candidate]:
     FormatError
         If a column or a report is missing, or a study is repeated.
     """
-    rows = reading.read_csv(path, ("study_id", "gt_report", *ORIGINS))
-    return reading.records(rows, _candidates, lambda made: (made.study_id, made.origin), "study_id")
 
+    def candidates(row: reading.Entry) -> list[Candidate]:
+        study = row.at - 1, str(row.take("study_id", reading.Count))
+        for name in ("gt_report", *ORIGINS):
+            row.take(name, reading.Filled)
+        texts = {name: mark(row[name], NAME, True) for name in ("gt_report", *ORIGINS)}
+        return [Candidate(*study, origin, texts["gt_report"], texts[origin]) for origin in ORIGINS]
 
-def _candidates(row: reading.Entry) -> Iterator[Candidate]:
-    study_id = str(row.take("study_id", reading.Count))
-    for origin in ORIGINS:
-        if not row.text("gt_report") or not row.text(origin):
-            raise FormatError(f"no report in column gt_report or {origin}", row.where)
-        reference, candidate = (mark(row[name], NAME, True) for name in ("gt_report", origin))
-        yield Candidate(row.at - 1, study_id, origin, reference, candidate)
+    columns = ("study_id", "gt_report", *ORIGINS)
+    return reading.table(path, columns, candidates, attrgetter("study_id", "origin"), "study_id")
 
 
 _COLUMNS = (
@@ -140,10 +136,11 @@ def load_counts(path: Path) -> list[ErrorCount]:
         If a column is missing, a value is not one of those that the manifest describes, or a count is
         repeated.
     """
-    return reading.records(
-        reading.read_csv(path, _COLUMNS),
-        lambda row: [ErrorCount(*(row.take(title, Any) for title in _COLUMNS))],
-        lambda made: (made.study, made.origin, made.category, made.rater, made.significant),
+    return reading.table(
+        path,
+        _COLUMNS,
+        lambda row: ErrorCount(*(row.take(title, Any) for title in _COLUMNS)),
+        attrgetter("study", "origin", "category", "rater", "significant"),
         "study, candidate, category, rater and significance",
     )
 

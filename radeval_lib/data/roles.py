@@ -23,7 +23,7 @@ from radeval_lib.data import manifests, readers
 from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair
-from radeval_lib.errors import check_at_least, listed, meant
+from radeval_lib.errors import listed, meant
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.text_format import joined
 
@@ -68,7 +68,8 @@ def load(
         if not registry.ROLES[role].generator:
             remedy = "Name a data set, `recorded/` and a stored set, or `absent` for it in the profile."
             raise RoleError("the generator rates nothing", where, remedy)
-        check_at_least(1, where, RoleError, size=size)
+        if size < 1:
+            raise RoleError(f"the generator is asked for {size} records", where, "Ask for 1 or more.")
         # No two roles share a report, so that a model is not tried on what it learned.
         stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
         return list(registry.find(registry.ROLES[role].generator)(size, stream))
@@ -113,17 +114,20 @@ def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> l
     """
     kind, scale = registry.find(registry.ROLES[role].record), scale_of(source)
     if kind is TextPair and scale in HALVES:
-        records, scale = _edited(records, scale), ""
+        reports = [record for record in records if isinstance(record, Report)]
+        half_of = registry.find("radeval_lib.data.openi:halves")(reports)
+        chosen = [report for report in reports if half_of[report.id] == scale]
+        records, scale = registry.find("radeval_lib.data.report_edits:text_pairs")(chosen), ""
     kinds = (RatedPair, FactRating, TextPair) if kind is TextPair else kind
-    chosen = [
+    of_kind = [
         record
         for record in records
         if isinstance(record, kinds) and (not scale or getattr(record, "scale", "") == scale)
     ]
     if kind is TextPair:
-        chosen = list({record.id: _without_rating(record) for record in chosen}.values())
-    if chosen:
-        return chosen
+        of_kind = list({record.id: _without_rating(record) for record in of_kind}.values())
+    if of_kind:
+        return of_kind
     files = load_manifest(dataset_of(source)).files
     if is_recorded(source) or (root is not None and all((root / file.path).is_file() for file in files)):
         scales = sorted({record.scale for record in records if isinstance(record, RatedPair)})
@@ -139,13 +143,11 @@ def present(source: str, root: Path | None) -> str:
     always present; so is an unknown name, which :func:`load` refuses.
     """
 
-    def is_present(part: str) -> bool:
-        if is_recorded(part) or dataset_of(part) not in manifests.names():
-            return True
-        files = load_manifest(dataset_of(part)).files
-        return root is not None and any((root / file.path).is_file() for file in files)
+    def loads(part: str) -> bool:
+        name = dataset_of(part)
+        return is_recorded(part) or name not in manifests.names() or manifests.is_present(name, root)
 
-    return "+".join(filter(is_present, source.split("+")))
+    return "+".join(filter(loads, source.split("+")))
 
 
 def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
@@ -156,15 +158,6 @@ def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
     wrong = "there only in part and gives no records" if present(source, root) else "not in the data root"
     remedy = f"`radbook data status {sets[0].name}` says how to get it"
     return AbsentDataError(f"{named}, for the role {role!r}, is {wrong}", remedy=remedy)
-
-
-def _edited(records: list[Any], half: str) -> list[TextPair]:
-    """Return reports of one half of a collection (:data:`HALVES`), each paired with its controlled edits."""
-    reports = [record for record in records if isinstance(record, Report)]
-    halves = registry.find("radeval_lib.data.openi:halves")(reports)
-    chosen = [report for report in reports if halves[report.id] == half]
-    edited: list[TextPair] = registry.find("radeval_lib.data.report_edits:text_pairs")(chosen)
-    return edited
 
 
 def _without_rating(record: RatedPair | FactRating | TextPair) -> TextPair:

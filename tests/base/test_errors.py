@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import pickle
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError, create_model
 
 from radeval_lib.errors import RadevalError, check_choice, complaint, listed, of_system, plain
+from radeval_lib.paths import ROOT, display_path
 
 
 def test_the_parts_make_a_sentence() -> None:
@@ -77,3 +79,9 @@ def test_a_value_that_neither_a_literal_nor_another_type_of_a_union_has_is_refus
 ) -> None:
     with pytest.raises(RadevalError) if refused else nullcontext():
         check_choice(value, choices, "where", RadevalError)
+
+
+def test_a_path_outside_the_repository_is_shown_without_its_folders(tmp_path: Path) -> None:
+    assert display_path(ROOT / "data" / "x") == "data/x"
+    assert display_path(tmp_path / "x.csv") == "x.csv"
+    assert display_path(Path("/")) == "/"

@@ -34,6 +34,10 @@ def test_every_data_set_has_a_manifest_and_a_reader() -> None:
 @pytest.mark.parametrize("name", data.names())
 def test_manifest(name: str) -> None:
     manifest = load_manifest(name)
+    stated = yaml.safe_load((DATASETS / f"{name}.yml").read_text(encoding="utf-8"))
+    assert {"version", "licence", "redistribution", "source", "steps", "schema", "citation", "splits"} <= {
+        *stated
+    }
     assert manifest.source.startswith("https://")
     assert all(file.url.startswith(("https://", "")) for file in manifest.files)
     # What needs an agreement may not be passed on; what is built or credentialed needs one.
@@ -82,7 +86,6 @@ def _content() -> dict[str, Any]:
     ("change", "part"),
     [
         ({"licence": None}, "licence"),
-        ({"files": 3}, "files"),
         ({"files": [{"path": 3}]}, "files.0.path"),
         ({"redistributable": "no"}, "redistributable"),
         ({"steps": []}, "steps"),
@@ -92,7 +95,6 @@ def _content() -> dict[str, Any]:
         ({"files": [{"path": "../x", "sha256": UNVERIFIED}]}, "files.0.path"),
         ({"files": [{"path": "x", "sha256": "abc"}]}, "files.0.sha256"),
         ({"files": [{"path": "x"}]}, "sha256"),
-        ({"files": [{"path": "x", "sha256": UNVERIFIED, "size": -1}]}, "files.0.size"),
         ({"counts": [{"name": "x"}]}, "counts.0.exhibit"),
     ],
 )
@@ -111,27 +113,22 @@ def test_missing_key_and_no_mapping() -> None:
             parse_manifest("openi", wrong, "openi.yml")
 
 
-def test_unknown_data_set_and_file() -> None:
-    with pytest.raises(ManifestError):
-        load_manifest("x")
-    with pytest.raises(ManifestError):
-        load_manifest("opeeni")
-    with pytest.raises(ManifestError):
-        data.find("openi", None, "y")
-
-
-def test_a_name_that_several_files_have_needs_its_path() -> None:
-    manifest = load_manifest("rate_ner")
+def test_a_data_set_and_a_file_are_found_by_a_name_that_one_has() -> None:
     path = "rate_ner/Radiopaedia/train_span.json"
-    assert manifest.file(path).path == path
-    with pytest.raises(ManifestError):
-        manifest.file("train_span.json")
+    assert load_manifest("rate_ner").file(path).path == path
+    for name, file in (("opeeni", ""), ("openi", "y"), ("rate_ner", "train_span.json")):
+        with pytest.raises(ManifestError):
+            data.find(name, None, file)
 
 
 def test_data_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RADEVAL_DATA_ROOT", raising=False)
+    monkeypatch.setattr(manifests, "DATA", tmp_path / "data")
     assert data.data_root() is None
-    assert data.data_root(str(tmp_path)) == tmp_path
+    (tmp_path / "data").mkdir()
+    assert data.data_root() == tmp_path / "data"  # the repository's own
+    monkeypatch.chdir(tmp_path)
+    assert data.data_root("data") == tmp_path / "data"
     monkeypatch.setenv("RADEVAL_DATA_ROOT", str(tmp_path))
     assert data.data_root() == tmp_path
     monkeypatch.setenv("RADEVAL_DATA_ROOT", str(tmp_path / "none"))

@@ -12,7 +12,7 @@ import pytest
 from notebooks import storing
 from notebooks.across import bleu_variants
 from radeval_lib import placeholders
-from radeval_lib.data import iu_systems, mtsamples, openi, radpref, readers, recorded
+from radeval_lib.data import iu_systems, openi, radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.report_edits import EDITS, STEPS, WORDINGS
 from radeval_lib.jobs import labelled_sentences, learned_weights, system_sets, trial_reviews
@@ -139,6 +139,7 @@ def test_recorded_records_are_the_loaders_own_but_for_texts(name: str, data_root
 
 
 def test_a_placeholder_has_the_words_of_its_text_and_says_which_it_is() -> None:
+    assert placeholder("radpref", "reference", 12, 3) == "⟦radpref:reference:12⟧ ⟦_⟧ ⟦_⟧"
     for words in (1, 2, 57):
         text = placeholder("radpref", "candidate", 12, words)
         assert len(text.split()) == len(re.findall(r"\w+", text.replace(":", ""))) == words
@@ -162,27 +163,22 @@ def test_columns_are_found_by_placeholder_alone() -> None:
     with pytest.raises(DataError):
         recorded.column(["No effusion."], "bleu")
     with pytest.raises(DataError):
-        recorded.column([texts["reference"][0]], "bleu")
-    with pytest.raises(DataError):
         recorded.column([texts["candidate"][0]], "spice")
-    with pytest.raises(DataError):
-        recorded.column([placeholder("mts_dialog", "candidate", 400, 3)], "bleu")
 
 
-@pytest.mark.parametrize("name", ["mediqa2021", "openi"])
-def test_recorded_lengths_are_those_of_the_sections(name: str, data_root: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "sides"),
+    [
+        ("mediqa2021", ("findings", "impression")),
+        ("openi", ("findings", "impression")),
+        ("mtsamples", ("text", "summary")),
+    ],
+)
+def test_recorded_lengths_are_those_of_the_texts(name: str, sides: tuple[str, str], data_root: Path) -> None:
     ours, theirs = recorded.records(name), readers.load(name, data_root)
-    assert len(ours) == len(theirs)
+    assert readers.reader(name).count(ours) == readers.reader(name).count(theirs)
     for mine, its in zip(ours, theirs, strict=True):
-        for side in ("findings", "impression"):
-            assert len(getattr(mine, side).split()) == len(str(getattr(its, side)).split())
-
-
-def test_recorded_transcriptions_are_the_loaders_own_but_for_texts(data_root: Path) -> None:
-    ours, theirs = recorded.records("mtsamples"), readers.load("mtsamples", data_root)
-    assert mtsamples.counts(ours) == mtsamples.counts(theirs)
-    for mine, its in zip(ours, theirs, strict=True):
-        for side in ("text", "summary"):
+        for side in sides:
             assert len(getattr(mine, side).split()) == len(getattr(its, side).split())
 
 

@@ -14,14 +14,10 @@ from radeval_lib.data.records import (
     AnnotatedSentence,
     Entity,
     ErrorCount,
-    JudgedPair,
-    NoteJudgement,
     RatedPair,
     Relation,
     Report,
     ReportPair,
-    SystemReport,
-    TextPair,
 )
 from radeval_lib.data.restricted import RestrictedText
 
@@ -30,20 +26,13 @@ from radeval_lib.data.restricted import RestrictedText
     "make",
     [
         lambda: Report("", "a", "b"),
-        lambda: ReportPair("1", "", "b"),
         lambda: ReportPair("1", "a", RestrictedText("", "x")),
         lambda: Entity(2, 2, "A"),
-        lambda: Entity(-1, 2, "A"),
         lambda: AnnotatedSentence("1", ()),
         lambda: AnnotatedSentence("1", ("a",), (Entity(0, 2, "A"),)),
         lambda: AnnotatedSentence("1", ("a",), (Entity(0, 1, "A"),), (Relation(0, 1, "r"),)),
-        lambda: SystemReport("1", "", "a"),
-        lambda: TextPair("1", "", "a", "b"),
         lambda: RatedPair("1", "a", "b", float("nan")),
         lambda: ErrorCount(0, "bleu", 7, "0", True, 1),
-        lambda: ErrorCount(0, "bleu", 1, "0", True, -1),
-        lambda: JudgedPair("1", "", "b"),
-        lambda: NoteJudgement("1", "g", "r", "a", "b", "c", (), (), -1.0),
     ],
 )
 def test_record_refuses(make: Callable[[], object]) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from radeval_lib.data.errors import StatementError
 from radeval_lib.data.manifests import require_statements as require
-from radeval_lib.data.manifests import sending_statements
 
 SERVER = "http://127.0.0.1:8000/v1"
 ALLOWED = "corpus: rexval\nserver: 127.0.0.1:8000\ndate: 2026-11-01\nsigned: Data office\n"
@@ -39,15 +38,6 @@ def test_a_folder_and_open_data_need_none(tmp_path: Path) -> None:
     require(["rexval"], "models/judge", tmp_path)
     require([], SERVER, tmp_path)
     require(["rexval"], SERVER, None)
-
-
-def test_a_statement_is_read_as_it_stands(tmp_path: Path) -> None:
-    (statement,) = sending_statements(_stated(tmp_path, ALLOWED))
-    assert (statement.corpus, statement.server, statement.signed) == (
-        "rexval",
-        "127.0.0.1:8000",
-        "Data office",
-    )
 
 
 @pytest.mark.parametrize(

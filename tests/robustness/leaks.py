@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import csv
 import gzip
 import io
 import json
@@ -40,8 +39,8 @@ SHORTEST = 20  # words of a report that is planted
 Files = dict[str, bytes]
 
 
-def _page(body: str) -> bytes:
-    return f"<html><body><main>{body}</main></body></html>".encode()
+def _page(body: str) -> Files:
+    return {"_build/html/page.html": f"<html><body><main>{body}</main></body></html>".encode()}
 
 
 def _labels(text: AnnotatedText) -> list[tuple[str, str]]:
@@ -60,21 +59,34 @@ def _one_of(text: AnnotatedText, *ways: str) -> str:
     return ways[crc32(text.text.encode()) % len(ways)]
 
 
+def _either(text: AnnotatedText, ways: dict[str, str]) -> Files:
+    """Return one of several files for each report, the same one always."""
+    name = _one_of(text, *ways)
+    return {name: ways[name].encode()}
+
+
+def _notebook(*outputs: dict[str, object]) -> Files:
+    cells = [
+        {"cell_type": "code", "source": [f"show({number})"], "outputs": [output], "metadata": {}}
+        for number, output in enumerate(outputs)
+    ]
+    return {"executed/rales/a.ipynb": json.dumps({"cells": cells, "metadata": {}}).encode()}
+
+
 def page(text: AnnotatedText) -> Files:
-    return {"_build/html/page.html": _page(f"<p>{escape(text.text)}</p>")}
+    return _page(f"<p>{escape(text.text)}</p>")
 
 
 def entities_shown(text: AnnotatedText) -> Files:
-    words = [
+    words = (
         escape(word) if label == "O" else f"<mark>{escape(word)}<small> {label}</small></mark>"
         for word, label in _labels(text)
-    ]
-    return {"_build/html/page.html": _page(f"<p>{' '.join(words)}</p>")}
+    )
+    return _page(f"<p>{' '.join(words)}</p>")
 
 
 def words_and_labels_in_a_table(text: AnnotatedText) -> Files:
-    table = tables.table_html(pd.DataFrame(_labels(text), columns=["word", "label"]), "Words")
-    return {"_build/html/page.html": _page(table)}
+    return _page(tables.table_html(pd.DataFrame(_labels(text), columns=["word", "label"]), "Words"))
 
 
 def one_word_a_row_in_a_result(text: AnnotatedText) -> Files:
@@ -87,22 +99,17 @@ def another_ending(text: AnnotatedText) -> Files:
 
 
 def rows_of_seven_words(text: AnnotatedText) -> Files:
-    words = text.text.split()
-    rows = [" ".join(words[start : start + 7]) for start in range(0, len(words), 7)]
-    body = "".join(f"<p>Row {number} of the example: <em>{row}</em></p>" for number, row in enumerate(rows))
-    return {"_build/html/page.html": _page(body)}
+    rows = enumerate(_parts(text, 7))
+    return _page("".join(f"<p>Row {number} of the example: <em>{row}</em></p>" for number, row in rows))
 
 
 def notebook(text: AnnotatedText) -> Files:
-    output = {"output_type": "stream", "name": "stdout", "text": [f"{text.text}\n"]}
-    cell = {"cell_type": "code", "source": ["print(report)"], "outputs": [output], "metadata": {}}
-    return {"executed/rales/a.ipynb": json.dumps({"cells": [cell], "metadata": {}}).encode()}
+    return _notebook({"output_type": "stream", "name": "stdout", "text": [f"{text.text}\n"]})
 
 
 def traceback(text: AnnotatedText) -> Files:
     red = f"\x1b[31mValueError\x1b[0m: could not convert string to float: {text.text!r}"
-    cell = {"cell_type": "code", "outputs": [{"output_type": "error", "traceback": [red]}], "source": []}
-    return {"executed/rales/a.failed.ipynb": json.dumps({"cells": [cell]}).encode()}
+    return _notebook({"output_type": "error", "traceback": [red]})
 
 
 def compressed(text: AnnotatedText) -> Files:
@@ -110,11 +117,8 @@ def compressed(text: AnnotatedText) -> Files:
 
 
 def columns_of_csv(text: AnnotatedText) -> Files:
-    stream = io.StringIO()
-    csv.writer(stream).writerows(
-        [("number", "word", "label"), *((i, *pair) for i, pair in enumerate(_labels(text)))]
-    )
-    return {"results/rales/a/words.csv": stream.getvalue().encode()}
+    table = pd.DataFrame(_labels(text), columns=["word", "label"])
+    return {"results/rales/a/words.csv": table.to_csv(index_label="number").encode()}
 
 
 def columns_of_markdown(text: AnnotatedText) -> Files:
@@ -124,7 +128,7 @@ def columns_of_markdown(text: AnnotatedText) -> Files:
 
 def words_cut_by_markup(text: AnnotatedText) -> Files:
     words = (f"{escape(word[:2])}<wbr><b>{escape(word[2:])}</b>" for word in text.text.split())
-    return {"_build/html/page.html": _page(" ".join(words))}
+    return _page(" ".join(words))
 
 
 def words_of_a_drawing(text: AnnotatedText) -> Files:
@@ -133,9 +137,8 @@ def words_of_a_drawing(text: AnnotatedText) -> Files:
 
 
 def tagged_lines(text: AnnotatedText) -> Files:
-    return {
-        "cells/a/sentences.conll": "\n".join(f"{word}\t{label}" for word, label in _labels(text)).encode()
-    }
+    lines = "\n".join(map("\t".join, _labels(text)))
+    return {"cells/a/sentences.conll": lines.encode()}
 
 
 def _name(text: AnnotatedText) -> str:
@@ -153,44 +156,27 @@ def _parts(text: AnnotatedText, length: int) -> list[str]:
     return [" ".join(words[start : start + length]) for start in range(0, len(words), length)]
 
 
-def _notebook(outputs: list[dict[str, object]]) -> Files:
-    cells = [
-        {"cell_type": "code", "source": [f"show({number})"], "outputs": [output], "metadata": {}}
-        for number, output in enumerate(outputs)
-    ]
-    return {"executed/rales/a.ipynb": json.dumps({"cells": cells, "metadata": {}}).encode()}
-
-
 def one_word_an_output(text: AnnotatedText) -> Files:
-    return _notebook(
-        [{"output_type": "stream", "name": "stdout", "text": [f"{word}\n"]} for word in _parts(text, 1)]
-    )
+    words = _parts(text, 1)
+    return _notebook(*({"output_type": "stream", "name": "stdout", "text": [f"{word}\n"]} for word in words))
 
 
 def five_words_an_output(text: AnnotatedText) -> Files:
-    return _notebook(
-        [
-            {
-                "output_type": "display_data",
-                "data": {"text/plain": ["<IPython.core.display.HTML object>"], "text/html": f"<i>{part}</i>"},
-            }
-            for part in _parts(text, 5)
-        ]
-    )
+    shown = ({"text/plain": ["<HTML object>"], "text/html": f"<i>{part}</i>"} for part in _parts(text, 5))
+    return _notebook(*({"output_type": "display_data", "data": data} for data in shown))
 
 
 def _pieces(text: AnnotatedText) -> list[tuple[str, str]]:
     """Return pieces of words as tokenizers cut them, each with the label of its word."""
-    kind, pieces = _one_of(text, "##", "▁", "Ġ", "@@"), []
+    before, joint, after = _one_of(text, "|##|", "||@@", "▁||", "Ġ||").split("|")
+    pieces = []
     for word, label in _labels(text):
         cut = max(1, len(word) // 2)
-        if kind == "##":
-            whole = [word[:cut], *([f"##{word[cut:]}"] if word[cut:] else [])]
-        elif kind == "@@":
-            whole = [f"{word[:cut]}@@", word[cut:]] if word[cut:] else [word]
-        else:
-            whole = [kind + word[:cut], *([word[cut:]] if word[cut:] else [])]
-        pieces += [(piece, label) for piece in whole]
+        first, rest = word[:cut], word[cut:]
+        pieces += [
+            (f"{before}{first}{after if rest else ''}", label),
+            *([(joint + rest, label)] if rest else []),
+        ]
     return pieces
 
 
@@ -217,19 +203,18 @@ def tuples_as_shown(text: AnnotatedText) -> Files:
         "objects": " ".join(f"Entity(text={word!r}, left={label!r})" for word, label in rows),
         "slashes": " ".join(f"{word}/{'no' if label == 'no' else 'left'}" for word, label in rows),
     }
-    output = {"output_type": "stream", "name": "stdout", "text": shown[_one_of(text, *shown)]}
-    return _notebook([output])
+    return _notebook({"output_type": "stream", "name": "stdout", "text": shown[_one_of(text, *shown)]})
 
 
 def yaml_lists(text: AnnotatedText) -> Files:
     rows = _hard_labels(text)
-    shown = {
-        "words": "left:\n" + "".join(f"  - {word}\n" for word, _ in rows),
-        "flow": "".join(f"- {{is: {word!r}, left: {label!r}}}\n" for word, label in rows),
-        "keys": "".join(f"- left: {label}\n  is: {word}\n" for word, label in rows),
-        "pairs": "".join(f"- [{word!r}, {label!r}]\n" for word, label in rows),
+    ways = {
+        "cells/a/words.yml": "left:\n" + "".join(f"  - {word}\n" for word, _ in rows),
+        "cells/a/flow.yml": "".join(f"- {{is: {word!r}, left: {label!r}}}\n" for word, label in rows),
+        "cells/a/keys.yml": "".join(f"- left: {label}\n  is: {word}\n" for word, label in rows),
+        "cells/a/pairs.yml": "".join(f"- [{word!r}, {label!r}]\n" for word, label in rows),
     }
-    return {"cells/a/words.yml": shown[_one_of(text, *shown)].encode()}
+    return _either(text, ways)
 
 
 def member_of_an_archive(text: AnnotatedText) -> Files:
@@ -254,7 +239,7 @@ def picture(text: AnnotatedText) -> Files:
 
 def picture_in_an_output(text: AnnotatedText) -> Files:
     data = {"image/png": base64.b64encode(PNG).decode(), "text/plain": ["<Figure>"]}
-    return _notebook([{"output_type": "display_data", "data": data}])
+    return _notebook({"output_type": "display_data", "data": data})
 
 
 def file_in_an_address(text: AnnotatedText) -> Files:
@@ -266,8 +251,7 @@ def file_in_an_address(text: AnnotatedText) -> Files:
         "book/page.md": f"# Page\n\n![figure]({address})\n",
         "_build/html/_images/figure.svg": f"<svg><image xlink:href='{address}'/></svg>",
     }
-    name = _one_of(text, *ways)
-    return {name: ways[name].encode()}
+    return _either(text, ways)
 
 
 def other_kind_of_file(text: AnnotatedText) -> Files:
@@ -310,8 +294,7 @@ def _day(text: AnnotatedText) -> str:
 def study_number(text: AnnotatedText) -> Files:
     rows = [{"study": _number(text), "score": 0.5}, {"study": f"s{_number(text)}", "score": 0.25}]
     ways = {"results/rales/a/t.json": json.dumps({"table": rows}), "build.log": f"read s{_number(text)}.txt"}
-    name = _one_of(text, *ways)
-    return {name: ways[name].encode()}
+    return _either(text, ways)
 
 
 def _short_number(text: AnnotatedText) -> int:
@@ -332,14 +315,12 @@ def patient_number(text: AnnotatedText) -> Files:
         "_build/html/page.html": f"<p>Scores</p>{table}",
         "build.log": f"scored patient {_short_number(text)} in 3 s",
     }
-    name = _one_of(text, *ways)
-    return {name: ways[name].encode()}
+    return _either(text, ways)
 
 
 def accession_number(text: AnnotatedText) -> Files:
     ways = {"build.log": "read {}.dcm", "_build/html/page.html": "<td>{}</td>", "cells/a/t.csv": "a\n{},1\n"}
-    name = _one_of(text, *ways)
-    return {name: ways[name].format(_accession(text)).encode()}
+    return _either(text, {name: way.format(_accession(text)) for name, way in ways.items()})
 
 
 def _parts_of(text: str, length: int) -> list[tuple[str, ...]]:
@@ -394,8 +375,7 @@ def phrase(text: AnnotatedText) -> Files:
         "build.log": f"[12:00] INFO scored {chosen!r} in 3 s",
         "executed/rales/a.ipynb": json.dumps({"cells": [{"outputs": [{"text": [f"{chosen}\n"]}]}]}),
     }
-    name = _one_of(text, *ways)
-    return {name: ways[name].encode()}
+    return _either(text, ways)
 
 
 KINDS: tuple[Callable[[AnnotatedText], Files], ...] = (
