@@ -46,8 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Return bytes are named by their argument: an archive holds its time, and two processes must agree on
-    names."""
+    """Name bytes by their argument: an archive holds its time, and two processes must agree on names."""
     return argname if isinstance(val, bytes) else None
 
 
@@ -65,7 +64,7 @@ def paper_texts() -> Path:
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """torch on one thread: the models of the tests are small, and waiting threads cost more than they do."""
+    """Run torch on one thread: the tests' models are small, and waiting threads cost more than they do."""
     import torch
 
     before = torch.get_num_threads()

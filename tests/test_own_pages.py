@@ -87,7 +87,7 @@ def _write(path: Path, how: str, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def test_own_ratings_fill_the_role(copy: Path) -> None:
+def test_own_ratings_are_loaded_for_the_role(copy: Path) -> None:
     follow = _follow("own-ratings-data", copy, without="radbook build")
     assert "our_ratings: 6 cases, 12 candidates, 2 raters" in follow[0]
     code = """
@@ -97,9 +97,9 @@ from radeval_lib.data.roles import load
 from radeval_lib.study import stand_ins
 from radeval_lib.study.profiles import profile
 
-filler = profile("embedded").roles["rated_pairs"]
-pairs, grades = which_judge.rated(load("rated_pairs", filler, size=0, seed=0, root=data_root()))
-print(len(pairs), pairs["set"].nunique(), list(grades), stand_ins.title(filler), stand_ins.rests_on(filler))
+source = profile("embedded").roles["rated_pairs"]
+pairs, grades = which_judge.rated(load("rated_pairs", source, size=0, seed=0, root=data_root()))
+print(len(pairs), pairs["set"].nunique(), list(grades), stand_ins.title(source), stand_ins.rests_on(source))
 """
     ran = _python(copy, "-c", code)
     assert ran.stdout.strip() == "12 6 ['Ada', 'Ben'] Our ratings private data", ran.stderr
@@ -109,7 +109,7 @@ print(len(pairs), pairs["set"].nunique(), list(grades), stand_ins.title(filler),
     assert "our_ratings: 6 cases" in again.stdout, again.stderr
 
 
-def test_an_own_data_set_is_loaded_and_fills_a_role(copy: Path) -> None:
+def test_an_own_data_set_is_loaded_for_a_role(copy: Path) -> None:
     follow = _follow("own-data-set", copy)
     assert "our_reports: 2 reports" in follow[0]
     code = """

@@ -208,7 +208,7 @@ def run_notebook(
     BusyError
         If another process writes to the same place.
     """
-    logging.getLogger("papermill").setLevel(logging.ERROR)
+    logging.getLogger("papermill").setLevel(logging.CRITICAL)
     failed = folders.executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
     started = time.monotonic()

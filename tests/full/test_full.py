@@ -21,7 +21,7 @@ from radeval_lib.study.profiles import profile
 from tests.full import data_files, tiny
 from tests.full.tiny import TinyFull
 
-SETS = sorted({name for filler in profile("full").roles.values() for name in registry.datasets_of(filler)})
+SETS = sorted({name for source in profile("full").roles.values() for name in registry.datasets_of(source)})
 
 NOTHING_WITHOUT = {"facts/consultation_notes", "ratescore/ner_ablations", "summarization/models"}
 """Pages of one role each, which are left out whole where its data set is gone."""
@@ -77,7 +77,7 @@ def test_pages_of_full_are_made_or_say_what_they_lack(full: TinyFull) -> None:
     full.without("rexval", "primock57", "radpref")
     _built(full, *pages)
     text = _shown(full, "green/judge_models")
-    assert "The rest of this page is left out: ReXVal, which fills the role" in text
+    assert "The rest of this page is left out: ReXVal, for the role" in text
     assert "`radbook data status rexval` says how to get it" in text
     assert "PriMock57" in _shown(full, "facts/consultation_notes")
     full.without()
@@ -105,8 +105,8 @@ def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
     whole.without(name)
     output = _built(whole)
     title = load_manifest(name).title.partition(":")[0]
-    alone = [role for role, filler in profile("full").roles.items() if registry.datasets_of(filler) == [name]]
-    lack = f"out: {title}, which fills the role"
+    alone = [role for role, source in profile("full").roles.items() if registry.datasets_of(source) == [name]]
+    lack = f"out: {title}, for the role"
     pages_saying = {page for page in notebooks() if lack in _shown(whole, page)}
     # Of a role that two sets fill, the other is used; a page that is left out whole says nothing itself.
     assert bool(pages_saying or lack in output) == bool(alone)
