@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tomllib
 
-import pytest
 import yaml
 from bs4 import BeautifulSoup
 
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import citing
-from workflow import describing, notebook_style
+from workflow import notebook_style
 from workflow.check_site import words
 
 
-@pytest.mark.parametrize("home", ["", "owner/study"])
-def test_files_that_describe_the_study_are_of_their_formats(
-    home: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if home:  # as in a fork that names it in _config.yml
-        monkeypatch.setattr(citing, "home", lambda: home)
-    else:
-        assert {name: (ROOT / name).read_text(encoding="utf-8") for name in describing.files()} == (
-            describing.files()
-        ), "run python workflow/describing.py"
-    files = describing.files()
-    citation, check = (yaml.safe_load(files[name]) for name in ("CITATION.cff", "codecheck.yml"))
-    codemeta, zenodo = (json.loads(files[name]) for name in ("codemeta.json", ".zenodo.json"))
-    url = f"https://github.com/{home}" if home else None
-    addresses = (citation.get("repository-code"), codemeta.get("codeRepository"), check.get("repository"))
-    assert set(addresses) == {url}
+def test_files_that_describe_the_study_agree_and_are_of_their_formats() -> None:
+    names = ("CITATION.cff", "codecheck.yml", "codemeta.json", ".zenodo.json")
+    texts = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
+    citation, check, codemeta, zenodo = map(yaml.safe_load, texts.values())
+    assert citation["title"] == codemeta["name"] == zenodo["title"] == check["paper"]["title"]
+    assert citation["version"] == codemeta["version"]
+    assert citation["keywords"] == codemeta["keywords"] == zenodo["keywords"]
+    addresses = [citation.get("repository-code"), codemeta.get("codeRepository"), check.get("repository")]
+    assert set(addresses) == {citing.address() or None}
     assert (citation["cff-version"], zenodo["license"]) == ("1.2.0", "MIT")
     # Of CODECHECK's rules: it begins a document, and names files of the repository and people.
-    assert files["codecheck.yml"].startswith("---\n")
+    assert texts["codecheck.yml"].startswith("---\n")
     assert all(person["name"] for person in (*check["codechecker"], *check["paper"]["authors"]))
     for entry in check["manifest"][:-1]:  # each is recorded in every build
         page, exhibit, evidence = re.fullmatch(
@@ -43,7 +34,6 @@ def test_files_that_describe_the_study_are_of_their_formats(
         ).groups()  # type: ignore[union-attr]
         source = (ROOT / "notebooks" / f"{page}.md").read_text(encoding="utf-8")
         assert f'run.exhibit("{exhibit}", "{evidence}"' in source.partition("only_with_data")[0]
-    assert citation["title"] == codemeta["name"] == zenodo["title"] == check["paper"]["title"]
 
 
 def test_the_site_runs_what_is_there() -> None:

@@ -12,9 +12,7 @@ import argparse
 import copy
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
@@ -29,44 +27,26 @@ MOST_WORDS = 80_000
 """Of prose and tables, folded ones too; labs and code apart."""
 
 
-class _References(HTMLParser):
-    """Where a page's links lead, and what can be linked to on it."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.links: set[str] = set()
-        self.anchors: set[str] = set()
-        self.feed(page)
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        values = dict(attributes)
-        if tag == "a" and values.get("href"):
-            self.links.add(str(values["href"]))
-        if values.get("id"):
-            self.anchors.add(str(values["id"]))
-
-
 @cache
-def _references(page: str) -> _References:
-    return _References(page)
-
-
-def _read(path: Path) -> _References:
-    return _references(path.read_text(encoding="utf-8"))
+def _references(path: Path) -> tuple[set[str], set[str]]:
+    """Return where a page's links lead, and the names of what can be linked to on it."""
+    page = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    links = {str(link["href"]) for link in page.select("a[href]")}
+    return links, {str(target["id"]) for target in page.select("[id]")}
 
 
 def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
     """Return links of pages, all of which are there, that lead to no file, or to no place on one of the
     pages."""
-    read = {path: _read(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
+    read = {path: _references(path) for path in (html.resolve() / f"{name}.html" for name in pages)}
     dead = []
-    for path, references in read.items():
-        for whole in {urljoin(path.as_uri(), link) for link in references.links}:
+    for path, (links, _) in read.items():
+        for whole in {urljoin(path.as_uri(), link) for link in links}:
             address, fragment = urldefrag(whole)
             if urlparse(address).scheme != "file":
                 continue
             target, anchor = Path(unquote(urlparse(address).path)), unquote(fragment)
-            anchors = read[target].anchors if target in read else {anchor}
+            anchors = read[target][1] if target in read else {anchor}
             if not target.exists() or (anchor and anchor not in anchors):
                 dead.append(f"{path.stem} -> {whole.removeprefix(html.resolve().as_uri())}")
     return dead
@@ -94,24 +74,6 @@ def words(content: Tag) -> int:
     return len(whole.get_text(" ").split())
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """What a reader sees of a page: words, those that stand open, and whether there is an error."""
-
-    words: int
-    standing_open: int
-    error: bool
-
-
-@cache
-def _seen(name: str, page: str) -> _Seen:
-    content = article(name, page)
-    error, every = bool(content.select(".output.traceback, .output.stderr")), words(content)
-    for folded in content.select("details"):
-        folded.decompose()
-    return _Seen(every, words(content), error)
-
-
 def faults(output: Path, *, judge: bool = False) -> list[str]:
     """Return what is wrong with the book that stands in a profile's folder, a line each; with ``judge`` it
     must have the judge for a reader's browser."""
@@ -124,16 +86,19 @@ def faults(output: Path, *, judge: bool = False) -> list[str]:
         faults.append("try_the_judge: no judge: render with --browser-judge")
     for result in read_all(output):
         entry = exhibit(result.exhibit)
-        if entry.anchor not in _read(html / "notebooks" / f"{entry.notebook}.html").anchors:
+        _, anchors = _references(html.resolve() / "notebooks" / f"{entry.notebook}.html")
+        if entry.anchor not in anchors:
             faults.append(f"notebooks/{entry.notebook}: no anchor {entry.anchor}")
     every = standing_open = 0
     for page in pages:
-        seen = _seen(page, (html / f"{page}.html").read_text(encoding="utf-8"))
-        if seen.error:
+        content = article(page, (html / f"{page}.html").read_text(encoding="utf-8"))
+        if content.select(".output.traceback, .output.stderr"):
             faults.append(f"{page}: an error on the page")
         if "labs" not in page:
-            every += seen.words
-            standing_open += seen.standing_open
+            every += words(content)
+            for folded in content.select("details"):
+                folded.decompose()
+            standing_open += words(content)
     print(f"{len(pages)} pages; without labs and code {every:,} words, of which {standing_open:,} stand open")
     if every > MOST_WORDS:
         faults.append(f"{every:,} words, where {MOST_WORDS:,} are the most")

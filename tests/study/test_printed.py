@@ -8,15 +8,14 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
-from radeval_lib.errors import LedgerError, PrintedError
+from radeval_lib.errors import PrintedError
 from radeval_lib.papers.exhibits import description
-from radeval_lib.papers.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, by_name, layout_of, table_path
+from radeval_lib.papers.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, table_path
 from radeval_lib.paths import PAPERS
 from radeval_lib.study import PAPERS as PAPER_NAMES
-from radeval_lib.study import cell, ledger, parse, printed, quoted, wide
+from radeval_lib.study import ledger, parse, printed, quoted, wide
 
 TABLES = [exhibit for key in PAPER_NAMES for exhibit in description(key)["tables"]]
 QUOTES = [
@@ -59,26 +58,6 @@ def test_missing_cells_are_nan(text: str) -> None:
 def test_what_is_no_number_is_refused(text: str) -> None:
     with pytest.raises(PrintedError):
         parse(text)
-
-
-def test_unknown_exhibits_and_cells_are_refused() -> None:
-    with pytest.raises(LedgerError):
-        printed("rales.table99")
-    with pytest.raises(PrintedError):
-        printed("rales.def_domain")
-    with pytest.raises(PrintedError):
-        cell(printed("facts.table1"), model="No such model")
-    with pytest.raises(PrintedError):
-        layout_of("rales.def_domain")
-
-
-def test_columns_that_a_table_lacks_and_numbers_that_stand_twice_are_refused() -> None:
-    frame = printed("rales.table3")
-    for read in (lambda: cell(frame, modle="BERT"), lambda: by_name(pd.concat([frame, frame]), "model")):
-        with pytest.raises(PrintedError):
-            read()
-    with pytest.raises(ValueError):
-        wide(pd.concat([frame, frame]), "model", "task")
 
 
 def test_wide_keeps_the_papers_order() -> None:

@@ -132,14 +132,3 @@ def test_numbers_of_the_prose_are_downloaded_where_there_is_no_table() -> None:
     assert list(frame.columns) == ["name", "where", "printed"]
     assert "0.63" in set(frame["printed"])
     assert list(numbers_of("rales.table7").columns) == ["model", "metric", "printed"]
-
-
-def test_numbers_of_the_repository_are_not_called_printed(table7: Result) -> None:
-    statement = replace(table7, checks=table7.checks[2:], discrepancies={})
-    for key, head, link in (
-        ("rales.fig2", "Figure 2 by the paper's repository: percent", "of what the repository has"),
-        ("rales.table9", "Table 9 as printed: percent", "of what is printed"),
-    ):
-        html = exhibit_html(replace(statement, exhibit=key)).replace("&#39;", "'")
-        assert head in html
-        assert link in html

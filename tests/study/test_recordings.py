@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -202,12 +201,6 @@ def test_a_column_of_models_is_out_of_date_where_the_code_behaves_otherwise(
     assert re.search(
         rf"RadPref was scored on .*{commit}.* of .*RaTEScore.*; the code, ", footer["extra_footer"]
     )
-
-
-def test_scores_that_are_lost_have_moved() -> None:
-    assert not recordings.has_moved([0.5, 0.5, 0.5], [0.5005, 0.5, 0.9])
-    assert recordings.has_moved([0.5, 0.5, 0.5], [math.nan, math.nan, 0.5])
-    assert recordings.has_moved([0.5], [0.5, 0.5])
 
 
 def test_scores_over_drawn_models_follow_the_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

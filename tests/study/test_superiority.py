@@ -8,16 +8,12 @@ import pytest
 
 from radeval_lib import study
 from radeval_lib.study import (
-    Check,
     Estimate,
-    Key,
     Lead,
     check_no_deficit,
     check_superiority,
     parse,
-    unknown_lead,
 )
-from radeval_lib.study.superiority import superiority_words
 
 SURE, OPEN, TURNED = Lead(1, "+"), Lead(0, "?"), Lead(-1, "-")
 
@@ -58,13 +54,6 @@ def test_the_weakest_is_held_against_the_strongest_rival() -> None:
     assert order.outcome == "holds"
 
 
-def test_a_lead_that_nothing_tells_is_reported_once() -> None:
-    (order,) = check_superiority("n", "c", {"A": parse("0.5"), "B": parse("0.4")}, first="A", leads=None)
-    checks = [order, unknown_lead("c")]
-    assert superiority_words(checks) == "the order holds; the lead is open"
-    assert checks[1].computed == "lead not established: nothing printed says how large chance is"
-
-
 def test_leads_come_from_intervals_and_p_values() -> None:
     assert Lead.by_interval(Estimate(0.2, 0.1, 0.3)) == Lead(1, "+0.200 [+0.100, +0.300]")
     assert Lead.by_interval(Estimate(0.2, -0.1, 0.3)).sign == 0
@@ -85,17 +74,6 @@ def test_leads_come_from_intervals_and_p_values() -> None:
 )
 def test_no_visible_deficit_is_no_equality(difference: float, lead: Lead, outcome: str) -> None:
     assert check_no_deficit("n", "c", "f", difference, lead).outcome == outcome
-
-
-def test_the_verdict_states_order_and_lead() -> None:
-    values = {"A": parse("0.53"), "B": parse("0.52")}
-    first = check_superiority("one", "c", values, first="A", leads=OPEN)
-    second = check_superiority("two", "c", values, first="A", leads=SURE)
-    assert superiority_words(first) == "the order holds; the lead is open"
-    assert superiority_words(second) == "the order holds; the lead is established"
-    both = superiority_words([*first, *second])
-    assert both == "the order holds in both comparisons; the lead is established in 1 of 2 comparisons"
-    assert superiority_words([Check(Key("n"), "p", "c", "holds")]) == ""
 
 
 def test_an_order_names_the_cells_that_it_compares_alone() -> None:
