@@ -236,18 +236,15 @@ def pages_without_data(graph: Graph) -> dict[str, list[str]]:
         for role, source in graph.settings.roles.items()
         if source != registry.ABSENT and not present(source, graph.data_root)
     ]
-    readers = {page: _roles_of(graph, page) for page in graph.pages} if absent else {}
+    readers = dict[str, set[str]]()
+    for page in graph.pages if absent else ():
+        roles, notebooks_read, waiting = set(declared(page).data), {page}, graph.cells_before(page)
+        while waiting:
+            job = graph.cells[waiting.pop()]
+            roles.update(job.data or declared(job.notebook).data)
+            if job.notebook not in notebooks_read:
+                notebooks_read.add(job.notebook)
+                waiting += graph.cells_before(job.notebook)
+        readers[page] = roles
     by_role = {role: [page for page, wanted in readers.items() if role in wanted] for role in absent}
     return {role: pages for role, pages in by_role.items() if pages}
-
-
-def _roles_of(graph: Graph, page: str) -> set[str]:
-    """Return the roles of data that a page, the jobs that it reads and the jobs before these read."""
-    roles, notebooks, waiting = set(declared(page).data), {page}, graph.cells_before(page)
-    while waiting:
-        job = graph.cells[waiting.pop()]
-        roles.update(job.data or declared(job.notebook).data)
-        if job.notebook not in notebooks:
-            notebooks.add(job.notebook)
-            waiting += graph.cells_before(job.notebook)
-    return roles

@@ -97,18 +97,6 @@ def appendix(edition: str) -> dict[str, list[str]]:
     return {} if edition == "full" else meta.get("appendix", {})
 
 
-def _contents(edition: str) -> bytes:
-    """Return the staged table of contents, with the appendix among the pages of each paper where this edition
-    has none."""
-    contents = yaml.safe_load((BOOK / CONTENTS).read_text(encoding="utf-8"))
-    if not appendix(edition):
-        moved = contents.pop("meta", {}).get("appendix", {})
-        for chapter in (page for part in contents.get("parts", []) for page in part["chapters"]):
-            if chapter["file"] in moved:
-                chapter.setdefault("sections", []).extend({"file": page} for page in moved[chapter["file"]])
-    return yaml.safe_dump(contents, sort_keys=False).encode()
-
-
 _REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
 """A heading or a label, in Markdown or in the lines of a notebook's file, which may be a damaged one."""
 
@@ -142,13 +130,19 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     wanted = {f"_extra/{name}": content for name, content in files.items()}
     wanted |= _prose_pages(card, form)
     wanted["_config.yml"] = settings(output_dir.name).encode()
-    wanted[CONTENTS] = _contents(output_dir.name)
+    contents = yaml.safe_load((BOOK / CONTENTS).read_text(encoding="utf-8"))
+    if not appendix(output_dir.name):  # its pages are then among those of each paper
+        moved = contents.pop("meta", {}).get("appendix", {})
+        for chapter in (page for part in contents.get("parts", []) for page in part["chapters"]):
+            if chapter["file"] in moved:
+                chapter.setdefault("sections", []).extend({"file": page} for page in moved[chapter["file"]])
+    wanted[CONTENTS] = yaml.safe_dump(contents, sort_keys=False).encode()
     wanted[REFERENCES.name] = REFERENCES.read_bytes()
     wanted |= _downloads(output_dir)
-    moved = environment(Path(__file__).parent).get_template("moved.html.j2")
+    redirect = environment(Path(__file__).parent).get_template("moved.html.j2")
     redirects = BOOK / "redirects.yml"
     for old, new in (own_yaml.read(redirects) if redirects.is_file() else {}).items():
-        wanted[f"_extra/{old}.html"] = moved.render(address=f"{'../' * old.count('/')}{new}").encode()
+        wanted[f"_extra/{old}.html"] = redirect.render(address=f"{'../' * old.count('/')}{new}").encode()
     wanted |= {name: text.encode() for name, text in page_forms.labs()}
     executed = [page for page in pages if not wanted.keys() & {f"{page}.md", f"{page}.ipynb"}]
     wanted |= _notebook_pages(executed_dir, executed, card, recorded)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -153,12 +153,20 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     # Failing checks are shown above, with what is printed and what follows; of many the audit has the others.
     others = [check for check in result.checks if check.outcome != verdicts.FAILS]
     is_short = len(others) <= MOST_CHECKS and len(result.checks) - len(others) <= MOST_LISTED
+    checks = pd.DataFrame(
+        {
+            "check": [check.name for check in others],
+            "printed": [unbroken(printed_words(check, result.exhibit)) for check in others],
+            "what follows": [unbroken(check.computed) for check in others],
+            "outcome": [marked(check.outcome) for check in others],
+        }
+    )
     numbers_of = "is printed" if origin_of(result.exhibit) == AS_PRINTED else "the repository has"
     details = template.record(
         result,
         entry,
         quotes=description(entry.paper)["prose"].get(entry.id),
-        checks=_checks_table(others, result.exhibit) if is_short else None,
+        checks=Markup(table_html(checks, index=False) if others else "") if is_short else None,
         numbers_of=numbers_of if has_numbers(result.exhibit) else "",
         command=command(result.notebook, result.provenance["profile"]["name"]),
     )
@@ -230,17 +238,6 @@ def printed_words(check: Check, exhibit_id: str) -> str:
     number."""
     words = in_quotes(check.printed, exhibit_id)
     return f"{words} (we ask for {check.asked})" if check.asked else words
-
-
-def _checks_table(checks: Sequence[Check], exhibit_id: str) -> Markup:
-    """Return checks as a table: name, printed, follows, outcome with its mark; empty if there are none."""
-    columns = {
-        "check": [check.name for check in checks],
-        "printed": [unbroken(printed_words(check, exhibit_id)) for check in checks],
-        "what follows": [unbroken(check.computed) for check in checks],
-        "outcome": [marked(check.outcome) for check in checks],
-    }
-    return Markup(table_html(pd.DataFrame(columns), index=False) if checks else "")
 
 
 MOST_OPEN = 100

@@ -110,7 +110,11 @@ def check_superiority(
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
     better = -1 if lower_is_better else 1
-    numbers = {system: better * _number(values[system]) for system in [*ahead, *rivals]}
+    compared = {system: values[system] for system in [*ahead, *rivals]}
+    numbers = {
+        system: better * (value.value if isinstance(value, Printed) else float(value))
+        for system, value in compared.items()
+    }
     if any(map(math.isnan, numbers.values())):
         raise ValueError(f"check {name!r}: a number is not legible, so no order can be checked")
     weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
@@ -126,23 +130,18 @@ def check_superiority(
         else by_rival[strongest].sign
     )
     key = Key.of(name)
-    compared = [values[system] for system in [*ahead, *rivals]]
     order = Check(
         replace(key, what=f"{key.what}: order"),
         claim,
         f"{weakest} {_shown(pair[0], decimals)}, {strongest} {_shown(pair[1], decimals)}",
         {1: HOLDS, -1: FAILS, 0: INCONCLUSIVE}[sign],
         aspect="order",
-        cells=tuple(value.at for value in compared if isinstance(value, Printed) and value.at),
+        cells=tuple(value.at for value in compared.values() if isinstance(value, Printed) and value.at),
     )
     if leads is None:
         return [order]
     whose = f" of {weakest}, the weakest of these," if len(ahead) > 1 and isinstance(leads, Mapping) else ""
     return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, not order_alone, whose)]
-
-
-def _number(value: Printed | float) -> float:
-    return value.value if isinstance(value, Printed) else float(value)
 
 
 def _shown(value: Printed | float, decimals: int) -> str:
