@@ -10,8 +10,6 @@ import pytest
 
 from radeval_lib.study import display
 
-_LEFT_OUT = "<p>The rest of this page is left out: "
-
 
 @pytest.mark.parametrize(
     ("filler", "there", "ends"),
@@ -38,5 +36,4 @@ def test_a_page_of_one_set_ends_where_another_fills_its_role(
     assert bool(shown) == ends
     if ends:
         (html, metadata), _ = shown
-        assert "left out: RadPref, which it reads, is not in the data root." in html.data
-        assert metadata == {display.ENDS_HERE: html.data.removeprefix(_LEFT_OUT).removesuffix(".</p>")}
+        assert metadata[display.ENDS_HERE] in html.data
