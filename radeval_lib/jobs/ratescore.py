@@ -67,7 +67,7 @@ class Training:
     Attributes
     ----------
     scheme : ``iob`` or ``span``.
-    init_model : see :mod:`radeval_lib.models.initial`.
+    init_model : see :mod:`radeval_lib.models.derived`.
     corpus : one of :data:`CORPORA`.
     sentences : training sentences of each source, or all if there are fewer; 0: all.
     """

@@ -12,7 +12,7 @@ _HOMES = {
     "radeval_lib.models.batching": "device_of",
     "radeval_lib.models.masked_language": "MaskedLanguageModel",
     "radeval_lib.models.names": "AFTER_GRAPHS title",
-    "radeval_lib.models.initial": "prepare",
+    "radeval_lib.models.derived": "prepare",
     "radeval_lib.models.ner.schemes": "scheme_of",
     "radeval_lib.models.training": "TrainingSettings train",
 }

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from radeval_lib import atomic, checksums
 from radeval_lib.data.manifests import require_statements, restricted_in
+from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import seeded, well_formed
 from radeval_lib.models.catalog import checksum, revision_of
-from radeval_lib.models.names import UNTRAINED, is_hub_name, is_packaged
+from radeval_lib.models.names import AFTER_GRAPHS, PACKAGED, UNTRAINED, is_hub_name, is_packaged
 from radeval_lib.models.pretrained import ENCODER, pretrained, save_checkpoint, weights
 from radeval_lib.registry import RULES
 
@@ -98,7 +99,8 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
     state: dict[str, Any] = json.loads(tokenizer.backend_tokenizer.to_str()) if tokenizer.is_fast else {}
     if state.get("model", {}).get("type") != "WordPiece":
         where = Path(tokenizer.name_or_path).name
-        raise ModelError("its vocabulary is not WordPiece, so it cannot be trimmed", where)
+        remedy = "Give a model with a fast WordPiece tokenizer, or leave its vocabulary whole."
+        raise ModelError("its vocabulary is not WordPiece, so it cannot be trimmed", where, remedy)
     pieces: dict[str, int] = state["model"]["vocab"]
     distinct = sorted({well_formed(text) for text in texts})
     rows = tokenizer(distinct, verbose=False)["input_ids"] if distinct else []
@@ -182,3 +184,76 @@ def revision(name: str) -> str:
 def digest(where: str) -> str:
     """Return :func:`~radeval_lib.models.catalog.checksum` of what :func:`ready` gave."""
     return checksum(where)
+
+
+# What NER models start from, and models whose heads are drawn at random, the same everywhere.
+
+
+def prepare(
+    name: str,
+    folder: str | Path,
+    *,
+    seed: int,
+    graphs: Sequence[AnnotatedSentence] = (),
+    texts: Iterable[str] = (),
+    device: str = "auto",
+    unfinished: Path | None = None,
+) -> str:
+    """Return the folder or name of what a tagging scheme can be initialized from, made in ``folder`` if need
+    be.
+
+    A trimmed or untrained model that is there already is taken; the training on graphs is done again.
+
+    Parameters
+    ----------
+    name : a model's name, alone or after :data:`UNTRAINED` or :data:`AFTER_GRAPHS`.
+    folder : for a model that has to be made.
+    seed : of random weights, and of the training on graphs.
+    graphs : annotated sentences for :data:`AFTER_GRAPHS`; their ``dev`` split chooses the epoch.
+    texts : all that the model will read, to trim its vocabulary to their pieces; none leaves it whole.
+    device : of that training.
+    unfinished : where that training keeps its last checkpoint.
+    """
+    where, read = Path(folder), list(texts)
+    model = name.removeprefix(UNTRAINED).removeprefix(AFTER_GRAPHS)
+    start = trimmed(model, read, where) if read else model
+    if name.startswith(UNTRAINED):
+        return untrained(start, where, seed)
+    if not name.startswith(AFTER_GRAPHS):
+        return start
+    from radeval_lib.models.ner.schemes import IobScheme
+    from radeval_lib.models.training import TrainingSettings, train
+
+    with seeded(seed):
+        scheme = IobScheme(start, sorted({entity.label.upper() for row in graphs for entity in row.entities}))
+    dev = [row for row in graphs if row.split == "dev"]
+    settings = TrainingSettings(
+        learning_rate=3e-4, head_learning_rate=2e-3, batch_size=8, epochs=2, seed=seed, device=device
+    )
+    train_set = [row for row in graphs if row.split == "train"]
+    train(scheme, train_set, dev, settings, folder=unfinished)
+    scheme.save(where)
+    return str(where)
+
+
+def drawn(role: str, folder: Path) -> str:
+    """Return a model of a role: the packaged encoder, or on it a head that is drawn at random, made in
+    ``folder``. It shows whether the code around models behaves as it did, and is of use for nothing else.
+
+    Parameters
+    ----------
+    role : ``encoder``, ``ner_model`` or ``graph_model``.
+    """
+    from radeval_lib.models.graph.model import GraphModel, GraphSettings
+    from radeval_lib.models.ner.schemes import scheme_of
+
+    target = folder / role
+    if role == "encoder":
+        return PACKAGED
+    if role == "ner_model":
+        scheme_of("iob", PACKAGED).save(target)
+    else:
+        types = ("ANAT-DP", "OBS-DA", "OBS-DP", "OBS-U"), ("located_at", "modify", "suggestive_of")
+        with seeded(0):
+            GraphModel(PACKAGED, GraphSettings(*types)).save(target)
+    return str(target)

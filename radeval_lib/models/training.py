@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import atomic, checksums, provenance
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import IGNORED, device_of
+from radeval_lib.models.batching import IGNORED, device_of, unpadded
 from radeval_lib.models.pretrained import quiet
-from radeval_lib.models.unpadding import unpadded
 
 if TYPE_CHECKING:
     import torch
@@ -142,7 +141,8 @@ def train(
     from transformers import set_seed
 
     if not records or not dev:
-        raise ModelError("no training examples" if dev else "no dev examples", "training")
+        wrong = "no training examples" if dev else "no dev examples"
+        raise ModelError(wrong, "training", "Give data that has some in this split.")
     s = settings or TrainingSettings()
     examples = [task.example(record) for record in records]
     checkpoint = None

@@ -189,7 +189,7 @@ def probe_scores(key: str) -> list[float]:
     key_text = f"{key} of {_PROBED}, over drawn models {_code()} {provenance.package_versions()}"
 
     def scored() -> str:
-        draw = registry.find("radeval_lib.models.initial:drawn")
+        draw = registry.find("radeval_lib.models.derived:drawn")
         with tempfile.TemporaryDirectory() as folder:
             of_models = registry.module(registry.FILLING["metrics"]).metric
             metric = of_models(key, lambda role: draw(role, Path(folder)), "cpu", {})
@@ -219,7 +219,7 @@ def _behaviour(metric: Metric) -> str:
 @lru_cache(maxsize=1)
 def _code() -> str:
     """Return the digest of all code from which metrics, with models or without, take their scores."""
-    homes = {"radeval_lib.models.initial", registry.FILLING["metrics"], *registry.METRICS.values()}
+    homes = {"radeval_lib.models.derived", registry.FILLING["metrics"], *registry.METRICS.values()}
     return dependencies.modules_digest(dependencies.closure(homes))
 
 

@@ -14,7 +14,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.data.roles import load
 from radeval_lib.jobs import oriented_scores
 from radeval_lib.models import catalog
-from radeval_lib.models.initial import drawn
+from radeval_lib.models.derived import drawn
 from radeval_lib.study.profiles import profile
 from tests.full import data_files, models, tiny
 from tests.full.tiny import TinyFull

@@ -15,14 +15,12 @@ from transformers import AutoModel, AutoTokenizer
 
 from radeval_lib.data.records import Document
 from radeval_lib.data.roles import load
-from radeval_lib.errors import FileError, ModelError
+from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import IGNORED, well_formed
-from radeval_lib.models.cache import BlobCache
 from radeval_lib.models.catalog import checksum
 from radeval_lib.models.classifiers import FrozenEncoder, TextClassifier, fit_probe, frozen
-from radeval_lib.models.derived import shallow, trimmed, untrained
+from radeval_lib.models.derived import prepare, shallow, trimmed, untrained
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.initial import prepare
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
 from radeval_lib.models.names import AFTER_GRAPHS, PACKAGED, UNTRAINED, packaged_minilm
 from radeval_lib.models.ner.schemes import FirstPieceScheme, IobScheme
@@ -65,12 +63,6 @@ def test_bfloat16_changes_vectors_little() -> None:
     assert np.abs(rounded - exact).max() > 1e-4
     cosines = (rounded * exact).sum(1) / np.linalg.norm(rounded, axis=1) / np.linalg.norm(exact, axis=1)
     assert cosines.min() > 0.999
-
-
-def test_broken_cache_is_named(tmp_path) -> None:
-    (tmp_path / "cache.sqlite").write_bytes(b"no database, though long enough to be taken for one" * 100)
-    with pytest.raises(FileError, match="unusable cache"):
-        BlobCache(tmp_path, "t")
 
 
 @pytest.fixture

@@ -17,12 +17,16 @@ from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ModelError
 from radeval_lib.models.graph.extraction import ModelExtractor, RecordedGraphs, open_extractor
-from radeval_lib.models.graph.model import GraphModel, GraphSettings, new_model, tally, unit_records
-from radeval_lib.models.graph.word_graphs import (
+from radeval_lib.models.graph.model import (
+    GraphModel,
+    GraphSettings,
     WordGraph,
     counts,
     gold_graph,
     joined_units,
+    new_model,
+    tally,
+    unit_records,
     units,
     within,
 )

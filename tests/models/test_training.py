@@ -18,8 +18,8 @@ from transformers import BertConfig, BertForTokenClassification
 from radeval_lib import provenance
 from radeval_lib.errors import ModelError
 from radeval_lib.models import training
+from radeval_lib.models.batching import pack_sequences, unpadded
 from radeval_lib.models.training import Trained, TrainingSettings, train
-from radeval_lib.models.unpadding import pack_sequences, unpadded
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

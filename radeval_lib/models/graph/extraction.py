@@ -11,8 +11,7 @@ from typing import Any, Protocol, TypeVar
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import device_of
-from radeval_lib.models.graph.model import SETTINGS, GraphModel
-from radeval_lib.models.graph.word_graphs import joined_units
+from radeval_lib.models.graph.model import SETTINGS, GraphModel, joined_units
 from radeval_lib.models.names import RADGRAPH
 from radeval_lib.models.pretrained import check_finite
 from radeval_lib.rules.lexicon.entries import tokenize
@@ -109,7 +108,8 @@ class PackageExtractor:
             self._model = radgraph.RadGraph(model_type=model, cuda=cuda)
         except Exception as error:
             reason = str(error).strip().splitlines()[:1]
-            raise ModelError(f"cannot load {model!r}: {' '.join(reason):.200}", "radgraph") from error
+            wrong = f"cannot load {model!r}: {' '.join(reason):.200}"
+            raise ModelError(wrong, "radgraph", "Check the network and the disk.") from error
         # The package itself refuses missing and unexpected weights (``load_state_dict(..., strict=True)``).
         check_finite(self._model.state_dict(), self.name)
 

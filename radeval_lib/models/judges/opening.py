@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
-from collections.abc import Mapping, Sequence
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
@@ -13,8 +16,9 @@ from urllib.parse import urlsplit
 
 import requests
 
+from radeval_lib import checksums
 from radeval_lib.data.manifests import data_root, require_statements, restricted_in
-from radeval_lib.models.cache import BlobCache, text_key
+from radeval_lib.errors import FileError
 from radeval_lib.models.names import ADDRESSES
 from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import RulesJudge
@@ -163,11 +167,30 @@ def _is_here(host: str) -> bool:
 
 
 class CachedJudge:
-    """A judge whose answers are kept in a folder as they arrive, under hashes of the texts."""
+    """A judge whose answers are kept in one SQLite file as they arrive, under hashes of the texts.
+
+    Answers reveal something of the texts: those about restricted texts belong in the data root. A
+    :class:`~radeval_lib.errors.FileError` if the file is damaged or locked, or the disk is full.
+    """
 
     def __init__(self, judge: Judge, folder: str | Path) -> None:
-        self._judge = judge
-        self._cache = BlobCache(folder, f"judge|{judge.signature}")
+        self._judge, self._path = judge, Path(folder) / "cache.sqlite"
+        self._table = f"t{checksums.of_text(f'judge|{judge.signature}')[:32]}"
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._open() as connection:
+            connection.execute(
+                f"CREATE TABLE IF NOT EXISTS {self._table} (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
+            )
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection, whose changes stay if the block ends without an error."""
+        try:
+            with closing(sqlite3.connect(self._path, timeout=60)) as connection, connection:
+                yield connection
+        except sqlite3.DatabaseError as error:
+            remedy = "See whether its disk is full or another program uses it; else delete it."
+            raise FileError(f"unusable cache ({error})", self._path.name, remedy) from error
 
     @property
     def signature(self) -> str:
@@ -180,8 +203,12 @@ class CachedJudge:
 
         ``keep`` is called once, with all analyses by position.
         """
-        keys = [text_key(f"{len(reference)}:{reference}{candidate}") for reference, candidate in pairs]
-        kept = self._cache.get(set(keys))
+        texts = [f"{len(reference)}:{reference}{candidate}" for reference, candidate in pairs]
+        keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
+        query = f"SELECT value FROM {self._table} WHERE key = ?"
+        with self._open() as connection:
+            rows = ((key, connection.execute(query, [key]).fetchone()) for key in dict.fromkeys(keys))
+            kept: dict[bytes, bytes] = {key: row[0] for key, row in rows if row}
         missing = sorted({key: position for position, key in enumerate(keys) if key not in kept}.values())
 
         def store(analyses: Mapping[int, str]) -> None:
@@ -189,7 +216,8 @@ class CachedJudge:
                 keys[missing[number]]: analysis.encode("utf-8", "surrogatepass")
                 for number, analysis in analyses.items()
             }
-            self._cache.put(new)
+            with self._open() as connection:
+                connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", new.items())
             kept.update(new)
 
         if missing:
@@ -216,7 +244,8 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
         If it is a server, and no statement lets it get what the data root of the environment holds.
     """
     if model and not name.startswith(ADDRESSES):
-        raise JudgeError(f"the judge {name!r} is no server, so that it has no model {model!r}", "judge")
+        wrong = f"the judge {name!r} is no server, so that it has no model {model!r}"
+        raise JudgeError(wrong, "judge", "Leave model out, or give the address of a server.")
     if name == RULES:
         return RulesJudge()
     judge: Judge

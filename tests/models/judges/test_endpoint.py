@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.data.errors import StatementError
+from radeval_lib.errors import FileError
 from radeval_lib.models.catalog import checksum
 from radeval_lib.models.judges.opening import CachedJudge, EndpointJudge, open_judge
 from radeval_lib.rules.judge import RulesJudge
@@ -147,6 +148,12 @@ def test_the_reports_are_not_kept_with_the_answers(tmp_path):
         CachedJudge(judge(url), tmp_path).judge([("secret reference", "secret candidate")])
     content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"secret" not in content
+
+
+def test_a_damaged_cache_is_named(tmp_path):
+    (tmp_path / "cache.sqlite").write_bytes(b"no database, though long enough to be taken for one" * 100)
+    with pytest.raises(FileError, match=r"cache\.sqlite"):
+        CachedJudge(RulesJudge(), tmp_path)
 
 
 def test_reports_are_not_sent_to_another_machine_unless_it_is_named():

@@ -19,31 +19,6 @@ def kinds(reference, candidate):
     return [(error.category, error.significant) for error in judge_pair(reference, candidate).errors]
 
 
-@pytest.mark.parametrize(
-    ("reference", "candidate", "expected"),
-    [
-        ("Small left effusion.", "Small left effusion.", []),
-        ("No effusion.", "Left effusion.", [("a", True)]),
-        ("The lungs are clear.", "Mild bibasilar atelectasis.", [("a", False)]),
-        ("Left effusion.", "", [("b", True)]),
-        ("Left effusion.", "No effusion.", [("b", True)]),
-        ("Left effusion.", "Right effusion.", [("c", True)]),
-        ("Consolidation in the right lower lobe.", "Consolidation in the right lung base.", [("c", False)]),
-        ("Small left effusion.", "Large left effusion.", [("d", True)]),
-        ("Small left effusion.", "Moderate left effusion.", [("d", False)]),
-        ("8 mm nodule in the left upper lobe.", "16 mm nodule in the left upper lobe.", [("d", True)]),
-        ("Left effusion.", "Left effusion, increased.", [("e", True)]),
-        ("Left effusion, increased.", "Left effusion.", [("f", True)]),
-        ("Left effusion, increased.", "Decreased left effusion.", [("e", True), ("f", True)]),
-        ("Right lower lobe pneumonia.", "Right lower lobe consolidation.", []),
-        ("Degenerative changes of the thoracic spine.", "", [("b", False)]),
-        ("", "", []),
-    ],
-)
-def test_categories(reference, candidate, expected):
-    assert kinds(reference, candidate) == expected
-
-
 MIRRORED = {"left": "right", "right": "left", "Left": "Right", "Right": "Left"}
 
 
@@ -198,48 +173,6 @@ def test_an_unknown_observation_is_grave_unless_the_lexicon_says_minor():
     assert not significance("atelectasis").major
 
 
-GALLERY = [
-    ("Mild cardiomegaly.", "The cardiac silhouette is mildly enlarged.", []),
-    ("No pleural effusion.", "Pleural effusion.", ["a: Pleural effusion"]),
-    (
-        "Mild cardiomegaly. Small bilateral pleural effusions.",
-        "Mild cardiomegaly.",
-        ["b: Small pleural effusion (bilateral)"],
-    ),
-    (
-        "No acute findings.",
-        "No acute findings. Small right pneumothorax.",
-        ["a: Small pneumothorax (right)"],
-    ),
-    ("No acute cardiopulmonary process.", "No acute cardiopulmonary process.", []),
-    (
-        "Left lower lobe consolidation consistent with pneumonia.",
-        "Right upper lobe mass.",
-        ["a: Mass (right upper lobe)", "b: Consolidation (left lower lobe), read as pneumonia"],
-    ),
-    ("Mild pulmonary edema.", "Severe pulmonary edema.", ["d: severe instead of mild pulmonary edema"]),
-    (
-        "Stable bibasilar atelectasis without consolidation.",
-        "New right lower lobe consolidation.",
-        ["a: Consolidation (right lower lobe)", "b: Atelectasis (both lung bases)"],
-    ),
-]
-"""The gallery of the RadEval repository (commit e0a3909, MIT): pairs on which metrics diverge."""
-
-
-@pytest.mark.parametrize(("reference", "candidate", "errors"), GALLERY)
-def test_the_gallery_of_radeval(reference, candidate, errors):
-    assert [f"{error.category}: {error.says}" for error in judge_pair(reference, candidate).errors] == errors
-
-
-def test_the_gallery_is_ranked_as_its_authors_say():
-    weighed = [judge_pair(reference, candidate).weighted_errors for reference, candidate, _ in GALLERY]
-    right = [weighed[0], weighed[4]]
-    assert right == [0, 0]
-    assert all(value > 0 for value in weighed if value not in right)
-    assert weighed[5] > weighed[6]  # nothing in common, and a finding of another degree
-
-
 @pytest.mark.parametrize(
     ("item", "other"),
     [
@@ -280,21 +213,6 @@ def test_a_name_that_two_regions_share_is_one_finding():
     heart = f"Stenosis of the left circumflex artery. {small} The left ventricle is dilated."
     assert {category for category, _ in kinds(heart, small)} == {"b"}
     assert not [error for error in judge_pair(heart, small).errors if "pericardial" in error.says]
-
-
-@pytest.mark.parametrize(
-    ("reference", "candidate", "expected"),
-    [
-        ("2 cm nodule.", "5 cm nodule.", [("d", True)]),
-        ("2 cm nodule.", "2.2 cm nodule.", [("d", False)]),
-        ("2 cm nodule.", "20 mm nodule.", []),
-        ("Endotracheal tube 2 cm above the carina.", "Endotracheal tube 5 cm above the carina.", []),
-        ("The lungs are clear.", "The lungs are clear. Normal heart size. No pneumothorax.", []),
-        ("No acute disease.", "The lungs are clear. The bones are intact.", []),
-    ],
-)
-def test_measurements_and_what_is_normal(reference, candidate, expected):
-    assert kinds(reference, candidate) == expected
 
 
 def test_age_and_indication_change_what_matters():
