@@ -153,19 +153,21 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path, progress: bool)
     FetchError
         If nothing came, or not all of it.
     """
-    path = PurePosixPath(entry.path)
+    target = folder / PurePosixPath(entry.path).name
     try:
         if manifest.revision:
             import huggingface_hub
 
-            within = path.relative_to(manifest.name).as_posix()
-            settings = {"repo_type": "dataset", "revision": manifest.revision}
-            return Path(huggingface_hub.hf_hub_download(manifest.hub, within, local_dir=folder, **settings))
+            within = PurePosixPath(entry.path).relative_to(manifest.name).as_posix()
+            path = huggingface_hub.hf_hub_download(
+                manifest.hub, within, repo_type="dataset", revision=manifest.revision, local_dir=folder
+            )
+            return Path(path)
         import pooch  # here, because it sets up progress bars, which the state of files does not need
 
         download = pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT)
-        download(entry.url, str(folder / path.name), None)
-        return folder / path.name
+        download(entry.url, str(target), None)
+        return target
     except OSError as error:  # what requests and the hub raise is one
         response = getattr(error, "response", None)
         reason = type(error).__name__ if response is None else response.status_code

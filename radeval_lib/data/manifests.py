@@ -157,7 +157,7 @@ def names() -> list[str]:
 def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     """Return a manifest from the content of its YAML file."""
     if not isinstance(content, dict):
-        raise ManifestError("a manifest must be a mapping", where)
+        raise ManifestError("a manifest must be a mapping", where, "Write it as `key: value`, line by line.")
     if content.get("reader"):
         closed = content.get("restricted") is not False
         shared = {"restricted": closed, "redistributable": not closed}
@@ -167,7 +167,9 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     except ValidationError as error:
         raise ManifestError(complaint(error, Manifest.__dataclass_fields__), where) from None
     if manifest.name != name:
-        raise ManifestError(f"name {manifest.name!r} is not the file's name {name!r}", where)
+        raise ManifestError(
+            f"name {manifest.name!r} is not the file's, {name!r}", where, "Make them the same."
+        )
     return manifest
 
 
@@ -184,7 +186,8 @@ def load_manifest(name: str) -> Manifest:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ManifestError(f"not readable as YAML ({error})", display_path(path)) from None
+        remedy = "Correct the line that it names."
+        raise ManifestError(f"not readable as YAML ({error})", display_path(path), remedy) from None
     return parse_manifest(name, content, display_path(path))
 
 
@@ -273,9 +276,11 @@ def sending_statements(root: Path) -> list[SendingStatement]:
         try:
             read.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
         except ValidationError as error:
-            raise StatementError(complaint(error), f"{STATEMENTS}/{path.name}") from None
+            remedy = "Give corpus, server, date and signed, and nothing else."
+            raise StatementError(complaint(error), f"{STATEMENTS}/{path.name}", remedy) from None
         except (yaml.YAMLError, TypeError, UnicodeDecodeError):
-            raise StatementError("not a mapping in YAML", f"{STATEMENTS}/{path.name}") from None
+            remedy = "Write it as `key: value`, line by line."
+            raise StatementError("not a mapping in YAML", f"{STATEMENTS}/{path.name}", remedy) from None
     return read
 
 

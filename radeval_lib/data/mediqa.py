@@ -22,8 +22,11 @@ def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> lis
 
     def pair(item: reading.Entry) -> ReportPair:
         sections = (item.text(key) for key in ("findings", "impression", "background"))
-        texts = (mark(section, "mediqa2021_mimic_cxr", restricted) for section in sections)
-        return ReportPair(item.take("study_id", str), *texts, item.take("subject_id", str), group)
+        findings, impression, background = (
+            mark(section, "mediqa2021_mimic_cxr", restricted) for section in sections
+        )
+        name, patient = item.take("study_id", str), item.take("subject_id", str)
+        return ReportPair(name, findings, impression, background, patient, group)
 
     return reading.records(reading.read_objects(path), pair, name="study_id")
 

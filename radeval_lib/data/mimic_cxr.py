@@ -23,7 +23,8 @@ def load_sections(path: Path) -> list[Report]:
     def report(row: reading.Entry) -> Report:
         study = row.take("study", Annotated[str, Field(pattern=r"^s\d+$")])
         sections = (" ".join(row[name].split()) for name in ("findings", "impression"))
-        return Report(study, *(mark(section, NAME, True) for section in sections))
+        findings, impression = (mark(section, NAME, True) for section in sections)
+        return Report(study, findings, impression)
 
     return reading.table(path, ("study", "impression", "findings"), report, name="study")
 
@@ -36,7 +37,8 @@ def load_splits(path: Path) -> dict[str, tuple[str, str]]:
         study, patient = (str(row.take(key, reading.Count)) for key in ("study_id", "subject_id"))
         assignment = patient, row.take("split", Literal["train", "validate", "test"])
         if result.setdefault(f"s{study}", assignment) != assignment:
-            raise FormatError("the study is also in another split or has another patient", row.where)
+            wrong = "the study is also in another split or has another patient"
+            raise FormatError(wrong, row.where, reading.RIGHT_FILE)
     return result
 
 

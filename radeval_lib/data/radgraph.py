@@ -56,7 +56,7 @@ def _sentences(entry: reading.Entry) -> list[AnnotatedSentence]:
         holder = reading.Entry(item[name], f"{item.where}, {name}") if name else item
         entities, relations = _graph(holder, words)
         if any(entity.label not in ENTITY_LABELS for entity in entities):
-            raise FormatError("unknown label", holder.where, f"Labels: {', '.join(ENTITY_LABELS)}.")
+            raise FormatError("unknown label", holder.where, f"Use {', '.join(ENTITY_LABELS)}.")
         sentence = AnnotatedSentence(
             id=f"{entry['key']}/{name}" if name else entry["key"],
             tokens=tuple(mark(word, NAME, True) for word in words),
@@ -126,9 +126,10 @@ def _graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...],
         span: _Span = reading.value(item, _Span, "entity", where)
         start, end = span.start_ix, span.end_ix + 1
         if words[start:end] != span.tokens.split() or not start < end <= len(words) or not span.label:
-            raise FormatError(f"words {start} to {end - 1} of the text are not the entity's tokens", where)
+            wrong = f"words {start} to {end - 1} of the text are not the entity's tokens"
+            raise FormatError(wrong, where, reading.RIGHT_FILE)
         if any(tail not in index for _, tail in span.relations):
-            raise FormatError("a relation to a missing entity", where)
+            raise FormatError("a relation to a missing entity", where, reading.RIGHT_FILE)
         entities.append(Entity(start, end, span.label))
         relations += [Relation(head, index[tail], kind) for kind, tail in span.relations]
     return tuple(entities), tuple(relations)

@@ -31,7 +31,8 @@ Flag = Annotated[int, Field(ge=0, le=1)]
 # Clinical notes are single CSV fields that may pass the 128 KiB that the csv module allows by default.
 csv.field_size_limit(2**27)
 
-CUT_SHORT = "Is the file cut short?"
+CUT_SHORT = "Get the file again: it may be cut short."
+RIGHT_FILE = "Correct it, or check that the file is the one that the manifest describes."
 SAVE_AS_UTF8 = "Save the file as UTF-8."
 _adapter = lru_cache(TypeAdapter)
 
@@ -44,7 +45,8 @@ def value(given: Any, kind: Any, name: str, where: str) -> Any:
         first = error.errors(include_url=False, include_input=False)[0]
         fields = getattr(kind, "__pydantic_fields__", {})
         path = ".".join([name, *(str(part) for part in first["loc"] if part in fields)])
-        raise FormatError(f"{path}: {first['msg'][:1].lower()}{first['msg'][1:]}", where) from None
+        wrong = f"{path}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        raise FormatError(wrong, where, RIGHT_FILE) from None
 
 
 class Entry(dict[str, Any]):
@@ -55,14 +57,14 @@ class Entry(dict[str, Any]):
 
     def __init__(self, content: Any, where: str, at: int = 0) -> None:
         if not isinstance(content, dict):
-            raise FormatError(f"must be an object, not {type(content).__name__}", where)
+            raise FormatError(f"must be an object, not {type(content).__name__}", where, RIGHT_FILE)
         super().__init__(content)
         self.where, self.at = where, at
 
     def take(self, key: str, kind: Any) -> Any:
         """Return the value of ``key``, which must be there, as pydantic reads it as ``kind``."""
         if key not in self:
-            raise FormatError(f"missing key {key!r}; {len(self)} others are there", self.where)
+            raise FormatError(f"missing key {key!r}; {len(self)} others are there", self.where, RIGHT_FILE)
         return value(self[key], kind, key, self.where)
 
     def inner(self, key: str) -> Entry:
@@ -108,7 +110,8 @@ def read_csv(
             f"The first line must name the columns, which are {listed(columns)}.",
         )
     if doubled := [name for name in columns if header.count(name) > 1]:
-        raise FormatError(f"column {doubled[0]!r} is twice in the header", f"{path.name}, line {line}")
+        where = f"{path.name}, line {line}"
+        raise FormatError(f"column {doubled[0]!r} is twice in the header", where, "Rename one of them.")
     names = [name if header.index(name) == at else f"{name}.{at}" for at, name in enumerate(header)]
     for at, (line, cells) in enumerate(rows, start=1):
         where = f"{path.name}, line {line}"
@@ -150,7 +153,8 @@ def decode_json(text: str, kind: type[T], where: str) -> T:
     except ValueError as error:
         raise FormatError(f"not JSON ({error})", where, CUT_SHORT) from None
     if not isinstance(content, kind):
-        raise FormatError(f"must be a JSON {kind.__name__}, not {type(content).__name__}", where)
+        wrong = f"must be a JSON {kind.__name__}, not {type(content).__name__}"
+        raise FormatError(wrong, where, RIGHT_FILE)
     return content
 
 
@@ -191,7 +195,7 @@ def records(
             made = parse(entry)
         except ValueError as error:
             wrong = complaint(error) if isinstance(error, ValidationError) else str(error)
-            raise FormatError(wrong, entry.where) from None
+            raise FormatError(wrong, entry.where, RIGHT_FILE) from None
         for record in made if isinstance(made, list) else [made]:
             first, place = by_key.setdefault(key(record), (record, entry.where))
             if first is not record:

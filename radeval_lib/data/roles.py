@@ -95,7 +95,8 @@ def load(
             f"no source {source!r}", where, f"{meant(dataset, sources)}Sources: {listed(sources)}."
         )
     if root is None:
-        raise RoleError(f"{source!r} needs a data root", where)
+        remedy = "Give --data-root FOLDER, or set RADEVAL_DATA_ROOT."
+        raise RoleError(f"{source!r} needs a data root", where, remedy)
     return _of_role(readers.load(dataset, root, note), role, source, root)
 
 

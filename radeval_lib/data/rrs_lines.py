@@ -29,7 +29,7 @@ def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[R
         if not lines[1]:
             continue
         if not lines[0]:
-            raise FormatError("empty line", f"{findings.name}, line {line}")
+            raise FormatError("empty line", f"{findings.name}, line {line}", reading.CUT_SHORT)
         texts = mark(lines[0], NAME, True), mark(lines[1], NAME, True)
         pairs.append(ReportPair(f"{group}/{findings.name}/{line}", *texts, group=group, split=split))
     return pairs

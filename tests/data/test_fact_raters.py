@@ -39,10 +39,3 @@ def test_counts_are_possible_for_any_draw(
     counted = count_facts(rng, texts, granularity, alike=alike, slips=slips)  # FactCounts refuses the rest
     assert [len(rater) for rater in counted] == [15] * len(granularity)
     assert all(counts.generated >= 1 for rater in counted for counts in rater)
-
-
-def test_same_seed_same_counts() -> None:
-    texts = [TEXT] * 3
-    assert count_facts(np.random.default_rng(5), texts, (0.5,)) == count_facts(
-        np.random.default_rng(5), texts, (0.5,)
-    )
