@@ -64,20 +64,6 @@ def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
     return bound
 
 
-def one_wrong_fact(exact: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean accuracy of ten descriptions of which one has one wrong fact, by how many facts that
-    one has, and whose printed accuracy of Pegasus-CNN it is."""
-    cells = exact[(exact["model"] == "Pegasus-CNN") & (exact["metric"] == "Accuracy")]
-    cells = cells[cells["evaluator"] != "Avg"]
-    rows = []
-    for size in range(2, 8):
-        mean = 1 - 1 / (10 * size)
-        fits = cells[(cells["value"] - mean).abs() <= cells["half_width"] + 1e-9]
-        rows.append((size, mean, ", ".join(fits["evaluator"]) or "–"))
-    columns = ["facts in the one description", "mean accuracy of ten", "fits the printed accuracy of"]
-    return pd.DataFrame(rows, columns=columns)
-
-
 def printed_report() -> tuple[str, str]:
     """Return the report that Figure 1 prints, and its description."""
     parts = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
