@@ -173,6 +173,16 @@ def auc_drawn(
     return pd.DataFrame(aucs, columns=scores.columns)
 
 
+def auc_by_system(
+    scores: pd.DataFrame, wrong: pd.Series, pairs: pd.DataFrame, *, run: Run, name: str
+) -> dict[str, pd.DataFrame]:
+    """Return :func:`auc_drawn` within the pairs of each ``system``; ``pairs`` also has ``case``."""
+    return {
+        str(system): auc_drawn(scores.loc[of], wrong.loc[of], pairs.loc[of, "case"], run=run, name=name)
+        for system, of in pairs.groupby("system").groups.items()
+    }
+
+
 def on_invented_facts(
     metrics: Mapping[str, Metric], facts: Sequence[FactRating], *, run: Run
 ) -> pd.DataFrame:
