@@ -150,7 +150,7 @@ def denied_places(
     Parameters
     ----------
     words : the sentence's n words.
-    found : its places and sides.
+    matches : its places and sides.
     named : for each word, whether it is in the name of a finding; length n.
     """
     ends = {match.first: match.end for match in sorted(matches, key=lambda match: match.end)}

@@ -112,7 +112,7 @@ def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> S
     Parameters
     ----------
     words : the statement's n words.
-    known : the vocabulary, for its cues and links.
+    vocabulary : the vocabulary, for its cues and links.
     flags : what each of the words is.
     """
     size = len(words)

@@ -84,12 +84,6 @@ def test_training_makes_the_analyses_likelier(lora, tmp_path):
     CausalJudge(tmp_path, max_new_tokens=4, device="cpu").judge([("a", "b")])
 
 
-def test_the_role_is_opened_by_name():
-    assert open_judge("rules").judge([("No effusion.", "No effusion.")])[0].endswith("1. No pleural effusion")
-    with pytest.raises(JudgeError, match="another machine"):
-        open_judge("https://judge.example.org/v1")
-
-
 def test_the_profile_full_has_the_settings_that_the_paper_states():
     full = settings(profile("full"))
     tuning = full.tuning(0, "cpu")
