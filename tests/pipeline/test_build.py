@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 import click
-import nbformat
 import pytest
 from papermill.iorw import papermill_io
 
@@ -29,25 +28,6 @@ CELL = """import pandas as pd
 
 run.save({"squares": pd.DataFrame({"n": [number], "square": [number**2]})},
          model=lambda folder: (folder / "kept").write_text(str(number)))"""
-
-FIGURE = """2 + 2
-```
-
-```{code-cell} ipython3
----
-mystnb:
-  figure:
-    name: fig-squares
-    caption: Squares.
----
-import matplotlib.pyplot as plt
-
-plt.plot([1, 4, 9])
-plt.show()
-```
-
-```{code-cell} ipython3
-"""
 
 READS_CELLS = """rows = [kept.tables["squares"].iloc[0].tolist() for kept in run.cells("facts/cell")]
 print([tuple(row) for row in rows])
@@ -68,6 +48,9 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
     assert "2 exhibits: consistent 2" in first.stdout
     page = tiny.build / "_build" / "html" / "notebooks" / "facts" / "one.html"
     assert "consistent" in page.read_text(encoding="utf-8")
+    second = [tiny.build / RESULT.format(name="two", number=2), tiny.build / "executed/facts/two.ipynb"]
+    contents = [path.read_bytes() for path in second]
+    assert str(tiny.path) not in contents[1].decode()
 
     before = _executed(tiny)
     rendered = page.stat().st_mtime_ns
@@ -89,6 +72,7 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
     assert failed.returncode != 0
     assert "notebooks/facts/one.md: code cell 3" in failed.stdout
     assert set(_executed(tiny)) == {"one.failed", "two"}
+    assert [path.read_bytes() for path in second] == contents  # the same inputs give the same bytes
     assert not (tiny.build / "_build" / "html" / "index.html").exists()
     again = tiny.radbook("build", "--dry-run")
     assert "facts/one" in again.stdout
@@ -99,9 +83,8 @@ def test_only_what_changed_is_redone(tiny: TinyRepository) -> None:
 def test_a_cell_that_never_ends_is_stopped(tiny: TinyRepository) -> None:
     profile = tiny.path / "data_manifests" / "profiles" / "embedded.yml"
     settings = profile.read_text(encoding="utf-8")
-    limited = re.sub(r"limits: \{.*\}", "limits: {cell_minutes: 1, start_seconds: 1800}", settings)
-    assert limited != settings
-    profile.write_text(limited, encoding="utf-8")
+    limits = "limits: {cell_minutes: 1, start_seconds: 1800}"
+    profile.write_text(re.sub(r"limits: \{.*\}", limits, settings), encoding="utf-8")
     tiny.write("facts/one", "while True:\n    pass")
     stopped = tiny.radbook("run", "facts/one", "--quiet")
     assert (stopped.returncode, stopped.stderr.count("\n")) == (2, 1)
@@ -109,25 +92,10 @@ def test_a_cell_that_never_ends_is_stopped(tiny: TinyRepository) -> None:
 
 
 @pytest.mark.nightly
-def test_the_same_inputs_give_the_same_bytes(tiny: TinyRepository) -> None:
-    kept = []
-    for _ in range(2):
-        assert tiny.radbook("run", "facts/one", "--quiet").returncode == 0
-        result = tiny.build / RESULT.format(name="one", number=1)
-        kept.append((result.read_bytes(), (tiny.build / "executed/facts/one.ipynb").read_bytes()))
-    assert kept[0] == kept[1]
-    assert str(tiny.path) not in kept[0][1].decode()
-
-
-@pytest.mark.nightly
 def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository) -> None:
+    command, nowhere = tiny.command(["build", "--cores", "1"]), subprocess.DEVNULL
     build = subprocess.Popen(
-        tiny.command(["build", "--cores", "1"]),
-        cwd=tiny.path,
-        env=tiny.environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        command, cwd=tiny.path, env=tiny.environment(), stdout=nowhere, stderr=nowhere, start_new_session=True
     )
     limit = time.monotonic() + 180
     while not any((tiny.build / "executed" / "facts").glob(".part-*")) and time.monotonic() < limit:
@@ -136,12 +104,10 @@ def test_a_killed_build_finishes_when_run_again(tiny: TinyRepository) -> None:
     os.killpg(build.pid, signal.SIGKILL)
     build.wait()
     assert not (tiny.build / "_build" / "html" / "index.html").exists()
-
     again = tiny.radbook("build")
     assert again.returncode == 0, again.stdout + again.stderr
     assert set(_executed(tiny)) == {"one", "two"}
-    for name, number in (("one", 1), ("two", 2)):
-        json.loads((tiny.build / RESULT.format(name=name, number=number)).read_text(encoding="utf-8"))
+    assert (tiny.build / RESULT.format(name="one", number=1)).is_file()
     assert (tiny.build / "_build" / "html" / "notebooks" / "facts" / "two.html").is_file()
 
 
@@ -157,13 +123,9 @@ def test_snakemake_runs_the_same_graph_by_itself(tiny: TinyRepository) -> None:
 def test_a_new_system_takes_a_cell_notebook_a_plan_and_a_section(tiny: TinyRepository) -> None:
     profile = tiny.plan_jobs([2, 3])
     tiny.write("facts/cell", CELL, parameters={"number": 0}, begin="number=number")
-    tiny.write("facts/one", FIGURE + READS_CELLS, declares="cells: [facts/cell]")
-    index = tiny.path / "book" / "index.md"
-    prose = index.read_text(encoding="utf-8")
-    index.write_text(f"{prose}\n{{ref}}`The squares <fig-squares>` are drawn.\n", encoding="utf-8")
+    tiny.write("facts/one", READS_CELLS, declares="cells: [facts/cell]")
     built = tiny.radbook("build")
     assert built.returncode == 0, built.stdout + built.stderr
-    assert not re.findall("^radbook: .*", built.stdout, re.MULTILINE)
     order = "First the 1 of 2 pages", "running facts/two", "To be read: build/embedded", "running facts/cell"
     places = [built.stdout.index(line) for line in order]
     assert places == sorted(places)
@@ -197,42 +159,31 @@ def test_one_papers_pages_can_be_built_alone_and_no_name_reaches_a_shell(tiny: T
 
 def test_bad_input_gets_one_clear_line(tiny: TinyRepository) -> None:
     for arguments in (
-        ["build", "--profile", "nope"],
         ["build", "--only", "fcats"],
         ["build", "--data-root", "/no/such/folder"],
-        ["run", "facts/nope"],
-        ["run", "facts/one", "-p", "colour", "red"],
+        ["run", "facts/one", "-p", "seed", "colour"],
         ["exhibits", "facts.table9"],
     ):
         refused = tiny.radbook(*arguments)
-        assert refused.returncode == 2
-        assert arguments[-1] in refused.stderr or "colour" in refused.stderr
-        assert refused.stderr.count("\n") == 1
-
-
-def _planned(tiny: TinyRepository, *config: str, root: str = "") -> subprocess.CompletedProcess[str]:
-    """Return what Snakemake says by itself, asked for its plan; ``root``: the environment's data root."""
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", "--config", *config]
-    return tiny.run(command, {"RADEVAL_DATA_ROOT": root} if root else {})
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert arguments[-1] in refused.stderr
 
 
 def test_snakemake_by_itself_refuses_what_a_build_refuses(tiny: TinyRepository) -> None:
     profile = tiny.path / "data_manifests" / "profiles" / "public.yml"
     profile.write_text("extends: embedded\nneeds_data_root: true\n", encoding="utf-8")
-    for config in (["profile=public"], ["profile=public", "data_root=/no/such/folder"], ["profile=nope"]):
-        refused = _planned(tiny, *config)
-        assert refused.returncode == 1
-        assert refused.stderr.count("\n") == 1
-    # A dry run of a build says what is missing instead.
-    assert "running facts/one" in _planned(tiny, "profile=public", root=str(tiny.path)).stdout
-    assert "facts/one" in tiny.radbook("build", "--profile", "public", "--dry-run").stdout
+    dry = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", "--config"]
+    for config in (["profile=public", "data_root=/no/such/folder"], ["profile=nope"]):
+        refused = tiny.run([*dry, *config])
+        assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    planned = tiny.run([*dry, "profile=public"], {"RADEVAL_DATA_ROOT": str(tiny.path)})
+    assert "running facts/one" in planned.stdout
 
 
 def test_papermill_reads_a_source_from_any_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     page = ROOT / "notebooks" / "rales" / "nlu_scores.md"
     wanted = papermill_io.read(str(page))
-    assert nbformat.reads(wanted, as_version=4).cells
-    for folder in (ROOT, ROOT / "notebooks", page.parent, ROOT / "book", ROOT.parent):
+    for folder in (ROOT, page.parent, ROOT / "book", ROOT.parent):
         monkeypatch.chdir(folder)
         assert papermill_io.read(os.path.relpath(page)) == wanted
     with pytest.raises(click.ClickException):
@@ -247,12 +198,19 @@ def test_a_run_by_hand_waits_for_no_build_to_write_there(tmp_path: Path) -> None
 
 
 def test_papermill_runs_a_source_by_hand(tiny: TinyRepository) -> None:
-    papermill = str(Path(sys.executable).with_name("papermill"))
-    given = ["-p", "profile", "smoke", "-p", "seed", "3"]
-    done = tiny.run([papermill, "notebooks/facts/one.md", "out.ipynb", *given])
+    def papermill(*parameters: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "papermill", "notebooks/facts/one.md", "out.ipynb"]
+        return tiny.run([*command, *(word for name in parameters for word in ("-p", *name.split("=")))])
+
+    refused = papermill("sede=7")
+    assert refused.returncode != 0
+    assert "Did you mean 'seed'?" in refused.stderr
+    pattern = f"build/**/{RESULT.format(name='one', number=1)}"
+    assert not list(tiny.path.glob(pattern))
+    done = papermill("profile=smoke", "seed=3")
     assert done.returncode == 0, done.stderr
     # Another seed than the build's leaves the build's results alone.
-    (path,) = tiny.path.glob(f"build/**/{RESULT.format(name='one', number=1)}")
+    (path,) = tiny.path.glob(pattern)
     assert path.is_relative_to(tiny.path / "build" / "runs")
     result = json.loads(path.read_text(encoding="utf-8"))
     assert (result["provenance"]["seed"], result["provenance"]["profile"]["name"]) == (3, "smoke")
