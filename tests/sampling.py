@@ -6,7 +6,7 @@ import re
 
 from radeval_lib.papers.exhibits import level_of
 from radeval_lib.study.checks import Check
-from radeval_lib.study.superiority import UNKNOWN, unknown_lead
+from radeval_lib.study.superiority import UNKNOWN, unknown_leads
 
 _INTERVAL = re.compile(r"\[[-+−]?[\d.]+%?, [-+−]?[\d.]+%?\]| ± \d")
 _P_VALUE = re.compile(r"\bp [=<] \d")
@@ -16,7 +16,8 @@ def rests_on_cases(evidence: str, check: Check) -> bool:
     """Return whether what a check found rests on a sample of cases: an interval of data, a p value, or a lead
     that something printed allows to test. What the rounding of given numbers allows is no such interval."""
     if check.aspect == "lead":
-        return UNKNOWN.wording not in check.computed and check.key != unknown_lead("").key
+        (unknown,) = unknown_leads([check.printed])
+        return UNKNOWN.wording not in check.computed and check.key != unknown.key
     if check.low is not None and check.high is not None:
         return level_of(evidence) == "data" and check.low < check.high
     in_words = level_of(evidence) != "printed" and _INTERVAL.search(check.computed)

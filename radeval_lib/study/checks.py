@@ -265,6 +265,8 @@ def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, flo
         raise ValueError(f"check {name!r}: no number is legible, so there is nothing to check")
     inside = [cell.high >= low - _EDGE and cell.low <= high + _EDGE for cell, low, high in legible]
     finding = f"{out_of(sum(inside), len(legible), str)} within bounds"
+    if len(legible) == 1:
+        finding += f", {legible[0][1]:,g} to {legible[0][2]:,g}"
     return check_one_sided(name, claim, finding, not all(inside), cells=[cell for cell, *_ in legible])
 
 

@@ -189,7 +189,10 @@ def judge(
 
     def is_by_reading(rows: Sequence[Check]) -> bool:
         kinds = {discrepancies[row.discrepancy].kind for row in rows if row.discrepancy}
-        return OPEN_CONVENTION in kinds or {HOLDS, FAILS} <= {row.outcome for row in rows}
+        outcomes = {row.outcome for row in rows}  # of several readings, none of which holds, none decides
+        return {HOLDS, FAILS} <= outcomes or (
+            OPEN_CONVENTION in kinds and (len(rows) == 1 or HOLDS in outcomes)
+        )
 
     if outcome != FAILS and still_open and all(map(is_by_reading, still_open)):
         return verdicts.BY_READING

@@ -90,7 +90,7 @@ def check_superiority(
         computed ones give an order only if a lead is established.
     first : what is claimed to be better; where several are, each must be better than every rival.
     others : the rivals; default: all other names.
-    leads : the lead over each rival, by its name, or one for all; None where :func:`unknown_lead` reports it
+    leads : the lead over each rival, by its name, or one for all; None where :func:`unknown_leads` reports it
         once for several comparisons, which leaves the order alone.
     order_alone : whether the sentence only describes its numbers, so that no lead is needed.
     lower_is_better : whether the better value is the lower one.
@@ -148,9 +148,15 @@ def _shown(value: Printed | float, decimals: int) -> str:
     return value.text if isinstance(value, Printed) else f"{float(value):.{decimals}f}"
 
 
-def unknown_lead(claim: str, why: str = UNKNOWN.wording, *, order_alone: bool = False) -> Check:
-    """Return the check that reports, once for all comparisons of a claim, why no lead can be established."""
-    return _lead(Key("every comparison: lead"), claim, {"": Lead(0, why)}, not order_alone)
+def unknown_leads(
+    claims: Iterable[str], why: str = UNKNOWN.wording, *, order_alone: bool = False
+) -> list[Check]:
+    """Return, for each claim in the words of its comparisons, a check that says why no lead can be established."""
+    lead = {"": Lead(0, why)}
+    return [
+        _lead(Key("every comparison: lead", claim), claim, lead, not order_alone)
+        for claim in dict.fromkeys(claims)
+    ]
 
 
 def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: str = "") -> Check:
@@ -170,25 +176,14 @@ def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: 
     return Check(key, claim, words_of_lead, outcome, aspect="lead", needed=needed)
 
 
-def check_no_deficit(name: Key | str, claim: str, finding: str, difference: float, lead: Lead) -> Check:
+def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> Check:
     """Return whether something reaches the level of another.
 
-    Parameters
-    ----------
-    name : the check's key.
-    claim, finding : what the paper says, and what was found, in words.
-    difference : by how much it is above the other: the check holds if that is above 0.
-    lead : of the same difference: the check fails if it is established the other way.
-
-    Raises
-    ------
-    ValueError
-        If the difference is NaN.
+    ``claim`` and ``finding`` are what the paper says, and what was found, in words. The check holds if the
+    lead is established, and fails if it is established the other way: a higher number alone excludes no
+    deficit.
     """
-    if math.isnan(difference):
-        raise ValueError(f"check {name!r}: the difference is not a number")
-    outcome = HOLDS if difference > 0 else FAILS if lead.sign < 0 else INCONCLUSIVE
-    return Check(Key.of(name), claim, finding, outcome)
+    return Check(Key.of(name), claim, finding, {1: HOLDS, 0: INCONCLUSIVE, -1: FAILS}[lead.sign])
 
 
 _ASPECTS = {
