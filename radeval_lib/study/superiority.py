@@ -151,7 +151,7 @@ def _shown(value: Printed | float, decimals: int) -> str:
 def unknown_leads(
     claims: Iterable[str], why: str = UNKNOWN.wording, *, order_alone: bool = False
 ) -> list[Check]:
-    """Return, for each claim in the words of its comparisons, a check that says why no lead can be established."""
+    """Return for each claim, in the words of its comparisons, a check that says why no lead can be shown."""
     lead = {"": Lead(0, why)}
     return [
         _lead(Key("every comparison: lead", claim), claim, lead, not order_alone)
