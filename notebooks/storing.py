@@ -112,7 +112,7 @@ def metrics_of(run: Run, name: str, *, published: bool) -> dict[str, Metric]:
     """Return the metrics that score a set, as they are now, whatever is stored of it; a ParameterError if
     there is no such set."""
     if name not in SETS:
-        raise ParameterError(f"no set {name!r} can be stored", "storing", f"Sets: {', '.join(SETS)}.")
+        raise ParameterError(f"no set {name!r} can be stored", "storing", f"Name one of {', '.join(SETS)}.")
     page = declared(PAGES.get(name, "across/which_judge"))
     keys = PUBLISHED if published else SCORING.get(name, page.metrics)
     # As the released parser, which scores an answer that is malformed.

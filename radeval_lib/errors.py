@@ -159,7 +159,7 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
     allowed = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
     others = tuple(get_origin(kind) or kind for kind in kinds if get_origin(kind) is not Literal)
     if allowed and value not in allowed and not isinstance(value, others):
-        raise error(f"unknown value {value!r}", where, f"Choices: {', '.join(map(str, allowed))}.")
+        raise error(f"unknown value {value!r}", where, f"Choose one of {', '.join(map(str, allowed))}.")
 
 
 class RegistryError(RadevalError):

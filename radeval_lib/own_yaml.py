@@ -24,7 +24,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         content: dict[Any, Any] = super().construct_mapping(node, deep)
         if len(content) < len(node.value):
-            raise yaml.constructor.ConstructorError(None, None, "a key is there twice", node.start_mark)
+            raise yaml.constructor.ConstructorError(None, None, "a key occurs twice", node.start_mark)
         return content
 
 

@@ -51,7 +51,7 @@ def refuse(texts: Iterable[object], reader: str) -> None:
     for text in texts:
         if isinstance(text, str) and text.startswith(_OPEN) and (origin := behind(text)):
             raise PlaceholderError(
-                f"{reader} cannot read {origin.side} {origin.number}, which is recorded as numbers alone",
+                f"{reader} cannot read {origin.side} {origin.number}, which is stored only as numbers",
                 origin.set,
-                "Take the data set itself, from a data root, or use a metric with stored scores.",
+                "Give a data root with the data set, or use a metric with stored scores.",
             )

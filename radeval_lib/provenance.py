@@ -97,7 +97,7 @@ class Reading:
             elif f"cells/{name}" in sources:
                 data |= sources[f"cells/{name}"]
             else:
-                remedy = f"Name something that it has read: {', '.join([*sources, *self.models]) or 'none'}."
+                remedy = f"Name something that the run read: {', '.join([*sources, *self.models]) or 'none'}."
                 raise ResultError(f"{name!r} was not read in this run", remedy=remedy)
         return {"data": dict(sorted(data.items())), "models": dict(sorted(models.items()))}
 

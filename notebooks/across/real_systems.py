@@ -39,7 +39,7 @@ def of_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
     """Return the rows of a system, in the order of studies; an unknown system is a DataError."""
     rows = table[table["system"] == system].sort_values("study")
     if rows.empty:
-        raise DataError(f"no system {system!r}", "system", f"Systems: {listed(table['system'].unique())}.")
+        raise DataError(f"no system {system!r}", "system", f"Use one of {listed(table['system'].unique())}.")
     return rows
 
 

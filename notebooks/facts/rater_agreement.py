@@ -52,7 +52,7 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
     rated = {quantity: rating_matrix(run.load(role)) for quantity, role in RATED.items()}
     if len({tuple(matrix.index.get_level_values("id")) for matrix in rated.values()}) > 1:
         raise DataError(
-            "grades and counts are of different texts", "", "Configure the roles with one data set."
+            "grades and counts rate different texts", "", "Configure the roles with one data set."
         )
     compared = {
         "counted errors less grades": (rated["errors, counted"], rated["grade"]),

@@ -41,7 +41,7 @@ def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
     where = name.removeprefix(model_names.UNTRAINED).removeprefix(SHALLOW)
     if where == IN_DOMAIN or where.startswith((model_names.UNTRAINED, SHALLOW)):
         order = f"{model_names.UNTRAINED}{SHALLOW}NAME"
-        raise ParameterError(f"no encoder {name!r}", "rales, encoders", f"Prefixes stand as in {order}.")
+        raise ParameterError(f"no encoder {name!r}", "rales, encoders", f"Order prefixes as in {order}.")
     if SHALLOW in name:
         where = shallow(where, layers, folder)
     return untrained(where, folder, seed) if name.startswith(model_names.UNTRAINED) else where

@@ -193,7 +193,7 @@ def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[floa
     began = time.process_time()
     settings = {**plan.defaults, **hyperparameters}
     if unknown := sorted(settings.keys() - _KNOWN - _OF_REGIMES):
-        remedy = f"Settings: {', '.join(sorted(_KNOWN | _OF_REGIMES))}."
+        remedy = f"Use one of {', '.join(sorted(_KNOWN | _OF_REGIMES))}."
         raise ParameterError(f"no setting {unknown[0]!r}", f"rales, {plan.task.name}", remedy)
     task, parts = plan.task, plan.sample(draw)
     start = plan.start(draw)

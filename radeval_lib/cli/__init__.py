@@ -81,7 +81,7 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
             raise ParameterError(f"{text!r} is not a setting", "--set", f"Write {metrics[0]}.NAME=VALUE.")
         if owner not in settings:
             raise ParameterError(
-                f"{text!r} is a setting of {owner!r}", "--set", f"Metrics asked for: {', '.join(metrics)}."
+                f"{text!r} is a setting of {owner!r}", "--set", f"Use one of {', '.join(metrics)}."
             )
         if key in settings[owner]:
             raise ParameterError(f"{name!r} is set twice", "--set", "Give one value.")

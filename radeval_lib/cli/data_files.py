@@ -61,7 +61,7 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
 
     if bool(dataset) == every_open:
         raise ParameterError(
-            "name one data set, or give --open", "radbook data fetch", "`radbook data status` lists all."
+            "give one data set or --open", "radbook data fetch", "Run `radbook data status` to list all."
         )
     root = data.data_root(data_root or None) or DATA
     if not every_open:
@@ -70,7 +70,7 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
         raise data.FetchError(
             f"{len(failed)} data sets are not in place: {', '.join(failed)}",
             display_path(root),
-            "Take by hand those that say so, and run it again for the others; what is in place stays.",
+            "Download by hand those that say so, then run the command again; files in place are kept.",
         )
 
 

@@ -46,13 +46,13 @@ def _function(named: str) -> Callable[..., Any]:
     """Return the function that ``FILE.py:NAME`` or ``MODULE:NAME`` names."""
     home, _, name = named.rpartition(":")
     if not home or not name:
-        raise ParameterError("a file or a function is not named", named, _REMEDY)
+        raise ParameterError("the file or the function is missing", named, _REMEDY)
     try:
         module = _imported(home)
     except ParameterError:
         raise
     except (Exception, SystemExit) as error:  # a script may end Python, if it has no `if __name__ == ...`
-        problem = f"{type(error).__name__} while it was imported: {error}"
+        problem = f"importing it raised {type(error).__name__}: {error}"
         raise ParameterError(problem, Path(home).name, "Import it in Python to see where.") from None
     function = getattr(module, name, None)
     if not callable(function):
@@ -135,8 +135,8 @@ def metric_card(
         click.echo(f"{len(frame):,} pairs: {display_path(pairs)}")
         return
     if sum(map(bool, (metric, program, scores))) != 1:
-        remedy = "Give METRIC, --command or --scores, one of them; or --pairs."
-        raise ParameterError("name one metric", "radbook metric-card", remedy)
+        remedy = "Give one of METRIC, --command and --scores, or give --pairs."
+        raise ParameterError("not exactly one metric is given", "radbook metric-card", remedy)
     check_target(output_path, [scores] if scores else [])
     given: Any = metric
     name = ""

@@ -29,7 +29,7 @@ def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, dat
     from radeval_lib.study.sources import read_source
 
     if check and unfreeze:
-        raise click.UsageError("--check and --unfreeze exclude each other.")
+        raise click.UsageError("--check and --unfreeze exclude each other. Give one of them.")
     given = {"profile": profile, "data_root": data_root, "unfreeze": unfreeze, "check": check}
     executed = RUNS / "storing"
     executed.mkdir(parents=True, exist_ok=True)

@@ -92,8 +92,8 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
     folder = _root(root)
     there = [file for file in status(folder, dataset) if file.state != "missing"]
     if not there:
-        remedy = f"`{f'radbook data status {dataset}'.strip()}` says what belongs there."
-        raise FetchError(f"no file of {dataset or 'any data set'} is there", "data root", remedy)
+        remedy = f"Run `{f'radbook data status {dataset}'.strip()}` to see what belongs there."
+        raise FetchError(f"it holds no file of {dataset or 'any data set'}", "data root", remedy)
     for file in there:
         say(f"{file.state:10} {file.path}{': ' + file.detail if file.detail else ''}")
         if file.state == "unrecorded" and not load_manifest(file.dataset).reader:
@@ -101,7 +101,7 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
     if bad := [file.path for file in there if file.state == "mismatch"]:
         remedy = "Remove them and get them again."
         if set(bad) & set(atomic.read_mapping(folder / RECORD)):
-            remedy += f" Where you changed it yourself: remove its line from {RECORD} there."
+            remedy += f" If you changed one yourself, remove its line from {RECORD} there."
         raise ChecksumError(f"{len(bad)} file(s) do not match: {', '.join(bad)}", remedy=remedy)
     return status(folder, dataset)
 
@@ -110,8 +110,8 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
     """Download the files of an open or hub data set that are missing or do not match; return the paths in
     place.
 
-    Of what is not as the manifest states nothing is kept; of a set that is not for download the error lists
-    the steps to get it.
+    A file that differs from its manifest is not kept. If a set cannot be downloaded, the error lists the
+    steps to get it.
     """
     folder, manifest = _root(root), load_manifest(dataset)
     states = {entry.path: _file_status(manifest, entry, folder).state for entry in manifest.files}
@@ -121,7 +121,7 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
         say(f"{dataset}: every file is in place")
     elif not manifest.revision and (closed := [entry.path for entry in wanted if not entry.url]):
         steps = " ".join(manifest.numbered_steps)
-        raise FetchError(f"{closed[0]} is not for download", dataset, f"To get it: {steps}")
+        raise FetchError(f"{closed[0]} cannot be downloaded", dataset, f"To get it: {steps}")
     for entry in wanted:
         hub = f"the hub, {manifest.hub} at {manifest.revision[:7]}"
         say(f"fetching {entry.path} from {hub if manifest.revision else entry.url}")
@@ -175,7 +175,7 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path, progress: bool)
             "Log in with the hub's own command, accept the set's conditions on its page, and try again."
             if manifest.revision
             else f"Check the connection to {urlsplit(entry.url).hostname} and run the command again; or get "
-            f"{entry.url} in another way and give it to `radbook data add {manifest.name} FILE`."
+            f"{entry.url} in another way and pass it to `radbook data add {manifest.name} FILE`."
         )
         raise FetchError(f"download of {entry.path} failed ({reason})", manifest.name, remedy) from None
 
@@ -212,6 +212,6 @@ def _entry_for(path: Path, manifest: Manifest) -> DataFile:
         matches = [entry for entry in matches if PurePosixPath(entry.path).parent.name == folder]
     if len(matches) != 1:
         files = ", ".join(entry.path for entry in manifest.files)
-        remedy = f"Give it the name, and where several share it the folder, of one of these: {files}."
-        raise FetchError(f"{path.name!r} is no one file of {manifest.name!r}", remedy=remedy)
+        remedy = f"Rename it to one of these, with the folder if several share the name: {files}."
+        raise FetchError(f"{path.name!r} does not name exactly one file of {manifest.name!r}", remedy=remedy)
     return matches[0]

@@ -185,7 +185,7 @@ def _vocabulary(corpus: str, texts: Iterable[Text]) -> set[str]:
     """Return the words of a corpus, which must hold something to search for."""
     if not any(True for _ in texts):
         raise DataError(
-            "its files hold nothing, so that nothing can be searched for",
+            "its files are empty, so there is no text to search for",
             corpus,
             "Fetch them again, or remove them from the data root.",
         )

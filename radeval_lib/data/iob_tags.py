@@ -28,7 +28,7 @@ def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
     tags = ["O"] * length
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1], span[2])):
         if not 0 <= start < end <= length:
-            raise ValueError(f"span [{start}, {end}) is empty or leaves the {length} words")
+            raise ValueError(f"span [{start}, {end}) is empty or extends beyond the {length} words")
         if all(tag == "O" for tag in tags[start:end]):
             tags[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
     return tags

@@ -57,7 +57,7 @@ STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 def _within(path: str) -> str:
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-        raise ValueError("leaves the data root")
+        raise ValueError("points outside the data root")
     return path
 
 
@@ -168,7 +168,7 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
         raise ManifestError(complaint(error, Manifest.__dataclass_fields__), where) from None
     if manifest.name != name:
         raise ManifestError(
-            f"name {manifest.name!r} is not the file's, {name!r}", where, "Make them the same."
+            f"the name {manifest.name!r} differs from the file's, {name!r}", where, "Make them the same."
         )
     return manifest
 
@@ -181,7 +181,7 @@ def load_manifest(name: str) -> Manifest:
         raise ManifestError(
             f"unknown data set {plain(name, 60)!r}",
             display_path(DATASETS),
-            f"{meant(name, names())}Data sets: {listed(names())}.",
+            f"{meant(name, names())}Name one of {listed(names())}.",
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -204,10 +204,10 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     if not root.is_dir():
         wrong = "is not a folder" if root.exists() else "does not exist"
     elif root.is_relative_to(BUILD):
-        wrong = "is in build/, which is searched for its texts and removed with them"
+        wrong = "is in build/, which is searched for its texts and cleared"
     if wrong:
         origin = "option" if option else f"environment variable {ENVIRONMENT_VARIABLE}"
-        remedy = "Give another folder, or leave it out to run without it."
+        remedy = "Give another folder, or none to run without data files."
         raise DataRootError(f"data root {given!r} {wrong}", origin, remedy)
     return root
 
@@ -298,6 +298,6 @@ def require_statements(corpora: Sequence[str], model: str, root: Path | None) ->
         raise StatementError(
             f"text of {listed(missing)} may not be sent to the model server {server}",
             f"{STATEMENTS}/ of the data root",
-            "Give a data root without it, a model in a folder, or a statement: a file NAME.yml with corpus, "
+            "Use a data root without it or a model in a folder, or add a statement: NAME.yml with corpus, "
             f"server: {server}, date and signed.",
         )

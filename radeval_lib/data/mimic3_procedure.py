@@ -83,7 +83,7 @@ def load_mapping(path: Path) -> dict[frozenset[str], str]:
         try:
             listed = ast.literal_eval(row["procedure_titles"])
         except (ValueError, SyntaxError):
-            raise FormatError("procedure_titles must be a list of titles", row.where) from None
+            raise FormatError("procedure_titles must be a list", row.where, "Write a Python list.") from None
         code = row.take("LOINC_NUM", reading.Filled)
         return frozenset(reading.value(listed, list[str], "procedure_titles", row.where)), code
 

@@ -67,7 +67,7 @@ def radiology_notes(path: Path) -> Iterator[Note]:
             continue
         row_id, patient = (row.take(key, reading.Count) for key in ("ROW_ID", "SUBJECT_ID"))
         if row_id in seen:
-            raise FormatError("the same ROW_ID is above", row.where, "Remove one of the two rows.")
+            raise FormatError("an earlier row has the same ROW_ID", row.where, "Remove one of the two rows.")
         seen.add(row_id)
         text = RestrictedText(row["TEXT"], "mimic3")
         yield Note(str(row_id), str(patient), " ".join(row["DESCRIPTION"].split()), text)
@@ -159,7 +159,7 @@ def load_rules(path: Path) -> ListRules:
             raise FormatError("unknown pair", entry.where, f"Name one: {', '.join(PAIRS)}.")
         for description in entry.take("descriptions", tuple[str, ...]):
             if descriptions.setdefault(description, pair) != pair:
-                raise FormatError("an examination is under two pairs", entry.where, "Remove it from one.")
+                raise FormatError("an examination is in two pairs", entry.where, "Remove it from one.")
         headers[pair] = entry.take("headers", tuple[str, ...])
     return ListRules(descriptions, headers)
 

@@ -41,7 +41,7 @@ def _document(entry: reading.Entry) -> AnnotatedSentence:
     for token in annotations.iter("Token"):
         (start,), (length,) = _wholes(token, "cs"), _wholes(token, "cl")
         if not 0 < length <= len(text) - start:
-            raise ValueError(f"token at {start} of length {length} leaves the text")
+            raise ValueError(f"token at {start} of length {length} extends beyond the text")
         tokens.append(text[start : start + length])
     entities: list[Entity] = []
     relations: list[Relation] = []
@@ -50,7 +50,7 @@ def _document(entry: reading.Entry) -> AnnotatedSentence:
         entities.append(_entity(relation, "Indicator"))
         for role in relation:
             if role.tag not in ROLES:
-                raise ValueError(f"a role that is none of {', '.join(ROLES)}")
+                raise ValueError(f"a role is none of {', '.join(ROLES)}")
             relations.append(Relation(head, len(entities), role.tag))
             entities.append(_entity(role, role.tag))
     return AnnotatedSentence(element.get("id", ""), tuple(tokens), tuple(entities), tuple(relations))
@@ -68,7 +68,7 @@ def _entity(element: ElementTree.Element, label: str) -> Entity:
     """Return an entity from its token starts ``ts`` and lengths ``tl``, whatever gaps are between."""
     starts, lengths = _wholes(element, "ts"), _wholes(element, "tl")
     if len(starts) != len(lengths) or not any(lengths):
-        raise ValueError(f"{len(starts)} starts and {len(lengths)} lengths of a role's tokens")
+        raise ValueError(f"a role has {len(starts)} token starts but {len(lengths)} lengths")
     spans = [(start, start + length) for start, length in zip(starts, lengths, strict=True) if length]
     return Entity(min(spans)[0], max(end for _, end in spans), label)
 

@@ -47,7 +47,7 @@ def _sentences(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSent
     offset, made = 0, []
     for number, (tokens, spans) in enumerate(zip(sentences, annotated, strict=True)):
         if any(label not in _LABELS for *_, label in spans):
-            raise FormatError("unknown entity type", item.where, f"Types: {', '.join(RATE_TYPES)}.")
+            raise FormatError("unknown entity type", item.where, f"Use one of {', '.join(RATE_TYPES)}.")
         sentence = AnnotatedSentence(
             id=key if len(sentences) == 1 else f"{key}-{number}",
             tokens=tuple(mark(token, NAME, True) for token in tokens),

@@ -85,13 +85,13 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
             remedy = "Give every row a value in each column."
             raise FormatError(f"the column {empty[0]} is empty", row.where, remedy)
         if slashed := [column for column in ("case", "id") if "/" in row[column]]:
-            raise FormatError(f"a slash in {slashed[0]}", row.where, "Put another sign in its place.")
+            raise FormatError(f"{slashed[0]} contains a slash", row.where, "Use another character.")
         if texts.setdefault(f"{case}/{number}", candidate) != candidate:
             remedy = "Rows with one case and id are about one candidate: give each text an id of its own."
-            raise FormatError("another text of a candidate that stands above", row.where, remedy)
+            raise FormatError("an earlier row gives this candidate another text", row.where, remedy)
         if references.setdefault(case, reference) != reference:
             remedy = "A case has one reference: give each reference a case of its own."
-            raise FormatError("another reference of a case that stands above", row.where, remedy)
+            raise FormatError("an earlier row gives this case another reference", row.where, remedy)
         return RatedPair(
             id=f"{case}/{number}",
             reference=mark(reference, name, restricted),

@@ -111,7 +111,7 @@ def read_csv(
         )
     if doubled := [name for name in columns if header.count(name) > 1]:
         where = f"{path.name}, line {line}"
-        raise FormatError(f"column {doubled[0]!r} is twice in the header", where, "Rename one of them.")
+        raise FormatError(f"column {doubled[0]!r} occurs twice in the header", where, "Rename one of them.")
     names = [name if header.index(name) == at else f"{name}.{at}" for at, name in enumerate(header)]
     for at, (line, cells) in enumerate(rows, start=1):
         where = f"{path.name}, line {line}"
@@ -199,7 +199,7 @@ def records(
         for record in made if isinstance(made, list) else [made]:
             first, place = by_key.setdefault(key(record), (record, entry.where))
             if first is not record:
-                raise FormatError(f"the {name} of {place} again", entry.where, "Remove one of them.")
+                raise FormatError(f"the {name} repeats that of {place}", entry.where, "Remove one of them.")
     return [record for record, _ in by_key.values()]
 
 

@@ -75,7 +75,7 @@ def load(name: str, folder: Path | None = None) -> Recording:
     """
     folder = folder or RECORDED
     if not (folder / f"{name}.yml").is_file():
-        raise DataError(f"no set {name!r} is recorded", display_path(folder), f"Name one: {listed(names())}.")
+        raise DataError(f"no set {name!r} is stored", display_path(folder), f"Name one: {listed(names())}.")
     about = own_yaml.read(folder / f"{name}.yml")
     for file, digest in about["tables"].items():
         path = folder / file
@@ -107,10 +107,10 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
     for text in placeholders:
         stored = behind(text)
         if stored is None or stored.side != "candidate":
-            raise DataError("a text that is not recorded", name, "Score texts with the metric itself.")
+            raise DataError("a text has no stored score", name, "Score texts with the metric itself.")
         table = load(stored.set).table
         if name not in table:
-            raise DataError(f"no {name} is recorded", stored.set, f"Score it: `radbook record {stored.set}`.")
+            raise DataError(f"no {name} is stored", stored.set, f"Run `radbook record {stored.set}`.")
         values.append(table.at[stored.number, name])
     return np.array(values, dtype=np.float64)
 
@@ -125,7 +125,7 @@ def records(name: str) -> list[Any]:
     """
     if name not in registry.RECORDINGS:
         remedy = f"Name one: {listed(registry.RECORDINGS)}."
-        raise DataError(f"the recording of {name!r} cannot configure a role", remedy=remedy)
+        raise DataError(f"the stored set {name!r} cannot configure a role", remedy=remedy)
     return list(registry.find(registry.RECORDINGS[name])(load(name)))
 
 

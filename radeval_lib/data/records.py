@@ -102,7 +102,7 @@ class AnnotatedSentence:
 
     def __post_init__(self) -> None:
         if any(entity.end > len(self.tokens) for entity in self.entities):
-            raise ValueError(f"a span leaves the sentence of {len(self.tokens)} tokens")
+            raise ValueError(f"a span extends beyond the sentence of {len(self.tokens)} tokens")
         if any(max(relation.head, relation.tail) >= len(self.entities) for relation in self.relations):
             raise ValueError("a relation joins a missing entity")
 

@@ -63,11 +63,11 @@ def load(
     """
     where = f"role {role!r}"
     if role not in registry.ROLES:
-        raise RoleError(f"unknown role {role!r}", "", f"Roles: {', '.join(registry.ROLES)}.")
+        raise RoleError(f"unknown role {role!r}", "", f"Use one of {', '.join(registry.ROLES)}.")
     if source == SYNTHETIC:
         if not registry.ROLES[role].generator:
-            remedy = "Name a data set, `recorded/` and a stored set, or `absent` for it in the profile."
-            raise RoleError("the generator rates nothing", where, remedy)
+            remedy = "In the profile, name a data set, `recorded/` and a stored set, or `absent`."
+            raise RoleError("the generator has no ratings", where, remedy)
         if size < 1:
             raise RoleError(f"the generator is asked for {size} records", where, "Ask for 1 or more.")
         # No two roles share a report, so that a model is not tried on what it learned.
@@ -82,7 +82,7 @@ def load(
             for record in load(role, part, size=size, seed=seed, root=root, note=note)
         ]
     if source == ABSENT:
-        raise RoleError("it is absent", where, "The page ends before it: only_with_data.")
+        raise RoleError("the profile declares it absent", where, "End the page before it: only_with_data.")
     dataset = dataset_of(source)
     if is_recorded(source):
         recorded = registry.module("radeval_lib.data.recorded")
@@ -132,8 +132,8 @@ def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> l
     files = load_manifest(dataset_of(source)).files
     if is_recorded(source) or (root is not None and all((root / file.path).is_file() for file in files)):
         scales = sorted({record.scale for record in records if isinstance(record, RatedPair)})
-        remedy = f"Scales: {', '.join(scales)}." if scales else "Name another data set."
-        raise RoleError(f"{source!r} holds no record of it", f"role {role!r}", remedy)
+        remedy = f"Choose a scale: {', '.join(scales)}." if scales else "Name another data set."
+        raise RoleError(f"{source!r} has no records for it", f"role {role!r}", remedy)
     raise lack(role, source, root)
 
 
@@ -156,7 +156,7 @@ def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
     names data sets alone."""
     sets = [load_manifest(name) for name in datasets_of(source)]
     named = joined([manifest.title.partition(":")[0] for manifest in sets])
-    wrong = "there only in part and gives no records" if present(source, root) else "not in the data root"
+    wrong = "incomplete and gives no records" if present(source, root) else "not in the data root"
     remedy = f"`radbook data status {sets[0].name}` says how to get it"
     return AbsentDataError(f"{named}, for the role {role!r}, is {wrong}", remedy=remedy)
 

@@ -78,7 +78,7 @@ def require_frozen() -> None:
     says."""
     if freeze()["digest"] != (now := behaviour()):
         raise RadevalError(
-            "the judge is not frozen", FREEZE.name, f"Write its digest there first, with the date: {now}."
+            "the judge is not frozen", FREEZE.name, f"First write its digest there, with a date: {now}."
         )
 
 

@@ -71,7 +71,7 @@ def drawn(
     columns = {str(key): frame[key].to_numpy() for key in frame}
     for key, values in [*columns.items(), ("the ratings", np.asarray(ratings))]:
         if len(values) > 1 and np.ptp(values) == 0:
-            remedy = "Leave it out, or correct what gives it: more cases do not help."
+            remedy = "Leave it out, or correct its source; more cases do not help."
             raise DataError(f"{key}: all {len(values)} values are {values[0]:g}", "the rated pairs", remedy)
     try:
         return resample(

@@ -48,7 +48,7 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
         if self.low is not None and self.high is not None and self.low > self.high:
             raise ValueError(f"low is {self.low} and high is {self.high}")
         if self.log and not (self.low or 0) > 0:
-            raise ValueError(f"low is {self.low}; a logarithmic range begins above 0")
+            raise ValueError(f"low is {self.low}; a logarithmic range must begin above 0")
         return self
 
 
@@ -135,7 +135,7 @@ def cells(profile: Profile) -> list[Cell]:
 def role_of(task: str) -> str:
     """Return the role of data of a task; a TaskError if there is no such task."""
     if task not in TASKS:
-        raise TaskError(f"unknown task {task!r}", "rales", f"Tasks: {', '.join(TASKS)}.")
+        raise TaskError(f"unknown task {task!r}", "rales", f"Choose one of {', '.join(TASKS)}.")
     return TASKS[task]
 
 
@@ -143,6 +143,6 @@ def work(chosen: RalesSettings, task: str, regime: str) -> list[tuple[str, str]]
     """Return tasks and regimes of one job of :data:`FITTING`, in order; ``task`` and ``regime`` may be
     :data:`EVERY`. A :class:`ParameterError` for a regime that the profile does not have."""
     if regime != EVERY and regime not in chosen.regimes:
-        raise ParameterError(f"no regime {regime!r}", "regime", f"Regimes: {', '.join(chosen.regimes)}.")
+        raise ParameterError(f"no regime {regime!r}", "regime", f"Use one of {', '.join(chosen.regimes)}.")
     regimes = chosen.regimes if regime == EVERY else (regime,)
     return [(name, each) for name in (TASKS if task == EVERY else [task]) for each in regimes]

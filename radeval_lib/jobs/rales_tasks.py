@@ -354,7 +354,7 @@ def _checked(parts: Parts, name: str) -> Parts:
         if not rows:
             raise TaskError(f"no record in the {part} part", name, "Give data with all three splits.")
         if not isinstance(rows[0], Document) and not any(row.entities for row in rows):
-            raise TaskError(f"no entity in the {part} part, so nothing can be measured", name)
+            raise TaskError(f"no entity in the {part} part to measure", name, "Give more records.")
     return parts
 
 

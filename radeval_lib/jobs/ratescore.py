@@ -80,9 +80,9 @@ class Training:
     def __post_init__(self) -> None:
         for name, choices in {"scheme": ("iob", "span"), "corpus": CORPORA}.items():
             if (value := getattr(self, name)) not in choices:
-                raise ParameterError(f"unknown {name} {value!r}", NOTEBOOK, f"Choices: {', '.join(choices)}.")
+                raise ParameterError(f"unknown {name} {value!r}", NOTEBOOK, f"Use {' or '.join(choices)}.")
         if self.sentences < 0:
-            raise ParameterError(f"sentences must not be negative: {self.sentences}", NOTEBOOK)
+            raise ParameterError(f"sentences is {self.sentences}", NOTEBOOK, "Give 0 or more.")
 
 
 def trainings(profile: Profile) -> list[Training]:

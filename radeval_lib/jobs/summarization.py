@@ -131,7 +131,7 @@ def training_sets(train_set: str) -> list[str]:
         return list(TRAINED)
     if train_set != ALL and train_set not in TRAINED:
         raise ParameterError(
-            f"no training set {train_set!r}", "train_set", f"Choices: {', '.join((*TRAINED, ALL, EACH))}."
+            f"no training set {train_set!r}", "train_set", f"Use one of {', '.join((*TRAINED, ALL, EACH))}."
         )
     return [train_set]
 
@@ -143,7 +143,7 @@ def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dic
     if system == EVERY:
         return systems
     if system not in systems:
-        raise ParameterError(f"no system {system!r}", "system", f"Systems: {', '.join(systems)}.")
+        raise ParameterError(f"no system {system!r}", "system", f"Use one of {', '.join(systems)}.")
     return {system: systems[system]}
 
 
@@ -201,7 +201,7 @@ def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str
             part = PARTS[int(np.searchsorted(_SHARES, places[record.patient or record.id], side="right"))]
         if part not in parts:
             raise ParameterError(
-                f"unknown split {record.split!r}", f"record {record.id}", f"Splits: {', '.join(PARTS)}."
+                f"unknown split {record.split!r}", f"record {record.id}", f"Use one of {', '.join(PARTS)}."
             )
         parts[part].append(record)
     return parts

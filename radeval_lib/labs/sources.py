@@ -85,7 +85,7 @@ def find(wanted: str) -> Lab:
         if wanted in (str(lab.number), lab.name):
             return lab
     listed = ", ".join(f"{lab.number} {lab.name}" for lab in every)
-    raise NotebookError(f"there is no lab {wanted!r}", remedy=f"Labs: {listed}.")
+    raise NotebookError(f"there is no lab {wanted!r}", remedy=f"Choose one of {listed}.")
 
 
 def title_of(source: Path) -> str:
@@ -209,7 +209,7 @@ def _page(link: re.Match[str]) -> str:
         if f"({link['label']})=\n" in path.read_text(encoding="utf-8"):
             return f"*{link['words'] or title_of(path)}* (`{display_path(path)}`)"
     raise NotebookError(
-        f"a lab links to {link['label']!r}, which is nowhere",
+        f"a lab links to {link['label']!r}, which does not exist",
         "notebooks/labs",
         "Link to a label of a notebook or of the book, `(label)=` before a heading.",
     )

@@ -219,7 +219,7 @@ class Card:
         }
         if len(content) < 5:
             raise MetricError(
-                "the page would replace what is written beside it", target.name, "Name it *.html."
+                "the page would replace a file written beside it", target.name, "Name it *.html."
             )
         for file in content:
             check_target(file)
@@ -308,7 +308,7 @@ def metric_card(
     name = (by_name.get(key).title or key) if key else name or getattr(metric, "__name__", "the metric")
     name = f"{name} (this card)" if not key and name in titles else name
     if plain(name, 60) != name or not name.strip():
-        raise MetricError(f"{name!r} is not a name for a table", "name", "Give a shorter one that prints.")
+        raise MetricError(f"{name!r} cannot name a row of a table", "name", "Give a short printable name.")
     if value_range is not None and not value_range[0] < value_range[1]:
         raise MetricError(f"the range {value_range} is empty", "range", "Give the lower end first.")
     root, sign = root_of(data_root), 1 if higher_is_better else -1

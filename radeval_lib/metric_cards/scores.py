@@ -148,12 +148,12 @@ class _Caller:
         if not self._batched:
             value = self._function(*(side[0] for side in sides))
             if isinstance(value, Sequence | Mapping) or getattr(value, "shape", ()) not in ((), (1,)):
-                problem = f"it gives {type(value).__name__} for a pair, not a number"
-                raise MetricError(problem, "the metric", "Return a number, or say that it is batched.")
+                problem = f"it returns {type(value).__name__} for a pair, not a number"
+                raise MetricError(problem, "the metric", "Return a number, or declare it batched.")
             return [value]
         values = self._function(*map(list, sides))
         if not hasattr(values, "__len__") or len(values) != len(pairs) or isinstance(values, str | Mapping):
-            problem = f"it gives {type(values).__name__}, and not {len(pairs)} scores for {len(pairs)} pairs"
+            problem = f"it returns {type(values).__name__}, not {len(pairs)} scores for {len(pairs)} pairs"
             raise MetricError(problem, "the metric", "Return one number per pair, or leave batched out.")
         return list(values)
 
@@ -199,11 +199,11 @@ def _by_id(frame: pd.DataFrame, where: str) -> dict[str, float]:
     scores: dict[str, float] = {}
     for row, (name, given) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
         if name in scores:
-            raise MetricError(f"a second score of {plain(name, 40)}", f"{where}, row {row}", "Give one.")
+            raise MetricError(f"a second score of {plain(name, 40)}", f"{where}, row {row}", "Give only one.")
         empty = str(given).strip().lower() in ("", "nan", "null", "none")
         try:
             scores[name] = math.nan if empty else float(given)
         except (TypeError, ValueError):
-            remedy = "Leave it empty where the metric fails."
+            remedy = "Leave it empty if the metric fails."
             raise MetricError(f"{given!r:.60} is not a number", f"{where}, row {row}", remedy) from None
     return scores

@@ -87,7 +87,7 @@ class BertScore(Metric):
         depth = int(model.config.num_hidden_layers)
         if self.layer is not None and not 0 <= self.layer <= depth:
             raise MetricError(
-                f"layer {self.layer} of a model of {depth}", "bertscore.layer", f"0 to {depth}."
+                f"layer {self.layer} of a model with {depth}", "bertscore.layer", f"Give 0 to {depth}."
             )
         return pretrained(AutoTokenizer, self.encoder), model
 

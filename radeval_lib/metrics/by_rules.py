@@ -144,7 +144,7 @@ def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
     that reaches beyond the text is a ValueError."""
     marks = [mark for mark in marks if mark.start < mark.end]
     if beyond := [mark for mark in marks if mark.start < 0 or mark.end > len(text)]:
-        raise ValueError(f"a mark from {beyond[0].start} to {beyond[0].end} of {len(text)} characters")
+        raise ValueError(f"mark {beyond[0].start} to {beyond[0].end} exceeds the {len(text)} characters")
     borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
     for start, end in pairwise(borders):
         here = [mark for mark in marks if mark.start <= start and end <= mark.end]

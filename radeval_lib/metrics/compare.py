@@ -338,7 +338,7 @@ def compare_files(
     frame, named, notes = table(Path(path)), dict(systems or {}), list[str]()
     ours = Path(path).name
     if candidates and not named and CANDIDATE in frame:
-        raise MetricError(f"column {CANDIDATE!r}: whose?", ours, "Name it: --system NAME=candidate.")
+        raise MetricError(f"column {CANDIDATE!r} names no system", ours, "Name it: --system NAME=candidate.")
     for name, other in (candidates or {}).items():
         if name in named or f"{CANDIDATE}:{name}" in frame:
             raise MetricError(f"two systems are called {name!r}", "candidates", "Rename one.")
@@ -369,18 +369,18 @@ def _joined(frame: pd.DataFrame, theirs: pd.DataFrame, key: str, ours: str, wher
     """Return the rows of another file in the order of our file, by the column ``key`` of ids, if any."""
     if len(theirs) != len(frame):
         problem = f"{len(theirs)} rows, but {ours} has {len(frame)}"
-        raise MetricError(problem, where, "Give a row for each.")
+        raise MetricError(problem, where, "Give every file the same rows.")
     if key:  # as texts: a number of JSON lines is one of CSV too
         ids, other = frame[ID].map(str), theirs[key].map(str)
         if ids.duplicated().any() or set(ids) != set(other):
             doubled = ids.duplicated().any() or other.duplicated().any()
-            problem = f"column {key!r} names a row twice" if doubled else f"other ids than {ours} has"
+            problem = f"column {key!r} names a row twice" if doubled else f"its ids differ from {ours}'s"
             raise MetricError(problem, where, "Give every row an id of its own, the same in all files.")
         theirs = theirs.set_axis(other).loc[ids].reset_index(drop=True)
     for name in frame.columns.intersection(theirs.columns).difference([CANDIDATE, ID]):
         differs = (frame[name].map(str) != theirs[name].map(str)).to_numpy()
         if differs.any():
-            problem = f"column {plain(str(name), 30)!r} is not that of {ours}"
+            problem = f"column {plain(str(name), 30)!r} differs from that of {ours}"
             remedy = "Put the rows in the same order, give both files a column `id`, or rename the column."
             raise MetricError(problem, f"{where}, row {int(differs.argmax()) + 1}", remedy)
     return theirs
@@ -402,7 +402,7 @@ def _table_of(
         systems = None
     frame, names = references, [str(name) for name in references.columns]
     if len(set(names)) < len(names):
-        raise MetricError("two columns have one name", "references", "Rename one.")
+        raise MetricError("two columns have the same name", "references", "Rename one.")
     heads = (f"{CANDIDATE}:", *(f"{metric}:" for metric in metrics))
     every = dict.fromkeys(name.partition(":")[2] for name in names if name.startswith(heads))
     alone = {CANDIDATE: CANDIDATE} if CANDIDATE in names else {}
@@ -410,11 +410,11 @@ def _table_of(
     shown = listed(name for name in names if re.fullmatch(r"[\w.:-]{1,30}", name))
     hint = f"Name each column of candidates: --system NAME=COLUMN. Columns: {shown}."
     if not columns:
-        raise MetricError("no system", "systems", hint)
+        raise MetricError("no system is given", "systems", hint)
     for name, column in columns.items():
         if not isinstance(name, str) or plain(name, 80) != name or name in FLOOR:
             raise MetricError(
-                f"{name!r} is not a name for a table", "systems", "Give a short text that prints."
+                f"{name!r} cannot name a row of a table", "systems", "Give a short printable name."
             )
         scored = any(f"{metric}:{name}" in names for metric in metrics)
         if column not in names and not (scored and column == f"{CANDIDATE}:{name}"):
@@ -508,7 +508,7 @@ def _given(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> _Mea
         if (bad := ~np.isfinite(numbers)).any():
             where = f"column {plain(column, 60)!r}, row {int(bad.argmax()) + 1}"
             remedy = "Give a finite number in every row, or leave the row out."
-            raise MetricError("the score is missing, or no finite number", where, remedy)
+            raise MetricError("the score is missing or not finite", where, remedy)
         tables[system] = np.column_stack([numbers, np.ones(len(numbers))])
     about: dict[str, Any] = {"value": "mean"}
     with suppress(MetricError):  # a name of the user's own

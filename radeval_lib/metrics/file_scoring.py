@@ -322,8 +322,8 @@ def _results(
     try:
         yield from parallel(jobs)
     except TerminatedWorkerError:
-        remedy = "Where memory was short, give a smaller number."
-        raise MetricError("a process that scores was ended from outside", "workers", remedy) from None
+        remedy = "If memory was short, give a smaller number."
+        raise MetricError("a scoring process was killed", "workers", remedy) from None
 
 
 def chunks(path: Path) -> Iterator[Chunk]:
@@ -341,7 +341,7 @@ def chunks(path: Path) -> Iterator[Chunk]:
     for frame, share in _lines(path):
         columns = columns or [*frame.columns]
         if later := [name for name in frame.columns if name not in columns]:
-            problem = f"a column {plain(str(later[0]), 30)!r}, which rows before it lack"
+            problem = f"column {plain(str(later[0]), 30)!r} is missing from earlier rows"
             remedy = "Give every row the same columns."
             raise MetricError(problem, f"{path.name}, row {start} or later", remedy)
         yield Chunk(start, frame, share)
@@ -368,7 +368,7 @@ def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
     except UnicodeDecodeError:
         content = path.read_bytes()
         if content.startswith(_ZIP):
-            problem = "a workbook or an archive, not a text"
+            problem = "a workbook or an archive, not a text file"
             raise MetricError(problem, path.name, "Save it as CSV.") from None
         # The stream decodes in blocks, so its position is not that of the sign.
         before = re.split("[\ud800-\udfff]", content.decode("utf-8", "surrogateescape"), maxsplit=1)[0]
@@ -396,7 +396,7 @@ def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str
         for number, row in enumerate(cells_left, start=1):
             if len(row) != len(columns):
                 problem = f"{len(row)} values for {len(columns)} columns"
-                raise MetricError(problem, f"{where}, row {number}", "Quote texts with separators.")
+                raise MetricError(problem, f"{where}, row {number}", "Quote texts that contain separators.")
             yield dict(zip(columns, row, strict=True))
 
     cells_left = cells()
@@ -439,7 +439,7 @@ def check_target(target: Path, sources: Iterable[Path] = ()) -> None:
     if not target.parent.is_dir():
         raise MetricError(f"no folder {target.parent.name!r}", target.name, "Make it, or name another.")
     if any(target.exists() and source.exists() and target.samefile(source) for source in sources):
-        raise MetricError("input and output are one file", target.name, "Give another name to the output.")
+        raise MetricError("input and output are the same file", target.name, "Give the output another name.")
 
 
 def row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:

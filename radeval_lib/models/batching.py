@@ -19,7 +19,7 @@ def device_of(device: str) -> torch.device:
     import torch
 
     if device not in ("auto", "cpu", "cuda"):
-        raise ModelError(f"unknown device {device!r}", "device", "Choices: auto, cpu, cuda.")
+        raise ModelError(f"unknown device {device!r}", "device", "Choose auto, cpu or cuda.")
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():

@@ -77,7 +77,7 @@ def load(name: str) -> ModelCard:
     format."""
     path = MODELS / f"{name}.yml"
     if not path.is_file():
-        remedy = f"Models: {', '.join(names())}."
+        remedy = f"Name one of {', '.join(names())}."
         raise ModelError(f"no model is described as {name!r}", display_path(MODELS), remedy)
     try:
         return ModelCard(name=name, **own_yaml.read(path))

@@ -54,7 +54,7 @@ class Encoder:
         self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
         self.dimension = int(self.model.config.hidden_size)
         if max_tokens > (positions := getattr(self.model.config, "max_position_embeddings", 0)) > 0:
-            raise ModelError(f"max_tokens is {max_tokens}", "encoder", f"The model has {positions} places.")
+            raise ModelError(f"max_tokens is {max_tokens}", "encoder", f"Give at most {positions}.")
         self.precision = precision_of(self.device, precision)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -127,7 +127,7 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
         if not hub_answers():
             if not isinstance(try_to_load_from_cache(where, "config.json", revision=revision), str):
                 wrong = "not on this machine, and the hub cannot be reached"
-                remedy = f"Give the folder of a copy, or {PACKAGED!r} where any encoder will do."
+                remedy = f"Give the folder of a copy, or {PACKAGED!r} if any encoder will do."
                 raise ModelError(wrong, f"model {where}", remedy)
             source["local_files_only"] = True
     try:
@@ -146,7 +146,7 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
 
 def _check_vocabulary(tokenizer: Any, config: Any, name: str) -> None:
     """Check that a tokenizer has about as many tokens as the model has vectors, and its padding."""
-    remedy = "Give a folder in which both are of one model."
+    remedy = "Give a folder in which both belong to one model."
     size = getattr(config, "vocab_size", None)
     if isinstance(size, int) and not 0 <= size - len(tokenizer) <= max(_SPARE[0], _SPARE[1] * size):
         wrong = f"the tokenizer has {len(tokenizer):,} tokens, the model vectors for {size:,}"
@@ -188,7 +188,7 @@ def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
         if not any(fnmatchcase(key.removeprefix(prefix), pattern) for pattern in patterns)
     ]
     if missing:
-        wrong = f"weights are missing, or of another shape: {listed(missing, 50)}"
+        wrong = f"weights are missing, or have another shape: {listed(missing, 50)}"
         raise ModelError(wrong, f"model {where}", "Copy the folder again, whole.")
     check_finite(model.state_dict(), where)
     for module in use.idle:  # so that no random number of theirs is saved

@@ -86,7 +86,7 @@ def _table(exhibit_id: str) -> Table:
     key = exhibit(exhibit_id).paper
     tables = description(key)["tables"]
     if exhibit_id not in tables:
-        remedy = f"{meant(exhibit_id, tables)}Tables: {', '.join(tables)}."
+        remedy = f"{meant(exhibit_id, tables)}Name one of {', '.join(tables)}."
         raise PrintedError(f"no printed table for {exhibit_id!r}", display_path(file_of(key)), remedy)
     return tables[exhibit_id]
 
@@ -139,7 +139,7 @@ def printed(exhibit_id: str) -> pd.DataFrame:
 def require_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
     """Refuse, as :class:`PrintedError`, columns that a printed table does not have."""
     if unknown := [name for name in names if name not in frame]:
-        remedy = f"{meant(unknown[0], frame)}Columns: {', '.join(map(str, frame))}."
+        remedy = f"{meant(unknown[0], frame)}Use one of {', '.join(map(str, frame))}."
         raise PrintedError(f"no column {unknown[0]!r}", remedy=remedy)
 
 

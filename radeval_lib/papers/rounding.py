@@ -47,7 +47,7 @@ def rounding_range(
         signs[position] = np.sign(float(function(nudged)) - centre)
     ends = [float(function(values - signs * steps)), float(function(values + signs * steps)), centre]
     if np.isnan(ends).any():
-        raise ValueError("no value: leave out cells that are not legible, and those that make it undefined")
+        raise ValueError("no value at the printed inputs; leave out illegible and undefined cells")
     return Estimate(centre, min(ends), max(ends))
 
 

@@ -61,7 +61,7 @@ def notebook_name(given: str) -> str:
     if bare not in notebooks():
         close = get_close_matches(bare, notebooks(), n=5, cutoff=0.4) or list(notebooks())
         problem = f"unknown notebook {plain(given, 60)!r}"
-        raise NotebookError(problem, display_path(NOTEBOOKS), f"Notebooks: {listed(close)}.")
+        raise NotebookError(problem, display_path(NOTEBOOKS), f"Name one of {listed(close)}.")
     return bare
 
 
@@ -85,7 +85,7 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
         raise ParameterError("its parameters are not plain values", notebook, remedy) from None
     for name, text in given.items():
         if name not in values:
-            raise ParameterError(f"unknown parameter {name!r}", notebook, f"Parameters: {', '.join(values)}.")
+            raise ParameterError(f"unknown parameter {name!r}", notebook, f"Use one of {', '.join(values)}.")
         value: Any = text
         wanted: type[Any] = type(values[name])
         if wanted is not str:
@@ -176,7 +176,7 @@ def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
     if given := str(parameters["output_dir"]):
         output_dir = Path(given).resolve()
         if BUILD not in output_dir.parents:
-            remedy = "papermill itself writes anywhere."
+            remedy = "Give a folder below build/, or run papermill itself."
             raise ParameterError(f"output_dir {given!r} is not below build/", notebook, remedy)
     name = notebook if cell is None else f"{notebook}/{cell.slug}"
     return RunFolders(output_dir, name, is_cell=cell is not None)

@@ -113,8 +113,8 @@ def with_claims(source: str, card: pd.DataFrame) -> str:
 
     def filled(wanted: re.Match[str]) -> str:
         if (key := wanted[1]) not in PAPERS:
-            listed = f"Papers: {', '.join(PAPERS)}."
-            raise NotebookError(f"a page asks for the claims of no paper {key!r}", remedy=listed)
+            listed = f"Name one of {', '.join(PAPERS)}."
+            raise NotebookError(f"a page asks for the claims of the unknown paper {key!r}", remedy=listed)
         return claims_table(card, PAPERS[key], up="../notebooks/")
 
     return _CLAIMS.sub(filled, source)

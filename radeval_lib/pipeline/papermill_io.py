@@ -27,7 +27,7 @@ class JupytextHandler(LocalHandler):
         if not Path(path).is_file():
             name = "/".join(PurePath(path).with_suffix("").parts[-2:])
             raise click.ClickException(
-                f"there is no file {path} seen from this folder. Give its absolute path, or call "
+                f"there is no file {path} below this folder. Give its absolute path, or call "
                 f"`radbook run {name}`, which works from anywhere."
             )
         return str(nbformat.writes(read_source(Path(path))))

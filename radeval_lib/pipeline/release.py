@@ -63,7 +63,7 @@ def refuse_out_of_date(profile: Profile) -> None:
     """
     for name, metrics in recordings.of_edition(profile.roles.values(), profile.needs_data_root).items():
         if stale := recordings.out_of_date(name, metrics):
-            remedy = f"`radbook record {name}` scores it again; of a frozen set, see data_manifests/recorded."
+            remedy = f"Run `radbook record {name}`; for a frozen set, see data_manifests/recorded."
             raise ReleaseError(f"stored scores are out of date: {listed(stale)}", name, remedy)
 
 
@@ -84,7 +84,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     mark, corpora = output_dir / IN_REACH, restricted_in(data_root)
     reached = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
     if gone := sorted(set(reached) - set(corpora)):
-        problem = f"{listed(gone)} was in reach of this build, and cannot be searched for"
+        problem = f"{listed(gone)} was available to this build but cannot be searched for"
         raise ReleaseError(problem, "--data-root", "Name the folder that holds it.")
     book.search(output_dir, data_root)
     top = steps.book_folder(output_dir)

@@ -91,7 +91,7 @@ def planned_of(profile: Profile, notebook: str) -> list[Cell]:
     if cells := list(dict.fromkeys(cell for cell in made if cell.notebook == notebook)):
         return cells
     raise ParameterError(
-        f"profile {profile.name!r} plans no cell of {notebook!r}",
+        f"profile {profile.name!r} has no job of {notebook!r}",
         f"notebooks/{notebook}.md",
         "Correct the profile's `experiments`, or take another notebook.",
     )
@@ -194,7 +194,7 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     """
     facts = check(where, cell, profile)
     if missing := facts.get(MISSING_DATA):
-        raise AbsentDataError(missing, f"its cell {cell.slug} of {cell.notebook}")
+        raise AbsentDataError(missing, f"its job {cell.slug} of {cell.notebook}")
     tables = {}
     for name, types in facts["tables"].items():
         numbers = [column for column, kind in types.items() if kind != "str"]
@@ -216,9 +216,9 @@ def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
         facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
         sums, _ = dict(facts["sha256"]), dict(facts["tables"])
     except FileNotFoundError:
-        raise ResultError(f"the job {cell.slug} was not run yet", display_path(where), remedy) from None
+        raise ResultError(f"the job {cell.slug} has not been run yet", display_path(where), remedy) from None
     except (ValueError, KeyError, TypeError):
-        words = "this job is cut short or of another version"
+        words = "its results are cut short or of another version"
         raise ResultError(words, display_path(where / FACTS), remedy) from None
     for name, digest in sums.items():
         if not (path := where / name).is_file() or checksums.of_file(path) != digest:

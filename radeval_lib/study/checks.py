@@ -153,7 +153,7 @@ def check_value(
     if possible is not None:  # rounding alone may reach beyond it
         low, high = max(low, min(value, possible[0])), min(high, max(value, possible[1]))
     if any(map(math.isnan, (value, low, high))):
-        raise ValueError(f"check {name!r}: what was computed is not a number, so it agrees with nothing")
+        raise ValueError(f"check {name!r}: the computed value is not a number, so it agrees with nothing")
     # One digit more than printed, but none of a number that has no more, as one printed elsewhere.
     exact = low == high and abs(value - round(value, cell.decimals)) < _EDGE
     places = decimals if decimals is not None else cell.decimals + (cell.decimals > 0 and not exact)
@@ -222,7 +222,7 @@ def check_setting(paper: str, setting: str) -> Check:
     rows = released("settings").query("paper == @paper and setting == @setting")
     if len(rows) != 1:
         raise PrintedError(
-            f"no setting {setting!r} of {paper}", "settings.csv", "Give one that the table has."
+            f"no setting {setting!r} for {paper}", "settings.csv", "Give one that the table has."
         )
     stated, released_value = rows[["paper_says", "code_has"]].iloc[0]
     try:  # 2e-5 is 0.00002

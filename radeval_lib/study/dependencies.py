@@ -91,7 +91,7 @@ def _names(tree: ast.AST) -> Iterator[str]:
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             if node.level:
-                raise SyntaxError("a relative import, where the whole name is wanted")
+                raise SyntaxError("a relative import; write the module's full name")
             imported |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
             yield from (f"{node.module}.{name.name}" for name in node.names)
     for node in nodes:  # an attribute comes before the name in it

@@ -112,14 +112,14 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
         circle = f"profiles extend each other in a circle: {' -> '.join((*extended, name))}"
         raise ProfileError(circle, folder, "Remove one `extends`.")
     if name not in names():  # also if it names a file elsewhere
-        raise ProfileError(f"unknown profile {name!r}", folder, f"Profiles: {', '.join(names())}.")
+        raise ProfileError(f"unknown profile {name!r}", folder, f"Name one of {', '.join(names())}.")
     path = PROFILES / f"{name}.yml"
     try:
         values: dict[str, Any] = own_yaml.read(path) or {}
     except yaml.YAMLError as error:
         raise ProfileError(f"this is not YAML: {' '.join(str(error).split())}", display_path(path)) from None
     if not isinstance(values, dict):
-        raise ProfileError("this is not a mapping of keys", display_path(path))
+        raise ProfileError("this is not a mapping of keys", display_path(path), "Write `key: value` lines.")
     if "name" in values:
         raise ProfileError("unknown key 'name'", display_path(path), "A profile is named by its file.")
     base = values.pop("extends", None)
@@ -155,7 +155,7 @@ def profile(name: str) -> Profile:
         raise ProfileError(complaint(error, Profile.model_fields), where, f"Keys: {keys}, extends.") from None
     for part in ("roles", "sizes"):
         if unknown := sorted(set(getattr(made, part)) - set(ROLES)):
-            remedy = f"{meant(unknown[0], ROLES)}Roles: {', '.join(ROLES)}."
+            remedy = f"{meant(unknown[0], ROLES)}Use one of {', '.join(ROLES)}."
             raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, remedy)
     sets = {folder: [path.stem for path in sorted(folder.glob("*.yml"))] for folder in (RECORDED, DATASETS)}
     given = {role: source for role, source in made.roles.items() if source not in (SYNTHETIC, ABSENT)}

@@ -244,12 +244,12 @@ def of_placeholders(metric: Metric, given: Sequence[str] = ()) -> Metric:
         for name in {candidate.set for candidate in candidates.values()}:
             columns = recorded.load(name).about["columns"]
             if metric.name not in columns:
-                raise DataError(f"no {metric.name} is recorded", name, f"`radbook record {name}` scores it.")
+                raise DataError(f"no {metric.name} is stored", name, f"Run `radbook record {name}`.")
             kept = columns[metric.name]["settings"]
             if any(value != kept.get(key) for key, value in settings_of(metric).items() if key in given):
                 stated = ", ".join(f"{key} {value}" for key, value in kept.items())
-                words = f"{metric.name} is recorded with other settings"
-                raise DataError(words, name, f"These are recorded: {stated or 'none'}.")
+                words = f"{metric.name} is stored with other settings"
+                raise DataError(words, name, f"Use the stored ones: {stated or 'none'}.")
         texts = [pairs[row][1] for row in candidates]
         scores = recorded.column(texts, metric.name).tolist() if texts else []
         return dict(zip(candidates, scores, strict=True))
@@ -295,7 +295,7 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
         if case == ours.number:
             return theirs
     raise DataError(
-        "a pair that is not recorded: a placeholder beside another text than its own reference",
+        "a pair without a stored score: a placeholder paired with another text than its reference",
         "stored scores",
         "Score a candidate against its own reference, or the texts themselves.",
     )

@@ -177,7 +177,7 @@ def judge(
     if kind in (verdicts.EXPERIMENT, verdicts.IMPLEMENTED):
         return kind
     if not checks:
-        raise ResultError("a result without a check earns no verdict", remedy="Leave it unrecorded instead.")
+        raise ResultError("a result without a check earns no verdict", remedy="Add one, or do not record it.")
     counts = Counter((check.key, check.reading) for check in checks)
     if doubled := sorted(str(key) for (key, _), count in counts.items() if count > 1):
         raise ResultError(f"two checks are called {doubled[0]!r}", remedy="Give each check a key of its own.")
@@ -254,9 +254,9 @@ def with_discrepancies(
         names = [name for name, entry in entries.items() if explains(entry, exhibit_id, evidence, check)]
         if len(names) > 1:
             raise ResultError(
-                f"{check.name!r} has the discrepancies {' and '.join(names)}",
+                f"{check.name!r} matches the discrepancies {' and '.join(names)}",
                 display_path(file_of(key)),
-                "Let one of them alone name the check.",
+                "Let only one of them name the check.",
             )
         if names and check.outcome == FAILS:
             outcome = INCONCLUSIVE if entries[names[0]]["kind"] in _CONTRADICTS_NOTHING else FAILS
@@ -474,7 +474,7 @@ def hand_over(run: Run, headline: str, *, rests_on: Sequence[str], **given: Any)
     """Record the numbers of a headline for the front page: :meth:`~.page_runs.PageRun.headline`."""
     entry = headlines().get(headline)
     if entry is None or entry.notebook != run.notebook:
-        words = f"headline {headline!r} is none of {run.notebook!r}"
+        words = f"headline {headline!r} does not belong to {run.notebook!r}"
         raise ResultError(words, HEADLINES.name, "Name the page under `notebook`.")
     fields = {key: given.pop(key) for key in HandedOver.model_fields if key in given}
     made = HandedOver(**fields, texts=given, provenance=run.provenance(rests_on))
@@ -482,7 +482,7 @@ def hand_over(run: Run, headline: str, *, rests_on: Sequence[str], **given: Any)
         f"{entry.text} {entry.line}".format(**made.texts)
     except KeyError as error:
         words = f"headline {headline!r} asks for {error}"
-        raise ResultError(words, HEADLINES.name, "Hand a text of that name over.") from None
+        raise ResultError(words, HEADLINES.name, "Hand over a text of that name.") from None
     _write(run.results_dir / f"headline_{headline}.json", made.model_dump())
 
 

@@ -145,7 +145,7 @@ class Run:
             job = cells.planned_of(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
             if (where := self._kept(job).model) is None:
                 source = f"notebooks/{job.notebook}.md"
-                raise NotebookError(f"its job {job.slug} kept no model", source, "Give `run.save` its model.")
+                raise NotebookError(f"its job {job.slug} kept no model", source, "Pass it to `run.save`.")
         else:
             where = filling.ready(name, self.output_dir / "models", self.seed)
         self.reading.note_model(role, name, filling.digest(where), filling.revision(name))
@@ -294,7 +294,7 @@ class Run:
         if role not in fillers:
             where = display_path(PROFILES / f"{self.whole_profile.name}.yml")
             words = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
-            raise ProfileError(words, where, f"It configures: {', '.join(fillers)}.")
+            raise ProfileError(words, where, f"Use one of {', '.join(fillers)}.")
         if kind == "data" and "+" in fillers[role]:  # as far as it is there: what is shown of it says so
             return self._filling("data").present(fillers[role], self.data_root) or fillers[role]
         return fillers[role]
@@ -361,13 +361,13 @@ def begin_cell(
     settings = profiles.profile(profile)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         words = f"seed must be a whole number from 0, not {seed!r}"
-        raise ParameterError(words, notebook, "0 takes the profile's.")
+        raise ParameterError(words, notebook, "Give 0 to use the profile's seed.")
     # papermill only warns of such a parameter: the run would pass for one with the defaults.
     names = sources.parameters(sources.source_cells(notebook)[0])
     injected = [cell for cell in sources.executed_cells() or [] if cell.startswith(sources.INJECTED)]
     for name in (name for cell in injected for name in sources.parameters(cell)):
         if name not in names:
-            remedy = f"{meant(name, names)}Parameters: {', '.join(names)}."
+            remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
             raise ParameterError(f"unknown parameter {name!r}", notebook, remedy)
     # Here and in libraries that are loaded later.
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))
@@ -398,7 +398,7 @@ def begin_cell(
     if not os.environ.get(STAGE):
         if not (build := atomic.lock(run.output_dir / BUILD_LOCK, shared=True)):
             remedy = "Wait for it to end, or give another output_dir."
-            raise NotebookError("a build writes here", display_path(run.results_dir), remedy)
+            raise NotebookError("a build is writing here", display_path(run.results_dir), remedy)
         build.close()
     for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
         path.unlink()

@@ -97,7 +97,7 @@ def _declared(path: Path, text: str) -> Declared:
         raise NotebookError(
             f"the front matter is wrong: {' '.join(lines[1:3]) or lines[0]}",
             display_path(path),
-            f"Under `study:` there can be lists of names ({lists}) and `trains: true`.",
+            f"Under `study:`, give lists of names ({lists}) and `trains: true`, if any.",
         ) from None
 
 
@@ -112,13 +112,13 @@ def code_cells(lines: list[str]) -> Iterator[slice]:
             yield slice(_after_options(lines, start, number), number)
             start = None
     if start is not None:
-        raise NotebookError("a code cell has no end", f"line {start}", "Close it by ```.")
+        raise NotebookError("a code cell has no end", f"line {start}", "Close it with ```.")
 
 
 def _after_options(lines: list[str], first: int, last: int) -> int:
     if first < last and lines[first] == "---":
         if "---" not in lines[first + 1 : last]:
-            raise NotebookError("options of a cell have no end", f"line {first + 1}", "Close them by `---`.")
+            raise NotebookError("a cell's options have no end", f"line {first + 1}", "Close them with `---`.")
         first = lines.index("---", first + 1) + 1
     while first < last and (lines[first].startswith(":") or not lines[first].strip()):
         first += 1

@@ -111,7 +111,7 @@ def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str
     """Return one of :data:`KINDS`: which words a result may use, by its data and whose instrument computed
     it; a ResultError where the evidence is of no known kind."""
     if evidence not in EVIDENCE:
-        raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Evidence: {', '.join(EVIDENCE)}.")
+        raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Use one of {', '.join(EVIDENCE)}.")
     if evidence == "synthetic" or instrument == OURS:
         return EXPERIMENT
     if evidence == "definition":

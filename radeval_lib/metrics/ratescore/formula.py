@@ -180,7 +180,7 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
         content = yaml.safe_load(text)  # JSON is YAML
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         problem = f"neither YAML nor JSON ({str(error).splitlines()[0]})"
-        raise MetricError(problem, path.name, "Write it as weights.yml has one of its sets.") from None
+        raise MetricError(problem, path.name, "Write it like a set in weights.yml.") from None
     weights = from_mapping(content, path.name)
     return replace(weights, name=f"{path.name}@{checksums.of_text(text)[:12]}")
 

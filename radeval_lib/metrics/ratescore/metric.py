@@ -115,8 +115,8 @@ class RaTEScore(Metric):
         )
         types = {label.partition("-")[2] for label in getattr(tagger, "labels", []) if label != "O"}
         if unknown := sorted(types - set(TYPES)):
-            problem = f"the tagger has the type {unknown[0]!r}"
-            raise MetricError(problem, "ratescore.ner_model", f"Types: {', '.join(TYPES)}.")
+            problem = f"the tagger has the unknown type {unknown[0]!r}"
+            raise MetricError(problem, "ratescore.ner_model", f"Give one of {', '.join(TYPES)}.")
         return tagger
 
     @cached_property

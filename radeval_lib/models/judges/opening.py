@@ -72,13 +72,13 @@ class EndpointJudge:
             host = None
         if not host:
             remedy = "For example http://127.0.0.1:8000/v1."
-            raise JudgeError(f"{self.url!r} is not an http address without a query", "endpoint", remedy)
+            raise JudgeError(f"{self.url!r} is no http address, or has a query", "endpoint", remedy)
         if host != self.send_to and not _is_here(host):
-            wrong = f"{host} is another machine, and reports are not sent there"
-            remedy = f"If these reports may leave this machine, say send_to={host!r}."
+            wrong = f"{host} is another machine, so no reports are sent there"
+            remedy = f"If these reports may leave this machine, give send_to={host!r}."
             raise JudgeError(wrong, "endpoint", remedy)
         if not self.model:
-            remedy = "Put the name by which the server knows it behind the address, after #."
+            remedy = "Append the server's name for it to the address, after #."
             raise JudgeError("the server's model has no name", "endpoint", remedy)
 
     @property
@@ -143,7 +143,7 @@ class EndpointJudge:
                     continue
                 if response.status_code != 200:
                     wrong = f"the server answers {response.status_code} {response.reason}"
-                    remedy = "See that the path and the model's name are the server's."
+                    remedy = "Check the path and the model's name."
                     raise JudgeError(wrong, self.url, remedy)
                 choice = response.json()["choices"][0]
                 answer = choice["text"] if released else choice["message"]["content"]
@@ -156,7 +156,7 @@ class EndpointJudge:
                     return answer
                 failure = "the answer is empty"
         wrong = f"no usable answer in {self.tries} tries; the last: {failure}"
-        raise JudgeError(wrong, self.url, "See that the server runs.")
+        raise JudgeError(wrong, self.url, "Check that the server is running.")
 
 
 def _is_here(host: str) -> bool:
@@ -189,7 +189,7 @@ class CachedJudge:
             with closing(sqlite3.connect(self._path, timeout=60)) as connection, connection:
                 yield connection
         except sqlite3.DatabaseError as error:
-            remedy = "See whether its disk is full or another program uses it; else delete it."
+            remedy = "Check whether the disk is full or another program uses it; if neither, delete it."
             raise FileError(f"unusable cache ({error})", self._path.name, remedy) from error
 
     @property
@@ -244,7 +244,7 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
         If it is a server, and no statement lets it get what the data root of the environment holds.
     """
     if model and not name.startswith(ADDRESSES):
-        wrong = f"the judge {name!r} is no server, so that it has no model {model!r}"
+        wrong = f"the judge {name!r} is not a server, so it takes no model {model!r}"
         raise JudgeError(wrong, "judge", "Leave model out, or give the address of a server.")
     if name == RULES:
         return RulesJudge()

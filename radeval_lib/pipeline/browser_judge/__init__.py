@@ -95,7 +95,7 @@ def runtime() -> dict[str, bytes]:
     content = path.read_bytes()
     if base64.b64encode(hashlib.sha512(content).digest()).decode() != pin["sha512"]:
         remedy = f"Remove it and run {command()}."
-        raise BrowserJudgeError("its SHA-512 is not the one that is pinned", display_path(path), remedy)
+        raise BrowserJudgeError("its SHA-512 differs from the pinned one", display_path(path), remedy)
     files = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as packed:
         for name in pin["files"]:

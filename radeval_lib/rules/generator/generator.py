@@ -102,7 +102,7 @@ def report_at(
         raise SyntheticError(
             f"no examination {next((pair for pair in pairs if pair not in protocols_by_key), 'at all')}",
             "modality_anatomy",
-            f"Known: {listed((' '.join(pair) for pair in protocols_by_key), 1200)}.",
+            f"Choose one of {listed((' '.join(pair) for pair in protocols_by_key), 1200)}.",
         )
     check_choice(style, Style | None, "style", SyntheticError)
     if style is None:

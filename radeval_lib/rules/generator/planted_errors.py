@@ -78,7 +78,7 @@ def _ordered(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
         raise SyntheticError(
             f"unknown category of error {unknown[0]!r}",
             "errors",
-            f"Categories: {', '.join(CATEGORY_SHARES)}.",
+            f"Choose from {', '.join(CATEGORY_SHARES)}.",
         )
     return sorted(errors, key=lambda kind: _ORDER.index(kind[0]))
 
