@@ -263,7 +263,7 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
             chosen.add(ledger()[given].notebook)
         else:
             near = get_close_matches(given, [*folders, *notebooks(), *ledger()], n=3) or folders
-            remedy = f"Give a folder, a notebook or an exhibit. Nearest: {listed(near)}."
+            remedy = f"Give a folder, a notebook or an exhibit. Near it: {listed(near)}."
             raise ParameterError(f"no pages called {given!r}", "--only", remedy)
     return chosen
 

@@ -96,7 +96,7 @@ class PackageExtractor:
     def __init__(self, model: str, *, device: str) -> None:
         self.name = f"{RADGRAPH}{model}"
         if model not in PACKAGE_MODELS:
-            raise ModelError(f"unknown model {model!r}", "radgraph", f"Use {' or '.join(PACKAGE_MODELS)}.")
+            raise ModelError(f"unknown model {model!r}", "radgraph", f"Models: {', '.join(PACKAGE_MODELS)}.")
         if importlib.util.find_spec("radgraph") is None:
             raise ModelError("the package radgraph is not installed", self.name, "Run: pip install radgraph")
         radgraph: Any = importlib.import_module("radgraph")

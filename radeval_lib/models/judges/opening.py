@@ -72,7 +72,7 @@ class EndpointJudge:
             host = None
         if not host:
             remedy = "For example http://127.0.0.1:8000/v1."
-            raise JudgeError(f"{self.url!r} is no http address, or has a query", "endpoint", remedy)
+            raise JudgeError(f"{self.url!r} is not an http address without a query", "endpoint", remedy)
         if host != self.send_to and not _is_here(host):
             wrong = f"{host} is another machine, so no reports are sent there"
             remedy = f"If these reports may leave this machine, give send_to={host!r}."
@@ -244,7 +244,7 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
         If it is a server, and no statement lets it get what the data root of the environment holds.
     """
     if model and not name.startswith(ADDRESSES):
-        wrong = f"the judge {name!r} is not a server, so it takes no model {model!r}"
+        wrong = f"the judge {name!r} is no server, so it takes no model {model!r}"
         raise JudgeError(wrong, "judge", "Leave model out, or give the address of a server.")
     if name == RULES:
         return RulesJudge()
