@@ -26,16 +26,15 @@ _DISPLACED = ".displaced"  # in a part: the folder that stood at the target, whi
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """Yield a path to write a file to, which takes the place of ``target`` when the block ends without an
-    error."""
+    """Yield a path to write to, which replaces ``target`` if the block ends without an error."""
     with new_files(target) as (path,):
         yield path
 
 
 @contextmanager
 def new_files(*targets: Path) -> Iterator[list[Path]]:
-    """Yield paths to write, which become ``targets``, all in one folder, when the block ends without an
-    error; none is moved before all are on the disk."""
+    """Yield paths in one folder, which replace ``targets`` if the block ends without an error. None is moved
+    before all are on the disk."""
     with _part(targets[0].parent) as part:
         paths = [part / target.name for target in targets]
         yield paths
@@ -48,8 +47,8 @@ def new_files(*targets: Path) -> Iterator[list[Path]]:
 
 @contextmanager
 def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
-    """Yield an empty folder, which becomes ``target`` when the block ends without an error; without
-    ``replace``, a filled folder that another process has put there meanwhile stays instead."""
+    """Yield an empty folder, which becomes ``target`` if the block ends without an error. Without
+    ``replace``, a filled folder that another process has put there meanwhile is kept."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with _part(target.parent) as part:
         path = part / target.name
@@ -69,7 +68,7 @@ def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def scratch(folder: Path) -> Iterator[Path]:
-    """Yield a folder for passing use in ``folder``, made if needed; a rename moves what is done to its
+    """Yield a temporary folder in ``folder``, made if needed, from which a rename moves finished work to its
     place."""
     folder.mkdir(parents=True, exist_ok=True)
     with _part(folder) as part:
@@ -77,14 +76,14 @@ def scratch(folder: Path) -> Iterator[Path]:
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write ``text`` as UTF-8, whole or not at all; the folder above is made."""
+    """Write ``text`` as UTF-8, whole or not at all; missing parent folders are made."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with new_file(target) as path:
         path.write_text(text, encoding="utf-8")
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
-    """Return the content of a JSON file of notes, which may be lost; empty if it is missing or damaged."""
+    """Return the content of a JSON file of notes; empty if the file is missing or damaged."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -113,7 +112,7 @@ def clear(folder: Path) -> None:
 
 
 def discard(*places: Path) -> None:
-    """Remove files, folders and links, as far as they are there; not what a link leads to."""
+    """Remove files, folders and links if they exist, but not the targets of links."""
     for path in places:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -122,8 +121,8 @@ def discard(*places: Path) -> None:
 
 
 def lock(path: Path, *, shared: bool = False) -> TextIO | None:
-    """Return a file, made if needed, that this process holds alone, or with others that share it, until it
-    closes it or ends; None if another process holds it. An OSError if the file system has no locks."""
+    """Return a file, made if needed, that this process holds alone or shared until it closes it or ends; None
+    if another process holds it. Raises OSError if the file system has no locks."""
     path.parent.mkdir(parents=True, exist_ok=True)
     stream = path.open("a+", encoding="utf-8")
     try:

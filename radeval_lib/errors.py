@@ -19,8 +19,8 @@ R = TypeVar("R")
 
 
 def plain(text: str, longest: int) -> str:
-    """Return ``text`` on one line of at most ``longest`` characters, from 9, its middle left out if it is
-    longer.
+    """Return ``text`` on one line of at most ``longest`` (9 or more) characters; a longer text loses its
+    middle.
 
     Control characters and what else does not print (line breaks, escape sequences of terminals, signs that
     turn the direction of writing) are written as escapes.
@@ -35,8 +35,8 @@ def plain(text: str, longest: int) -> str:
 
 
 def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
-    """Return names for a message, joined by commas: as many as fit into ``longest`` characters, and how many
-    more there are; each is cut at ``each`` characters."""
+    """Return names joined by commas: as many as fit into ``longest`` characters, then how many more there
+    are. Each name is cut at ``each`` characters."""
     every = [plain(str(name), each) for name in names]
     shown: list[str] = []
     for name in every:
@@ -48,13 +48,13 @@ def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
 
 
 def meant(name: object, choices: Iterable[object]) -> str:
-    """Return the nearest of the known names, as a question with a space behind it; empty if none is near."""
+    """Return a question that suggests the nearest choice, followed by a space; empty if none is near."""
     near = get_close_matches(str(name), [str(choice) for choice in choices], n=1)
     return f"Did you mean {near[0]!r}? " if near else ""
 
 
 def naming_keywords(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a call with an unknown keyword say, as a TypeError, which are known and which may be meant."""
+    """Make a call with an unknown keyword raise a TypeError that lists and suggests keywords."""
     parameters = list(signature(function).parameters)
 
     @wraps(function)
@@ -72,7 +72,7 @@ _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def complaint(error: ValidationError, choices: Iterable[str] = ()) -> str:
-    """Return pydantic's first complaint and its location; nothing of the input but the names of its keys.
+    """Return pydantic's first complaint with its location. It repeats nothing of the input but names of keys.
 
     An unknown key comes before a missing one, which it may be, misspelt; it is named with the nearest of the
     ``known`` keys, and of those that are missing beside it.
@@ -139,7 +139,7 @@ _REMEDIES = {
 
 
 def of_system(error: OSError) -> FileError:
-    """Return an error of the operating system as a RadevalError; only the last part of a path is named."""
+    """Return an operating-system error as a RadevalError that names only the last part of a path."""
     name = error.filename2 or error.filename
     where = Path(str(name)).name if name else ""
     return FileError(
@@ -150,8 +150,8 @@ def of_system(error: OSError) -> FileError:
 
 
 def check_choice(value: object, choices: Any, where: str, error: type[RadevalError]) -> None:
-    """Refuse, as ``error``, a value that a Literal type does not list; of a union with one, also where the
-    value is of none of its other types.
+    """Raise ``error`` for a value that a Literal type does not list. In a union, a value of another member
+    type is accepted.
 
     ``where`` names the setting. A type without a Literal refuses nothing.
     """
@@ -179,11 +179,11 @@ class ProfileError(RadevalError):
 
 
 class ParameterError(RadevalError):
-    """A notebook parameter that the notebook does not have, or of the wrong type."""
+    """An unknown parameter of a notebook, or one of the wrong type."""
 
 
 class ResultError(RadevalError):
-    """A recorded result that is cut short, stale or not of its format."""
+    """A stored result that is cut short, stale or malformed."""
 
 
 class TaskError(RadevalError):
@@ -203,6 +203,6 @@ class ModelError(RadevalError):
 
 
 class NotebookError(RadevalError):
-    """A notebook that does not exist, or one of whose cells failed."""
+    """A notebook that does not exist, or with a cell that failed."""
 
     longest = (300, 80, 1500)

@@ -30,8 +30,7 @@ _LAYOUT = re.compile(
 
 
 def without_layout(text: str) -> list[str]:
-    """Return the text between the headings and categories of an analysis, or of a prompt that lists the
-    categories."""
+    """Return the text of an analysis, or of a prompt, without its headings and categories."""
     return [part for part in map(str.strip, _LAYOUT.split(text)) if part]
 
 
@@ -72,13 +71,13 @@ class Entry(NamedTuple):
 
 
 def category_letter(mark: str) -> str:
-    """Return the letter of the category that a line is marked with: ``a`` to ``f``, or ``1`` to ``6``."""
+    """Return the letter, ``a`` to ``f``, of the category that marks a line (also as ``1`` to ``6``)."""
     return LETTERS[DIGITS.index(mark)] if mark in DIGITS else mark
 
 
 def entries(analysis: str) -> Iterator[Entry]:
-    """Yield the errors and matched findings that an analysis names. Errors may stand behind their category's
-    count, or each on a numbered line below it; such lines above any category are left out."""
+    """Yield the errors and matched findings that an analysis names. Errors may follow their category's count,
+    or be numbered lines below it. Such lines above any category are skipped."""
     for section in SECTIONS:
         body = analysis.partition(f"[{section}]:")[2].partition("\n[")[0]
         letter = ""

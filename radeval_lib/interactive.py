@@ -11,7 +11,7 @@ from IPython.display import HTML
 
 
 def as_data(content: Any) -> str:
-    """Return content that a script of the page reads, as an element of HTML.
+    """Return content as an HTML element that a script of the page reads.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def as_data(content: Any) -> str:
 
 
 def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
-    """Return a table whose rows, HTML cell by cell, are data: the page shows the rows with the typed words;
+    """Return a table with HTML rows as data. The page shows the rows that contain the typed words;
     ``example`` is such a word."""
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     return HTML(
@@ -38,8 +38,7 @@ def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: s
 
 
 def pair_of_lists(content: Mapping[str, Any]) -> HTML:
-    """Return two lists of entities whose types can be chosen, and the RaTEScore that the page works out from
-    them.
+    """Return two lists of entities with selectable types; the page computes their RaTEScore.
 
     ``content``: ``reference`` and ``candidate``, lists of (text, type); ``cosines``, one row per entity of
     the reference; ``types`` and their ``names``; ``weights`` and ``penalties``, by type and type.

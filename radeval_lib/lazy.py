@@ -8,8 +8,8 @@ from typing import Any
 
 
 def names_of(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a package's ``__getattr__``: ``homes`` has, by module, the names that the package takes from
-    it."""
+    """Return a package's ``__getattr__``; ``homes`` lists, for each module, the names that the package takes
+    from it."""
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 
     def find(name: str) -> Any:

@@ -90,7 +90,7 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Report a RadevalError, or what the system refuses, in one line on stderr and exit with status 2."""
+    """Report a RadevalError or an operating-system error in one line on stderr and exit with status 2."""
 
     @wraps(command)
     def guarded(*args: Any, **kwargs: Any) -> Any:

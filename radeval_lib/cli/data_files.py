@@ -111,8 +111,8 @@ class Count(NamedTuple):
 
 
 def printed_counts(manifest: Manifest) -> list[Count]:
-    """Return every count that papers print about a data set, in the manifest's order: a number of a
-    quotation, or rows of a table."""
+    """Return every count that papers print about a data set, from quotations and tables, in the manifest's
+    order."""
     from radeval_lib.papers.printed_numbers import printed, quoted
 
     counts = []
@@ -146,7 +146,7 @@ def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
 @click.option("--dry-run", is_flag=True, help="List it and stop.")
 @one_line_errors
 def data_purge(dry_run: bool) -> None:
-    """Remove every build and run below build/ that had restricted data in reach; data files stay, and so does
+    """Remove every build and run below build/ that could read restricted data. Data files are kept, and so is
     what papermill wrote elsewhere."""
     from radeval_lib.pipeline import release
 

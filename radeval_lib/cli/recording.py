@@ -19,7 +19,7 @@ from radeval_lib.paths import NOTEBOOKS, ROOT, RUNS
 @data_root_option
 @one_line_errors
 def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, data_root: str) -> None:
-    """Store what every metric says of public SETS (default: all), as data_manifests/recorded has it."""
+    """Store the scores of public SETS (default: all) by every metric in data_manifests/recorded."""
     import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError

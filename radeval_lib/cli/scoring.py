@@ -98,8 +98,7 @@ def score(
 
 
 def progress_line(unit: str) -> Callable[[int, float], None]:
-    """Return a function that shows how many are done, and the time left by the share that is done, on one
-    line of standard error."""
+    """Return a function that shows, on one line of standard error, how many are done and the time left."""
     # The speed is that of the last calls: rows kept from an interrupted run pass at another one.
     recent = deque([(time.monotonic(), 0.0)], maxlen=20)
 

@@ -18,11 +18,11 @@ class ManifestError(DataError):
 
 
 class ChecksumError(DataError):
-    """A file whose size or SHA-256 is not the one that its manifest states."""
+    """A file with another size or SHA-256 than its manifest states."""
 
 
 class FormatError(DataError):
-    """A data file that is not of the format that its loader reads; names the file and the row."""
+    """A data file that is not of the format that its loader reads; it names the file and the row."""
 
 
 class FetchError(DataError):
@@ -39,7 +39,7 @@ class AbsentDataError(RoleError):
 
 
 class StatementError(DataError):
-    """A statement that is not of its format, or none that lets text of a data set be sent to a server."""
+    """A malformed statement, or none that allows text of a data set to be sent to a server."""
 
 
 class RestrictedTextError(DataError, TypeError):

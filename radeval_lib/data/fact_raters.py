@@ -44,8 +44,8 @@ class Description:
 
 
 def draw_descriptions(rng: np.random.Generator, reports: int, overlaps: Sequence[float]) -> list[Description]:
-    """Return one description a report and model; ``overlaps`` has for each model the probability that it says
-    a statement of the reference."""
+    """Return one description per report and model. ``overlaps`` has, for each model, the probability that it
+    states what the reference states."""
     drawn = []
     for report in range(reports):
         length = int(rng.integers(*REFERENCE_LENGTH, endpoint=True))

@@ -83,8 +83,8 @@ def _file_status(manifest: Manifest, entry: DataFile, root: Path | None) -> File
 
 
 def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileStatus]:
-    """Check every file that is there; a file with no checksum to compare gets its own recorded, except a
-    table of one's own, which its owner edits.
+    """Check every file that exists. A file without a checksum gets its own recorded, unless it is your own
+    table, which you may edit.
 
     After all checks, the error names the files that do not match; they belong to the user and are not
     removed.
@@ -107,8 +107,7 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
 
 
 def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = print) -> list[Path]:
-    """Download the files of an open or hub data set that are missing or do not match; return the paths in
-    place.
+    """Download the missing or differing files of an open or hub data set, and return their paths.
 
     A file that differs from its manifest is not kept. If a set cannot be downloaded, the error lists the
     steps to get it.
@@ -131,7 +130,7 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
 
 
 def fetch_open(root: Path, *, progress: bool = True, say: Say = print) -> dict[str, str]:
-    """Download every open data set, naming the licence of each: why each that failed did, by name."""
+    """Download every open data set, naming its licence; return by name why each failure happened."""
     failed = {}
     for manifest in map(load_manifest, names()):
         if manifest.access != "open":

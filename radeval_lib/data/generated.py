@@ -59,7 +59,7 @@ def _summary(made: SyntheticReport, split: str, name: str = "") -> ReportPair:
 
 
 def reports(n: int, seed: int) -> Iterator[Report]:
-    """Whole reports."""
+    """Yield whole reports."""
     for made in generate(n, seed):
         texts = made.findings.text, made.impression.text, made.indication, made.comparison, made.technique
         yield Report(made.report_id, *texts)
@@ -72,7 +72,7 @@ def summaries(n: int, seed: int) -> Iterator[ReportPair]:
 
 
 def anatomy_summaries(n: int, seed: int) -> Iterator[ReportPair]:
-    """Yield findings with impressions of MIMIC-RRS's twelve pairs of modality and anatomy, ``group``.
+    """Yield findings with impressions for MIMIC-RRS's pairs of modality and anatomy (``group``).
 
     The seven pairs that the paper trains get equally many reports, 60 % for training, 15 % for dev, 25 % for
     test; the other five get the same number for test alone.
@@ -88,14 +88,14 @@ def anatomy_summaries(n: int, seed: int) -> Iterator[ReportPair]:
 
 
 def descriptions(n: int, seed: int) -> Iterator[Document]:
-    """Whole reports with their impression as the summary; ``group`` is the anatomy."""
+    """Yield whole reports with their impression as the summary; ``group`` is the anatomy."""
     for made, split in _parted(n, seed):
         body = made.text.partition("\nIMPRESSION:")[0]
         yield Document(made.report_id, body, made.impression.text, group=made.anatomy, split=split)
 
 
 def procedures(n: int, seed: int) -> Iterator[Document]:
-    """Yield reasons for an examination with the code of the procedure that fits; ``group`` is the
+    """Yield reasons for an examination, each with the code of the fitting procedure; ``group`` is the
     modality."""
     for made, split in _parted(n, seed):
         asked, group = made.procedure, made.modality
@@ -146,8 +146,7 @@ def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
 
 
 def judged_pairs(n: int, seed: int) -> Iterator[JudgedPair]:
-    """Yield pairs made by GREEN's five heuristics, with an analysis in its form written from the gold
-    errors."""
+    """Yield pairs made by GREEN's five heuristics, each with an analysis written from the gold errors."""
     for number, pair in enumerate(green_pairs(n, seed)):
         reference, candidate = pair.reference.findings.text, pair.candidate.findings.text
         yield JudgedPair(
@@ -186,8 +185,8 @@ def text_pairs(n: int, seed: int) -> Iterator[TextPair]:
 
 
 def error_cases(n: int, seed: int) -> Iterator[ErrorPair]:
-    """Yield ``n`` pairs, four of each reference; the comparison is the exact one of what reference and
-    candidate state, whatever words the candidate says it in."""
+    """Yield ``n`` pairs, four for each reference. The comparison is exact whatever words the candidate
+    uses."""
     for case in range(-(-n // CANDIDATES)):
         expected = seeded(seed, case, "expected").gammavariate(_CASES**-2, _ERRORS * _CASES**2)
         findings = max(1, min(6, round(expected)))  # a report without findings allows few errors

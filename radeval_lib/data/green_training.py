@@ -15,7 +15,7 @@ CONVERSATION_KEYS = ("conversations", "conv")  # the reference training code rea
 
 
 def load(path: Path) -> list[JudgedPair]:
-    """Prompt and analysis of every conversation of a JSON list or JSON lines, in the file's order."""
+    """Return the prompt and analysis of every conversation of a JSON list or JSON lines, in order."""
 
     def pair(item: reading.Entry) -> JudgedPair:
         key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])

@@ -80,7 +80,7 @@ class LeakError(DataError):
 
 @dataclass(frozen=True)
 class Leak:
-    """A file that holds text of a restricted corpus: how many of its sequences, never the text.
+    """A file that contains text of a restricted corpus: how many of its sequences, never the text.
 
     ``named`` is whether its name holds them, which is then not shown. ``corpus`` is empty for a file that
     must be refused because it cannot be read; ``why`` says what it is.
@@ -111,8 +111,8 @@ def _hashes(texts: Iterable[str], vocabulary: frozenset[str]) -> tuple[Hashes, s
 
 
 def hits(texts: Iterable[Text], watched: Hashes) -> Hashes:
-    """Return the sequences of a corpus that are among those ``watched`` and as rare as their kind must be;
-    sorted, as ``watched`` must be."""
+    """Return the sequences of a corpus that are in ``watched`` and as rare as their kind requires. Both are
+    sorted."""
     holders: dict[int, set[int]] = defaultdict(set)
     for text in map(reveal, texts):
         key, sequences = hash(tuple(words(text))), of_corpus(text)
@@ -131,8 +131,8 @@ def scan(
     trusted: Collection[str] = (),
     own: Iterable[str] = (),
 ) -> list[Leak]:
-    """Return files below ``folder`` that hold a sequence of a corpus, or that cannot be read and may show
-    one.
+    """Return files below ``folder`` that contain a sequence of a corpus, or that cannot be read and may
+    contain one.
 
     A file whose SHA-256 is ``trusted`` is not searched: it came with the project or a package. Phrases of
     ``public`` texts are no leak, nor are short ones of the study's ``own``: sources of its pages, and reports
@@ -199,7 +199,7 @@ def scan_build(
     trusted: Collection[str] = (),
     own: Iterable[str] = (),
 ) -> None:
-    """Fail where a file of a build holds text of a restricted corpus, and remove it (see :func:`scan`).
+    """Raise an error if a file of a build contains text of a restricted corpus, and remove it.
 
     Of a rendered book nothing stays, because pages, search index and Sphinx's own records repeat one another;
     nor does anything of a folder of results or of a job, which are whole or absent.

@@ -43,13 +43,13 @@ class RestrictedTexts:
 
 
 def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
-    """Return texts of the restricted data sets that a data root holds, for the guard."""
+    """Return the texts of the restricted data sets in a data root, for the guard."""
     return {name: RestrictedTexts(name, root) for name in restricted_in(root)}
 
 
 def public_texts(root: Path | None) -> Iterator[str]:
-    """Yield texts that are no leak anywhere: what the papers print, and of the open data sets of a data root
-    the texts that stand in a field of their own; lists, of words or findings, are not gone through."""
+    """Yield texts that are never a leak: what papers print, and texts of a data root's open sets that have
+    their own field. Lists of words or findings are skipped."""
     for path in sorted(PAPERS.rglob("*.csv")):
         yield path.read_text(encoding="utf-8")
     for path in sorted(PAPERS.rglob("*.yml")):
@@ -63,7 +63,7 @@ def public_texts(root: Path | None) -> Iterator[str]:
 
 
 def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the cells of a table, the strings of JSON or JSON lines, or the lines of any other file.
+    """Yield the cells of a table, the strings in JSON or JSON lines, or the lines of any other file.
 
     Values in a column or under a key of ``identifiers`` also come as ``id`` and the value. Of the notes of
     MIMIC-III only those of radiology come, which are all that the study reads.

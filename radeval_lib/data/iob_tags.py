@@ -17,8 +17,8 @@ _PREFIXES = frozenset("BIES")
 
 
 def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
-    """Return IOB2 tags of ``length`` words; where spans overlap, the one that begins first, then the longer,
-    keeps its words.
+    """Return the IOB2 tags of ``length`` words. If spans overlap, the earlier and then the longer one keeps
+    its words.
 
     Raises
     ------
@@ -35,7 +35,7 @@ def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
 
 
 def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
-    """Return entities of a sentence tagged in IOB, IOB2 or IOBES, in order.
+    """Return the entities of a sentence tagged in IOB, IOB2 or IOBES, in order.
 
     ``B-`` and ``S-`` begin an entity. ``I-`` and ``E-`` continue one of the same label; without one, they
     begin it (as in IOB1, and as gold files with a stray ``I-`` are usually read). ``O`` ends it.
@@ -65,7 +65,7 @@ def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
 
 
 def load(path: Path) -> list[AnnotatedSentence]:
-    """Return sentences of a JSON list, or of JSON lines, of objects with ``tokens`` and ``ner_tags``."""
+    """Return sentences from a JSON list, or JSON lines, of objects with ``tokens`` and ``ner_tags``."""
 
     def sentence(item: reading.Entry) -> AnnotatedSentence:
         tokens, tags = item.take("tokens", tuple[str, ...]), item.take("ner_tags", tuple[str, ...])

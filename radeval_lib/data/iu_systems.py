@@ -46,7 +46,7 @@ def references(path: Path) -> dict[str, str]:
 
 
 def outputs(path: Path, column: str, *, last: bool = False) -> dict[str, str]:
-    """Return the text of each study by uid; of a table with several rows per study the first, or the last."""
+    """Return the text of each study by uid; if a table has several rows per study, the first or the last."""
     texts: dict[str, str] = {}
     for row in reading.read_csv(path, (column, "report")):
         study = uid(row.text(column))
@@ -61,8 +61,8 @@ def lines(path: Path) -> list[str]:
 
 
 def read(find: Find) -> list[SystemReport]:
-    """Return references, then the outputs of each system, each in the order of the split; nothing if a file
-    is missing."""
+    """Return the references and each system's outputs, in the order of the split; empty if a file is
+    missing."""
     paths = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
     there = {name: path for name, path in paths.items() if path is not None}
     if len(there) < len(paths):
@@ -84,8 +84,8 @@ def read(find: Find) -> list[SystemReport]:
 
 
 def released(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the scores that the MoERad repository commits, by name and uid; its rows follow its file of
-    outputs."""
+    """Return the scores that the MoERad repository commits, by name and uid; they follow the rows of its
+    output file."""
     rows = list(reading.read_csv(path, RELEASED))
     return {
         name: {study: row.take(name, reading.Number) for study, row in zip(studies, rows, strict=True)}

@@ -45,11 +45,11 @@ _PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # of a notebook's outpu
 
 
 class RefusedError(Exception):
-    """A file that may show a text in a way that is not read; its message says in which."""
+    """A file that may show a text in a way that is not read; its message says how."""
 
 
 def of_file(content: bytes, name: str = "") -> Iterator[str]:
-    """Yield every reading of a file's bytes, or of the members of an archive and of their names.
+    """Yield every reading of a file's bytes, or of an archive's members and their names.
 
     Raises
     ------
@@ -117,8 +117,8 @@ def of_text(text: str) -> Iterator[str]:
 
 
 def unescaped(text: str) -> str:
-    r"""Return ``text`` with the signs that ``&amp;``, ``\u00e9`` and ``\n`` stand for, without colours of a
-    terminal."""
+    r"""Return ``text`` with escapes such as ``&amp;``, ``\u00e9`` and ``\n`` decoded, without terminal
+    colours."""
     plain = _ESCAPE.sub(lambda escape: chr(int(escape[1] or "20", 16)), _COLOUR.sub("", text))
     return html.unescape(plain)
 

@@ -147,7 +147,7 @@ def _letters(plain: str) -> Hashes:
 
 
 def phrases_and_identifiers(plain: str) -> Hashes:
-    """Return the phrases and identifiers of a text in lower case, which few characters give away."""
+    """Return the hashes of a lower-case text's phrases and identifiers, telling though short."""
     sequences = [_marked(_phrases(plain), PHRASE)]
     if _DIGIT.search(plain):
         named = [number for run in _NAMED.findall(plain) for number in re.findall("[0-9]{5,7}", run)]
@@ -156,13 +156,13 @@ def phrases_and_identifiers(plain: str) -> Hashes:
 
 
 def of_text(text: str, vocabulary: frozenset[str]) -> Hashes:
-    """Return the sequences of a file's or a public text, of its words by those of the ``vocabulary``."""
+    """Return the sequences of a file or public text; word sequences are those in ``vocabulary``."""
     hashes = _hashes([word for word in _WORD.findall(text.lower()) if word in vocabulary])
     return _of_words(text.lower(), hashes, range(FEWEST_WORDS, WORDS + 1))
 
 
 def of_corpus(text: str) -> Hashes:
-    """Return the sequences by which a corpus text is known; a short text by all of its words."""
+    """Return the hashes by which a corpus text is known; a short text is known by all of its words."""
     hashes = _hashes(words(text))
     return _of_words(text.lower(), hashes, {min(len(hashes), RARE_WORDS), WORDS} - set(range(FEWEST_WORDS)))
 
@@ -179,7 +179,7 @@ def distinct(some: Iterable[Hashes]) -> Hashes:
 
 
 def within(values: Hashes, among: Hashes) -> NDArray[np.bool_]:
-    """Return which ``values`` are in the sorted array ``among``."""
+    """Return a mask of the ``values`` that are in the sorted array ``among``."""
     if not len(among):
         return np.zeros(len(values), bool)
     return among[np.minimum(np.searchsorted(among, values), len(among) - 1)] == values

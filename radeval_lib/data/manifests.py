@@ -132,12 +132,11 @@ class Manifest:
         return self.complete_with or (tuple(file.path for file in self.files),)
 
     def missing(self, there: Collection[str]) -> list[str]:
-        """Return the fewest files that would make the data set whole beside those that are ``there``;
-        paths."""
+        """Return the fewest paths to add to ``there`` to make the data set whole."""
         return min(([path for path in group if path not in there] for group in self.groups), key=len)
 
     def file(self, path: str = "") -> DataFile:
-        """Return the file of that path, or the one of that name; the first file where ``path`` is empty."""
+        """Return the file with that path or name; the first file if ``path`` is empty."""
         if not path:
             return self.files[0]
         named = [entry for entry in self.files if path in (entry.path, PurePosixPath(entry.path).name)]
@@ -150,12 +149,12 @@ class Manifest:
 
 
 def names() -> list[str]:
-    """Return every data set that has a manifest."""
+    """Return the name of every data set that has a manifest."""
     return sorted(path.stem for path in DATASETS.glob("*.yml"))
 
 
 def parse_manifest(name: str, content: Any, where: str) -> Manifest:
-    """Return a manifest from the content of its YAML file."""
+    """Return the manifest in the content of a YAML file."""
     if not isinstance(content, dict):
         raise ManifestError("a manifest must be a mapping", where, "Write it as `key: value`, line by line.")
     if content.get("reader"):
@@ -228,7 +227,7 @@ def find(name: str, root: Path | None, file: str = "") -> Path | None:
 
 
 def restricted_in(root: Path | None) -> list[str]:
-    """Return the names of data sets that have a file in the data root and may not be passed on."""
+    """Return the names of the data sets in the data root that may not be redistributed."""
     return [name for name in names() if is_present(name, root) and not load_manifest(name).redistributable]
 
 
@@ -238,7 +237,7 @@ def is_present(name: str, root: Path | None) -> bool:
 
 
 def check_file(path: Path, entry: DataFile) -> None:
-    """Compare a file with its manifest entry; a size or hash that it does not state is not compared."""
+    """Compare a file with its manifest entry: its size and SHA-256, if the entry states them."""
     state = path.stat()
     remedy = "Fetch it again (radbook data fetch), or remove it from the data root."
     if entry.size is not None and state.st_size != entry.size:
@@ -250,7 +249,7 @@ def check_file(path: Path, entry: DataFile) -> None:
 
 
 def sha256(path: Path) -> str:
-    """Return SHA-256 of a data file, computed once as long as it does not change."""
+    """Return the SHA-256 of a data file, cached until the file changes."""
     return _sha256(path, checksums.state(path))
 
 
@@ -261,7 +260,7 @@ def _sha256(path: Path, _state: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True, config=STRICT)
 class SendingStatement:
-    """Who says since when that text of ``corpus`` may be sent to ``server``, a host with its port if any."""
+    """A statement that text of ``corpus`` may be sent to ``server``: who allows it, and since when."""
 
     corpus: Line
     server: Line
@@ -285,7 +284,7 @@ def sending_statements(root: Path) -> list[SendingStatement]:
 
 
 def require_statements(corpora: Sequence[str], model: str, root: Path | None) -> None:
-    """Refuse a model that is the address of a server unless statements allow it for each of ``corpora``.
+    """Refuse a server as a model unless statements allow sending it text of each of ``corpora``.
 
     A name and password in the address are no part of the server. Without a data root nothing is refused.
     """

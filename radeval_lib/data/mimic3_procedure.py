@@ -54,7 +54,7 @@ def indication(text: str) -> str:
 
 
 def titles(text: str) -> frozenset[str]:
-    """Return procedure titles in the report's header: pieces that begin with CT and hold no digit."""
+    """Return the procedure titles in the report's header: pieces that begin with CT and contain no digit."""
     begin = text.find("CT")
     if begin < 0:
         return frozenset()
@@ -65,7 +65,7 @@ def titles(text: str) -> frozenset[str]:
 
 
 def load(path: Path) -> list[Document]:
-    """Documents of ``annotated_dataset.csv``: reason and code."""
+    """Return the documents of ``annotated_dataset.csv``, each a reason with its code."""
 
     def document(row: reading.Entry) -> Document:
         reason, code = (row.take(name, reading.Filled) for name in ("indication", "procedure_label"))
@@ -92,14 +92,13 @@ def load_mapping(path: Path) -> dict[frozenset[str], str]:
 
 
 def title_counts(notes: Iterable[Note]) -> Counter[frozenset[str]]:
-    """Return how often each set of titles occurs in the CT reports that have a reason: what a mapping must
-    cover."""
+    """Return how often each set of titles occurs in CT reports with a reason, which a mapping must cover."""
     texts = (note.text.reveal() for note in notes if note.description.startswith("CT"))
     return Counter(named for text in texts if (named := titles(text)) and indication(text))
 
 
 def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: int = RARE) -> list[Document]:
-    """Return reasons with procedure codes of the CT reports that have both; rare codes are merged."""
+    """Return reasons with procedure codes for the CT reports that have both; rare codes are merged."""
     documents = []
     for note in (note for note in notes if note.description.startswith("CT")):
         text = note.text.reveal()
@@ -114,7 +113,7 @@ def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: in
 
 
 def report_split(documents: Sequence[Document]) -> list[Document]:
-    """Return the paper's split: 60/20/20 by report, stratified by code; patients may stand in several
+    """Return the paper's split: 60/20/20 by report, stratified by code. A patient may be in several
     splits."""
     from sklearn.model_selection import train_test_split
 

@@ -74,7 +74,8 @@ def radiology_notes(path: Path) -> Iterator[Note]:
 
 
 def split(text: str) -> list[tuple[str, str]]:
-    """Return sections of a report in order: each header in lower case, empty before the first, and the text.
+    """Return the sections of a report in order, each as its header and text. Headers are in lower case, and
+    empty before the first.
 
     The line on which a section begins is not searched for another header, as in the reference code: it avoids
     taking a phrase such as ``CHEST, PA AND LATERAL:`` within it for one.
@@ -115,7 +116,7 @@ class PatternRules:
         return pair if pair in PAIRS else None
 
     def findings(self, pair: str, names: Sequence[str]) -> list[int]:
-        """Return indices of the section names that may hold findings, best first."""
+        """Return the indices of the section names that may hold findings, best first."""
         modality, _, anatomy = pair.partition("_")
         patterns = [_ANATOMIES[part] for part in anatomy.split("-")]
 
@@ -138,11 +139,11 @@ class ListRules:
     headers: dict[str, tuple[str, ...]]
 
     def pair(self, description: str) -> str | None:
-        """Return the modality-anatomy pair under which an examination's name is listed, or None."""
+        """Return the modality-anatomy pair that lists an examination's name, or None."""
         return self.descriptions.get(description)
 
     def findings(self, pair: str, names: Sequence[str]) -> list[int]:
-        """Return indices of the section names that are listed for the pair, in the order of the list."""
+        """Return the indices of the section names listed for the pair, in the order of the list."""
         return [index for header in self.headers[pair] for index, name in enumerate(names) if name == header]
 
 
@@ -170,7 +171,7 @@ def _clean(text: str) -> str:
 
 
 def extract(text: str, pair: str, rules: Rules) -> tuple[str, str] | str:
-    """Return findings and impression of a note, or in words why it gives none."""
+    """Return the findings and impression of a note, or the reason in words why it gives none."""
     if (begin := text.find("FINAL REPORT")) < 0:
         return "no final report"
     without_breaks = re.sub(r"\(Over\).*?\(Cont\)", "", text[begin:], flags=re.DOTALL)
@@ -187,7 +188,7 @@ def extract(text: str, pair: str, rules: Rules) -> tuple[str, str] | str:
 
 
 def build(notes: Iterable[Note], rules: Rules) -> list[ReportPair]:
-    """Report pairs of radiology notes, with their ids and patients."""
+    """Return report pairs from radiology notes, with their ids and patients."""
     built = []
     for note in notes:
         if (pair := rules.pair(note.description)) is None:

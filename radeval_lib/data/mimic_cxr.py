@@ -30,8 +30,8 @@ def load_sections(path: Path) -> list[Report]:
 
 
 def load_splits(path: Path) -> dict[str, tuple[str, str]]:
-    """Return patient and official split of each study of ``mimic-cxr-2.0.0-split.csv`` (one row per
-    image)."""
+    """Return each study's patient and official split from ``mimic-cxr-2.0.0-split.csv``, which has one row
+    per image."""
     result: dict[str, tuple[str, str]] = {}
     for row in reading.read_csv(path, ("study_id", "subject_id", "split")):
         study, patient = (str(row.take(key, reading.Count)) for key in ("study_id", "subject_id"))
@@ -43,7 +43,7 @@ def load_splits(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list[ReportPair]:
-    """Return pairs of the studies that have both sections and an official split (MIMIC-RRS, Section 2.1)."""
+    """Return pairs for the studies that have both sections and an official split (MIMIC-RRS, Section 2.1)."""
     return [
         ReportPair(
             id=report.id,

@@ -23,7 +23,7 @@ _SUFFIX = 6  # letters of a submission's key by which the preferences name it
 
 @dataclass(frozen=True)
 class Preference:
-    """Which of two summaries of one review a judge found closer to the target: ``A``, ``B``, ``neither``."""
+    """A judge's choice of the summary closer to a review's target: ``A``, ``B`` or ``neither``."""
 
     review: str
     reference: str
@@ -35,8 +35,8 @@ class Preference:
 
 
 def load_ratings(path: Path) -> list[RatedPair]:
-    """Return ratings of ``annotations/A<n>.tsv``: 0 to 6, the sum over three facets of 2 (the same), 1 (in
-    part) and 0 (not the same, or not there).
+    """Return the ratings of ``annotations/A<n>.tsv``, 0 to 6. Each sums three facets: 2 (the same), 1 (in
+    part), 0 (different or absent).
 
     Rows in which a facet has no answer, or "other / uncertain", are left out.
     """

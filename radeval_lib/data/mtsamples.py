@@ -20,8 +20,7 @@ SHORTEST_DESCRIPTION = 12  # words; shorter ones are left out (Moramarco et al. 
 
 
 def load(path: Path, *, partial: bool = False) -> list[Document]:
-    """Return transcriptions with their description as summary and the specialty as group, in the file's
-    order.
+    """Return transcriptions in the file's order; the description is the summary and the specialty the group.
 
     Rows without a transcription are kept, with empty text. A row's number, its first column, is its id. Of a
     ``partial`` file the last row is left out if it is incomplete.
@@ -41,12 +40,12 @@ def _document(row: reading.Entry) -> Document:
 
 
 def with_long_descriptions(documents: list[Document], shortest: int = SHORTEST_DESCRIPTION) -> list[Document]:
-    """Return the documents whose description has at least ``shortest`` words, as the paper keeps them."""
+    """Return the documents with a description of at least ``shortest`` words, which the paper keeps."""
     return [document for document in documents if len(str(document.summary).split()) >= shortest]
 
 
 def split(documents: list[Document], rng: np.random.Generator) -> list[Document]:
-    """Return the documents, in their order, each with a split: 80, 10 and 10 % of every specialty by itself.
+    """Return the documents, in their order, each with a split: 80, 10 and 10 % within every specialty.
 
     Of n documents of a specialty, floor(0.8 n) train; of the r others floor(r / 2) are for development. The
     paper prints shares and sizes, not how it rounds: this is the rule of two successive splits by
@@ -64,15 +63,14 @@ def split(documents: list[Document], rng: np.random.Generator) -> list[Document]
 
 
 def split_sizes(n: int) -> tuple[int, int, int]:
-    """Documents for training, development and test of a specialty of ``n``; see :func:`split`."""
+    """Return the numbers of documents to train, develop and test on, of ``n`` in a specialty."""
     train = 4 * n // 5
     development = (n - train) // 2
     return train, development, n - train - development
 
 
 def counts(documents: list[Document]) -> dict[str, int]:
-    """Return the paper's counts, named as in the manifest's printed counts; splits are of the reports
-    kept."""
+    """Return the paper's counts, named like the manifest's printed counts; splits are of the reports kept."""
     kept = with_long_descriptions(documents)
     sizes = Counter(document.group for document in documents)
     splits = [split_sizes(size) for size in Counter(document.group for document in kept).values()]
@@ -98,7 +96,7 @@ def _read(find: Find) -> list[Document]:
 
 
 def recorded_documents(recording: Recording) -> Iterator[Document]:
-    """Documents with the recorded numbers of words and specialties."""
+    """Yield documents with the recorded numbers of words and specialties."""
     for row in recording.table.itertuples():
         text, summary = (
             placeholder(recording.name, side, number, words) if words else ""

@@ -50,13 +50,13 @@ def _report(row: reading.Entry) -> Report:
 
 
 def text_key(report: Report) -> str:
-    """Return the words and numbers of findings and impression: reports of one key have the same text."""
+    """Return the words and numbers of findings and impression: the same key, the same text."""
     return " ".join(words(f"{reveal(report.findings)} {reveal(report.impression)}"))
 
 
 def halves(reports: Sequence[Report]) -> dict[str, str]:
-    """Return the half of each report by uid, ``odd`` or ``even``: halves of distinct texts
-    (:func:`text_key`), whose reports all go with the smallest uid."""
+    """Return the half of each report by uid, ``odd`` or ``even``. Reports with the same text
+    (:func:`text_key`) are all in the half of their smallest uid."""
     smallest: dict[str, int] = {}
     for report in reports:
         key = text_key(report)
@@ -65,13 +65,13 @@ def halves(reports: Sequence[Report]) -> dict[str, str]:
 
 
 def to_develop_on(reports: Sequence[Report], tested: Collection[str]) -> list[Report]:
-    """Return the odd half without the studies of a test split, by uid, and texts that equal one of theirs."""
+    """Return the odd half without a test split's studies (by uid) and texts that equal one of theirs."""
     half, withheld = halves(reports), {text_key(report) for report in reports if report.id in tested}
     return [report for report in reports if half[report.id] == "odd" and text_key(report) not in withheld]
 
 
 def pairs(reports: list[Report]) -> list[ReportPair]:
-    """Return findings and impression of the reports that have both."""
+    """Return the findings and impression of the reports that have both."""
     return [
         ReportPair(id=report.id, findings=report.findings, impression=report.impression, group="Indiana")
         for report in reports

@@ -69,8 +69,7 @@ def _sentences(entry: reading.Entry) -> list[AnnotatedSentence]:
 
 
 def read_annotations(path: Path) -> dict[str, Annotation]:
-    """Return annotations in the form that RadGraph's inference writes: record -> ``text``, ``entities``;
-    checked.
+    """Return checked annotations from RadGraph's inference, by record: ``text`` and ``entities``.
 
     Labels may be any (RadGraph-XL's differ). A text without words is allowed, and has no entities.
     """

@@ -72,7 +72,7 @@ def candidates(path: Path) -> pd.DataFrame:
 
 
 def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
-    """Return the counts of each radiologist's marks on each candidate, by radiologist and candidate.
+    """Return how many marks each radiologist made on each candidate, by radiologist and candidate.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
 
 
 def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
-    """Yield the rated pairs on every scale, from what is recorded of them."""
+    """Yield the rated pairs on every scale, from the recording."""
     rows = recording.parts["ratings"].merge(recording.table, on="number")
     placeholders = texts(recording.name).loc[rows["number"]]
     names = [f"{row.set:03d}/{CANDIDATES[row.number % len(CANDIDATES)]}" for row in rows.itertuples()]

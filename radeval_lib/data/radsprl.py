@@ -14,7 +14,7 @@ ROLES = ("Trajector", "Landmark", "Diagnosis", "Hedge")
 
 
 def load(path: Path) -> list[AnnotatedSentence]:
-    """Documents of ``Rad-SpRL.xml`` in the file's order, each as one sequence of tokens.
+    """Return the documents of ``Rad-SpRL.xml`` in the file's order, each as one sequence of tokens.
 
     Documents without relations are kept. Relations run from the spatial indicator to each of its roles. A
     role whose tokens have gaps is one entity over all of them (RaLEs' converter makes one of each piece).

@@ -30,8 +30,7 @@ _LABELS = {label.lower(): label for label in RATE_TYPES}
 
 
 def load_span(path: Path, group: str = "") -> list[AnnotatedSentence]:
-    """Return sentences of ``<split>_span.json``: with ``sentences`` and ``ner`` (spans with inclusive
-    ends)."""
+    """Return the sentences of ``<split>_span.json``; the spans under ``ner`` have inclusive ends."""
     sentences = partial(_sentences, stem=path.stem, group=group)
     return reading.records(reading.read_objects(path), sentences, name="doc_key")
 
@@ -62,7 +61,7 @@ def _sentences(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSent
 
 
 def counts(sentences: Sequence[AnnotatedSentence]) -> dict[str, int]:
-    """Return sentences and entities by source, type and split, named as in the manifest's printed counts.
+    """Return counts of sentences and entities by source, type and split, named as the manifest names them.
 
     Distinct entities are distinct pairs of words and type within a source and split.
     """

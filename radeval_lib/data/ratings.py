@@ -54,14 +54,14 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
 
 
 def text_table(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Return ``case``, ``reference`` and ``candidate`` by id; restricted texts are revealed, so the table
-    must not be shown."""
+    """Return ``case``, ``reference`` and ``candidate`` by id. Restricted texts are revealed, so never show
+    the table."""
     rows = {pair.id: (pair.case, reveal(pair.reference), reveal(pair.candidate)) for pair in records}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["case", "reference", "candidate"])
 
 
 def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
-    """Return the ratings of one or several tables, in their order; together they are one set of ratings.
+    """Return the ratings of one or several tables, in order, as one set.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def _counts(records: Records) -> dict[str, int]:
 
 
 def reader(name: str) -> Reader:
-    """Return how a data set with ``reader: ratings`` is read."""
+    """Return the reader of a data set with ``reader: ratings``."""
     manifest = load_manifest(name)
 
     def read(find: Find) -> Records:

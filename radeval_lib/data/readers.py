@@ -22,14 +22,15 @@ SPLIT_FILES = tuple(f"{split}.json" for split in SPLITS)
 
 @dataclass(frozen=True)
 class Reader:
-    """How a data set is read: ``load(find)`` gives records, ``count(records)`` counts named as printed."""
+    """How a data set is read: ``load(find)`` gives records, ``count(records)`` the counts that papers
+    print."""
 
     load: Callable[[Find], Records]
     count: Callable[[Records], Counts] = lambda records: {}
 
 
 def each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Callable[[Find], Records]:
-    """Read those of ``files`` that are present; a record takes its split from the name of its file."""
+    """Read those of ``files`` that exist; a record's split comes from the name of its file."""
 
     def read(find_file: Find) -> Records:
         records: Records = []
@@ -50,7 +51,7 @@ def by_split(records: Iterable[Any]) -> Counts:
 
 
 def reader(name: str) -> Reader:
-    """Return how a data set is read.
+    """Return the reader of a data set.
 
     Raises
     ------
@@ -71,7 +72,7 @@ def reader(name: str) -> Reader:
 
 
 def load(name: str, root: Path, note: Callable[[Path], None] = lambda path: None) -> Records:
-    """Return records of a data set; empty if the data root does not hold it.
+    """Return the records of a data set; empty if the data root does not hold it.
 
     Parameters
     ----------

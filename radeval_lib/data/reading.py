@@ -38,7 +38,7 @@ _adapter = lru_cache(TypeAdapter)
 
 
 def value(given: Any, kind: Any, name: str, where: str) -> Any:
-    """Return ``given`` validated as ``kind``; the error shows ``name``, and no value."""
+    """Return ``given`` validated as ``kind``. An error shows ``name``, never the value."""
     try:
         return _adapter(kind).validate_python(given)
     except ValidationError as error:
@@ -62,7 +62,7 @@ class Entry(dict[str, Any]):
         self.where, self.at = where, at
 
     def take(self, key: str, kind: Any) -> Any:
-        """Return the value of ``key``, which must be there, as pydantic reads it as ``kind``."""
+        """Return the value of the required ``key``, validated as ``kind`` by pydantic."""
         if key not in self:
             raise FormatError(f"missing key {key!r}; {len(self)} others are there", self.where, RIGHT_FILE)
         return value(self[key], kind, key, self.where)
@@ -72,7 +72,7 @@ class Entry(dict[str, Any]):
         return Entry(self.take(key, dict), self.where)
 
     def text(self, key: str) -> str:
-        """Return the text under ``key`` without the blanks around it."""
+        """Return the text under ``key`` without surrounding blanks."""
         text: str = self.take(key, str).strip()
         return text
 
@@ -93,7 +93,7 @@ def read_text(path: Path) -> str:
 def read_csv(
     path: Path, columns: Sequence[str], *, partial: bool = False, delimiter: str = ","
 ) -> Iterator[Entry]:
-    """Yield rows of a CSV file with a header, placed by the line on which they begin; memory stays constant.
+    """Yield the rows of a CSV file with a header, each with its first line's number; memory use is constant.
 
     In a file of tab-separated values a quotation mark is a character like others. A ``partial`` file ends at
     a row that is incomplete. Of columns that share a name, which none that is asked for may, those but the
@@ -147,7 +147,7 @@ def _rows(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, list
 
 
 def decode_json(text: str, kind: type[T], where: str) -> T:
-    """Return ``text`` as JSON, which must be of type ``kind`` (list, dict or any other)."""
+    """Return the JSON content of ``text``, which must be of type ``kind`` (list, dict or any other)."""
     try:
         content = json.loads(text)
     except ValueError as error:
@@ -159,12 +159,12 @@ def decode_json(text: str, kind: type[T], where: str) -> T:
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """Return the content of a JSON file, which must be of type ``kind`` (list or dict)."""
+    """Return the JSON content of a file, which must be of type ``kind`` (list or dict)."""
     return decode_json(read_text(path), kind, path.name)
 
 
 def read_objects(path: Path) -> Iterator[Entry]:
-    """Yield objects of a JSON list, placed by their number from 1, or of JSON lines, by their line."""
+    """Yield the objects of a JSON list, with their number from 1, or of JSON lines, with their line."""
     text = read_text(path)
     items: Iterable[tuple[int, Any]]
     if text.lstrip().startswith("["):
@@ -184,8 +184,8 @@ def records(
     key: Callable[[T], Any] = attrgetter("id"),
     name: str = "id",
 ) -> list[T]:
-    """Return what ``parse`` makes of each entry, one record or a list; no two may share ``key``, which is
-    called ``name``.
+    """Return the records that ``parse`` makes of each entry, one or a list. No two may share ``key``; errors
+    call it ``name``.
 
     What a record's own check refuses becomes a :class:`FormatError` at the entry's place.
     """
@@ -210,5 +210,5 @@ def table(
     key: Callable[[T], Any] = attrgetter("id"),
     name: str = "id",
 ) -> list[T]:
-    """Return the :func:`records` of the rows of a CSV file, which :func:`read_csv` reads."""
+    """Return the :func:`records` from the rows of a CSV file (:func:`read_csv`)."""
     return records(read_csv(path, columns), parse, key, name)

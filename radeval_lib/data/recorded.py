@@ -26,8 +26,8 @@ from radeval_lib.placeholders import behind, placeholder
 
 @dataclass(frozen=True)
 class Recording:
-    """One set as it is recorded: ``table``, a row per candidate by its ``number`` in the files' order;
-    ``parts``, further tables by name; ``about``, what is known of the set and of each column."""
+    """A stored set: its ``table`` with a row per candidate, further tables in ``parts``, and descriptions in
+    ``about``. Rows are by ``number``, in the files' order."""
 
     name: str
     table: pd.DataFrame
@@ -35,11 +35,11 @@ class Recording:
     parts: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def title(self, metric: str) -> str:
-        """Return the name of a metric's column, with the substitute model that its scores rest on."""
+        """Return the name of a metric's column, with any substitute model behind its scores."""
         return str(self.about["columns"][metric]["title"])
 
     def digest(self, metric: str) -> str:
-        """Return the behaviour digest of what made a metric's column; KeyError if none is recorded."""
+        """Return the digest of the behaviour behind a metric's column; KeyError if none is recorded."""
         return str(self.about["columns"][metric]["behaviour"])
 
     def probe_scores(self, metric: str) -> list[float]:
@@ -55,18 +55,18 @@ class Recording:
 
 
 def names() -> list[str]:
-    """Return every set that is recorded."""
+    """Return the name of every stored set."""
     return sorted(path.stem for path in RECORDED.glob("*.yml"))
 
 
 def published(name: str) -> Recording | None:
-    """Return the published models' scores of a set; None until somebody has stored it."""
+    """Return the published models' scores of a set; None until they have been stored."""
     return load(name, PUBLISHED) if (PUBLISHED / f"{name}.yml").is_file() else None
 
 
 @lru_cache(maxsize=8)
 def load(name: str, folder: Path | None = None) -> Recording:
-    """Return a stored set, of ``folder`` if it is given.
+    """Return a stored set, from ``folder`` if it is given.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
 
 
 def records(name: str) -> list[Any]:
-    """Return the records of a stored set, in the order in which its own loader gives them.
+    """Return the records of a stored set, in the order of its own loader.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def records(name: str) -> list[Any]:
 
 
 def pair(name: str, row: Any) -> tuple[str, str]:
-    """Return placeholders of reference and candidate of a row of a set's table."""
+    """Return placeholders for the reference and candidate in a row of a set's table."""
     return (
         placeholder(name, "reference", row.case, row.reference_words),
         placeholder(name, "candidate", row.number, row.candidate_words),
@@ -138,7 +138,7 @@ def pair(name: str, row: Any) -> tuple[str, str]:
 
 
 def sections(name: str, row: Any) -> tuple[str, str]:
-    """Return placeholders of findings and impression of a row of a set's table; empty if a report has
+    """Return placeholders for the findings and impression in a row of a set's table; empty if a report has
     none."""
     return (
         placeholder(name, "findings", row.number, row.findings_words) if row.findings_words else "",
@@ -147,7 +147,7 @@ def sections(name: str, row: Any) -> tuple[str, str]:
 
 
 def texts(name: str) -> pd.DataFrame:
-    """Return placeholders of every candidate of a set: ``reference`` and ``candidate``, by ``number``."""
+    """Return placeholders for every candidate of a set: ``reference`` and ``candidate``, by ``number``."""
     table = load(name).table
     rows = [pair(name, row) for row in table.itertuples()]
     return pd.DataFrame(rows, columns=["reference", "candidate"], index=table["number"])

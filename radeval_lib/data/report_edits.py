@@ -130,7 +130,7 @@ LAYOUTS: dict[str, Edit] = {
 
 
 def texts(reports: Sequence[Report]) -> list[list[str]]:
-    """Return the sentences of the first reports whose findings have at least six, no text twice."""
+    """Return the sentences of the first reports with six or more sentences of findings, no text twice."""
     distinct: dict[str, list[str]] = {}
     for report in reports:
         parts = [sentence.text for sentence in statements(reveal(report.findings))]
@@ -167,7 +167,7 @@ def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
 
 
 def recorded_pairs(recording: Recording) -> Iterator[TextPair]:
-    """Yield :func:`text_pairs`, from what is recorded of them."""
+    """Yield :func:`text_pairs` from their recording."""
     for row in recording.table.itertuples():
         reference, candidate = pair(recording.name, row)
         yield TextPair(f"{row.case}/{row.edit}", str(row.case), reference, candidate, group=row.edit)

@@ -33,7 +33,7 @@ class RestrictedText:
         self.source = source
 
     def reveal(self) -> str:
-        """Return the text itself, for computation whose result must not carry it on to a page or a file."""
+        """Return the text itself, for a computation that must not carry it to a page or a file."""
         return self._text
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
@@ -67,7 +67,7 @@ def reveal(text: Text) -> str:
 
 
 def mark(text: str, source: str, restricted: bool) -> Text:
-    """Return ``text`` marked as restricted where ``restricted`` holds."""
+    """Return ``text``, marked as restricted if ``restricted`` is true."""
     return RestrictedText(text, source) if restricted else text
 
 
@@ -78,8 +78,7 @@ def is_ours(name: str) -> bool:
 
 
 def without_outputs(notebook: Any) -> None:
-    """Put :data:`WITHHELD` in the place of everything that a notebook's cells gave out; the notebook is
-    changed in place."""
+    """Replace every output of a notebook's cells by :data:`WITHHELD`, in place."""
     import nbformat  # here, since only what runs notebooks needs it
 
     for cell in notebook.cells:

@@ -58,8 +58,8 @@ def load(path: Path) -> list[ErrorCount]:
 
 
 def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> np.ndarray:
-    """Return counts of errors, shape (pairs, 6 categories, 6 raters), float64; pairs in order of study, then
-    origin.
+    """Return counts of errors, float64 of shape (pairs, 6 categories, 6 raters); pairs are sorted by study,
+    then origin.
 
     Parameters
     ----------
@@ -146,8 +146,8 @@ def load_counts(path: Path) -> list[ErrorCount]:
 
 
 def rated_pairs(reports: Sequence[Candidate], counts: Sequence[ErrorCount]) -> list[RatedPair]:
-    """Return one record for each candidate and rater who counted errors in it, in the order of ``reports``;
-    its rating is the number of errors, significant or not. Candidates without counts are left out."""
+    """Return one record for each candidate and rater who counted its errors, in the order of ``reports``. The
+    rating is the number of errors, significant or not. Candidates without counts are left out."""
     totals: dict[tuple[int, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for entry in counts:
         totals[entry.study, entry.origin][entry.rater] += entry.count

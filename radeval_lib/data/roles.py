@@ -138,7 +138,7 @@ def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> l
 
 
 def present(source: str, root: Path | None) -> str:
-    """Return the parts of a source that can be loaded, joined by ``+`` as before; empty if none can.
+    """Return the parts of a source that can be loaded, joined by ``+``; empty if there is none.
 
     A data set counts as present if the data root holds any of its files. The generator and stored sets are
     always present; so is an unknown name, which :func:`load` refuses.
@@ -152,8 +152,8 @@ def present(source: str, root: Path | None) -> str:
 
 
 def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
-    """Return the error that names the data sets that are missing for a role, and how to get them; ``source``
-    names data sets alone."""
+    """Return an error that names the missing data sets for a role and how to get them; ``source`` names only
+    data sets."""
     sets = [load_manifest(name) for name in datasets_of(source)]
     named = joined([manifest.title.partition(":")[0] for manifest in sets])
     wrong = "incomplete and gives no records" if present(source, root) else "not in the data root"
@@ -177,9 +177,8 @@ _LEVELS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")
 
 
 def evidence(source: str) -> str:
-    """Return the level of evidence of results that are computed on a source: ``synthetic``, ``recorded``
-    (public data, scored before), ``open``, ``credentialed``, or ``absent``. Of several parts that of the
-    least open."""
+    """Return the level of evidence of results from a source: ``synthetic``, ``recorded`` (public data, scored
+    before), ``open``, ``credentialed`` or ``absent``. Several parts have the level of the least open."""
 
     def level(part: str) -> str:
         if part in (SYNTHETIC, ABSENT):

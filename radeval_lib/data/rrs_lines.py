@@ -16,7 +16,7 @@ NAME = "radsum23"
 
 
 def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[ReportPair]:
-    """Report pairs of two files whose lines correspond; ids are the group, the file's name and the line.
+    """Return the report pairs of two parallel files; ids are the group, the file's name and the line.
 
     Reports whose impression is empty, which the reference script does not filter, are left out.
     """
@@ -40,7 +40,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def counts(pairs: Sequence[ReportPair]) -> dict[str, int]:
-    """Return reports by group and split, by group, and in all, named as in the manifests' printed counts."""
+    """Return counts of reports by group and split, by group, and in all, named as the manifests name them."""
     result = {"reports": len(pairs)}
     for pair in pairs:
         modality, _, anatomy = pair.group.partition("_")

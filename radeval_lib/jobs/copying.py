@@ -20,7 +20,7 @@ MEASURES = {
 
 
 def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
-    """Return lengths, in words, of the longest runs of ``source`` that make up ``summary`` from left to
+    """Return the lengths, in words, of the longest runs of ``source`` that form ``summary`` from left to
     right.
 
     The greedy rule of Grusky, Naaman and Artzi 2018, section 3.1; words that the source lacks are in no run.
@@ -47,14 +47,14 @@ def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
 
 
 def in_one_run(source: str, summary: str) -> bool:
-    """Return whether all words of a summary stand in its source in one run."""
+    """Return whether all words of a summary are in its source in one run."""
     tokens = words(summary)
     return fragments(words(source), tokens) == [len(tokens)]
 
 
 def in_runs(source: str, summary: str) -> float:
-    """Return share of a summary's words in runs of at least three words of its source; 0 if it has no
-    words."""
+    """Return the share of a summary's words that are in runs of three or more words of its source; 0 if it
+    has no words."""
     tokens = words(summary)
     return sum(run for run in fragments(words(source), tokens) if run >= 3) / max(1, len(tokens))
 
@@ -71,7 +71,7 @@ def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: b
 
 
 def measured(texts: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
-    """Return how much of each summary is copied from its text: the columns of :data:`MEASURES`, 0 to 1."""
+    """Return how much of each summary is copied from its source: the columns of :data:`MEASURES`, 0 to 1."""
     plain, stemmed = (rouge_precision(texts, summaries, stem=stem) for stem in (False, True))
     return plain.add_suffix("_precision").assign(
         rouge_1_precision_stemmed=stemmed["rouge_1"],

@@ -58,12 +58,12 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> GreenSettings:
-    """Return the profile's settings of GREEN."""
+    """Return the profile's settings for GREEN."""
     return profile.section("green", GreenSettings)
 
 
 def seed_of(run: Run, name: str) -> int:
-    """Return a seed for a generator that takes one, drawn from the run's stream of this name."""
+    """Return a seed drawn from the run's stream of this name, for a generator that takes one."""
     return int(run.rng(name).integers(2**31))
 
 
@@ -74,8 +74,7 @@ def freeze() -> dict[str, Any]:
 
 
 def require_frozen() -> None:
-    """Refuse, by a RadevalError, to score RadPref with a judge that behaves otherwise than ``freeze.yml``
-    says."""
+    """Raise a RadevalError if the judge behaves differently from ``freeze.yml``, so RadPref is not scored."""
     if freeze()["digest"] != (now := behaviour()):
         raise RadevalError(
             "the judge is not frozen", FREEZE.name, f"First write its digest there, with a date: {now}."
@@ -83,7 +82,7 @@ def require_frozen() -> None:
 
 
 def count_use() -> int:
-    """Count in ``freeze.yml`` that RadPref was scored once more; return how often that is now."""
+    """Add one to the count in ``freeze.yml`` of times RadPref was scored, and return it."""
     times = freeze()["scored"] + 1
     text = re.sub(r"(?m)^scored: \d+$", f"scored: {times}", FREEZE.read_text(encoding="utf-8"))
     atomic.write_text(FREEZE, text)
@@ -91,7 +90,7 @@ def count_use() -> int:
 
 
 def behaviour() -> str:
-    """Return SHA-256 over what the judge says of 300 generated pairs, half of them of the chest."""
+    """Return the SHA-256 of the judge's answers to 300 generated pairs, half of them chest reports."""
     digest = sha256()
     for anatomy in (CHEST, None):
         for pair in error_pairs(150, seed=20240917, modality_anatomy=anatomy):

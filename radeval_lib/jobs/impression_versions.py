@@ -75,8 +75,8 @@ def _wrong(report: SyntheticReport, seed: int, categories: str) -> str | None:
 def candidates(
     n: int, seed: int, modality_anatomy: Pair | None = None, categories: str = _CATEGORIES
 ) -> pd.DataFrame:
-    """Return impressions of ``n`` generated reports, of one kind or of all, with candidates for each, the
-    wrong ones with an error of one of ``categories``.
+    """Return impressions of ``n`` generated reports, of one kind or of all, with candidates for each. Wrong
+    candidates have an error of one of ``categories``.
 
     Returns
     -------
@@ -101,8 +101,8 @@ def candidates(
 
 
 def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> pd.DataFrame:
-    """Return real impressions against each other, in the rows of :func:`candidates`: two reports without a
-    finding (:data:`NORMAL`), and one without against one with (:data:`ERROR`); none if there are too few.
+    """Return pairs of real impressions in the rows of :func:`candidates`. Either both reports have no finding
+    (:data:`NORMAL`), or only one has (:data:`ERROR`); empty if there are too few.
 
     A report without a finding is one in which the fourteen observations, read by rules, find nothing;
     identical texts are left out, since they say nothing about wording.
@@ -121,15 +121,15 @@ def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> 
 
 
 def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return ``table`` with a column for each metric, by the name that ``metrics`` gives it."""
+    """Return ``table`` with a column for each metric, named as in ``metrics``."""
     references, candidates = table["reference"].tolist(), table["candidate"].tolist()
     columns = {name: metric.score(references, candidates).values for name, metric in metrics.items()}
     return table.assign(**columns)
 
 
 def real_impressions(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return :func:`scores` of the :func:`normal_pairs` of MEDIQA's reports of Indiana: from its file, or as
-    stored."""
+    """Return the :func:`scores` of the :func:`normal_pairs` in MEDIQA's reports of Indiana, from its file or
+    as stored."""
     if (path := run.find("mediqa2021")) is not None:
         return scores(normal_pairs(mediqa.load(path)), metrics)
     stored = run.recording("mediqa2021").parts["impressions"]

@@ -31,7 +31,7 @@ def _words_of(path: Path) -> Callable[[str, str, int, int], str]:
 
 
 def counts(path: Path) -> pd.DataFrame:
-    """Return the reader's findings in each labelled sentence of Open-i.
+    """Return the number of the reader's findings in each labelled sentence of Open-i.
 
     One row per sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``,
     ``hit``, ``gold``, ``found``.
@@ -45,7 +45,7 @@ def counts(path: Path) -> pd.DataFrame:
 
 
 def pair_answers(path: Path) -> pd.DataFrame:
-    """Return whether the judge says of pairs of Open-i's sentences what was said of them by hand.
+    """Return whether the judge's answers on pairs of Open-i's sentences match those given by hand.
 
     A pair is a sentence of a report's findings, the reference, and one of its impression. One row per pair:
     ``draw``, and 1 or 0 for whether both agree that there is a ``false`` and a ``missing`` finding.
@@ -62,7 +62,7 @@ def pair_answers(path: Path) -> pd.DataFrame:
 
 
 def answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return :func:`counts` and :func:`pair_answers`: of Open-i's file, or as they are stored."""
+    """Return :func:`counts` and :func:`pair_answers`, from Open-i's file or as stored."""
     if (path := run.find("openi")) is not None:
         return counts(path), pair_answers(path)
     parts = run.recording("openi").parts

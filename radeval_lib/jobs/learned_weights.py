@@ -46,8 +46,8 @@ def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[
 
 
 def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArray[np.float64]]:
-    """Return scores by the released weights, by equal ones without a penalty, and by other encoders; each of
-    shape (pairs,), by the setting's title.
+    """Return scores by setting: the released weights, equal weights without a penalty, and other encoders.
+    Each has shape (pairs,).
 
     The encoders differ from the first setting in nothing else.
     """
@@ -92,8 +92,7 @@ def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def with_model(run: Run, role: str) -> RaTEScore:
-    """Return RaTEScore as a run has it, with one of its two models, which alone is read: for what needs no
-    other.
+    """Return RaTEScore as a run has it, with only one of its two models read, for uses that need no other.
 
     ``role``: ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
     """
@@ -102,7 +101,7 @@ def with_model(run: Run, role: str) -> RaTEScore:
 
 
 def scored(pairs: Sequence[EntityPair], encoder: encoders.Encoder, scorer: Scorer) -> NDArray[np.float64]:
-    """Return RaTEScore of pairs whose entities are known; shape (pairs,). Where a side has none, it is what
+    """Return RaTEScore of pairs with known entities; shape (pairs,). If a side has none, the score is what
     ``scorer`` gives such a pair."""
     vectors = Vectors(encoder.encode)
     vectors.learn(entity.text for pair in pairs for side in pair for entity in side)

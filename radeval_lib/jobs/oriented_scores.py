@@ -26,8 +26,8 @@ PUBLISHED = ("ratescore", "f1_radgraph", "green")
 def scored(
     metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
 ) -> pd.DataFrame:
-    """Return scores of candidates by every metric, one column each; high is good in every column. As what is
-    recorded of RadPref, they have nine decimals: what differs by less is equal, and a tie in rank."""
+    """Return scores of candidates by every metric, one column each; high is good in every column. Scores have
+    nine decimals, as in the recording of RadPref, so smaller differences are ties."""
     sides = list(references), list(candidates)
     return pd.DataFrame(
         {title: (metric.sign() * metric.score(*sides).values).round(9) for title, metric in metrics.items()}
@@ -36,7 +36,7 @@ def scored(
 
 def stored(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataFrame:
     """Return the stored scores of a set, a column per metric by its stored title, which names a substitute
-    model; high is good. ``metrics``: by name; default: all."""
+    model. High is good. ``metrics`` are names; default: all."""
     return pd.DataFrame(
         {
             recording.title(name): get(name).sign() * recording.table[name]
@@ -56,7 +56,7 @@ def published(cases: Sequence[int]) -> pd.DataFrame:
 
 
 def with_unscored(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table by metric with a row for each of :data:`PUBLISHED` that it lacks."""
+    """Return a table by metric with a row added for each of :data:`PUBLISHED` that it lacks."""
     titles = [f"{get(name).title} (published)" for name in PUBLISHED]
     lacking = [title for title in titles if title not in table.index]
     return pd.concat([table, pd.DataFrame("published: not scored yet", lacking, table.columns)])
@@ -65,9 +65,9 @@ def with_unscored(table: pd.DataFrame) -> pd.DataFrame:
 def drawn(
     frame: pd.DataFrame, ratings: ArrayLike, cases: Sequence[object], kind: Kind, *, run: Run, name: str
 ) -> Resampled:
-    """Return correlation of every column with ratings of the same candidates, cases drawn by
-    ``run.rng(name)``; a DataError if there are too few cases for that, or a column or the ratings have one
-    value only."""
+    """Return the correlation of every column with ratings of the same candidates, with cases drawn by
+    ``run.rng(name)``. Raises DataError if there are too few cases, or if a column or the ratings do not
+    vary."""
     columns = {str(key): frame[key].to_numpy() for key in frame}
     for key, values in [*columns.items(), ("the ratings", np.asarray(ratings))]:
         if len(values) > 1 and np.ptp(values) == 0:
@@ -87,7 +87,7 @@ def drawn(
 
 
 def found_in_source(source: str, summary: str) -> float:
-    """Return the share of a summary's words, of more than three letters, that occur in its source; 1 of
+    """Return the share of a summary's words of four or more letters that occur in its source; 1 if it has
     none."""
     source_words = set(re.findall(r"\w+", source.lower()))
     words = [word for word in re.findall(r"\w+", summary.lower()) if len(word) > 3]

@@ -32,12 +32,12 @@ class GraphSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> GraphSettings:
-    """Return the profile's settings of this system."""
+    """Return the profile's settings for this system."""
     return profile.section("radgraph", GraphSettings)
 
 
 def cells(profile: Profile) -> list[Cell]:
-    """Return one training for each encoder; the first keeps its model, the study's own extractor."""
+    """Return one training for each encoder; the first keeps its model, which is our extractor."""
     chosen = settings(profile)
     return [
         Cell.of(NOTEBOOK, init_model=name, reports=chosen.training_reports) for name in chosen.initial_models

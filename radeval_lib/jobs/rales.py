@@ -120,8 +120,8 @@ def settings(profile: Profile) -> RalesSettings:
 
 
 def cells(profile: Profile) -> list[Cell]:
-    """Return the jobs: one makes the in-domain encoder, and each encoder is fitted to every task in every
-    regime, in one job on a laptop, where a kernel's start counts, or in one each."""
+    """Return the jobs. One makes the in-domain encoder; the others fit each encoder to every task in every
+    regime, together on a laptop, where starting a kernel costs time, or one job each."""
     chosen = settings(profile)
     pretraining = Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)
     planned = [pretraining.with_data(chosen.pretraining.role)]
@@ -133,15 +133,15 @@ def cells(profile: Profile) -> list[Cell]:
 
 
 def role_of(task: str) -> str:
-    """Return the role of data of a task; a TaskError if there is no such task."""
+    """Return the data role of a task; raises TaskError if the task is unknown."""
     if task not in TASKS:
         raise TaskError(f"unknown task {task!r}", "rales", f"Choose one of {', '.join(TASKS)}.")
     return TASKS[task]
 
 
 def work(chosen: RalesSettings, task: str, regime: str) -> list[tuple[str, str]]:
-    """Return tasks and regimes of one job of :data:`FITTING`, in order; ``task`` and ``regime`` may be
-    :data:`EVERY`. A :class:`ParameterError` for a regime that the profile does not have."""
+    """Return the tasks and regimes of one job of :data:`FITTING`, in order; ``task`` and ``regime`` may be
+    :data:`EVERY`. Raises :class:`ParameterError` for an unknown regime."""
     if regime != EVERY and regime not in chosen.regimes:
         raise ParameterError(f"no regime {regime!r}", "regime", f"Use one of {', '.join(chosen.regimes)}.")
     regimes = chosen.regimes if regime == EVERY else (regime,)

@@ -84,7 +84,7 @@ class BenchmarkTask(ABC):
 
     @abstractmethod
     def parts(self, records: Sequence[Any]) -> Parts:
-        """Return the records as the task uses them; a :class:`TaskError` if a split has nothing to find."""
+        """Return the records as the task uses them; TaskError if a split has nothing to find."""
 
     def stratum(self, record: Any) -> str:
         """Return the stratum of a record."""
@@ -99,7 +99,7 @@ class BenchmarkTask(ABC):
         return None
 
     def training_records(self, records: Sequence[Any]) -> list[Any]:
-        """Return the records as the model reads them in training."""
+        """Return the records in the form that the model is trained on."""
         return list(records)
 
     @abstractmethod
@@ -117,7 +117,7 @@ class ProbedDocuments:
         self._encoder, self.labels = _encoder(str(encoder), device), list(labels)
 
     def fit(self, train: Sequence[Document], dev: Sequence[Document], penalty: float) -> float:
-        """Solve the probe on the training documents; its accuracy on validation."""
+        """Fit the probe on the training documents, and return its accuracy on validation."""
         self._probe = fit_probe(self._features(train), [row.label for row in train], self.labels, penalty)
         truth = np.array([self.labels.index(row.label) for row in dev])
         return float((self.logits(dev).argmax(axis=1) == truth).mean())
@@ -142,7 +142,7 @@ class ProbedWords:
     def fit(
         self, train: Sequence[AnnotatedSentence], dev: Sequence[AnnotatedSentence], penalty: float
     ) -> float:
-        """Solve the probe on the training words; the micro F1 of its spans on validation."""
+        """Fit the probe on the training words, and return the micro F1 of its spans on validation."""
         features = np.concatenate(self._encoder.of_words([plain_words(row) for row in train]))
         targets = [label for row in train for label in iob_tags.encode(gold_spans(row), len(row.tokens))]
         self._probe = fit_probe(features, targets, self._labels, penalty)
@@ -150,7 +150,7 @@ class ProbedWords:
         return span_scores(list(map(gold_spans, dev)), self.predict(words), list(map(len, words))).spans.f1
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        """Return the entities of sentences that are given as words."""
+        """Return the entities of sentences given as words."""
         return [
             decode_standard(self._probe.predict(vectors)) for vectors in self._encoder.of_words(sentences)
         ]
@@ -240,7 +240,7 @@ class TaggingBenchmark(BenchmarkTask):
         return _checked(_split(records, again="" not in groups and len(groups) > 1), self.name)
 
     def labels(self, parts: Parts) -> list[str]:
-        """Return types of entities, in upper case."""
+        """Return the types of entities, in upper case."""
         return sorted({kind for row in parts.every() for *_, kind in gold_spans(row)})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> FirstPieceScheme:
@@ -280,7 +280,7 @@ class ProcedureBenchmark(BenchmarkTask):
         return record.label
 
     def labels(self, parts: Parts) -> list[str]:
-        """Return the classes, sorted; the reference code takes them from a set, whose order changes by
+        """Return the classes, sorted. The reference code takes them from a set, so their order changes by
         run."""
         return sorted({row.label for row in parts.every()})
 
@@ -294,8 +294,8 @@ class ProcedureBenchmark(BenchmarkTask):
         return ProbedDocuments(encoder, self.labels(parts), device=device)
 
     def outcomes(self, fitted: TextClassifier | ProbedDocuments, parts: Parts) -> dict[str, pd.DataFrame]:
-        """Return the counts, and as ``outputs`` the scores and true classes of the documents of dev and test.
-        Every document has exactly one class and is given one, so micro F1 equals accuracy."""
+        """Return the counts and, as ``outputs``, the scores and true classes of the documents of dev and
+        test. Every document has exactly one class and gets one, so micro F1 equals accuracy."""
         labels = fitted.labels
         tables = []
         for split, rows in (("dev", parts.dev), ("test", parts.test)):
@@ -312,7 +312,7 @@ class ProcedureBenchmark(BenchmarkTask):
 
 
 def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any]) -> pd.DataFrame:
-    """Return counts of strict spans, sentences of a report added up."""
+    """Return counts of strict spans, with the sentences of a report added up."""
     rows = []
     for row, spans in zip(records, predicted, strict=True):
         counts = span_scores([gold_spans(row)], [spans], [len(row.tokens)]).spans
@@ -359,7 +359,7 @@ def _checked(parts: Parts, name: str) -> Parts:
 
 
 def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
-    """Return every task by its name."""
+    """Return every task, by name."""
     every: list[BenchmarkTask] = [
         GraphBenchmark(),
         SpatialBenchmark(),
@@ -370,12 +370,12 @@ def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
 
 
 def task_of(name: str, rare: int = 0) -> BenchmarkTask:
-    """Return the task of that name, or a :class:`TaskError`."""
+    """Return the task of that name; raises :class:`TaskError` if there is none."""
     role_of(name)
     return tasks(rare)[name]
 
 
 def texts_of(parts: Parts) -> list[str]:
-    """Return everything that a model of the task reads, word by word where records are words."""
+    """Return all text that a model of the task reads, word by word if records are words."""
     read = ([reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.every())
     return sorted({words for texts in read for words in texts})

@@ -56,13 +56,13 @@ class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> RatescoreSettings:
-    """Return the profile's settings of this system."""
+    """Return the profile's settings for this system."""
     return profile.section("ratescore", RatescoreSettings)
 
 
 @dataclass(frozen=True)
 class Training:
-    """What distinguishes one training from the others; anything else is a ParameterError.
+    """The options that distinguish one training from the others; any other value is a ParameterError.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def starting_graphs(
 def choose(
     sentences: Sequence[AnnotatedSentence], training: Training, rng: np.random.Generator
 ) -> list[AnnotatedSentence]:
-    """Return the training sentences: of each source as many as the training takes, drawn without return."""
+    """Return the training sentences, as many from each source as the training takes, without repeats."""
     chosen: list[AnnotatedSentence] = []
     for source in SOURCES if training.corpus == "both" else (training.corpus,):
         of_source = [row for row in sentences if row.split == "train" and row.group == source]
@@ -139,9 +139,9 @@ def _drawn(rows: Sequence[AnnotatedSentence], size: int, rng: np.random.Generato
 
 
 def tally(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int) -> pd.DataFrame:
-    """Return counts of strict spans, one row per test case, which is the report that sentences are from:
-    ``seed``, ``case``, ``source``, ``matched``, ``predicted``, ``gold``, ``correct_words``, ``words``. No
-    sentence is a ValueError."""
+    """Return counts of strict spans, one row per test case (the report of its sentences): ``seed``, ``case``,
+    ``source``, ``matched``, ``predicted``, ``gold``, ``correct_words``, ``words``. Raises ValueError if there
+    is no sentence."""
     if not sentences:
         raise ValueError("the test part has no sentence to count on")
     rows = []

@@ -77,7 +77,7 @@ class System(BaseModel, extra="forbid", frozen=True):
 
     @property
     def learns(self) -> bool:
-        """Whether it is trained, so that what it is trained on matters."""
+        """Whether the system is trained, so that its training set matters."""
         return self.kind not in ("lead", "clusters")
 
     @property
@@ -121,7 +121,7 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> SummarizationSettings:
-    """Return the profile's settings of this system."""
+    """Return the profile's settings for this system."""
     return profile.section("summarization", SummarizationSettings)
 
 
@@ -166,24 +166,24 @@ def cells(profile: Profile) -> list[Cell]:
 
 
 def pair_name(group: str) -> str:
-    """Return a group of records as the paper names the pair: ``MRI HEAD``, ``MR_head`` are ``MR Head``."""
+    """Return a group's name as the paper writes the pair: ``MRI HEAD`` and ``MR_head`` are ``MR Head``."""
     modality, _, anatomy = group.replace("_", " ").partition(" ")
     return f"{_MODALITIES.get(modality.lower(), modality)} {anatomy.capitalize()}".strip()
 
 
 def named(records: Sequence[ReportPair]) -> list[ReportPair]:
-    """Return the records with their group named as the paper names the pair."""
+    """Return the records with each group named as the paper names the pair."""
     return [replace(record, group=pair_name(record.group)) for record in records]
 
 
 def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
-    """Return the records of each group, groups and records in their order."""
+    """Return the records of each group; groups and records keep their order."""
     names = dict.fromkeys(record.group for record in records)
     return {name: [record for record in records if record.group == name] for name in names}
 
 
 def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
-    """Return the records by part, ``train``, ``dev`` and ``test``.
+    """Return the records by part: ``train``, ``dev`` and ``test``.
 
     A record keeps the split that its source gives. Where no record has one, a tenth of the patients (of the
     records where their source hides patients) is drawn for dev and another for test. Where only some have
@@ -210,8 +210,8 @@ def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str
 def drawn(
     records: Sequence[ReportPair], each: int, rng: np.random.Generator, *, whole: bool = False
 ) -> list[ReportPair]:
-    """Return ``each`` records of every group, or of the ``whole``, drawn without replacement; all if there
-    are no more, or where ``each`` is 0."""
+    """Return ``each`` records of every group, or of the ``whole``, drawn without replacement. All are
+    returned if there are no more, or if ``each`` is 0."""
     chosen: list[ReportPair] = []
     for members in [list(records)] if whole else by_group(records).values():
         if each and len(members) > each:
@@ -221,8 +221,8 @@ def drawn(
 
 
 def described(systems: Mapping[str, System], encoder: str) -> str:
-    """Return systems by name, each with what it starts from or, if it reads by vectors, whose; ``encoder``:
-    as a profile names it."""
+    """Return systems by name, each with its starting point or, if it reads vectors, their encoder.
+    ``encoder`` is named as in a profile."""
 
     def basis(system: System) -> str:
         if system.needs_vectors:
@@ -244,9 +244,9 @@ def make(
     device: str = "auto",
     folder: Path | None = None,
 ) -> Summarizer:
-    """Return a system trained on ``train_set``, its epoch or threshold chosen on ``dev`` by ROUGE-L; a
-    training that takes long keeps its last checkpoint in ``folder``. A :class:`ParameterError` if a setting
-    does not exist, or a system that needs an encoder has none."""
+    """Return a system trained on ``train_set``, with the epoch or threshold chosen on ``dev`` by ROUGE-L. A
+    long training keeps its last checkpoint in ``folder``. Raises :class:`ParameterError` for an unknown
+    setting or a missing encoder."""
     if system.kind == "lead":
         return _with_settings(system, LeadSentences, system.settings)
     if system.needs_vectors:

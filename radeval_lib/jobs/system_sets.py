@@ -45,8 +45,8 @@ _CHOOSERS = ("bleu", "rouge_l", "meteor")
 
 
 def outputs(root: Path) -> pd.DataFrame:
-    """Return the 590 studies of Open-i's test split with the outputs of each file and the landmarks:
-    ``study``, ``system``, ``reference``, ``candidate``, ``stratum``, ``gold`` (codes); empty if the root has
+    """Return the 590 studies of Open-i's test split with the outputs of each file and the baselines:
+    ``study``, ``system``, ``reference``, ``candidate``, ``stratum``, ``gold`` (codes). Empty if the root has
     no such set."""
     records: list[SystemReport] = iu_systems.READER.load(lambda file: find("iu_systems", root, file))
     reports = find("openi", root, "indiana_reports.csv")
@@ -88,14 +88,14 @@ def _stratum(study: CodedStudy, uncoded: bool) -> str:
 
 
 def elsewhere(reports: Sequence[Report], tested: set[str]) -> list[str]:
-    """Return the findings sections of the studies that are not in a test split, nor have the text of one."""
+    """Return the findings sections of studies outside a test split, without texts that occur in it."""
     withheld = {openi.text_key(report) for report in reports if report.id in tested}
     others = [report for report in reports if openi.text_key(report) not in withheld]
     return [text for report in others if (text := reveal(report.findings).strip())]
 
 
 def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, list[str | None]]:
-    """Return baselines for any system, by name; only the constant is chosen without the references.
+    """Return baselines for any system, by name. Only the constant is chosen without the references.
 
     The constant is fixed by this rule: of the most frequent texts of other studies, the one with the highest
     mean of BLEU, ROUGE-L and METEOR against texts of other studies again. Another reference is that of the

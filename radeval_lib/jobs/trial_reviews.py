@@ -29,8 +29,8 @@ class Reviews(NamedTuple):
 
 
 def load(run: Run, metrics: Mapping[str, Metric]) -> Reviews:
-    """Return MSLR's judgements of summaries of trials with the scores of lexical metrics: of the texts, if
-    the data root holds them all, else as they are stored."""
+    """Return MSLR's judgements of trial summaries with the scores of lexical metrics: from the texts if the
+    data root holds them all, else as stored."""
     files = {name: run.find("mslr", f"{name}.tsv") for name in (*mslr.RATERS, *mslr.JUDGES)}
     paths = {name: path for name, path in files.items() if path is not None}
     if len(paths) < len(files):
@@ -46,7 +46,7 @@ def load(run: Run, metrics: Mapping[str, Metric]) -> Reviews:
 def scored(
     ratings: Sequence[RatedPair], preferences: Sequence[mslr.Preference], metrics: Mapping[str, Metric]
 ) -> Reviews:
-    """Return judgements of summaries with the scores of those metrics that compare words (:data:`WORDS`).
+    """Return judgements of summaries with the scores of the metrics that compare words (:data:`WORDS`).
 
     Preferences for neither summary are left out. Reviews and systems are numbered, ratings first.
     """

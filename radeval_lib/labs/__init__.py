@@ -13,8 +13,8 @@ PLACEHOLDER = "your id"
 
 
 def seed(student_id: str | int) -> int:
-    """Return the seed of a student, from 0 to 2³² − 1; case and surrounding blanks do not count. Warns if the
-    id is still the placeholder, and raises ValueError for an id that is neither text nor a whole number."""
+    """Return the seed of a student, from 0 to 2³² − 1, ignoring case and surrounding blanks. Warns if the id
+    is still the placeholder; raises ValueError for an id that is neither text nor a whole number."""
     if isinstance(student_id, bool) or not isinstance(student_id, str | int) or not str(student_id).strip():
         raise ValueError("an id is a text or a whole number: write it in quotes")
     text = unicodedata.normalize("NFKC", str(student_id)).strip()
@@ -24,5 +24,5 @@ def seed(student_id: str | int) -> int:
 
 
 def rng(student_id: str | int, name: str) -> np.random.Generator:
-    """Return the one source of chance of a lab, for a student and what is drawn, its ``name``."""
+    """Return the random generator of a lab, for one student and the ``name`` of what is drawn."""
     return np.random.default_rng([seed(student_id), *name.encode()])

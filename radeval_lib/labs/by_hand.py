@@ -16,7 +16,7 @@ class BorrowedError(Exception):
 
 @contextmanager
 def by_hand(packages: Collection[str]) -> Iterator[None]:
-    """Raise a BorrowedError at the end of a block in which a function of one of these packages ran.
+    """Raise a BorrowedError at the end of a block if a function of one of these packages ran in it.
 
     A package may be given down to a module or a function, as ``radeval_lib.labs.tagging.score``. Calls in
     other threads and processes are not seen.
@@ -46,8 +46,8 @@ def by_hand(packages: Collection[str]) -> Iterator[None]:
 
 
 def spliced(texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Return six pairs of a candidate and a reference that no notebook held: one is of ``texts``, two or more
-    of six words or more each, the other begins like it and goes on like another."""
+    """Return six pairs of a candidate and a reference that no notebook contains. One is of ``texts``, two or
+    more of at least six words each; the other begins like it and continues differently."""
     made = []
     for number in range(6):
         first, other = (texts[index].split() for index in rng.choice(len(texts), 2, replace=False))

@@ -31,15 +31,15 @@ _LONGEST = 300  # characters of a value in a message
 
 
 class AnswerError(Exception):
-    """There is no answer, or one of a type that no test can read."""
+    """An answer that is missing, or of a type that no test can read."""
 
 
 class StudentError(Exception):
-    """A student's function raised an error where it should return a result."""
+    """A student's function that raised an error instead of returning a result."""
 
 
 def given(env: Mapping[str, Any], names: Sequence[str], without: Collection[str] = ()) -> list[Any]:
-    """Return the values of the notebook's names that a test asks for.
+    """Return the values of the notebook's names that a test takes.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _solution(student_id: Any) -> SimpleNamespace:
 
 
 def normal(value: Any, name: str = "it") -> Any:
-    """Return the form of an answer that tests see.
+    """Return an answer in the form that tests take.
 
     Returns
     -------
@@ -166,8 +166,8 @@ def _key(key: Any) -> Any:
 
 
 def equal(came: Any, wanted: Any, within: float = 1e-6) -> bool:
-    """Return whether two answers are the same: numbers to ``within`` and a hundred thousandth of what is
-    wanted, lists and dictionaries part by part."""
+    """Return whether two answers are the same. Numbers may differ by ``within`` plus a hundred-thousandth of
+    the expected value; lists and dictionaries are compared part by part."""
     came, wanted = normal(came), normal(wanted)
     if isinstance(wanted, dict):
         same_keys = isinstance(came, dict) and came.keys() == wanted.keys()
@@ -181,7 +181,7 @@ def equal(came: Any, wanted: Any, within: float = 1e-6) -> bool:
 
 
 def same(came: Any, wanted: Any, quantity: str, within: float = 1e-6) -> None:
-    """Raise an AssertionError that says what came and what was expected, unless they are :func:`equal`."""
+    """Raise an AssertionError that shows both values unless they are :func:`equal`."""
     if not equal(came, wanted, within):
         raise AssertionError(f"{quantity} is {_short(normal(came))}; expected is {_short(normal(wanted))}")
 

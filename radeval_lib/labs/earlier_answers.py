@@ -15,8 +15,7 @@ right, or numbers that correlate with the right ones; a constant or made-up answ
 def own_or_right(
     students: Callable[..., Any], right: Callable[..., Any], inputs: Iterable[Sequence[Any]]
 ) -> Callable[..., Any]:
-    """Return the student's own function if it is right or resembles the right one, as after a mistake; else
-    the right one.
+    """Return the student's own function if it is right or plausibly mistaken; otherwise the right one.
 
     It resembles the right one if it gives the same when asked again, and if more than a third of its results
     are right, with at least two different ones among them, or if its numbers correlate with the right ones

@@ -65,7 +65,7 @@ def facts(plan: Plan) -> frozenset[Fact]:
 
 
 def wordings(plans: Iterable[Plan]) -> list[list[str]]:
-    """Return the names of each finding of plans that has several: to see that two words are one finding takes
+    """Return the names of each finding of plans that has several; matching them takes knowledge of
     radiology."""
     mentioned = set[str]()
     for content in (item.content for plan in plans for item in plan):

@@ -27,8 +27,8 @@ Noted = tuple[str, bool]
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """What a rater sees: the shares of significant and of other errors, and the mean number of errors noted
-    that are not there."""
+    """A rater's eye: the shares of significant and other errors seen, and the mean number of false errors
+    noted."""
 
     name: str = "rater"
     sensitivity: float = 0.95
@@ -37,7 +37,7 @@ class Rater:
 
 
 def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
-    """Yield ``n`` pairs, four of each reference, with what each of six raters noted."""
+    """Yield ``n`` pairs, four for each reference, with the notes of six raters."""
     people = panel(_RATERS, seed)
     for number, pair in enumerate(error_cases(n, seed)):
         case, origin = divmod(number, CANDIDATES)
@@ -45,7 +45,7 @@ def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
 
 
 def noted(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> list[Noted]:
-    """Return a rater's notes on a candidate; ``case`` names it, so that cases differ."""
+    """Return a rater's notes on a candidate. Different names in ``case`` give different notes."""
     rng, notes = seeded(seed, rater.name, case, "rating"), list[Noted]()
     for error in comparison.errors:
         if rng.random() < (rater.sensitivity if error.significant else rater.minor_sensitivity):
@@ -57,8 +57,8 @@ def noted(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> l
 
 
 def panel(n: int, seed: int) -> list[Rater]:
-    """Return ``n`` raters who see more or less than is usual, and note more or fewer errors that are not
-    there; rater i depends on ``seed`` and i alone."""
+    """Return ``n`` raters who see and invent more or fewer errors than usual. Rater i depends only on
+    ``seed`` and i."""
     usual, raters = Rater(), []
     for index in range(n):
         rng = seeded(seed, index, "panel")

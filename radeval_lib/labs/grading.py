@@ -49,7 +49,7 @@ class Rules:
 
 
 def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] = print) -> pd.DataFrame:
-    """Grade every notebook below a folder, and write a table and what Otter says of each.
+    """Grade every notebook below a folder, and write a table and Otter's report for each.
 
     Returns
     -------

@@ -38,7 +38,7 @@ _PATTERNS = [(re.compile(pattern, re.IGNORECASE), words) for pattern, words in _
 
 
 def findings_of(sentence: str) -> list[Finding]:
-    """Return the findings that one sentence states or denies; none if it names none."""
+    """Return the findings that one sentence states or denies; empty if it names none."""
     sentence = plain_text(sentence).text
     for pattern, words in _PATTERNS:
         sentence = pattern.sub(words, sentence)

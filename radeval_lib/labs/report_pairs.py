@@ -50,7 +50,7 @@ class Sentence(NamedTuple):
 
 @cache
 def sentences(*parts: str) -> tuple[Sentence, ...]:
-    """Return the sentences of parts of the file, those with a side for both sides and each lobe."""
+    """Return the sentences of parts of the file; one with a side is given for both sides and each lobe."""
     table = pd.read_csv(Path(__file__).with_name("report_sentences.csv"), keep_default_na=False)
     made = []
     for row in table[table["part"].isin(parts)].itertuples():
@@ -64,8 +64,8 @@ def sentences(*parts: str) -> tuple[Sentence, ...]:
 
 
 def pairs(n: int, seed: int, *parts: str) -> list[Pair]:
-    """Return ``n`` pairs of the sentences of ``parts``, by default of ``practice``; pair i depends on
-    ``seed`` and i alone."""
+    """Return ``n`` pairs from the sentences of ``parts`` (default: ``practice``). Pair i depends only on
+    ``seed`` and i."""
     return [_pair(Random(f"{seed} {number}"), parts or ("practice",)) for number in range(n)]
 
 

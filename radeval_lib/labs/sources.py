@@ -43,7 +43,7 @@ _LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)  # (label)=
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab's place in the book's table of contents, name and title."""
+    """A lab: its place in the book's table of contents, its name and its title."""
 
     number: int
     name: str
@@ -66,8 +66,8 @@ class Task:
 
 
 def labs() -> list[Lab]:
-    """Return every lab, in the order of the book's table of contents, which numbers them; raise a
-    NotebookError without the repository, which alone has them."""
+    """Return every lab, numbered by the book's table of contents; raises NotebookError outside the
+    repository."""
     contents = BOOK / "_toc.yml"
     files = parse_toc_yaml(contents) if contents.is_file() else [_FOLDER]
     names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
@@ -79,7 +79,7 @@ def labs() -> list[Lab]:
 
 
 def find(wanted: str) -> Lab:
-    """Return the lab of that number or name; raise a NotebookError, which lists all, for any other."""
+    """Return the lab with that number or name; raises a NotebookError that lists all if there is none."""
     every = labs()
     for lab in every:
         if wanted in (str(lab.number), lab.name):
@@ -89,7 +89,7 @@ def find(wanted: str) -> Lab:
 
 
 def title_of(source: Path) -> str:
-    """Return the first heading of a Markdown file; raise a NotebookError if it has none."""
+    """Return the first heading of a Markdown file; raises NotebookError if it has none."""
     match = re.search(r"^# (.+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
     if match is None:
         raise NotebookError("a lab without a title", display_path(source), "Begin it with `# Title`.")
@@ -97,7 +97,7 @@ def title_of(source: Path) -> str:
 
 
 def parts(lab: Lab) -> list[NotebookNode | Task]:
-    """Return the cells of a lab that are given, and its tasks with their tests, in their order."""
+    """Return the given cells of a lab and its tasks with their tests, in order."""
     waiting = list(jupytext.read(lab.source).cells)
     waiting[0].source = waiting[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
     made: list[NotebookNode | Task] = []
@@ -118,7 +118,7 @@ def tasks(lab: Lab) -> list[Task]:
 
 
 def otter_notebook(lab: Lab) -> NotebookNode:
-    """Return the lab as ``otter assign`` takes it, with the book's links as titles and files."""
+    """Return the lab in the form that ``otter assign`` takes, with the book's links as titles and files."""
     cells = [new_raw_cell(_ASSIGNMENT)]
     for part in parts(lab):
         cells += _question(part) if isinstance(part, Task) else [part]
@@ -185,9 +185,9 @@ def _question(task: Task) -> list[NotebookNode]:
 
 
 def otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
-    """Return a test as Otter calls it: its parameters are answers in normal form, which
-    :func:`radeval_lib.labs.checks.given` takes from the notebook's names. A hidden test's docstring is what
-    students read when it fails."""
+    """Return a test as Otter calls it. Its parameters are answers in normal form, which
+    :func:`radeval_lib.labs.checks.given` takes from the notebook's names. Students read a hidden test's
+    docstring if it fails."""
     (function,) = ast.parse(cell.source).body
     assert isinstance(function, ast.FunctionDef), cell.source
     names = [argument.arg for argument in function.args.args]

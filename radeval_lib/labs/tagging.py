@@ -14,8 +14,8 @@ Sentence = tuple[list[str], list[str]]
 
 
 def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
-    """Return words and IOB tags of the sentences of generated chest reports, ``hospital`` or
-    ``encyclopaedic``. No entity begins with an article, as a few names of places do in the generator."""
+    """Return the words and IOB tags of sentences in generated chest reports, ``hospital`` or
+    ``encyclopaedic`` in style. No entity begins with an article, unlike some places in the generator."""
     drawn = generator.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
     return [
         (words, _without_articles(words, tags)) for report in drawn for words, tags in iob(report.findings)
@@ -42,8 +42,8 @@ def features(words: Sequence[str], index: int) -> dict[str, str]:
 
 
 def train(examples: Sequence[Sentence]) -> Any:
-    """Return a scikit-learn pipeline over :func:`features`, which predicts one tag per word, fitted to
-    sentences with two different tags or more; the same sentences give the same model."""
+    """Return a scikit-learn pipeline over :func:`features` that predicts one tag per word. The sentences need
+    two or more tags; the same sentences give the same model."""
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
@@ -55,20 +55,20 @@ def train(examples: Sequence[Sentence]) -> Any:
 
 
 def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the tags of each sentence, given as its words; none of a sentence without words."""
+    """Return the tags of each sentence, given as its words; empty for a sentence without words."""
     seen = [features(words, index) for words in texts for index in range(len(words))]
     tags = iter(tagger.predict(seen) if seen else ())
     return [[str(next(tags)) for _ in words] for words in texts]
 
 
 def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
-    """Return entities as first word, word after the last, and type; an ``I-`` that continues nothing begins
-    one."""
+    """Return entities as (first word, word after the last, type). An ``I-`` that continues nothing begins an
+    entity."""
     return set(decode_standard(tags))
 
 
 def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Return micro ``precision``, ``recall`` and ``f1`` of entities whose ends and type are all right, 0 if
-    there is nothing to divide by."""
+    """Return micro ``precision``, ``recall`` and ``f1`` of entities with the right ends and type; 0 if there
+    is nothing to divide by."""
     counts = span_scores(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).spans
     return {name: getattr(counts, name) for name in ("precision", "recall", "f1")}

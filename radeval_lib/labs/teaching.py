@@ -24,8 +24,8 @@ _PAGE = Path(__file__).with_name("teaching.html.j2")
 
 
 def files(lab: Lab) -> dict[str, str]:
-    """Return a lab's slides, one page of HTML that needs no other file, and its quiz, with answers and
-    without, by the ends of their files' names."""
+    """Return a lab's slides, one self-contained HTML page, and its quiz with and without answers, by file
+    name ending."""
     text = lab.source.read_text(encoding="utf-8")
     between, _, quiz = (LABS / "teaching" / lab.source.name).read_text(encoding="utf-8").partition("# Quiz\n")
     objectives = "; ".join(_OBJECTIVES.findall(text)).split("; ")
@@ -44,7 +44,7 @@ def files(lab: Lab) -> dict[str, str]:
 
 
 def build(output: Path = OUTPUT) -> list[Path]:
-    """Write each lab's files for teaching; return where they are."""
+    """Write each lab's teaching files, and return their paths."""
     written = []
     for lab in labs():
         for name, text in files(lab).items():

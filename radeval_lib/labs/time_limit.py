@@ -19,12 +19,12 @@ _OTTERS_LAST = "check_if_not_already_checked"  # in Otter's last cell, which wri
 
 
 class OutOfTimeError(Exception):
-    """What interrupts a cell, or a function that a test calls, when the notebook's time is used up."""
+    """The interruption of a cell, or of a function that a test calls, when the notebook's time is used up."""
 
 
 class TimeLimit(AbstractOtterPlugin):
-    """Interrupts what still runs when the limit is used up: the tests of what is defined go on, and what is
-    not defined by then counts as missing."""
+    """Interrupts running code when the limit is used up. Tests of what is defined continue; anything not
+    defined by then counts as missing."""
 
     def before_execution(self, submission: Any) -> Any:
         """Return the submission behind a cell that begins the limit."""
@@ -34,7 +34,7 @@ class TimeLimit(AbstractOtterPlugin):
 
 
 def begin(seconds: int) -> None:
-    """Raise an OutOfTimeError in the notebook's code so many seconds from now, and every five then."""
+    """Raise an OutOfTimeError in the notebook's code after so many seconds, and every five from then on."""
 
     def interrupt(_: int, frame: FrameType | None) -> None:
         while frame is not None:

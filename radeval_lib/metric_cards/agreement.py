@@ -34,8 +34,8 @@ _NEAR = (LEVEL / 5, 5 * LEVEL)
 
 
 def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
-    """Return the oriented scores of every stored metric by its title, but of the one that the card is about;
-    a title names the model that was substituted for a published one."""
+    """Return the oriented scores of every stored metric except the card's own, by title. A title names the
+    model that replaced a published one."""
     return {
         recording.title(name): recording.table[name].to_numpy(np.float64) * by_name.get(name).sign()
         for name in recording.about["columns"]
@@ -44,7 +44,7 @@ def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
 
 
 def in_half(cases: NDArray[Any], half: Half) -> NDArray[np.bool_]:
-    """Return which rows are of a half of RadPref: cases of even number are for development."""
+    """Return a mask of the rows in a half of RadPref; cases with an even number are for development."""
     even = np.asarray(cases) % 2 == 0
     return {"all": np.ones_like(even), "development": even, "report": ~even}[half]
 
@@ -132,8 +132,7 @@ def on_radpref(
 
 
 def compared(drawn: Resampled, name: str, redraw: Callable[[Sequence[str]], Resampled]) -> pd.DataFrame:
-    """Return :meth:`Resampled.compare` by rival, with p values near the level from more draws of these
-    metrics."""
+    """Return :meth:`Resampled.compare` by rival; p values near the level come from more draws."""
     tested = drawn.compare(name).set_index("rival")
     near = [str(rival) for rival in tested.index[tested["p_holm"].between(*_NEAR)]]
     if near:
@@ -180,7 +179,7 @@ def _signs(values: FloatArray) -> NDArray[np.float32]:
 def on_facts(
     table: pd.DataFrame, scores: Mapping[str, FloatArray], *, resamples: int, seed: int
 ) -> list[dict[str, Any]]:
-    """Return τ_b of every metric with F1 of the facts that experts counted in MTS-Dialog: rows of ``metric``,
+    """Return each metric's τ_b with the F1 of facts that experts counted in MTS-Dialog: rows of ``metric``,
     ``n`` and ``value``, with ``value_low`` and ``value_high``."""
     counted = table["f1"].notna().to_numpy()
     cases = table["case"].to_numpy()[counted]

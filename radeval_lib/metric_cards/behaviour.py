@@ -26,7 +26,7 @@ _SAME = 1e-9  # scores nearer than this are equal
 
 
 def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> dict[str, Any]:
-    """Return the losses from edits, as shares of the loss from an unrelated report on the same texts.
+    """Return the losses from edits as shares of the loss from an unrelated report on the same texts.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def behaviour(
     frame: pd.DataFrame, scored: Scored, value_range: tuple[float, float] | None, higher_is_better: bool
 ) -> dict[str, Any]:
     """Return how a metric behaves on the pairs of a card: failures, range, direction, ties, empty texts, and
-    whether pairs score alike again and alone.
+    whether scores repeat, also for a pair alone.
 
     ``value_range`` is the metric's own, as declared; None if none is.
     """
@@ -109,8 +109,8 @@ def _again(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray) -> dic
 
 
 def on_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int) -> dict[str, Any]:
-    """Return the mean of every file of committed outputs, and what it loses when its outputs are given to
-    other studies.
+    """Return the mean score of every file of committed outputs, and the loss when its outputs are exchanged
+    between studies.
 
     Parameters
     ----------

@@ -70,7 +70,7 @@ class Card:
 
     @property
     def name(self) -> str:
-        """What the card calls the metric."""
+        """The metric's name on the card."""
         return str(self.data["metric"]["name"])
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class Card:
 
     @property
     def paragraph(self) -> str:
-        """What a methods or results section can say, what the checks found first."""
+        """A paragraph for a methods or results section; problems that the checks found come first."""
         return " ".join(self.sentences())
 
     def sentences(self) -> list[str]:
@@ -94,7 +94,7 @@ class Card:
         return [*self.data["faults"], *self._on_radpref(), *self._on_others(), made]
 
     def rivals(self) -> list[dict[str, Any]]:
-        """Return the rows of the stored metrics that this one was tested against."""
+        """Return the rows of the stored metrics that this metric was tested against."""
         return [row for row in (self.data["radpref"] or {}).get("rows", []) if "p_holm" in row]
 
     def row(self, metric: str) -> dict[str, Any]:
@@ -199,14 +199,14 @@ class Card:
         return bibtex(key for name, key in _CITED.items() if name in used)
 
     def html(self) -> str:
-        """Return the page, which loads nothing."""
+        """Return the page, which loads no other file."""
         style = (Path(__file__).parents[1] / "metrics" / "report.css").read_text(encoding="utf-8")
         template = environment(Path(__file__).parent).get_template("card.html.j2")
         return str(template.render(card=self, style=style, hash=content_hash(style), cost=cost_in_words))
 
     def write(self, path: str | Path) -> list[Path]:
-        """Write the page to ``path``, and beside it the JSON, its table as CSV and LaTeX, and the BibTeX of
-        its data; return the files."""
+        """Write the page to ``path`` with its JSON, CSV and LaTeX tables and BibTeX of its data next to it;
+        return the files."""
         target, table = Path(path), self.table()
         content = {
             target: self.html(),
@@ -236,8 +236,8 @@ def _cell(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
 
 
 def cost_in_words(cost: Mapping[str, Any]) -> str:
-    """Return a cost with its interval, both with a decimal where whole percents hide its width; no interval
-    where every report costs the same.
+    """Return a cost with its interval, with a decimal in both if whole percents hide the width. There is no
+    interval if every report costs the same.
 
     >>> ends = ((0.01, 0.03), (0.018, 0.024), (0.021, 0.021))
     >>> [cost_in_words({"value": 0.021, "low": low, "high": high}) for low, high in ends]
@@ -428,7 +428,7 @@ def _faults(
 
 
 def root_of(given: str | Path | None) -> Path | None:
-    """Return the data root; what looks for one, and its packages, is loaded only where there may be one."""
+    """Return the data root. The module that finds one is loaded only if there may be one."""
     if given is None or not (str(given) or os.environ.get("RADEVAL_DATA_ROOT") or DATA.is_dir()):
         return None
     return data.data_root(str(given) or None)

@@ -80,7 +80,7 @@ def build(
 
 
 def edited_reports(root: Path | None) -> tuple[str, list[list[str]]]:
-    """Return where the reports come from that are edited, and the sentences of each."""
+    """Return the source of the edited reports, and the sentences of each."""
     if root is not None:
         from radeval_lib.data import openi, readers
 
@@ -128,8 +128,8 @@ def _of_systems(root: Path) -> list[_Row]:
 
 
 def as_lines(frame: pd.DataFrame) -> str:
-    """Return the pairs as JSON lines: ``id``, ``reference``, ``candidate``; half of a surrogate pair, which
-    UTF-8 cannot hold, is escaped."""
+    """Return the pairs as JSON lines: ``id``, ``reference``, ``candidate``. Lone surrogates, which UTF-8
+    cannot hold, are escaped."""
     rows = frame[["id", "reference", "candidate"]].to_dict("records")
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     return text.encode("utf-8", "backslashreplace").decode()

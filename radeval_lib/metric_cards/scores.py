@@ -36,7 +36,7 @@ Progress = Callable[[int, float], object]
 
 @dataclass
 class Scored:
-    """What a metric gives to the pairs of a card.
+    """A metric's scores of a card's pairs.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ def score(
     batched: bool,
     progress: Progress,
 ) -> Scored:
-    """Score every pair; ``progress`` is called with how many are done, and their share.
+    """Score every pair; ``progress`` is called with the number done and their share.
 
     A mapping gives the score of each pair by its ``id``. A MetricError if no pair gets a score.
     """
@@ -164,7 +164,7 @@ def _number(value: Any) -> tuple[float, str]:
 
 
 def filled(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
-    """Return oriented scores with each failure at the worst score of its part, or of all where a part has
+    """Return oriented scores with each failure set to the worst score of its part, or of all if its part has
     none."""
     result, worst = oriented.copy(), float(np.nanmin(oriented))
     for name in frame["part"].unique():
