@@ -47,7 +47,7 @@ FRONT_DOOR = ("plain-characters", "sections", "statements")
 
 
 def model_text(name: str) -> str:
-    """Return a model as a signature has it, by the name or folder that a metric was given."""
+    """Return a model's name or folder as it appears in a signature."""
     shown = Path(name).name if "://" not in name and Path(name).exists() else name
     return f"{shown}@{_digits(name)[:12]}"
 
@@ -108,7 +108,7 @@ _EDGE = 1e-6
 
 
 class MetricError(RadevalError):
-    """Input that a metric cannot score, an unknown metric, or a setting that it does not have."""
+    """Input that a metric cannot score, an unknown metric, or an unknown setting."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class Metric(ABC):
         return Scores(values, [scored[case][1] for case in cases], self)
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-        """Return the values of :meth:`score`, float64 of shape (n,), without keeping details in memory.
+        """Return only the values of :meth:`score`, float64 of shape (n,), without keeping details in memory.
 
         Placeholders of recorded texts and values that are not finite are not refused here.
         """
@@ -239,7 +239,7 @@ class Metric(ABC):
         return [(joined[reference], joined[candidate]) for reference, candidate in pairs]
 
     def bounds(self) -> tuple[float, float]:
-        """Return the lowest and the highest value under these settings."""
+        """Return the lowest and the highest value possible under these settings."""
         return self.range
 
     @abstractmethod
@@ -254,11 +254,11 @@ class Metric(ABC):
         return self._score_pairs(pairs)
 
     def reads_context(self) -> bool:
-        """Return whether the context of a patient (age, indication) can change a score."""
+        """Return whether a patient's context (age, indication) can change a score."""
         return False
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
-        """Return sufficient statistics for the score of a corpus, so that resampling needs no rescoring.
+        """Return sufficient statistics for a corpus score, so that resampling needs no rescoring.
 
         Returns
         -------
@@ -273,8 +273,8 @@ class Metric(ABC):
         return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> list[Reason]:
-        """Return the reasons for the score of a pair, given its detail from :class:`Scores`, with places in
-        the texts that were given to :meth:`score`; none from a metric that cannot explain."""
+        """Return the reasons for the score of a pair, given its detail from :class:`Scores`. Their places are
+        in the texts given to :meth:`score`; a metric that cannot explain returns none."""
         given = reference, candidate
         seen = given if self.reads_lines else (one_line(reference), one_line(candidate))
         return moved(self._reasons(*seen, detail), seen, given)
@@ -289,13 +289,13 @@ class Metric(ABC):
         return cls._reasons is not Metric._reasons
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
-        """Yield cautions that only this metric knows, such as that its model cut a text. The wording must not
-        depend on the pair: pairs are counted by sentence. Cautions that hold for any metric are in
+        """Yield cautions that only this metric can give, for example that its model cut a text. The wording
+        must not depend on the pair, because pairs are counted by sentence. Cautions for any metric are in
         :mod:`radeval_lib.metrics.cautions`."""
         return ()
 
     def signature(self, *, in_context: bool = False, of_corpus: bool = False) -> str:
-        """Return how a score is made, in one line, as sacrebleu prints it::
+        """Return in one line how a score is made, in sacrebleu's format::
 
             metric:bertscore|variant:f1|layer:5|model.encoder:minilm@6c3a0f9d21b4|text:one-line|version:1.0.0
 
@@ -331,9 +331,8 @@ class Metric(ABC):
         return "|".join(f"{key}:{quote(value, safe=_SAFE)}" for key, value in parts.items())
 
     def signed_models(self) -> dict[str, str]:
-        """Return by role the name of each model without its folder, ``@``, and the first twelve digits of the
-        SHA-256 of its files, or of the commit of a model that a hub holds; ``unknown`` if neither can be
-        known."""
+        """Return each model by role: its name without its folder, ``@``, and the first twelve digits of the
+        SHA-256 of its files or of a hub model's commit. It is ``unknown`` if neither can be known."""
         models = {role: model_text(name) for role, name in self.models().items()}
         return models | ({"rules": model_text(RULES)} if self.by_rules else {})
 
@@ -379,6 +378,6 @@ M = TypeVar("M", bound=Metric)
 
 
 def register(metric: type[M]) -> type[M]:
-    """Make a metric known by its ``name``; a class decorator."""
+    """Register a metric under its ``name``; a class decorator."""
     REGISTERED[metric.name] = metric
     return metric

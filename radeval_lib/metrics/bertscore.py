@@ -123,7 +123,7 @@ def greedy(
     reference: NDArray[Any],
     in_reference: NDArray[np.bool_],
 ) -> tuple[float, float]:
-    """Return precision and recall (Zhang et al. 2020, Section 3) from the tokens of both texts.
+    """Return precision and recall (Zhang et al. 2020, Section 3) of two texts' tokens, matched greedily.
 
     Parameters
     ----------

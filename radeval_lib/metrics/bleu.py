@@ -55,7 +55,7 @@ def _all_counts(candidates: Sequence[str], references: Sequence[str], order: int
 
 
 def corpus_bleu(candidates: Sequence[str], references: Sequence[str], order: int = 4) -> float:
-    """Return BLEU of the whole corpus, from 0 to 1: n-gram counts are summed before precisions are formed."""
+    """Return BLEU of the whole corpus, from 0 to 1; n-gram counts are summed before computing precisions."""
     return float(_bleu(_all_counts(candidates, references, order).sum(axis=0), order))
 
 

@@ -45,8 +45,8 @@ def settings_of(name: str) -> dict[str, Any]:
 
 
 def create(name: str, /, **settings: Any) -> Metric:
-    """Return a metric by its name and settings; a setting given as text, as on a command line, is converted
-    to the annotated type.
+    """Return a metric by its name and settings. Settings given as text, as on a command line, are converted
+    to their type.
 
     Raises
     ------
@@ -83,15 +83,15 @@ Wanted = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
 
 
 class Chosen(NamedTuple):
-    """Metrics that are ready to score, by name, in the order in which they were asked for; the substitutes of
-    those that have not their own models; and why others cannot score."""
+    """Metrics ready to score, by name, in the order requested, with any substitute models, and why other
+    metrics cannot score."""
 
     metrics: dict[str, Metric]
     stand_ins: dict[str, str]
     left_out: dict[str, str]
 
     def leave_out(self, failed: Mapping[str, RadevalError]) -> None:
-        """Leave out the metrics that failed; raise the first error where none would be left."""
+        """Leave out the metrics that failed; raises the first error if none would remain."""
         new = {name: error for name, error in failed.items() if name in self.metrics}
         if new and len(new) == len(self.metrics):
             raise next(iter(new.values()))
@@ -102,7 +102,7 @@ class Chosen(NamedTuple):
 
 
 def choose(wanted: Wanted) -> Chosen:
-    """Return metrics by a name, names, or settings by name; the name ``all`` selects all that are not named.
+    """Return metrics from a name, names, or settings by name; ``all`` selects all that are not named.
 
     A model that no setting names is the metric's default, if that is on this machine or, for a metric that is
     asked for by name, can be fetched. Otherwise it gets a substitute: the encoder that the installation
@@ -139,14 +139,14 @@ def choose(wanted: Wanted) -> Chosen:
 
 
 def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
-    """Return settings by name of what is wanted, in that order."""
+    """Return settings by name for the requested metrics, in that order."""
     if isinstance(wanted, Mapping):
         return dict(wanted)
     return {name: {} for name in ([wanted] if isinstance(wanted, str) else wanted)}
 
 
 def fitting(name: str, models: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings of a metric that go with models which are not its defaults."""
+    """Return the settings of a metric that suit models other than its defaults."""
     if "encoder" not in models:
         return {}
     from radeval_lib.models.names import PACKAGED
@@ -190,7 +190,7 @@ def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[s
 
 
 def metric(name: str, model: Callable[[str], str], device: str, settings: Mapping[str, Any]) -> Metric:
-    """Return a metric over the models that are configured for its roles.
+    """Return a metric with the models configured for its roles.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ def green(judgement: Judgement) -> float:
 
 
 def reasons_of(judgement: Judgement) -> Iterator[Reason]:
-    """Yield every error, what differs slightly, and what both reports say."""
+    """Yield every error, every slight difference, and what both reports say."""
     for error in judgement.errors:
         yield Reason(
             "error",
@@ -60,7 +60,7 @@ def reasons_of(judgement: Judgement) -> Iterator[Reason]:
 
 
 def shown(reference: str, candidate: str) -> dict[str, Any]:
-    """Return the data of a pair's page, ready for JSON.
+    """Return the data for a pair's page, ready for JSON.
 
     Returns
     -------
@@ -132,7 +132,7 @@ class Highlight(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A stretch of a text that is marked in one way, and the numbers of the errors that end with it."""
+    """A stretch of text with one kind of mark, and the numbers of the errors that end with it."""
 
     text: str
     kinds: str
@@ -140,8 +140,8 @@ class Segment(NamedTuple):
 
 
 def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
-    """Yield the text in stretches; joined, they are the text. A mark without characters shows nowhere, one
-    that reaches beyond the text is a ValueError."""
+    """Yield stretches of the text, which joined give the text again. A mark without characters is not shown;
+    one that extends beyond the text is a ValueError."""
     marks = [mark for mark in marks if mark.start < mark.end]
     if beyond := [mark for mark in marks if mark.start < 0 or mark.end > len(text)]:
         raise ValueError(f"mark {beyond[0].start} to {beyond[0].end} exceeds the {len(text)} characters")
@@ -155,7 +155,7 @@ def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
 
 
 def mark_kind(reason: str, significant: bool | None) -> str:
-    """Return the mark of a reason: the significance of an error, the kind of anything else."""
+    """Return the kind of a reason's mark: an error's significance, otherwise the reason's own kind."""
     if reason != "error":
         return reason
     return "significant" if significant else "insignificant"

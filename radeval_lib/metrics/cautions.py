@@ -65,7 +65,7 @@ _OPEN_END = re.compile(
 
 @dataclass
 class Rows:
-    """How many rows, and the first of them, numbered from 1."""
+    """The number of rows, and the first of them, numbered from 1."""
 
     count: int = 0
     first: list[int] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Rows:
 
 
 def of_texts(reference: str, candidate: str) -> Iterator[str]:
-    """Yield the cautions of a pair that hold for every metric."""
+    """Yield the cautions of a pair that apply to every metric."""
     both, empty = (reference, candidate), not candidate.strip()
     thinking = "<think" in candidate.lower()
     sentences = Counter(" ".join(part.lower().split()) for part in re.split(r"[.!?]\s|\n", f"{candidate} "))
@@ -104,7 +104,7 @@ def of_texts(reference: str, candidate: str) -> Iterator[str]:
 
 
 def of_rules(reference: str, candidate: str) -> Iterator[str]:
-    """Yield the cautions of a pair for what reads findings by rules; an empty text has its own."""
+    """Yield the cautions of a pair for metrics that read findings by rules; an empty text has its own."""
     from radeval_lib.rules.reader import coverage, read
 
     sides = ((reference, UNREAD_REFERENCE), (candidate, UNREAD_CANDIDATE))
@@ -141,13 +141,13 @@ class Cautions:
         self._ids = array("q")  # hashes
 
     def add_ids(self, names: Iterable[object]) -> None:
-        """Add what rows are called."""
+        """Add names for rows."""
         self._ids.extend(hash(str(name)) for name in names)
 
     def add(
         self, system: str, row: int, pair: tuple[str, str], of_metrics: Mapping[str, Iterable[str]]
     ) -> list[str]:
-        """Add a pair, with the cautions of metrics; return all its cautions, those of metrics named."""
+        """Add a pair with its metrics' cautions; return all its cautions, with those of named metrics."""
         common, shown = list(of_texts(*pair)), []
         self._pairs[system] += 1
         hashes = self._texts.setdefault(system, (array("q"), array("q")))
@@ -169,8 +169,8 @@ class Cautions:
         return shown
 
     def lines(self) -> list[str]:
-        """Return the cautions in words, one per line: of which metrics and systems, what, how many rows and
-        which; a system without a name is not named, and a caution that all metrics have is given once."""
+        """Return the cautions in words, one per line: metrics and systems, the caution, and how many and
+        which rows. A system without a name is not named; a caution that all metrics share is given once."""
         by_metric: dict[tuple[str, str, str], list[str]] = {}
         for (system, metric, caution), rows in self._rows.items():
             by_metric.setdefault((system, caution, str(rows)), []).append(metric)
@@ -188,7 +188,7 @@ class Cautions:
         return lines
 
     def of(self, system: str, metric: str) -> str:
-        """Return why a system is not to be called better by a metric without more words; empty if it may."""
+        """Return why a metric alone cannot call a system better; empty if it can."""
         pairs = self._pairs[system]
         if not pairs:
             return ""
@@ -206,7 +206,7 @@ class Cautions:
         return " and ".join([*parts[:2], *([whole] if whole else [])])
 
     def is_silent(self, system: str, metric: str) -> bool:
-        """Return whether most candidates of a system say nothing that the metric could judge."""
+        """Return whether most of a system's candidates say nothing that the metric could judge."""
         return self._silent[system, metric] > self._pairs[system] / 2
 
 

@@ -50,7 +50,7 @@ _NUMERIC = ("value", "difference", "low", "high", "p", "p_holm", "standardised")
 
 @dataclass(frozen=True)
 class Comparison:
-    """How systems compare; as a text, and in a notebook, a table and a sentence for each metric.
+    """The comparison of systems. As text or in a notebook, it shows a table and a sentence for each metric.
 
     Attributes
     ----------
@@ -91,8 +91,8 @@ class Comparison:
             return self.table().to_html(index=False) + notes.to_html(index=False, header=False)
 
     def text(self, *, every: bool = False) -> str:
-        """Return the table of systems, a sentence for each metric and cautions; with ``every`` also all pairs
-        of systems and the errors by kind."""
+        """Return the table of systems, a sentence for each metric and cautions. With ``every``, also return
+        all pairs of systems and the errors by kind."""
         parts = [self.table().to_string(index=False), "\n".join(self.verdicts.values())]
         if every and len(self.pairs):
             parts.append(self.all_pairs().to_string(index=False))
@@ -112,7 +112,7 @@ class Comparison:
         ]
 
     def table(self) -> pd.DataFrame:
-        """Return the systems by metric, the best first, with their clusters, as texts."""
+        """Return the systems by metric, best first, with their clusters, as texts."""
         shown = [
             part.sort_values("value", ascending=_is_lower_better(self.metrics[str(name)]), kind="stable")
             for name, part in self.systems.groupby("metric", sort=False)
@@ -140,7 +140,7 @@ class Comparison:
         return f"{name} ({self.metrics[name]['value']}{direction})"
 
     def methods(self) -> str:
-        """Return a paragraph for the methods section of a paper; sources as ``[@key]``, see
+        """Return a paragraph for a paper's methods section; sources are ``[@key]``, see
         :meth:`references`."""
         from radeval_lib.stats.inference import is_enumerated
 
@@ -186,7 +186,7 @@ class Comparison:
         return bibtex(re.findall(r"\[@(\w+)\]", self.methods()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as JSON has it; what has no number is null."""
+        """Return everything in a JSON-ready dictionary; null stands for a missing number."""
         content = {
             name.replace("_", " "): (
                 value.astype(object).where(value.notna(), None).to_dict("records")
@@ -204,7 +204,7 @@ def _is_lower_better(about: Mapping[str, Any]) -> bool:
 
 
 def bibtex(keys: Iterable[str]) -> str:
-    """Return the entries of the bibliography with these keys, in its order."""
+    """Return the bibliography's entries with these keys, in its order."""
     entries, wanted = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8")), set(keys)
     return "\n\n".join(
         entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in wanted
@@ -323,7 +323,7 @@ def compare_files(
     seed: int = 0,
     floor: bool = False,
 ) -> Comparison:
-    """Compare systems whose candidates are in a file, CSV, TSV or JSON lines, or in one for each system.
+    """Compare systems with candidates in one CSV, TSV or JSON Lines file, or in one file for each system.
 
     Parameters
     ----------
@@ -559,7 +559,7 @@ def _with_wilson(
 def ranked(
     systems: pd.DataFrame, pairs: pd.DataFrame, about: Mapping[str, Mapping[str, Any]], cautions: Cautions
 ) -> tuple[pd.api.extensions.ExtensionArray, dict[str, str]]:
-    """Return the cluster of each row of ``systems``, and by metric a sentence on what the tests come to.
+    """Return the cluster of each row of ``systems``, and for each metric a sentence that sums up the tests.
 
     Parameters
     ----------

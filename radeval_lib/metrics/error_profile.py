@@ -37,8 +37,8 @@ _OF_CATEGORY = {"a": "made-up finding", _MISSING: "missed finding", "e": "change
 def error_counts(
     reference: str, candidate: str, judgement: Judgement, context: Context | None = None
 ) -> tuple[int, ...]:
-    """Return errors of each of :data:`KINDS` in a pair, then the reference's urgent findings: those that the
-    candidate has, and all."""
+    """Return a pair's errors of each of :data:`KINDS`, then the reference's urgent findings: those found in
+    the candidate, and all."""
     ours, theirs = said(reference), said(candidate)
     ours, theirs = by_side(ours, theirs), by_side(theirs, ours)
     kinds = [kind_of(error) for error in judgement.errors]
@@ -69,7 +69,7 @@ def _is_urgent(observations: set[str], context: Context | None) -> bool:
 
 
 def profile(tables: Mapping[str, FloatArray], *, resamples: int, seed: int) -> pd.DataFrame:
-    """Return errors per 100 pairs by kind, and the share of urgent findings that were found, with intervals.
+    """Return errors per 100 pairs by kind and the share of urgent findings that were found, with intervals.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ _ZIP = b"PK\x03\x04"  # how a workbook of Excel begins
 
 
 class Chunk(NamedTuple):
-    """Rows of a table: the number of the first of them, from 1, and how much of the file was read, 0 to 1."""
+    """Rows of a table: the first one's number, from 1, and the share of the file read so far, 0 to 1."""
 
     start: int
     frame: pd.DataFrame
@@ -59,7 +59,7 @@ class Chunk(NamedTuple):
 
 @dataclass
 class ScoredFile:
-    """What was scored, and what is reported about it.
+    """Scores of a file, and what is reported about them.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class ScoredFile:
 
     @property
     def cautions(self) -> list[str]:
-        """What a reader should know, one line each."""
+        """Cautions for a reader, one line each."""
         return self._cautions.lines()
 
     @property
@@ -101,8 +101,8 @@ class ScoredFile:
     def take(
         self, chunk: Chunk, result: Mapping[str, Any]
     ) -> tuple[pd.DataFrame, list[tuple[tuple[str, str], dict[str, Any]]]]:
-        """Take what a chunk's scoring gave; return its rows with their scores, and where explanations are
-        wanted each pair of texts with what is reported of it."""
+        """Add a chunk's scores and return its rows with them. If explanations are wanted, return each pair of
+        texts with its report, too."""
         failed = {name: MetricError(*error) for name, error in result["failed"].items()}
         if chunk.start == 1:
             self.chosen.leave_out(failed)
@@ -144,8 +144,8 @@ class ScoredFile:
             self._sums[part] = sums.add(self._sums[part]) if part in self._sums else sums
 
     def about(self, source: Path) -> dict[str, Any]:
-        """Return the record to write beside the scores of a file: metrics, settings, models, versions, means
-        and cautions."""
+        """Return the record to write next to a file's scores: metrics, settings, models, versions, means and
+        cautions."""
         return {
             "input": source.name,
             "sha256 of the input": checksums.of_file(source),
@@ -180,7 +180,7 @@ def score_file(
     workers: int | None = 1,
     progress: Callable[[int, float], object] | None = None,
 ) -> ScoredFile:
-    """Score the candidates of a file against its references and write its rows with a column per metric.
+    """Score the candidates of a file against its references; write its rows with a column for each metric.
 
     The column ``reference`` is compared with ``candidate``, and with each ``candidate:<system>``, whose
     scores are in a column ``<metric>:<system>``. The input's columns, their order and the rows' order stay.
@@ -247,8 +247,8 @@ def score_file(
 
 
 def default_workers(chosen: Chosen, source: Path) -> int:
-    """Return how many processes score a file: one per core, each with two megabytes at least, because one
-    takes seconds to begin; one if there is a model, which uses all cores by itself."""
+    """Return how many processes score a file: one per core with at least two megabytes each, because starting
+    one takes seconds. It is one if there is a model, which uses all cores by itself."""
     if any(set(metric.models().values()) - {"rules"} for metric in chosen.metrics.values()):
         return 1
     size = source.stat().st_size if source.is_file() else 0
@@ -327,7 +327,7 @@ def _results(
 
 
 def chunks(path: Path) -> Iterator[Chunk]:
-    """Yield the rows of a file, in one chunk at least; every value of a CSV or TSV file is a text.
+    """Yield the rows of a file in one or more chunks; every value of a CSV or TSV file is a text.
 
     Raises
     ------
@@ -349,7 +349,7 @@ def chunks(path: Path) -> Iterator[Chunk]:
 
 
 def table(path: Path) -> pd.DataFrame:
-    """Return all rows of a file; errors as of :func:`chunks`."""
+    """Return all rows of a file; raises the errors of :func:`chunks`."""
     return pd.concat([chunk.frame for chunk in chunks(path)], ignore_index=True)
 
 
@@ -408,7 +408,7 @@ def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str
 
 
 def json_lines(stream: TextIO, name: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns of an empty table, and the objects of JSON lines; ``name`` is that of their file."""
+    """Return the columns of an empty table, and the objects of JSON lines; ``name`` is their file's."""
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, line in enumerate(stream, start=1):
@@ -426,14 +426,14 @@ def json_lines(stream: TextIO, name: str) -> tuple[list[str], Iterator[dict[str,
 
 
 def check_format(path: Path) -> None:
-    """Refuse a file whose name does not end as that of a table."""
+    """Raise an error for a file with a name that does not end like a table's."""
     if path.suffix.lower() not in _FORMATS:
         remedy = f"Name a file that ends in {' or '.join(_FORMATS)}."
         raise MetricError(f"unknown format {path.suffix!r}", path.name, remedy)
 
 
 def check_target(target: Path, sources: Iterable[Path] = ()) -> None:
-    """Refuse a path that cannot be written, or that is one of those read."""
+    """Raise an error for a path that cannot be written, or that is also an input."""
     if target.is_dir() or (target.exists() and not target.is_file()):
         raise MetricError("not a file", target.name, "Give the name of a file.")
     if not target.parent.is_dir():
@@ -443,8 +443,8 @@ def check_target(target: Path, sources: Iterable[Path] = ()) -> None:
 
 
 def row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:
-    """Return what writes rows to a stream in the format that the name of ``path`` ends in; JSON lines have
-    null for what is not a finite number, cells have lists, mappings and truth values as JSON."""
+    """Return a writer of rows to a stream in the format of ``path``'s ending. JSON lines have null for
+    numbers that are not finite; cells have lists, mappings and truth values as JSON."""
 
     def write_lines(frame: pd.DataFrame) -> None:
         for row in frame.to_dict("records"):

@@ -74,7 +74,7 @@ class Analysis(NamedTuple):
 
 
 def parse(response: str, mode: Mode = "reference") -> Analysis:
-    """Read a judge's analysis.
+    """Return the counts in a judge's analysis.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
 
 
 def clean(response: str) -> str:
-    """Return a model's raw output without prompt, explanation header and special tokens (as the released
+    """Return a model's raw output without prompt, explanation header and special tokens (like the released
     code)."""
     assistant, explanation = "<|assistant|>", "[Explanation]:"
     text = response.rpartition(assistant)[2]
@@ -194,7 +194,7 @@ _QUOTED = re.compile(r""": (['"]).*\1$""")
 
 @register
 class Green(Metric):
-    """Matched findings over matched findings plus significant errors, as a judge counts them (Ostmeier et al.
+    """Matched findings over matched findings plus significant errors, according to a judge (Ostmeier et al.
     2024, Equation 1).
 
     The details are the parsed :class:`~radeval_lib.metrics.green.Analysis` and the judge's text.
@@ -316,7 +316,7 @@ class GreenRules(_ByRules):
 
 @register
 class GreenRulesErrors(_ByRules):
-    """The errors that the rules name, each weighed by the significance of its finding; 0 if none is found.
+    """The errors that the rules find, each weighted by the significance of its finding; 0 if there is none.
 
     Weights and shares are those of ``models/judges/rules/significance.yml``. Unlike the GREEN score it does
     not depend on how much the two reports agree on, so a long normal report cannot buy off an error.

@@ -16,7 +16,7 @@ from radeval_lib.rules.reader.observations import FIVE, NO_FINDING, label, obser
 
 @register
 class ObservationF1(Metric):
-    """F1 of the observations that two reports state as present; 1 if neither states any.
+    """F1 of the observations that two reports state to be present; 1 if neither states any.
 
     It fits reports of the chest alone.
 

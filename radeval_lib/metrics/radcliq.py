@@ -52,7 +52,7 @@ Version = Literal["v0", "v1"]
 
 
 def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
-    """Return predicted error count of each pair, float64 of shape (n,); lower is better, no bounds.
+    """Return the predicted error count of each pair, float64 of shape (n,); lower is better, without bounds.
 
     Parameters
     ----------
@@ -147,8 +147,8 @@ class RadCliQ(Metric):
 
 
 def bleu2(reference: str, candidate: str) -> float:
-    """Return BLEU-2 as CXR-Report-Metric has it from fast-bleu 0.0.90: lower case, full stops apart, words at
-    blanks, a precision of 0 smoothed to 0.1 of one match; 0 without a common word."""
+    """Return BLEU-2 like CXR-Report-Metric with fast-bleu 0.0.90: lower case, full stops apart, words at
+    blanks, a precision of 0 smoothed to 0.1 of one match. It is 0 without a common word."""
     words = [text.lower().replace(".", " .").split(" ") for text in (reference, candidate)]
     left, right = ([word for word in side if word] for side in words)
     if not left or not set(left) & set(right):

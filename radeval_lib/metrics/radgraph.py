@@ -49,7 +49,7 @@ class Overlap(NamedTuple):
 
 
 def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEntity]:
-    """Read RadGraph's ``entities`` dictionary of one text; keys that are numbers become texts."""
+    """Return the graph in RadGraph's ``entities`` dictionary of one text; numeric keys become texts."""
     return {
         str(key): GraphEntity(
             entity["tokens"],
@@ -74,7 +74,7 @@ def build_graph(
 
 
 def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
-    """Return the set of items of a graph that a reward level compares; duplicates collapse.
+    """Return the set of a graph's items that a reward level compares; duplicates collapse.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
 
 
 def keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, Item]]:
-    """Yield each item with the key of the entity that it is of."""
+    """Yield each item with the key of its entity."""
 
     def words(text: str, in_relation: bool = False) -> str:
         return text.lower() if case == "fold" or (case == "relations" and in_relation) else text
@@ -106,7 +106,7 @@ def keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, I
 
 
 def overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty = "zero") -> Overlap:
-    """Return agreement of two sets of items; see :func:`compare`."""
+    """Return the agreement of two sets of items; see :func:`compare`."""
     if not candidate and not reference and both_empty == "one":
         return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
     common = len(candidate & reference)
@@ -144,7 +144,7 @@ def entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
 
 
 def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty = "zero") -> float:
-    """Mean of entity F1 and relation F1: the ``radgraph_combined`` of CXR-Report-Metric, from 0 to 1.
+    """Return the mean of entity F1 and relation F1: ``radgraph_combined`` of CXR-Report-Metric, from 0 to 1.
 
     Entities are (tokens, label), relations (source, target, type) with both labels, all case-sensitive.
 
@@ -160,8 +160,7 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
 def mean_of_two_f1(
     reference: set[Item], candidate: set[Item], both_empty: BothEmpty
 ) -> tuple[float, dict[str, Overlap]]:
-    """Return the mean of two F1, and the overlaps that it is the mean of; relations are the items of three
-    parts."""
+    """Return the mean of two F1 scores, and their overlaps; relations are triples of parts."""
     overlaps = {}
     for name, size in (("entities", 2), ("relations", 3)):
         ours, theirs = ({item for item in side if len(item) == size} for side in (reference, candidate))
@@ -170,8 +169,7 @@ def mean_of_two_f1(
 
 
 def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
-    """Return where the entities of an annotation stand in its text, by key; empty if it is of another
-    text."""
+    """Return where an annotation's entities are in its text, by key; empty if it is of another text."""
     words = annotated["text"].split()
     where = places(text)
     if "".join(words) != "".join(text.split()):

@@ -62,20 +62,20 @@ def _mover(seen: str, given: str) -> Callable[[Span | None], Span | None]:
 
 
 def moved(reasons: Iterable[Reason], seen: tuple[str, str], given: tuple[str, str]) -> list[Reason]:
-    """Return reasons whose places are in the texts as given, of reasons in the texts that a metric saw, which
-    differ from those in white space alone."""
+    """Return reasons with places in the texts as given. The reasons are in texts that a metric saw, which
+    differ only in white space."""
     ours, theirs = (_mover(before, after) for before, after in zip(seen, given, strict=True))
     sides = ((reason, ours(reason.reference), theirs(reason.candidate)) for reason in reasons)
     return [reason._replace(reference=left, candidate=right) for reason, left, right in sides]
 
 
 def places(text: str) -> list[int]:
-    """Return where the characters of a text are that are not white space."""
+    """Return the positions of a text's characters that are not white space."""
     return [at for at, sign in enumerate(text) if not sign.isspace()]
 
 
 class Finder:
-    """Finds words in a text, one after another, whatever white space and capitals they are written with."""
+    """Finds words in a text one after another, ignoring white space and capitals."""
 
     def __init__(self, text: str) -> None:
         self._text, self._places = text, places(text)
@@ -84,7 +84,7 @@ class Finder:
         self._end = 0
 
     def __call__(self, words: str) -> Span | None:
-        """Return where the words are next after those asked for before, else anywhere; None where nowhere."""
+        """Return where the words are after those found before, else anywhere; None if they do not occur."""
         wanted = "".join(words.split()).lower()
         for begin in (self._end, 0) if wanted else ():
             while (begin := self._signs.find(wanted, begin)) >= 0:

@@ -56,7 +56,7 @@ class ScorePage:
         keep(self._worst, (badness, -self._total, json.dumps(record, default=str), texts))
 
     def write(self, path: Path, metrics: Mapping[str, Metric], **about: Any) -> None:
-        """Write the page; ``about`` is what the template shows beside scores and pairs."""
+        """Write the page; the template shows ``about`` in addition to scores and pairs."""
         shown = sorted(self._worst, reverse=True)
         beside = (Path(__file__).with_name(f"report.{kind}") for kind in ("css", "js"))
         style, script = (path.read_text(encoding="utf-8") for path in beside)
@@ -138,5 +138,5 @@ class ScorePage:
 
 
 def content_hash(content: str) -> str:
-    """Return the hash of a style or script in the form in which a content security policy allows it."""
+    """Return the hash of a style or script in the form of a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"

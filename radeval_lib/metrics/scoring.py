@@ -33,17 +33,17 @@ _PER_YEAR = {"y": 1.0, "m": 12.0, "w": 365.25 / 7, "d": 365.25}
 
 
 def score_column(metric: str, candidate: str) -> str:
-    """Return the column of a metric's scores of a column of candidates."""
+    """Return the name of the column for a metric's scores of a column of candidates."""
     return metric + candidate.removeprefix(CANDIDATE)
 
 
 def system_of(candidate: str) -> str:
-    """Return the system whose candidates a column holds; empty for the column ``candidate``."""
+    """Return the system of a column of candidates; empty for the column ``candidate``."""
     return candidate.removeprefix(CANDIDATE).removeprefix(":")
 
 
 def check(frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 1) -> tuple[str, ...]:
-    """Check that the pairs of a table can be scored by metrics, and return its columns of candidates.
+    """Check that metrics can score the pairs of a table, and return its columns of candidates.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def check(frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 
 
 
 def describe_columns(columns: Sequence[str]) -> str:
-    """Return the columns for a message, and which to rename; what is not one word may be a report, in a file
-    without a header, and is not repeated."""
+    """Return a message that lists the columns and which to rename. A name of several words may be a report,
+    in a file without a header, and is not repeated."""
     names = [
         name if re.fullmatch(r"[\w.:-]{1,30}", name) else f"a text of {len(name):,} characters"
         for name in columns
@@ -87,7 +87,7 @@ def describe_columns(columns: Sequence[str]) -> str:
 
 
 def context_of(row: Mapping[str, Any], where: str) -> Context | None:
-    """Return the context that a row gives; None if both are empty or marked as unknown.
+    """Return the context in a row; None if both values are empty or marked as unknown.
 
     An age is a number of years, or a number with a unit (``045Y`` as DICOM has it, ``6 months``), or
     the least of a range without an end (``90+``, ``>89``).
@@ -114,7 +114,7 @@ def context_of(row: Mapping[str, Any], where: str) -> Context | None:
 
 
 def cases_of(frame: pd.DataFrame, where: str, start: int = 1) -> list[str]:
-    """Return the case of each row: what a column names, or its number, the first of which is ``start``."""
+    """Return the case of each row: the value in a column, or the row's number from ``start``."""
     column = next((name for name in CASES if name in frame), None)
     rows = range(start, start + len(frame))
     cases = [str(case).strip() for case in (rows if column is None else frame[column].fillna(""))]
@@ -125,8 +125,8 @@ def cases_of(frame: pd.DataFrame, where: str, start: int = 1) -> list[str]:
 
 
 class Scored(NamedTuple):
-    """What a metric says of pairs, an entry for each: values, cautions and, if they were asked for, reasons;
-    ``scores`` are the metric's own, with details."""
+    """A metric's results for pairs, one entry each: values, cautions and, if requested, reasons. ``scores``
+    are the metric's own, with details."""
 
     values: list[float]
     cautions: list[tuple[str, ...]]
@@ -135,9 +135,9 @@ class Scored(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """What metrics say of a table: its columns of candidates, its pairs, those of a row one after another,
-    the context of each pair's patient where the table gives any, by metric what it says of the pairs, and the
-    errors of metrics that failed."""
+    """The results of metrics for a table: its columns of candidates, its pairs (those of a row together),
+    each patient's context if the table gives any, the results by metric, and the errors of metrics that
+    failed."""
 
     columns: tuple[str, ...]
     pairs: list[Pair]
@@ -146,11 +146,11 @@ class Evaluation(NamedTuple):
     failed: dict[str, RadevalError]
 
     def reasons(self, at: int) -> list[tuple[str, Reason]]:
-        """Return the reasons of all metrics for a pair, each with the name of its metric."""
+        """Return the reasons of all metrics for a pair, each with its metric's name."""
         return [(name, reason) for name, scored in self.scored.items() for reason in scored.reasons[at]]
 
     def add_cautions(self, cautions: Cautions, ids: Iterable[object], without: Sequence[str] = ()) -> None:
-        """Add the cautions of all pairs but for systems that are left out, and what the rows are called."""
+        """Add the cautions of all pairs, except of systems left out, and the names of the rows."""
         cautions.add_ids(ids)
         for at, pair in enumerate(self.pairs):
             row, position = divmod(at, len(self.columns))
@@ -205,7 +205,7 @@ def evaluate(
 
 
 def pairs_of(frame: pd.DataFrame, columns: Sequence[str]) -> list[Pair]:
-    """Return the pairs of a table, those of a row one after another."""
+    """Return the pairs of a table, with those of a row together."""
     texts = zip(frame[REFERENCE], *(frame[column] for column in columns), strict=True)
     return [(reference, candidate) for reference, *candidates in texts for candidate in candidates]
 
@@ -223,8 +223,8 @@ def with_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str
 
 
 def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, texts: bool) -> dict[str, Any]:
-    """Return the explanation of a pair from the metrics' reasons, ready for JSON; without ``texts``,
-    positions only.
+    """Return a pair's explanation from the metrics' reasons, ready for JSON. Without ``texts``, it has only
+    positions.
 
     Returns
     -------
@@ -308,7 +308,7 @@ def explain(
     metrics: Wanted = DEFAULT,
     texts: bool = True,
 ) -> pd.DataFrame:
-    """Say what scores rest on: errors with their places, and entities that match or do not.
+    """Return the reasons for scores: errors with their places, and entities that match or do not.
 
     Parameters
     ----------
@@ -374,7 +374,7 @@ def _evaluated(
 
 
 def notes_of(chosen: Chosen) -> list[str]:
-    """Return a line for each metric that differs from what its name promises, or was left out."""
+    """Return a line for each metric that was left out or differs from what its name promises."""
     return [
         *(f"{name}: {metric.remark}" for name, metric in chosen.metrics.items() if metric.remark),
         *(f"{name}: {note}" for name, note in chosen.stand_ins.items()),

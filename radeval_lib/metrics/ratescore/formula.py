@@ -78,7 +78,7 @@ PRESETS: dict[Preset, Options] = {
 
 
 def options(preset: Preset = "released", **changes: Any) -> Options:
-    """Return the options of a preset, with changes; a change that is None changes nothing.
+    """Return the options of a preset with changes; a change of None is ignored.
 
     ``released`` is what the package does. ``paper`` is Section 2.4 as printed; where the paper is silent it
     takes the natural reading (two texts without findings agree; no sentence is dropped; the encoder as its
@@ -97,8 +97,8 @@ _RELEASED = Path(__file__).with_name("weights.yml")
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """W and p of Section 2.4; the name is ``long``, ``short``, or what the reader's file is called, ``@``
-    and the first digits of its SHA-256.
+    """W and p of Section 2.4. The name is ``long``, ``short``, or the user's file name, ``@`` and the first
+    digits of its SHA-256.
 
     ``matrix`` is float64, shape (5, 5), in the order of ``TYPES``: a row for the type of the query entity, a
     column for that of its match. ``penalty`` is the factor that a mismatch of types puts on the cosine.
@@ -157,7 +157,7 @@ def _released() -> dict[str, Weights]:
 
 
 def load(name_or_path: str | Path | Weights = "long") -> Weights:
-    """Return ``long`` (the package's default, whatever the texts' length), ``short``, or a YAML or JSON file.
+    """Return the weights ``long`` (the package's default for any text), ``short``, or of a YAML or JSON file.
 
     Raises
     ------
@@ -193,8 +193,8 @@ class NamedEntity(NamedTuple):
 
 
 class Match(NamedTuple):
-    """One term of a direction's sum: positions in its two entity lists, the cosine of their embeddings, W for
-    their types, and p where the types mismatch, else 1."""
+    """One term of a direction's sum: positions in both entity lists, the cosine of the embeddings, W for the
+    types, and p if the types mismatch, else 1."""
 
     query: int
     match: int
@@ -204,13 +204,13 @@ class Match(NamedTuple):
 
     @property
     def term(self) -> float:
-        """What it adds to the numerator."""
+        """The term's contribution to the numerator."""
         return self.weight * self.penalty * self.cosine
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """One of the two weighted means: of each query entity the position of its match, and their cosine, weight
+    """One of the two weighted means. Each query entity has the position of its match, their cosine, weight
     and penalty, shape (query entities,).
 
     ``value`` is the sum of the terms over the sum of the weights; 0 if these sum to 0.
@@ -242,9 +242,9 @@ class Direction:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything from which a pair's score can be redone by hand: the entities found; the candidate's looked
-    up among the reference's (precision) and the other way round (recall), None if a side has no entity; their
-    harmonic mean, or the value for a side without entities; and what a reader should know."""
+    """All that is needed to recompute a pair's score by hand: the entities, and both directions. Precision
+    looks up the candidate's entities in the reference's, recall the reverse; None if a side has no entity.
+    Then come their harmonic mean (or the value for a side without entities) and notes."""
 
     reference: tuple[NamedEntity, ...]
     candidate: tuple[NamedEntity, ...]
@@ -255,21 +255,21 @@ class Explanation:
 
 
 def cosines(queries: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-    """Return cosine of every pair of rows, shapes (n, d) and (m, d) to (n, m); with a vector of zeros it is
+    """Return the cosine of every pair of rows: shapes (n, d) and (m, d) give (n, m). With a zero vector it is
     0."""
     return unit(queries) @ unit(others).T
 
 
 def unit(vectors: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the rows scaled to length 1; float64, the same shape. Norms below 1e-12 count as 1e-12, as torch
-    has it."""
+    """Return the rows scaled to length 1, float64 of the same shape. Norms below 1e-12 count as 1e-12, as in
+    torch."""
     rows = np.asarray(vectors, dtype=np.float64)
     return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
 
 
 def penalty_matrix(p: float, options: Options) -> NDArray[np.float64]:
-    """Return the factor for each (query type, match type): p where the rule punishes the mismatch, else 1;
-    shape (5, 5)."""
+    """Return the factor for each (query type, match type), shape (5, 5): p if the rule punishes the mismatch,
+    else 1."""
 
     def punished(a: str, b: str) -> bool:
         crossed = (a in POSITIVE and b in NEGATED) or (a in NEGATED and b in POSITIVE)
@@ -289,7 +289,7 @@ class Scorer:
         self._penalties = penalty_matrix(self.weights.penalty, self.options)
 
     def empty_score(self, reference: int, candidate: int) -> float:
-        """Return the score where a side has no entity, from the number of entities of each side."""
+        """Return the score if a side has no entity, from each side's number of entities."""
         if self.options.empty == "half":
             return 0.5
         return float(self.options.empty == "one_if_both_empty" and reference == candidate == 0)

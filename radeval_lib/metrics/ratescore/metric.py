@@ -99,7 +99,7 @@ class RaTEScore(Metric):
         self.scorer = Scorer(self.weights, self.options)
 
     def bounds(self) -> tuple[float, float]:
-        """Return ``range``; none where negative cosines are kept."""
+        """Return ``range``; no bounds if negative cosines are kept."""
         return (-math.inf, math.inf) if self.options.cosine == "keep" else self.range
 
     def settings(self) -> dict[str, Any]:
@@ -218,7 +218,7 @@ class RaTEScore(Metric):
 
 
 class Vectors:
-    """Unit vectors of the entity texts met so far.
+    """Unit vectors of the entity texts seen so far.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class Vectors:
         self._matrix: NDArray[np.float64] = np.empty((0, 0))
 
     def learn(self, texts: Iterator[str]) -> None:
-        """Encode those of the texts that are new, in alphabetical order."""
+        """Encode the new texts, in alphabetical order."""
         new = sorted({text for text in texts if text not in self._row_of})
         if not new:
             return
@@ -240,5 +240,5 @@ class Vectors:
         self._row_of.update({text: len(self._row_of) + index for index, text in enumerate(new)})
 
     def rows(self, entities: Sequence[NamedEntity]) -> NDArray[np.float64]:
-        """Return the vectors of entities whose texts were learnt, shape (entities, dimension)."""
+        """Return the vectors of entities with known texts, shape (entities, dimension)."""
         return self._matrix[[self._row_of[entity.text] for entity in entities]]

@@ -311,8 +311,7 @@ _INNER = re.compile(r"(?<=[a-z])(\.)(?=[A-Z])|(?<=[A-Za-z])([,:<>=/-])(?=[A-Za-z
 
 
 def split(text: str, min_characters: int = 3) -> list[str]:
-    """Return the sentences, stripped, in order; those of fewer than ``min_characters`` characters are left
-    out."""
+    """Return the stripped sentences in order, without those shorter than ``min_characters`` characters."""
     if not text or text.isspace():
         return []
     boundaries = spans(text)
