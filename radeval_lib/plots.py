@@ -60,9 +60,9 @@ def use_style() -> None:
 
 
 def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tuple[Figure, Any]:
-    """Return a figure with a grid of axes, each row ``height`` inches high, all together :data:`WIDTH` wide.
+    """Return a figure, :data:`WIDTH` inches wide, and its grid of axes, each row ``height`` inches high.
 
-    ``settings`` go to :func:`matplotlib.pyplot.subplots`.
+    ``settings`` are passed to :func:`matplotlib.pyplot.subplots`.
     """
     return plt.subplots(rows, columns, figsize=(WIDTH, height * rows), **settings)
 

@@ -134,8 +134,8 @@ def three_raters(spread: float) -> tuple[float, float, float]:
 def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
     """Return Krippendorff's alpha of each row of :data:`RAW` and :data:`DERIVED` over raters.
 
-    ``counted``: the raters' counts, one list a rater, in the same order of units, each with a fact in both
-    texts.
+    ``counted``: one sequence of counts per rater, with the units in the same order; in every unit the two
+    texts share at least one fact. Alpha is NaN if all ratings of a row are equal.
     """
     return {
         name: float(interval_alpha([[getattr(counts, field) for counts in rater] for rater in counted]))

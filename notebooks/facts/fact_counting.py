@@ -97,8 +97,8 @@ def facts_of_g() -> pd.DataFrame:
 
 
 def texts_of_task() -> list[Check]:
-    """Return whether the task's reference is the description of Figure 1, and its comment quotes G."""
-    reference, generated = (" ".join(marked(count)) for count in ("R", "G"))
+    """Check that the reference in Figure 3 is Figure 1's description, and that the comment there quotes G."""
+    reference, generated = (" ".join(marked(text)) for text in ("R", "G"))
     same = reference == plain(printed_report()[1])
     comment = quotations("facts.fig3")[-1][1]
     quoted = plain(comment.split('"')[1])

@@ -57,8 +57,8 @@ def lengths(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def length_prediction(frame: pd.DataFrame, target: str) -> pd.Series:
-    """Return the rate predicted from the two texts' :func:`lengths`, by linear regression from other
-    cases."""
+    """Return predictions of the column ``target`` from the :func:`lengths` of the two texts, by linear
+    regression fitted to other cases, in five folds."""
     rates, cases = frame[target].to_numpy(dtype=float), frame["case"].to_numpy()
     model, features = LinearRegression(), lengths(frame).to_numpy()
     return pd.Series(

@@ -23,14 +23,14 @@ from radeval_lib.study.runs import Run
 
 
 def preferred(gaps: pd.DataFrame) -> pd.DataFrame:
-    """Return which of two candidates radiologists prefer, from the differences of their grades.
+    """Return which of two candidates radiologists prefer, from the differences between their grades.
 
-    ``gaps``: second candidate minus first, one column per radiologist, one row per case. Columns:
-    ``preferred``, 1 or -1 where two or more prefer the second or the first and none the other, else 0;
-    ``split``, whether two radiologists prefer different candidates.
+    ``gaps``: grade of the second candidate minus grade of the first, one column per radiologist, one row per
+    case; higher grades are better. Columns returned: ``preferred``, 1 if at least two prefer the second and
+    none the first, -1 if the reverse, else 0; ``split``, whether two prefer different candidates.
     """
-    second, first = (gaps > 0).sum(axis=1), (gaps < 0).sum(axis=1)
-    split, lead = (first > 0) & (second > 0), second - first
+    for_second, for_first = (gaps > 0).sum(axis=1), (gaps < 0).sum(axis=1)
+    split, lead = (for_first > 0) & (for_second > 0), for_second - for_first
     return pd.DataFrame({"preferred": np.sign(lead).where(~split & (lead.abs() >= 2), 0), "split": split})
 
 

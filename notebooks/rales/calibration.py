@@ -187,7 +187,8 @@ def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axe
 
 
 def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw printed average ranks and their intervals, one panel per frame of :func:`average_ranks`."""
+    """Draw printed average ranks and the intervals in which they should lie, one panel per table of
+    :func:`average_ranks`, by title."""
     fig, axes = plots.panels(1, len(panels), 5.4, sharey=True)
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
         bars = {"color": plots.PALETTE[6], "alpha": 0.2, "height": 0.7, "linewidth": 0}

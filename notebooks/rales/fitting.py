@@ -64,15 +64,17 @@ def search(
     seed: int,
     startup: int = 10,
 ) -> list[Trial]:
-    """Try settings until so many trials are finished, those of an earlier call included.
+    """Try settings until ``trials`` trials are finished, counting those of an earlier call.
 
     Parameters
     ----------
-    objective : from the settings of a trial its value, finite, the larger the better, and tables to keep.
-    space : what is varied, by the name of the setting.
-    folder : of the study.
-    inputs : whatever else the values depend on; a study of other inputs in the folder is removed.
-    seed, startup : of TPE, which draws the first ``startup`` trials at random.
+    objective : function of a trial's settings that returns the finite value to maximize, and tables to keep.
+    space : the range of each setting to vary, by the setting's name.
+    trials : number of trials in all.
+    folder : where they are stored. It is deleted if it holds a search with other ``inputs`` or ``space``.
+    inputs : whatever else the values depend on.
+    seed : of the TPE sampler.
+    startup : number of first trials that the sampler draws at random.
 
     Raises
     ------

@@ -95,8 +95,8 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
 
 
 def seen_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
-    """Return the groups that training may see: if there are many, a quarter of them is kept out, to be tested
-    on as a new hospital would be."""
+    """Return the groups to train on: all or, if there are at least :data:`_MANY`, three quarters of them. The
+    others are held out to test on, as a new hospital would be."""
     groups = sorted({record.group for record in records})
     if len(groups) < _MANY:
         return set(groups)

@@ -27,7 +27,8 @@ def _named(given: tuple[str, ...], option: str, kind: str) -> dict[str, str]:
     for text in given:
         name, sign, value = text.partition("=")
         if not (name and sign and value):
-            raise ParameterError(f"{text!r} names no {kind}", option, f"Write NAME={kind.upper()}.")
+            problem = f"{text!r} is not of the form NAME={kind.upper()}"
+            raise ParameterError(problem, option, f"Write a name, an equals sign and a {kind}.")
         if name in named:
             raise ParameterError(f"two systems are called {name!r}", option, "Rename one.")
         named[name] = value

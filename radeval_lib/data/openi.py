@@ -87,7 +87,7 @@ def recorded_reports(recording: Recording) -> Iterator[Report]:
 
 
 def load_labels(path: Path) -> list[CodedStudy]:
-    """Return the codes of each report, in the file's order; ``CXR12`` is Open-i's report 12."""
+    """Return each report's labels, in the file's order; the id of the row ``CXR12`` is ``12``."""
 
     def study(row: reading.Entry) -> CodedStudy:
         coded = frozenset(name for name in LABELS if row.take(name, reading.Flag))

@@ -395,8 +395,8 @@ def _table_of(
             raise MetricError("no candidates by name", "systems", "Give {name: candidates}.")
         for name, texts in systems.items():
             if len(texts) != len(references):
-                problem = f"{len(texts)} candidates of {name!r} for {len(references)} references"
-                raise MetricError(problem, "systems", "Give one for each.")
+                problem = f"{name!r} has {len(texts)} candidates for {len(references)} references"
+                raise MetricError(problem, "systems", "Give one candidate per reference.")
         given = {f"{CANDIDATE}:{name}": list(texts) for name, texts in systems.items()}
         references = pd.DataFrame({REFERENCE: list(references), **given}, dtype=object)
         systems = None

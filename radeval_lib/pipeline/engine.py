@@ -175,7 +175,8 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
     if snakemake.returncode:
         lines = log.read_text(encoding="utf-8").splitlines()
         if progress.waiting is None:
-            raise RadevalError(steps.last_words(lines)[0], "the plan of the build")
+            log_file = f"See the whole log in {display_path(log)}."
+            raise RadevalError(steps.last_words(lines)[0], "planning the build", log_file)
         problem, where = "the build did not finish", "The lines above name the notebook and cell; the"
         if not progress.explained:  # no RadevalError: a fault of the code, or a kill
             problem, where = ": ".join([problem, *steps.exceptions(lines)[:1]]), "The"

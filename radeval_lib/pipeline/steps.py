@@ -245,13 +245,13 @@ def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at
 
 
 def chosen_pages(only: Sequence[str]) -> set[str]:
-    """Return the notebooks that ``only`` names: by folder, with the pages across the papers, which sum it up;
-    by notebook; or by exhibit, the page that rebuilds it.
+    """Return the notebooks to build. Each item of ``only`` is a folder (its notebooks and those in
+    ``across/``), a notebook, or an exhibit (the notebook that rebuilds it).
 
     Raises
     ------
     ParameterError
-        If one is none of these.
+        If an item is not a folder, a notebook or an exhibit.
     """
     chosen, folders = set[str](), sorted({name.partition("/")[0] for name in notebooks()})
     for given in only:
@@ -263,8 +263,8 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
             chosen.add(ledger()[given].notebook)
         else:
             near = get_close_matches(given, [*folders, *notebooks(), *ledger()], n=3) or folders
-            remedy = f"Give a folder, a notebook or an exhibit. Near it: {listed(near)}."
-            raise ParameterError(f"no pages called {given!r}", "--only", remedy)
+            problem = f"no folder, notebook or exhibit is called {given!r}"
+            raise ParameterError(problem, "--only", f"Use one such as {listed(near)}.")
     return chosen
 
 

@@ -118,26 +118,26 @@ class PageRun(runs.Run):
     ) -> Iterator[OpenExhibit]:
         """Yield an exhibit of this page, for a ``with`` block that makes its checks.
 
-        At the end of the block the exhibit shows its verdict and its checks, and is recorded; where the block
-        fails, nothing is.
+        At the end of the block the exhibit is recorded and shown with its verdict and checks; if the block
+        raises, nothing is. :meth:`Run.basis` returns the first arguments.
 
         Parameters
         ----------
-        exhibit_id : of the ledger, e.g. ``rales.table3``.
-        evidence : what the data are, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
+        exhibit_id : id in the ledger, e.g. ``rales.table3``.
+        evidence : kind of data used, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
         stand_in : the substitutes for the paper's own data or models.
-        roles : data and model roles that it rests on, as far as they have files.
+        roles : data and model roles that it rests on; those without files are ignored.
         instrument : whose implementation computes it: the paper's, or ours. With ours, or on generated data,
-            the block is our experiment: checks are made, for errors show there too, but neither shown nor
-            recorded. All four as :meth:`Run.basis` has them.
+            the exhibit is our experiment: its checks run, to reveal errors, but are neither shown nor
+            recorded.
         rests_on : what else it rests on: printed tables (``table3``, of another paper ``rrs/table1``),
             released numbers (``released/settings``), data sets and roles that the page itself reads, and
-            notebooks of jobs. What its paper says of it, and its own transcription, always count. With
-            ``roles`` it rests on all jobs that the page has read; our experiment on all models, too, and
-            without ``roles`` or generated data on all data.
-        remaining : what of the exhibit is left out, where the build decides it; default: what the ledger
-            says under ``remaining``.
-        folded : whether the page shows its verdict and name alone, and the rest on a click.
+            notebooks of jobs. What its paper says about it, and its own transcription, are always included.
+            With ``roles``, all jobs that the page has read are included; for our experiments, all models
+            too, and all data unless ``roles`` are given or the data are generated.
+        remaining : the part of the exhibit that is left out, if that depends on the build; default:
+            ``remaining`` in the ledger.
+        folded : whether the page shows only its name and verdict until the reader clicks.
 
         Raises
         ------

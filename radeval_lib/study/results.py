@@ -510,7 +510,7 @@ def check_headlines(folder: Path) -> None:
             made = HandedOver.model_validate_json(path.read_bytes())
             f"{entries[path.name].text} {entries[path.name].line}".format(**made.texts)
         except (ValueError, KeyError):
-            words = f"{path.stem!r} is not what this version hands over"
+            words = f"{path.stem!r} is unknown to this version, or lacks values that it needs"
             raise ResultError(words, display_path(path), _AGAIN) from None
 
 

@@ -316,7 +316,7 @@ def with_content(plan: Plan, uid: int, finding: PlannedFinding) -> Plan:
 
 
 def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording: int) -> Plan:
-    """Return the plan with one more finding, and without what speaks against it.
+    """Return the plan with one more finding, and without statements that contradict it.
 
     The finding takes the place of its denial, or else follows the last statement of its organ system, or else
     comes last.
