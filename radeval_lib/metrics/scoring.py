@@ -230,11 +230,12 @@ def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, tex
     -------
     dict
         ``coverage``: the mean share of what the texts say that the rules could read
-        (:func:`radeval_lib.rules.reader.coverage`), None if they say nothing. ``unread``: by side, where the
-        statements are that were not read. ``in_part``: by side, those of which words of weight were left:
-        ``span``, and the places (``unused``) and ``kinds`` of these words. ``reasons``: a dictionary each,
-        ``metric`` and the fields of :class:`Reason`; ``reference`` and ``candidate`` are None or a dictionary
-        with ``start``, ``end``, the ``words`` there and, of errors, the ``sentence`` that holds them.
+        (:func:`radeval_lib.rules.reader.coverage`), None if they say nothing. ``unread``: by side, the
+        spans of statements that were not read. ``in_part``: by side, the statements that were read only in
+        part: ``span``, and the positions (``unused``) and ``kinds`` of the words that were not. ``reasons``:
+        one dictionary per reason: ``metric`` and the fields of :class:`Reason`, where ``reference`` and
+        ``candidate`` are None or a dictionary with ``start``, ``end``, ``words`` and, for errors, the
+        ``sentence`` that contains them.
     """
     from radeval_lib.rules.reader import coverage
 

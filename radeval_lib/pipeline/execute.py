@@ -81,8 +81,8 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
         assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
         values = {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
     except (SyntaxError, ValueError):
-        remedy = "Assign a number, text or bool to each."
-        raise ParameterError("its parameters are not plain values", notebook, remedy) from None
+        remedy = "Give each parameter in the `parameters` cell a number, a text, True or False."
+        raise ParameterError("the defaults of its parameters cannot be read", notebook, remedy) from None
     for name, text in given.items():
         if name not in values:
             raise ParameterError(f"unknown parameter {name!r}", notebook, f"Use one of {', '.join(values)}.")
@@ -93,7 +93,7 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
                 value = ast.literal_eval(text)
         if type(value) is not wanted and not (wanted is float and type(value) is int):
             problem = f"parameter {name} must be of type {wanted.__name__}, not {text!r}"
-            raise ParameterError(problem, notebook, f"Its default is {values[name]!r}.")
+            raise ParameterError(problem, notebook, f"Give a value such as the default, {values[name]!r}.")
         values[name] = value
     return values
 
@@ -290,7 +290,7 @@ def _execute(
             )
         except CellTimeoutError:
             problem = f"a cell ran for more than {settings.limits.cell_minutes} minutes"
-            remedy = "Correct it, or raise `limits: cell_minutes` in the profile."
+            remedy = "Make the cell faster, or raise `limits: cell_minutes` in the profile."
             raise NotebookError(problem, f"notebooks/{name}.md", remedy) from None
         except RuntimeError as error:  # nbclient's DeadKernelError is one
             remedy = "Memory may be short; run `radbook build` again."
