@@ -29,14 +29,13 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 def read(path: Path) -> Any:
-    """Return the content of one of the repository's files, of plain types only; a :class:`yaml.YAMLError` if
-    it is not YAML, or has a key twice."""
+    """Return the content of one of the repository's files, of plain types only. Raises
+    :class:`yaml.YAMLError` for invalid YAML or a repeated key."""
     return parse(path.read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> Any:
-    """Return the content of one of the repository's files, given its text: YAML, or JSON made by
-    :func:`compiled`."""
+    """Return the content of a text from the repository: YAML, or JSON made by :func:`compiled`."""
     if text.startswith(_COMPILED):
         return json.loads(text.removeprefix(_COMPILED), object_hook=_with_numbers)
     return yaml.load(text, Loader=_Loader)

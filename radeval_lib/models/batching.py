@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def device_of(device: str) -> torch.device:
-    """Let ``auto`` take the GPU if there is one."""
+    """Return the torch device of a setting; ``auto`` takes the GPU if there is one."""
     import torch
 
     if device not in ("auto", "cpu", "cuda"):
@@ -39,7 +39,7 @@ def precision_of(device: torch.device, precision: Precision) -> Precision:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Let torch draw from ``seed`` on the CPU, where new weights are drawn; after the block, torch draws what
+    """Let torch draw from ``seed`` on the CPU, where new weights are drawn. After the block, torch draws what
     it would have drawn without it."""
     import torch
 
@@ -59,13 +59,13 @@ R = TypeVar("R")
 
 
 def tokens_for(device: torch.device) -> int:
-    """Return tokens per batch: as many as a CPU's caches hold, or enough to fill a GPU."""
+    """Return the number of tokens per batch: as many as fit a CPU's caches, or enough to fill a GPU."""
     return 32_768 if device.type == "cuda" else 1_024
 
 
 def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[list[int]]:
-    """Yield positions of the sequences, shortest first, cut into batches of at most ``texts`` sequences and
-    ``tokens`` tokens, padding counted; a longer sequence is a batch of its own."""
+    """Yield positions of the sequences, shortest first, in batches of at most ``texts`` sequences and
+    ``tokens`` tokens with padding. A longer sequence is a batch of its own."""
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda index: (lengths[index], index)):
         if batch and (len(batch) >= texts or (len(batch) + 1) * lengths[position] > tokens):
@@ -114,14 +114,14 @@ def in_batches(
 
 
 def of_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -> list[R]:
-    """Apply ``compute`` to each item; equal ones are computed once."""
+    """Apply ``compute`` to each item, once for equal items."""
     distinct = list(dict.fromkeys(items))
     results = dict(zip(distinct, compute(distinct), strict=True))
     return [results[item] for item in items]
 
 
 def stacked(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tensor:
-    """Return rows of whole numbers as one array, int64, padded on the right."""
+    """Return rows of whole numbers as one int64 array, padded on the right."""
     import torch
 
     tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
@@ -129,8 +129,8 @@ def stacked(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tens
 
 
 def padded(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
-    """Return pieces of texts as one batch: ``input_ids`` and ``attention_mask``, int64, padded on the
-    right."""
+    """Return pieces of texts as one batch, padded on the right: ``input_ids`` and ``attention_mask``,
+    int64."""
     return tokenizer.pad({"input_ids": list(rows)}, padding_side="right", return_tensors="pt")
 
 
@@ -139,7 +139,7 @@ MAX_PIECES = 512
 
 
 def fast_tokenizer(factory: Any, model: str | Path) -> Any:
-    """Return the model's tokenizer, which must be one that can say which word a piece is from."""
+    """Return the model's tokenizer, which must be able to map each piece to its word."""
     tokenizer = pretrained(factory, model)
     if not tokenizer.is_fast:
         name = Path(str(model)).name
@@ -159,7 +159,7 @@ def well_formed(text: str) -> str:
 
 
 def longer_than(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
-    """Return whether each sentence has more than ``most`` pieces, special tokens counted."""
+    """Return whether each sentence has more than ``most`` pieces, including special tokens."""
     texts = [well_formed(sentence) for sentence in sentences]
     return [len(ids) > most for ids in tokenizer(texts, verbose=False)["input_ids"]] if texts else []
 
@@ -167,7 +167,7 @@ def longer_than(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[boo
 def encode_words(
     tokenizer: Any, sentences: Sequence[Sequence[str]]
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """Return for each sentence its piece ids, and the first and last piece of each word within the first
+    """Return each sentence's piece ids, and the first and last piece of each word within the first
     :data:`MAX_PIECES`."""
     result = []
     for row in encodings(tokenizer, sentences):
@@ -185,8 +185,8 @@ def encode_words(
 
 
 def encodings(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[Any]:
-    """Return the encoding of sentences that are given as words: each has ``ids``, and ``word_ids``, the word
-    of each piece."""
+    """Return the encoding of sentences given as words: each has ``ids``, and ``word_ids``, the word of each
+    piece."""
     if not sentences:  # of which a tokenizer would make one
         return []
     words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
@@ -227,7 +227,7 @@ _NEEDS_THE_BATCH = (
 
 @contextmanager
 def unpadded(module: torch.nn.Module) -> Iterator[None]:
-    """Let BERT encoders, and no others, compute without padding during training on a CPU."""
+    """Let BERT encoders, and no others, compute without padding while training on a CPU."""
     from transformers import BertModel
 
     modules: Iterator[Any] = module.modules()
@@ -276,8 +276,8 @@ def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
-    """Return (rows, width) int64 index into the flattened batch, -1 for padding; None if packing saves under
-    10 % or the batch is not padded on the right."""
+    """Return a (rows, width) int64 index into the flattened batch, with -1 for padding. None if packing saves
+    under 10 % or the batch is not padded on the right."""
     import torch
 
     lengths = attention_mask.sum(1)

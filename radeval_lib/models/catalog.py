@@ -33,7 +33,7 @@ class Tokenizer(BaseModel, extra="forbid", frozen=True):
 
 
 class ModelCard(BaseModel, extra="forbid", frozen=True):
-    """What is known about one pretrained model.
+    """A description of one pretrained model.
 
     Attributes
     ----------
@@ -73,8 +73,7 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 
 @cache
 def load(name: str) -> ModelCard:
-    """Return one manifest; a :class:`ModelError` if there is none of that name, or it is not of the
-    format."""
+    """Return one manifest; raises :class:`ModelError` if there is none of that name or it is malformed."""
     path = MODELS / f"{name}.yml"
     if not path.is_file():
         remedy = f"Name one of {', '.join(names())}."
@@ -87,7 +86,7 @@ def load(name: str) -> ModelCard:
 
 
 def names() -> list[str]:
-    """Return every described model, in alphabetical order."""
+    """Return the name of every described model, in alphabetical order."""
     return sorted(path.stem for path in MODELS.glob("*.yml"))
 
 
@@ -98,15 +97,15 @@ def cards() -> list[ModelCard]:
 
 @cache
 def revision_of(hub: str) -> str | None:
-    """Return the revision that a hub model's name gives behind ``@``, else the one at which it is described;
-    None if there is neither."""
+    """Return the revision after ``@`` in a hub model's name, or else the one in its description; None if
+    there is neither."""
     name, _, given = hub.partition("@")
     return given or next((card.pinned for card in cards() if card.hub == name), None)
 
 
 def in_hub_cache(hub: str) -> bool:
-    """Return whether the weights that would be loaded of a hub model, safetensors at :func:`revision_of` it,
-    are on this machine; asks no network."""
+    """Return whether a hub model's weights, as safetensors at :func:`revision_of` it, are on this machine,
+    without asking the network."""
     from huggingface_hub import try_to_load_from_cache
 
     repository, revision = hub.partition("@")[0], revision_of(hub)
@@ -123,7 +122,7 @@ _OF_LOADING = {
 
 
 def checksum(name: str | Path) -> str:
-    """Return the SHA-256 of what decides a model's output: its weights, vocabulary and settings.
+    """Return the SHA-256 of everything that decides a model's output: its weights, vocabulary and settings.
 
     It is over the files of a folder, without what they say of how they were loaded or last called; over a hub
     model's name with the revision at which it is loaded; and over the text of a name that the package

@@ -66,7 +66,7 @@ class TextClassifier:
         return {**padded(self.tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
 
     def measure(self, records: Sequence[Document]) -> dict[str, float]:
-        """Return ``accuracy``: share of documents whose likeliest class is theirs; 0 if there are none."""
+        """Return ``accuracy``: the share of documents classified correctly; 0 if there are none."""
         truth = np.array([self._index[record.label] for record in records], dtype=np.int64)
         right = self.logits(records).argmax(axis=1) == truth
         return {"accuracy": float(right.mean()) if len(right) else 0.0}
@@ -90,8 +90,8 @@ Features = NDArray[np.float32]
 
 
 def frozen(encoder: Any) -> torch.nn.Module:
-    """Return the encoder as a layer without gradients below others that are trained, always in evaluation
-    mode.
+    """Return the encoder as a layer without gradients, always in evaluation mode, below layers that are
+    trained.
 
     ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, pieces), padded on the right; of what it
     returns ``last_hidden_state`` has the shape (n, pieces, h), with zeros at padding.
@@ -128,7 +128,7 @@ def frozen(encoder: Any) -> torch.nn.Module:
 
 
 class FrozenEncoder(Encoder):
-    """Features of sentences that are given as words, and of each of the words."""
+    """Features of sentences given as words, and of each word."""
 
     def __init__(self, model: str | Path, *, device: str = "auto") -> None:
         from transformers import AutoTokenizer
@@ -138,8 +138,8 @@ class FrozenEncoder(Encoder):
         self._features: dict[tuple[str, ...], tuple[Features, Features]] = {}
 
     def of_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
-        """Return for each sentence the last hidden state of each word's first piece, shape (words, h); zeros
-        for words beyond the encoder's reach."""
+        """Return for each sentence the last hidden state of each word's first piece, shape (words, h). It is
+        zero for words beyond the encoder's reach."""
         return [self._features[tuple(words)][1] for words in self._read(sentences)]
 
     def of_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
@@ -179,8 +179,8 @@ class Probe:
     pipeline: Any
 
     def logits(self, features: Features) -> NDArray[np.float64]:
-        """Return logarithms of the probabilities, shape (n, classes); -infinity for a class that training
-        never saw, and for no other."""
+        """Return log-probabilities, shape (n, classes); -infinity only for a class that training never
+        saw."""
         of_seen = np.log(np.maximum(self.pipeline.predict_proba(features), _SMALLEST))
         result = np.full((len(features), len(self.labels)), -np.inf)
         result[:, [self.labels.index(name) for name in self.pipeline.classes_]] = of_seen

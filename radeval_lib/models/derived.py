@@ -23,7 +23,7 @@ from radeval_lib.registry import RULES
 
 
 def shallow(name: str, layers: int, folder: Path) -> str:
-    """Return the folder of an encoder's first ``layers`` layers, made below ``folder`` unless it is there.
+    """Return the folder of an encoder's first ``layers`` layers, made below ``folder`` if it is missing.
 
     A :class:`ModelError` if the model cannot be loaded, is not built as BERT is, or has no more layers.
     """
@@ -45,8 +45,8 @@ def shallow(name: str, layers: int, folder: Path) -> str:
 
 
 def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
-    """Return the folder of an encoder with the pieces of ``texts`` alone (:func:`trimmed_tokenizer`), made
-    below ``folder`` unless it is there already.
+    """Return the folder of an encoder with only the pieces of ``texts`` (:func:`trimmed_tokenizer`), made
+    below ``folder`` if it is missing.
 
     The same vectors with far fewer parameters: of the 30,522 pieces of BERT's vocabulary a small corpus
     uses one or two thousand.
@@ -65,9 +65,9 @@ def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
 
 
 def untrained(name: str, folder: Path, seed: int) -> str:
-    """Return the folder of the architecture and tokenizer of the model named after :data:`UNTRAINED`, with
-    weights drawn from ``seed``; made below ``folder`` unless it is there already. Other random numbers stay
-    as they are."""
+    """Return the folder of a model with the architecture and tokenizer of the one named after
+    :data:`UNTRAINED`, and weights drawn from ``seed``. It is made below ``folder`` if it is missing; other
+    random numbers are unaffected."""
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     source = name.removeprefix(UNTRAINED)
@@ -86,8 +86,7 @@ def _identified(name: str) -> str:
 
 
 def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
-    """Return a tokenizer with the pieces of ``texts`` and single characters alone, and the old ids of its
-    pieces.
+    """Return a tokenizer with only the pieces of ``texts`` and single characters, and its pieces' old ids.
 
     Special tokens, and all that were added to the vocabulary, are kept. WordPiece takes the longest piece
     that fits, so ``texts`` are cut as before; other words are spelled.
@@ -162,19 +161,17 @@ def keep_rows(module: Any, ids: list[int]) -> None:
 
 
 def permit(name: str, root: Path | None) -> None:
-    """Refuse a model behind an address, unless a statement allows to send it what the data root holds."""
+    """Refuse a model behind an address unless statements allow sending it the data root's text."""
     require_statements(restricted_in(root), name, root)
 
 
 def ready(name: str, folder: Path, seed: int) -> str:
-    """Return the folder or name under which a model is loaded; one that has to be made is made below
-    ``folder``."""
+    """Return the folder or name from which a model is loaded; a derived model is made below ``folder``."""
     return untrained(name, folder, seed) if name.startswith(UNTRAINED) else name
 
 
 def revision(name: str) -> str:
-    """Return the revision at which a hub model is loaded, or ``unpinned``; empty for what is not a hub
-    model."""
+    """Return the revision at which a hub model is loaded, or ``unpinned``; empty for any other model."""
     bare = name.removeprefix(UNTRAINED)
     if bare == RULES or is_packaged(bare) or Path(bare).is_dir() or not is_hub_name(bare):
         return ""
@@ -182,7 +179,7 @@ def revision(name: str) -> str:
 
 
 def digest(where: str) -> str:
-    """Return :func:`~radeval_lib.models.catalog.checksum` of what :func:`ready` gave."""
+    """Return the :func:`~radeval_lib.models.catalog.checksum` of the model that :func:`ready` returned."""
     return checksum(where)
 
 
@@ -199,8 +196,7 @@ def prepare(
     device: str = "auto",
     unfinished: Path | None = None,
 ) -> str:
-    """Return the folder or name of what a tagging scheme can be initialized from, made in ``folder`` if need
-    be.
+    """Return the folder or name from which a tagging scheme can be initialized, made in ``folder`` if needed.
 
     A trimmed or untrained model that is there already is taken; the training on graphs is done again.
 
@@ -237,8 +233,8 @@ def prepare(
 
 
 def drawn(role: str, folder: Path) -> str:
-    """Return a model of a role: the packaged encoder, or on it a head that is drawn at random, made in
-    ``folder``. It shows whether the code around models behaves as it did, and is of use for nothing else.
+    """Return a model of a role, made in ``folder``: the packaged encoder, alone or with a randomly drawn
+    head. It only shows whether the code around models has changed.
 
     Parameters
     ----------

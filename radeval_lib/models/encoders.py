@@ -25,7 +25,7 @@ Pooling = Literal["cls", "mean"]
 
 
 class Encoder:
-    """Encodes texts, each distinct one once, in batches of like length.
+    """Encodes texts, each distinct one once, in batches of similar length.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Encoder:
         self.precision = precision_of(self.device, precision)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return vectors, float32, shape (number of texts, dimension), in the order of the texts.
+        """Return vectors, float32 of shape (texts, dimension), in the order of the texts.
 
         Lone surrogates, which no tokenizer takes, are read as U+FFFD.
         """

@@ -26,7 +26,7 @@ _LONGEST = 128
 
 
 class MaskedLanguageModel:
-    """An encoder with a new head that guesses pieces (a :class:`~radeval_lib.models.training.Task` on texts).
+    """An encoder with a new head for masked pieces (a :class:`~radeval_lib.models.training.Task` on texts).
 
     The head is a layer of the encoder's width; its output is compared with the encoder's own embeddings, so
     only guessed positions are scored. The measure that chooses the epoch is ``score``, the mean
@@ -82,7 +82,7 @@ class MaskedLanguageModel:
         return batch
 
     def measure(self, records: Sequence[str]) -> dict[str, float]:
-        """Return the mean log-likelihood of the guessed pieces (``score``), and the share guessed ``right``;
+        """Return the mean log-likelihood of the predicted pieces (``score``) and the share that is ``right``;
         both are 0 if there are none."""
         import torch
 
@@ -99,7 +99,7 @@ class MaskedLanguageModel:
         return {"score": (0.0 - loss) / max(1, total), "right": right / max(1, total)}
 
     def save(self, folder: str | Path) -> None:
-        """Write the encoder alone, as safetensors, with its configuration and tokenizer."""
+        """Write only the encoder, as safetensors, with its configuration and tokenizer."""
         save_checkpoint(folder, self.module.encoder, self.tokenizer)
 
 

@@ -39,17 +39,17 @@ _LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
 
 
 def is_packaged(name: str) -> bool:
-    """Return whether a name is :data:`PACKAGED`, alone or with a number of layers."""
+    """Return whether a name is :data:`PACKAGED`, with or without a number of layers."""
     return _PACKAGED_NAME.fullmatch(name) is not None
 
 
 def is_hub_name(name: str) -> bool:
-    """Return whether a name has the form of a hub model's, with or without a revision."""
+    """Return whether a name has the form of a hub model's name, with or without a revision."""
     return _HUB_NAME.fullmatch(name) is not None
 
 
 def title(name: str) -> str:
-    """Return a model's name as a page shows it."""
+    """Return a model's name for display on a page."""
     for prefix, words in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
         if name.startswith(prefix):
             return words.format(title(name.removeprefix(prefix)))
@@ -63,8 +63,8 @@ def title(name: str) -> str:
 
 
 def locate(name: str | Path) -> str:
-    """Return the source to load: a local folder, or a hub name with the revision, if any, that follows ``@``;
-    a :class:`ModelError` if the name is neither."""
+    """Return the source to load: a local folder, or a hub name with any revision after ``@``. Raises
+    :class:`ModelError` for anything else."""
     if is_packaged(str(name)):
         return str(packaged_minilm(str(name)))
     if (str(name) and Path(name).is_dir()) or is_hub_name(str(name)):
@@ -74,8 +74,8 @@ def locate(name: str | Path) -> str:
 
 
 def packaged_minilm(name: str = PACKAGED) -> Path:
-    """Return the folder of the packaged MiniLM (384 numbers per text); its first layers, which a number in
-    the name asks for, are written below ``build/`` if missing.
+    """Return the folder of the packaged MiniLM (384 numbers per text). If the name asks for only its first
+    layers, they are written below ``build/`` if missing.
 
     A :class:`ModelError` if the package is not installed.
     """

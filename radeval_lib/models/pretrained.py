@@ -38,7 +38,7 @@ _JOBS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/gr
 
 
 class Use(NamedTuple):
-    """What a checkpoint may lack of the model that is made of it.
+    """What a checkpoint may lack of the model made from it.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ none, the layer that writes."""
 
 @lru_cache(maxsize=1)
 def hub_answers() -> bool:
-    """Return whether the hub can be reached; asked once, because libraries retry for minutes."""
+    """Return whether the hub can be reached. It is asked once, because libraries retry for minutes."""
     import requests
     from huggingface_hub import constants
 
@@ -94,7 +94,7 @@ def hub_answers() -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide transformers' progress bars and tables; errors are raised all the same."""
+    """Hide transformers' progress bars and tables; errors are still raised."""
     from transformers.utils import logging
 
     before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -109,7 +109,7 @@ def quiet() -> Iterator[None]:
 
 
 def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
-    """Return ``factory.from_pretrained`` of a located model, its errors put plainly.
+    """Return ``factory.from_pretrained`` of a located model, with its errors in plain words.
 
     A hub model is loaded at the revision behind ``@`` in its name, else at the one that
     ``data_manifests/models/`` gives. A tokenizer must be of the model's vocabulary.
@@ -160,7 +160,7 @@ def _check_vocabulary(tokenizer: Any, config: Any, name: str) -> None:
 
 
 def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
-    """Return a model in evaluation mode, from safetensors; ``use`` says what they may lack.
+    """Return a model in evaluation mode, from safetensors; ``use`` says what the weights may lack.
 
     A :class:`ModelError` if it cannot be loaded, lacks weights, has some that are not finite, or has an
     adapter beside, which transformers would put on it unchecked.
@@ -201,7 +201,7 @@ def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
 
 
 def check_finite(state: Mapping[str, torch.Tensor], name: str) -> None:
-    """Check that all weights of a model are finite, in one pass (11 GB a second)."""
+    """Raise an error unless all weights of a model are finite; one pass (11 GB a second)."""
     import torch
 
     for key, value in state.items():
@@ -215,8 +215,8 @@ def check_finite(state: Mapping[str, torch.Tensor], name: str) -> None:
 def save_checkpoint(
     folder: str | Path, model: Any, tokenizer: Any, parts: Mapping[str, Part] | None = None
 ) -> None:
-    """Write a model of transformers, its tokenizer, and further parts by the name of their file: a module's
-    weights as safetensors, settings as JSON; :func:`fill` and :func:`read_settings` read them."""
+    """Write a transformers model, its tokenizer, and further parts by file name: a module's weights as
+    safetensors, settings as JSON. :func:`fill` and :func:`read_settings` read them."""
     from safetensors.torch import save_file
 
     with quiet():
@@ -243,7 +243,7 @@ def read_settings(path: Path, kind: type[S]) -> S:
 
 
 def fill(module: torch.nn.Module, path: Path) -> None:
-    """Put weights that :func:`save_checkpoint` wrote into a module: all of its own, and no others."""
+    """Load weights that :func:`save_checkpoint` wrote into a module: all of its own, and no others."""
     from safetensors import SafetensorError
     from safetensors.torch import load_model
 
@@ -256,12 +256,12 @@ def fill(module: torch.nn.Module, path: Path) -> None:
 
 
 def needs_torch(name: str) -> bool:
-    """Return whether this library runs the model, so that the optional packages have to be installed."""
+    """Return whether this library runs the model, so that the optional packages are needed."""
     return name != RULES and not name.startswith(ADDRESSES)
 
 
 def check_installed(name: str) -> None:
-    """Raise :class:`ModelError` if packages that the model takes are not installed."""
+    """Raise :class:`ModelError` if packages that the model needs are not installed."""
     missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
     if needs_torch(name) and missing:
         wrong = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
@@ -269,7 +269,7 @@ def check_installed(name: str) -> None:
 
 
 def is_available(name: str) -> bool:
-    """Return whether a model can be opened without a network; an empty name is none."""
+    """Return whether a model can be opened without a network; False for an empty name."""
     if not name:
         return False
     if not needs_torch(name) or Path(name).exists():
@@ -284,8 +284,8 @@ def is_available(name: str) -> bool:
 
 
 def substitute_model(role: str) -> str | None:
-    """Return a model for a role that needs no network: the packaged encoder, or what a build on this machine
-    has trained; None if there is none."""
+    """Return a model for a role without using the network: the packaged encoder, or one that a build has
+    trained on this machine. None if there is none."""
     if role == "encoder":
         return PACKAGED if is_available(PACKAGED) else None
     trained = BUILD.glob(f"*/cells/{_JOBS[role]}/*/model") if role in _JOBS else ()

@@ -33,7 +33,7 @@ T = TypeVar("T", bound="Task[Any]")
 
 
 class Task(Protocol[Record]):
-    """What the trainer must know of a model and of its data.
+    """What the trainer needs to know of a model and its data.
 
     A task whose ``collate`` draws random numbers draws them from torch's, or from a ``torch.Generator`` of
     its own that it calls ``generator``.
@@ -48,7 +48,7 @@ class Task(Protocol[Record]):
     def new_layers(self) -> tuple[str, ...]: ...
 
     def example(self, record: Record) -> dict[str, Any]:
-        """Return a record as the numbers that the module takes, labels included."""
+        """Return a record as the module's numbers, including labels."""
         ...
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
@@ -56,7 +56,7 @@ class Task(Protocol[Record]):
         ...
 
     def measure(self, records: Sequence[Record]) -> dict[str, float]:
-        """Measures of the module as it is, by name; higher is better for the one that chooses the epoch."""
+        """Return the module's measures by name; a higher one is better if it chooses the epoch."""
         ...
 
 
@@ -120,7 +120,7 @@ def train(
     *,
     folder: str | Path | None = None,
 ) -> Trained[T]:
-    """Train ``task.module`` in place and leave it with the weights of the epoch that was best on dev.
+    """Train ``task.module`` in place, and leave it with the weights of the best epoch on dev.
 
     It seeds Python's, numpy's and torch's own random numbers, and sets ``use_cache`` of the module's
     configuration to False.
@@ -228,7 +228,7 @@ class _Checkpoint:
 
 
 def trainable_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Return the trainable state of a module: parameters that take gradients, each once, and buffers."""
+    """Return a module's trainable state: buffers, and parameters with gradients, each once."""
     learning = {name: weight.detach() for name, weight in module.named_parameters() if weight.requires_grad}
     return {**learning, **dict(module.named_buffers())}
 

@@ -26,8 +26,7 @@ class Extractor(Protocol):
     """Finds the graph of each text."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        """Return annotations in RadGraph's form, in the order of the texts; of an empty text without
-        entities."""
+        """Return annotations in RadGraph's form, in the order of the texts. An empty text has no entities."""
         ...
 
 
@@ -48,8 +47,8 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
 
 
 def remembering(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
-    """Return ``read`` with a cache: it is called only for what is not cached. The cache holds at most
-    ``most`` answers and is emptied when it would hold more."""
+    """Return ``read`` with a cache of at most ``most`` answers, which is emptied when full. Only texts that
+    are not cached are read."""
     kept: dict[K, V] = {}
 
     def answers(asked: Sequence[K]) -> list[V]:
@@ -66,7 +65,7 @@ def remembering(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[
 
 @lru_cache(maxsize=2)
 def shared_extractor(name: str, device: str) -> Extractor:
-    """Return the extractor of a model, one for all callers of this process."""
+    """Return the extractor of a model; all callers of this process share it."""
     extractor = open_extractor(name, device=device)
     # Several metrics ask for the same texts.
     extractor.annotate = remembering(extractor.annotate, 4_000)  # type: ignore[method-assign, assignment]
@@ -74,7 +73,7 @@ def shared_extractor(name: str, device: str) -> Extractor:
 
 
 class ModelExtractor:
-    """Extracts with our own joint model; what it has read lately it keeps, up to 50,000 sentences."""
+    """Extracts with our own joint model, and caches up to 50,000 sentences."""
 
     def __init__(self, model: str | Path, *, device: str) -> None:
         self.model = GraphModel.load(model, device=device)
@@ -144,7 +143,7 @@ def _give_methods_of_transformers_4(package: Any) -> None:
 
 
 class RecordedGraphs:
-    """Annotations that another program made, found by their text without its blanks."""
+    """Annotations made by another program, looked up by their text without blanks."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name

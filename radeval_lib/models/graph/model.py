@@ -61,7 +61,7 @@ class WordGraph(NamedTuple):
 
 
 def gold_graph(record: AnnotatedSentence) -> WordGraph:
-    """Return the annotations of a record; a discontinuous entity is taken from its first to its last word."""
+    """Return the annotations of a record; a discontinuous entity extends from its first to its last word."""
     return WordGraph(
         tuple((entity.start, entity.end, entity.label) for entity in record.entities),
         tuple((relation.head, relation.tail, relation.label) for relation in record.relations),
@@ -69,7 +69,7 @@ def gold_graph(record: AnnotatedSentence) -> WordGraph:
 
 
 def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
-    """Return the beginning and end of each unit of a text, in words; together the units cover it.
+    """Return the beginning and end, in words, of each unit of a text; together the units cover it.
 
     A sentence ends with an exclamation or question mark, or with a full stop that does not stand between two
     numbers: RadGraph writes "2.5" as three words. What is longer than :data:`MAX_WORDS` is cut.
@@ -89,7 +89,8 @@ def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
 
 
 def within(graph: WordGraph, start: int, end: int) -> WordGraph:
-    """Return the part of a graph in ``[start, end)``, counted from there, without what crosses a border."""
+    """Return the part of a graph in ``[start, end)``, counted from ``start``; what crosses a border is
+    dropped."""
     kept = [number for number, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
     positions = {number: position for position, number in enumerate(kept)}
     return WordGraph(
@@ -105,7 +106,7 @@ def within(graph: WordGraph, start: int, end: int) -> WordGraph:
 def joined_units(
     texts: Sequence[Sequence[str]], unit: Unit, read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]]
 ) -> list[WordGraph]:
-    """Return the graphs of texts, each joined from those of its units.
+    """Return the graphs of texts, each joined from its units' graphs.
 
     ``read`` gets the distinct units of all texts, as tuples of words, and returns a graph for each.
     """
@@ -135,7 +136,7 @@ def counts(
     relation_types: Sequence[str],
     max_width: int,
 ) -> list[dict[str, Any]]:
-    """Return counts of one text by part and label, as DyGIE++ makes them (repository at b55dec4,
+    """Return a text's counts by part and label, computed like DyGIE++ (repository at b55dec4,
     ``dygie/training``).
 
     An entity is right if its borders and its type are. A gold entity wider than the model's spans is left
@@ -358,8 +359,8 @@ class GraphModel:
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> GraphModel:
-        """Return the model that :meth:`save` wrote, ready to predict; a :class:`ModelError` if it is not one
-        of our checkpoints."""
+        """Return the model that :meth:`save` wrote, ready to predict; raises :class:`ModelError` for any
+        other checkpoint."""
         where = Path(folder)
         model = cls(where, read_settings(where / SETTINGS, GraphSettings))
         fill(model.module.head, where / _HEAD)
@@ -372,11 +373,11 @@ class GraphModel:
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
-        """Return an annotated record as the module takes it, see :meth:`encoded`."""
+        """Return an annotated record in the module's form, see :meth:`encoded`."""
         return self.encoded(plain_words(record), gold_graph(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """Return ``entity_f1``, ``relation_f1`` and ``strict_f1`` (micro, see :func:`tally`); ``f1`` is the
+        """Return ``entity_f1``, ``relation_f1`` and ``strict_f1`` (micro, see :func:`tally`), and ``f1``, the
         mean of the first two. All are 0 if there is nothing to find and nothing is found."""
         sums = tally(self, records).groupby("part")[["matched", "predicted", "gold"]].sum()
         sums = sums.reindex(PARTS, fill_value=0)
@@ -384,9 +385,8 @@ class GraphModel:
         return {"f1": (f1["entity"] + f1["relation"]) / 2, **{f"{part}_f1": f1[part] for part in PARTS}}
 
     def encoded(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
-        """Return a unit as the numbers that the module takes. Spans that the model cannot see, and their
-        relations, are left out; of two entities with one span the last counts, of two relations of a pair
-        likewise."""
+        """Return a unit as the module's numbers. Spans that the model cannot see are left out with their
+        relations; the last of several entities with one span counts, or of several relations of one pair."""
         (row,) = self._encoded([words])
         spans = list(zip(row["words"], row["widths"], strict=True))
         number_of = {(start, start + width + 1): number for number, (start, width) in enumerate(spans)}
@@ -426,11 +426,11 @@ class GraphModel:
         return batch
 
     def predict(self, texts: Sequence[Sequence[str]]) -> list[WordGraph]:
-        """Return the graphs of texts that are given as words; each distinct unit is read once."""
+        """Return the graphs of texts given as words; each distinct unit is read once."""
         return joined_units(texts, self.settings.unit, self.predict_units)
 
     def predict_units(self, texts: Sequence[tuple[str, ...]]) -> list[WordGraph]:
-        """Return the graph of each unit, in batches of like length."""
+        """Return the graph of each unit, in batches of similar length."""
         rows = self._encoded(texts)
 
         def graphs(batch: list[int], device: Any) -> Iterator[WordGraph]:
@@ -483,7 +483,7 @@ def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFra
 def new_model(
     init_model: str | Path, corpus: Iterable[AnnotatedSentence], seed: int, **head: Any
 ) -> GraphModel:
-    """Return a model that is not trained yet.
+    """Return an untrained model.
 
     Parameters
     ----------
@@ -500,8 +500,8 @@ def new_model(
 
 
 def unit_records(records: Iterable[AnnotatedSentence], unit: Unit) -> list[AnnotatedSentence]:
-    """Return records of one unit each, to train on: a model that reads sentences learns from sentences.
-    Entities and relations that cross a border are left out; the model's ``measure`` counts them as missed."""
+    """Return records of one unit each: a model that reads sentences learns from sentences. Entities and
+    relations that cross a border are left out; the model's ``measure`` counts them as missed."""
     parts = []
     for record in records:
         for number, (start, end) in enumerate(units(plain_words(record), unit)):

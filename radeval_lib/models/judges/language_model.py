@@ -81,19 +81,19 @@ _INDENTED = re.sub(r"\n(?=[^\n])", "\n    ", _PROMPT)
 
 
 def is_released(name: str, chat_template: str | None = None) -> bool:
-    """Return whether a model is a released one, by its name or by the form of its tokenizer's conversations,
-    in which a turn has ``from`` and ``value``."""
+    """Return whether a model is a released one, judging by its name or its tokenizer's conversations, in
+    which a turn has ``from`` and ``value``."""
     return bool(_NAME.search(name)) or _TURN in (chat_template or "")
 
 
 def released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
-    """Return the prompt in the released wording; each report is cut at ``words`` words, as in the released
+    """Return the prompt in the released wording; each report is cut at ``words`` words, like in the released
     code."""
     return _INDENTED.format(reference=cut(reference, words), candidate=cut(candidate, words))
 
 
 def released_chat(asked: str, end: str) -> str:
-    """Return the conversation that a prompt opens, each turn closed by ``end``, the tokenizer's token for it.
+    """Return the conversation that a prompt opens; ``end``, the tokenizer's token for it, closes each turn.
 
     An empty answer comes before the one that the model is to write, as in the released code.
     """
@@ -158,13 +158,13 @@ class CausalJudge:
 
     @property
     def signature(self) -> str:
-        """Model with its checksum, lengths and the wording of what it is asked."""
+        """The model with its checksum, the lengths, and the wording of the prompt."""
         asked = self.tokenizer.decode(self._asked("<reference>", "<candidate>", LONGEST))
         return f"causal|{self._name}|{self._new}|{self._length}|{asked}"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return the model's answers; a :class:`JudgeError` if a prompt does not fit even with reports of a
-        word."""
+        """Return the model's answers; raises :class:`JudgeError` if a prompt does not fit even with one-word
+        reports."""
         import torch
 
         prompts = [self.fitting(reference, candidate) for reference, candidate in pairs]
@@ -192,7 +192,7 @@ class CausalJudge:
         return [answers[position] for position in range(len(pairs))]
 
     def fitting(self, reference: str, candidate: str) -> list[int]:
-        """Return token ids of the prompt, its reports shortened until the answer has room behind it."""
+        """Return the prompt's token ids, with its reports shortened until there is room for the answer."""
         words = min(LONGEST, max(len(reference.split()), len(candidate.split()), 1))
         room = self._length - self._new
         while True:
@@ -220,7 +220,7 @@ class CausalJudge:
 
 
 def pretrained_model(name: str | Path) -> tuple[Any, Any]:
-    """Return a causal language model in safetensors and its tokenizer, with padding."""
+    """Return a causal language model from safetensors and its tokenizer, with padding."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = pretrained(AutoTokenizer, name)
@@ -230,7 +230,7 @@ def pretrained_model(name: str | Path) -> tuple[Any, Any]:
 
 
 class JudgeTuning:
-    """Teaches a causal language model the analyses of judged pairs (a
+    """Tunes a causal language model on analyses of judged pairs (a
     :class:`~radeval_lib.models.training.Task`).
 
     Parameters
@@ -274,8 +274,8 @@ class JudgeTuning:
         }
 
     def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
-        """Return ``likelihood``: mean log-probability of a token of the analyses, in nats; at most 0, and 0
-        if there is no token."""
+        """Return ``likelihood``: the mean log-probability, in nats, of a token of the analyses. It is at most
+        0, and 0 if there is no token."""
         total, count = 0.0, 0
         with evaluating(self.module, "float32") as device:
             for start in range(0, len(records), 8):
@@ -286,7 +286,7 @@ class JudgeTuning:
         return {"likelihood": -total / max(1, count)}
 
     def save(self, folder: str | Path) -> None:
-        """Write weights, with adapters merged into them, configuration and tokenizer."""
+        """Write weights with adapters merged into them, configuration and tokenizer."""
         module = self.module.merge_and_unload() if self._lora else self.module
         save_checkpoint(folder, module, self.tokenizer)
 
@@ -294,8 +294,7 @@ class JudgeTuning:
 def small_model(
     texts: Sequence[str], *, vocabulary: int = 1500, width: int = 128, layers: int = 2
 ) -> tuple[Any, Any]:
-    """Return a causal language model small enough for a laptop, with weights drawn at random, and its
-    tokenizer."""
+    """Return a causal language model with random weights, small enough for a laptop, and its tokenizer."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 

@@ -31,7 +31,7 @@ _LONGEST_PAUSE = 60.0  # seconds between two tries
 
 @dataclass(frozen=True)
 class EndpointJudge:
-    """A judge behind an OpenAI-compatible endpoint (vLLM, llama.cpp, Ollama), which is asked greedily at
+    """A judge behind an OpenAI-compatible endpoint (vLLM, llama.cpp, Ollama), asked greedily at
     ``<url>/chat/completions``.
 
     A released GREEN model, known by its name, is asked at ``/completions``, because no server's chat endpoint
@@ -83,7 +83,7 @@ class EndpointJudge:
 
     @property
     def signature(self) -> str:
-        """Model, length and the wording of the prompt; the same model at another address answers the same."""
+        """The model, the length and the wording of the prompt; the address changes no answer."""
         return f"endpoint|{self.model}|{self.max_tokens}|{self._asked('<reference>', '<candidate>')[1]}"
 
     def _asked(self, reference: str, candidate: str) -> tuple[bool, str]:
@@ -96,8 +96,8 @@ class EndpointJudge:
         return True, released_chat(released_prompt(reference, candidate), end)
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return the server's answers, in the input's order. If it refuses a request or fails too often, what
-        came before was handed to ``keep``, and requests not yet sent are not sent any more."""
+        """Return the server's answers, in the input's order. If it refuses a request or fails too often,
+        earlier answers have been passed to ``keep``, and no further request is sent."""
         answers: dict[int, str] = {}
         lock, stop = Lock(), Event()
 
@@ -167,7 +167,7 @@ def _is_here(host: str) -> bool:
 
 
 class CachedJudge:
-    """A judge whose answers are kept in one SQLite file as they arrive, under hashes of the texts.
+    """A judge with its answers cached in one SQLite file as they arrive, under hashes of the texts.
 
     Answers reveal something of the texts: those about restricted texts belong in the data root. A
     :class:`~radeval_lib.errors.FileError` if the file is damaged or locked, or the disk is full.
@@ -198,8 +198,8 @@ class CachedJudge:
         return self._judge.signature
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return an analysis of each (reference, candidate); the judge is asked only about pairs that are not
-        kept.
+        """Return an analysis of each (reference, candidate); the judge is only asked about pairs that are not
+        cached.
 
         ``keep`` is called once, with all analyses by position.
         """

@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 
 def words_of(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the words of a text: runs of letters and digits, and each other sign by itself."""
+    """Return the spans of a text's words: runs of letters and digits, and each other character alone."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
@@ -33,24 +33,24 @@ class NerModel(Protocol):
     """Finds entities in sentences."""
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Return (text, type) of each entity of each sentence, in order; types in upper case."""
+        """Return (text, type) of each entity in each sentence, in order; types are in upper case."""
         ...
 
 
 def decode(labels: Sequence[str], special: Sequence[bool], decoding: Decoding) -> list[WordSpan]:
-    """Return spans of tokens' ``B-TYPE``, ``I-TYPE`` and ``O``; no entity holds a ``special`` token."""
+    """Return spans of tokens' ``B-TYPE``, ``I-TYPE`` and ``O``; no entity contains a ``special`` token."""
     if decoding == "released":
         return decode_released(labels, special)
     return decode_standard(["O" if skip else label for label, skip in zip(labels, special, strict=True)])
 
 
 def decode_standard(labels: Sequence[str]) -> list[WordSpan]:
-    """Return spans of IOB labels; a stray I- begins an entity, a change of type ends one."""
+    """Return the spans of IOB labels; a stray I- begins an entity, a change of type ends one."""
     return [(entity.start, entity.end, entity.label) for entity in iob_tags.decode(labels)]
 
 
 def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[WordSpan]:
-    """Return spans by the released code's rules (``post_process`` in RaTEScore 0.6.0), its oddities included.
+    """Return spans by the released code's rules (``post_process`` in RaTEScore 0.6.0), oddities included.
 
     An entity has the type of its B-, whatever types the I- after it have; an I- without a B- before it is
     dropped. An entity ends if the NEXT label is O or B-, so the label predicted for the closing special token
@@ -80,8 +80,8 @@ def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[Word
 
 @dataclass(frozen=True)
 class Counts:
-    """Sufficient statistics: add them up over sentences to resample or regroup without tagging again. Each
-    measure is 0 if its denominator is."""
+    """Sufficient statistics: add them up over sentences to resample or regroup without tagging again. A
+    measure with a denominator of 0 is 0."""
 
     matched: int = 0
     predicted: int = 0
@@ -124,8 +124,8 @@ class SpanScores:
 def span_scores(
     gold: Sequence[Iterable[WordSpan]], predicted: Sequence[Iterable[WordSpan]], lengths: Sequence[int]
 ) -> SpanScores:
-    """Return strict matches of the spans of sentences with ``lengths`` words. The case of types does not
-    matter, and spans that occur twice count once."""
+    """Return strict matches of the spans in sentences with ``lengths`` words. Case of types is ignored, and
+    repeated spans count once."""
     counts, correct_words = Counts(), 0
     for annotated, tagged, length in zip(gold, predicted, lengths, strict=True):
         truth = {(start, end, kind.upper()) for start, end, kind in annotated}

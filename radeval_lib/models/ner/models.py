@@ -30,7 +30,7 @@ _SPECIAL = ("[CLS]", "[SEP]")  # the released code knows these two by name and n
 
 
 class IobNerModel:
-    """Tags sentences with a token-classification model whose labels are O, B-TYPE and I-TYPE.
+    """Tags sentences with a token-classification model with the labels O, B-TYPE and I-TYPE.
 
     Sentences that the tokenizer makes the same tokens of are tagged once. Longer ones than
     :data:`MAX_PIECES`, or than the model has places for, are cut, as in the released code.
@@ -69,7 +69,7 @@ class IobNerModel:
         self._words: dict[tuple[int, ...], str] = {}
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Return (text, type) of each entity of each sentence; the text is what the tokens decode to."""
+        """Return (text, type) of each entity in each sentence; the text is decoded from the tokens."""
         if not sentences:
             return []
         encoded = self.tokenizer(
@@ -79,7 +79,7 @@ class IobNerModel:
         return list(map(list, of_distinct(sequences, self._tagged)))
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Return whether each sentence is longer than the model reads."""
+        """Return whether each sentence is longer than the model can read."""
         return longer_than(self.max_tokens, self.tokenizer, sentences)
 
     def _entities(self, ids: tuple[int, ...], row: NDArray[np.int16]) -> list[tuple[str, str]]:
@@ -125,7 +125,7 @@ def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
 
 
 class SpanNerModel:
-    """Tags sentences with a span model that was saved; overlapping entities are all kept."""
+    """Tags sentences with a saved span model; overlapping entities are all kept."""
 
     def __init__(self, model: str | Path, *, device: str, precision: Precision = "auto") -> None:
         self.name = str(model)
@@ -134,7 +134,7 @@ class SpanNerModel:
         self.precision = precision_of(device_of(device), precision)
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Return (text, type) of each entity of each sentence, as the sentence writes it."""
+        """Return (text, type) of each entity in each sentence, as written in the sentence."""
         return list(map(list, of_distinct(sentences, self._tagged)))
 
     def _tagged(self, texts: list[str]) -> list[list[tuple[str, str]]]:
@@ -147,14 +147,14 @@ class SpanNerModel:
         ]
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Return whether each sentence is longer than the model reads."""
+        """Return whether each sentence is longer than the model can read."""
         return longer_than(MAX_PIECES, self.scheme.tokenizer, sentences)
 
 
 def open_ner_model(
     model: str | Path, *, decoding: Decoding, device: str, precision: Precision = "auto"
 ) -> IobNerModel | SpanNerModel:
-    """Return the NER model of a folder or hub name: of spans if this library saved one there, else of tokens.
+    """Return the NER model of a folder or hub name: of spans if this library saved it, else of tokens.
 
     ``decoding`` is of labels of tokens alone. A :class:`ModelError` if the model cannot be loaded.
     """

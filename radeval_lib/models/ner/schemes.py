@@ -47,14 +47,14 @@ _HEAD = "span_head.safetensors"
 
 
 class Scheme:
-    """A tagging scheme, to be trained on annotated sentences (a :class:`~radeval_lib.models.training.Task`);
-    strict span F1, ``f1``, chooses the epoch."""
+    """A tagging scheme to train on annotated sentences (a :class:`~radeval_lib.models.training.Task`); strict
+    span F1, ``f1``, chooses the epoch."""
 
     new_layers = ("head.", "classifier.")
     module: Any
 
     def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
-        """Return a sentence as the numbers that the module takes; words beyond its reach are cut."""
+        """Return a sentence as the module's numbers; words beyond its reach are cut."""
         raise NotImplementedError
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
@@ -62,7 +62,7 @@ class Scheme:
         raise NotImplementedError
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        """Return the entities of sentences that are given as words."""
+        """Return the entities of sentences given as words."""
         raise NotImplementedError
 
     def save(self, folder: str | Path) -> None:
@@ -73,7 +73,7 @@ class Scheme:
         return self.encoded(plain_words(record), gold_spans(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """Return micro F1, precision and recall of strict spans, and accuracy of words' labels."""
+        """Return micro F1, precision and recall of strict spans, and the accuracy of words' labels."""
         words = list(map(plain_words, records))
         scores = span_scores(list(map(gold_spans, records)), self.predict(words), list(map(len, words)))
         measures = {name: float(getattr(scores.spans, name)) for name in ("f1", "precision", "recall")}
@@ -146,14 +146,14 @@ class IobScheme(Scheme):
 
 
 def labelled(labels: Sequence[str]) -> dict[str, Any]:
-    """Return a classifier's labels as its configuration has them."""
+    """Return a classifier's labels, read from its configuration."""
     numbered = dict(enumerate(labels))
     by_label = {label: index for index, label in numbered.items()}
     return {"num_labels": len(labels), "id2label": numbered, "label2id": by_label}
 
 
 class FirstPieceScheme(IobScheme):
-    """As :class:`IobScheme`, with one label a word.
+    """An :class:`IobScheme` with one label per word.
 
     "For words comprised of multiple sub-word tokens, the label is assigned to the first token" (RaLEs,
     Section 4.2.2); other pieces are left out of the loss and of decoding. Words beyond the encoder's reach
@@ -197,8 +197,8 @@ class SpanSettings:
 
 
 def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
-    """Return the encoder with its head; ``forward`` returns loss (where labels are given) and logits (B,
-    spans, classes).
+    """Return the encoder with its head. ``forward`` returns logits (B, spans, classes), and the loss if
+    labels are given.
 
     The loss is the mean cross-entropy over the spans of a batch; PURE's is the sum, which differs in scale
     alone.
@@ -254,8 +254,7 @@ class SpanScheme(Scheme):
 
     @classmethod
     def load(cls, folder: str | Path) -> SpanScheme:
-        """Return the scheme that :meth:`save` wrote; a :class:`ModelError` if the folder is not such a
-        checkpoint."""
+        """Return the scheme that :meth:`save` wrote; raises :class:`ModelError` for any other folder."""
         where = Path(folder)
         scheme = cls(where, read_settings(where / SETTINGS, SpanSettings))
         fill(scheme.module.head, where / _HEAD)
@@ -305,7 +304,7 @@ class SpanScheme(Scheme):
 
 
 def scheme_of(name: Literal["iob", "span"], init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
-    """Return a scheme to train, its new layers drawn from ``seed``; ``head`` are fields of
+    """Return an untrained scheme, its new layers drawn from ``seed``; ``head`` sets fields of
     :class:`SpanSettings`."""
     with seeded(seed):
         return IobScheme(init_model) if name == "iob" else SpanScheme(init_model, SpanSettings(**head))

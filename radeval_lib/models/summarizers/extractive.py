@@ -25,12 +25,12 @@ class Summarizer(Protocol):
     """Writes the impression of each findings section."""
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        """Return one impression a text, in order; texts are not empty, equal ones get equal impressions."""
+        """Return one impression per text, in order. No text is empty; equal texts get equal impressions."""
         ...
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a section, each on one line, in order; at least one if the text is not empty.
+    """Return the sentences of a section in order, each on one line; at least one if the text is not empty.
 
     An empty line ends a sentence; a line break, the number of a list ("1.") and a few abbreviations do not.
     """
@@ -54,7 +54,7 @@ def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.
 
 
 def mean_rouge_l(records: Sequence[ReportPair], written: Sequence[str]) -> dict[str, float]:
-    """Return ``rouge_l``: the mean of :func:`rouge_l` over records and what was written; 0 if none is."""
+    """Return ``rouge_l``: the mean of :func:`rouge_l` over records and summaries; 0 if there are none."""
     values = rouge_l([reveal(record.impression) for record in records], written)
     return {"rouge_l": float(values.mean()) if len(values) else 0.0}
 
@@ -72,7 +72,7 @@ _START = re.compile(r"(^|[.!?]\s+)([a-z])")
 
 
 def sentence_case(text: str) -> str:
-    """Return lower-case words with spaces round every sign as sentences: signs joined, sentences capitalized.
+    """Return lower-case words with spaced punctuation as sentences, capitalized and closed up.
 
     >>> sentence_case("no acute intra - abdominal process . 1 . 5 cm cyst .")
     'No acute intra-abdominal process. 1.5 cm cyst.'
@@ -131,8 +131,8 @@ class ClusterExtractor:
 
 
 def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]:
-    """Return positions of the sentences whose extract has the highest ROUGE-L against the impression, found
-    greedily.
+    """Return the positions of the sentences, chosen greedily, with the highest ROUGE-L against the
+    impression.
 
     Each step adds the sentence that raises ROUGE-L most and stops where none does (Nallapati et al. 2017,
     section 2.2). At least one sentence is chosen.
@@ -155,8 +155,8 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
 
 
 def oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
-    """Return the best extract of each text by :func:`oracle_sentences`: a bound for extraction, for it reads
-    the answer."""
+    """Return the best extract of each text by :func:`oracle_sentences`. It reads the answer, so it bounds
+    extraction."""
     return [
         " ".join(sentences(text)[index] for index in oracle_sentences(text, impression))
         for text, impression in zip(findings, impressions, strict=True)
@@ -168,7 +168,7 @@ _THRESHOLDS = np.round(np.arange(0.15, 0.8, 0.05), 2)
 
 
 class SentenceSelector:
-    """Keeps the sentences whose probability reaches a threshold: at least one, at most ``most``.
+    """Keeps the sentences with at least a threshold's probability: one or more, at most ``most``.
 
     A sentence is described by its vector, its similarity to the mean vector of the report, its place from
     either end, and its length.
@@ -182,7 +182,7 @@ class SentenceSelector:
         self.intercept, self.threshold = 0.0, 0.5
 
     def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
-        """Learn from the greedy extracts of ``pairs``; ``dev`` chooses the threshold, by mean ROUGE-L."""
+        """Fit to the greedy extracts of ``pairs``; ``dev`` chooses the threshold by mean ROUGE-L."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 

@@ -158,7 +158,7 @@ class PointerSettings:
 
 @dataclass
 class Memory:
-    """What the decoder reads: source pieces (n, s), their states (n, s, hidden), which are real (n, s)."""
+    """The decoder's input: source pieces (n, s), their states (n, s, hidden), and which are real (n, s)."""
 
     source: Tensor
     states: Tensor
@@ -169,8 +169,8 @@ class Memory:
 
 
 class PointerGenerator(nn.Module):
-    """The network: two LSTMs that encode the findings, and an LSTM decoder with two attentions, one that
-    reads and one that points at pieces to copy.
+    """The network: two LSTMs encode the findings, and an LSTM decodes with two attentions, one to read and
+    one to point at pieces to copy.
 
     Shapes below: n texts, s pieces of findings, t pieces of impression, v pieces in the vocabulary.
     """
@@ -192,7 +192,7 @@ class PointerGenerator(nn.Module):
         self.dropout = nn.Dropout(settings.dropout)
 
     def encode(self, source: Tensor) -> tuple[Memory, State]:
-        """Return memory, and the decoder's first state, of findings (n, s)."""
+        """Return the memory, and the decoder's first state, for findings (n, s)."""
         real = source.ne(PAD)
         embedded = self.dropout(self.embedding(source))
         turned = _turned(real)[..., None]
@@ -262,8 +262,7 @@ _BATCH_TOKENS, _BATCH_TEXTS = 32_768, 128
 
 
 def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
-    """Return a lower-casing tokenizer whose pieces are the words that occur twice or more, and every
-    letter."""
+    """Return a lower-casing tokenizer with every letter and the words that occur at least twice."""
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -307,7 +306,7 @@ class PointerSummarizer:
         return {key: stacked(example[key] for example in examples) for key in ("input_ids", "labels")}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """Return :func:`mean_rouge_l`, decoded greedily, which is what early stopping can afford."""
+        """Return :func:`mean_rouge_l` with greedy decoding, which is fast enough for early stopping."""
         greedy = BeamSettings(1, self.decoding.longest, 1.0, self.decoding.no_repeat)
         return mean_rouge_l(records, self._written([reveal(record.findings) for record in records], greedy))
 

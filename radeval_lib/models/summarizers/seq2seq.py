@@ -57,7 +57,7 @@ class Seq2SeqSettings:
 def encoder_decoder(
     checkpoint: str | Path, *, layers: int | None = None, keep: Sequence[str] | None = None, seed: int = 0
 ) -> tuple[Any, Any]:
-    """Return (model, tokenizer) of an encoder-decoder whose two sides start from one BERT-like checkpoint.
+    """Return (model, tokenizer) of an encoder-decoder with both sides started from one BERT-like checkpoint.
 
     The decoder's cross-attention is drawn at random, and so is its output layer if the checkpoint has none;
     all else is the checkpoint's. Source: RaLEs, section 4.2.3, after Rothe et al. 2020.
@@ -163,7 +163,7 @@ class Seq2SeqSummarizer:
     def load(
         cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> Seq2SeqSummarizer:
-        """Return the summarizer of a folder or hub name of transformers."""
+        """Return the summarizer in a folder or hub name of transformers."""
         from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
         config: Any = pretrained(AutoConfig, model)
@@ -186,7 +186,7 @@ class Seq2SeqSummarizer:
         return {**self._inputs([example["input_ids"] for example in examples]), "labels": labels}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """Return :func:`mean_rouge_l`, decoded greedily, which is what early stopping can afford."""
+        """Return :func:`mean_rouge_l` with greedy decoding, which is fast enough for early stopping."""
         return mean_rouge_l(records, self._written([reveal(record.findings) for record in records], beams=1))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
