@@ -134,7 +134,7 @@ def sentence(recording: Recording, stale: Sequence[str], now: str) -> str:
     versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
     titles = joined([get(key).title or key for key in stale])
     here = f"version {now}" if now else "this version"
-    return f"{title} was scored on {day}, with version {versions} of {titles}; the code, {here}, differs."
+    return f"{title} was scored on {day}, with version {versions} of {titles}; {here} scores otherwise."
 
 
 def sets_of(fillers: Iterable[str]) -> list[str]:
