@@ -38,15 +38,15 @@ STAGE = "RADEVAL_STAGE"
 
 
 def notebooks() -> dict[str, Path]:
-    """Return the source of every notebook of the study by its name, such as ``rales/datasets``; the labs,
-    which hold exercises, are none of them."""
+    """Return the source of each of the study's notebooks by name, such as ``rales/datasets``. Labs, which
+    hold exercises, are excluded."""
     sources = sorted(path for path in NOTEBOOKS.glob("*/*.md") if path.parent != LABS)
     return {path.relative_to(NOTEBOOKS).with_suffix("").as_posix(): path for path in sources}
 
 
 def display_path(path: Path) -> str:
-    """Return ``path`` as messages, results and pages may show it: relative to the repository if it is inside,
-    else its last part alone, which names no folder of this machine."""
+    """Return ``path`` in a form safe to show: relative to the repository if inside it, otherwise only its
+    last part, which names no folder of this machine."""
     try:
         return path.resolve().relative_to(ROOT).as_posix()
     except ValueError:

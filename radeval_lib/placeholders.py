@@ -18,7 +18,7 @@ _WORD = f"{_OPEN}_{_CLOSE}"
 
 
 class PlaceholderError(RadevalError):
-    """A placeholder where a text is needed."""
+    """A placeholder used in a place that needs a text."""
 
 
 class Placeholder(NamedTuple):
@@ -41,7 +41,7 @@ def behind(text: str) -> Placeholder | None:
 
 
 def refuse(texts: Iterable[object], reader: str) -> None:
-    """Refuse placeholders, which have no text to read.
+    """Raise an error for placeholders, which have no text to read.
 
     Raises
     ------

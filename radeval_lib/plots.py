@@ -68,7 +68,7 @@ def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tup
 
 
 def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> None:
-    """Seaborn's heat map with a text in each cell, black or white, whichever contrasts more with the cell.
+    """Draw seaborn's heat map with a text in each cell, black or white, whichever contrasts more.
 
     ``slant``: of the columns' names in degrees; slanted names end below their column. ``settings`` go to
     :func:`seaborn.heatmap`.
@@ -88,8 +88,7 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
 def label_point(
     axes: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], **settings: Any
 ) -> None:
-    """Draw a text ``offset`` points from a point, on the side to which that leads, with the ground behind
-    it so that no line runs through.
+    """Draw a text ``offset`` points from a point, on that side, on a background that covers lines.
 
     ``settings`` go to :meth:`matplotlib.axes.Axes.annotate`.
     """
@@ -102,7 +101,7 @@ def label_point(
 def intervals(
     axes: Axes, rows: pd.DataFrame, colours: str | Sequence[str] = PALETTE[0], *, size: float = 22
 ) -> None:
-    """Values with their intervals, one per line from top to bottom.
+    """Draw values with their intervals, one per line from top to bottom.
 
     Parameters
     ----------
@@ -118,7 +117,7 @@ def intervals(
 def series(
     axes: Axes, rows: pd.DataFrame, places: ArrayLike, number: int, label: str, *, upright: bool = False
 ) -> None:
-    """One of several series of values with their intervals, in the colour and with the marker of its number.
+    """Draw one of several series of values with intervals, in its number's colour and with its marker.
 
     Parameters
     ----------
@@ -144,8 +143,8 @@ def dodged(
     palette: Sequence[str] = PALETTE,
     hollow: Container[str] = (),
 ) -> None:
-    """One marker per row of ``rows`` at its value in column ``x``: the lines from top to bottom, the kinds of
-    a line below each other, with a colour and a marker each, open for the kinds in ``hollow``."""
+    """Draw one marker per row of ``rows`` at its value in column ``x``, one line each from top to bottom. The
+    kinds of a line are below each other, with a colour and a marker each, open if in ``hollow``."""
     names, kinds = list(dict.fromkeys(rows[line])), list(dict.fromkeys(rows[kind]))
     for number, name in enumerate(kinds):
         shown = rows[rows[kind] == name]
@@ -167,8 +166,8 @@ def lines(axes: Axes, names: Sequence[str]) -> None:
 
 
 def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> None:
-    """Values with their intervals, one per line from top to bottom; ``first`` stands out, with its interval
-    as a band.
+    """Draw values with their intervals, one per line from top to bottom; ``first`` stands out, with its
+    interval as a band.
 
     Parameters
     ----------

@@ -41,13 +41,13 @@ PRINTED: dict[str, dict[str, str]] = {}
 
 
 def note_printed(paper: str, path: Path) -> None:
-    """Record that a file of what a paper prints, or of what was released, was read."""
+    """Record that a file of printed or released numbers was read."""
     PRINTED[f"{paper}/{path.stem}"] = {display_path(path): checksums.of_file(path)}
 
 
 @dataclass
 class Reading:
-    """What one run has read.
+    """Everything that one run has read.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Reading:
     models: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def note_file(self, source: str, path: Path, name: str = "") -> None:
-        """Record that ``path`` was read; results call it ``name`` (default: its path in the repository)."""
+        """Record that ``path`` was read; results name it ``name`` (default: its path in the repository)."""
         self.files.setdefault(source, {})[name or display_path(path)] = checksums.of_file(path)
 
     def note_model(self, role: str, name: str, digest: str, revision: str = "") -> None:
@@ -71,7 +71,7 @@ class Reading:
 
     @property
     def sources(self) -> dict[str, dict[str, str]]:
-        """SHA-256 by file of all that was read, by source; of papers by their tables."""
+        """SHA-256 by file of everything read, grouped by source; papers are given by their tables."""
         return {**PRINTED, **self.files}
 
     def of(self, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
@@ -103,7 +103,7 @@ class Reading:
 
 
 def git(*command: str) -> str | None:
-    """Return the output of a git command in the study's repository; None outside of one, or without git."""
+    """Return the output of a git command in the study's repository; None outside one, or without git."""
     try:
         done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -113,8 +113,8 @@ def git(*command: str) -> str | None:
 
 @cache
 def commit() -> dict[str, Any]:
-    """Return the commit that is checked out, and whether code, notebooks or manifests differ from it; both
-    None outside of a git repository."""
+    """Return the checked-out commit, and whether code, notebooks or manifests differ from it; both are None
+    outside a git repository."""
     head = git("rev-parse", "HEAD")
     if head is None:
         return {"commit": None, "dirty": None}
@@ -123,7 +123,7 @@ def commit() -> dict[str, Any]:
 
 @cache
 def package_versions() -> dict[str, str]:
-    """Return version of every package that is installed and can change a number."""
+    """Return the version of every installed package that can change a number."""
     versions = {}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):
@@ -133,7 +133,7 @@ def package_versions() -> dict[str, str]:
 
 @cache
 def own_files() -> str:
-    """Return SHA-256 of this library's code and data, and of what is known of models, such as their
+    """Return the SHA-256 of this library's code and data, and of facts about models such as their
     revisions."""
     files = [
         path
@@ -145,8 +145,8 @@ def own_files() -> str:
 
 
 def device(setting: str = "auto") -> str:
-    """Return the device that models run on under a profile's setting (``auto``, ``cpu``, ``cuda``): the name
-    of the first CUDA device where torch is loaded and has one, else ``cpu``."""
+    """Return the device that models run on under a profile's setting (``auto``, ``cpu``, ``cuda``): the first
+    CUDA device's name if torch is loaded and has one, otherwise ``cpu``."""
     if setting != "cpu" and "torch" in sys.modules:
         torch = sys.modules["torch"]
         if torch.cuda.is_available():
@@ -155,7 +155,7 @@ def device(setting: str = "auto") -> str:
 
 
 def conditions() -> dict[str, Any]:
-    """Return the inputs of a result beside settings, data and models: code, packages and device."""
+    """Return a result's inputs besides settings, data and models: code, packages and device."""
     return {"code": own_files(), "device": device(), **environment()}
 
 

@@ -65,8 +65,8 @@ OWN_READERS = {"ratings": "radeval_lib.data.ratings:reader"}
 
 
 class Role(NamedTuple):
-    """A role of data: the type of its records, and the generator ``(size, seed) -> records``; empty if only
-    people's ratings can be its source."""
+    """A role of data: the type of its records, and their generator ``(size, seed) -> records``. The generator
+    is empty if only people's ratings can be the source."""
 
     record: str
     generator: str
@@ -152,17 +152,17 @@ def dataset_of(filler: str) -> str:
 
 
 def scale_of(filler: str) -> str:
-    """Return the scale of ratings that a source names; empty if it names none."""
+    """Return the scale of ratings in a source; empty if it names none."""
     return filler.removeprefix(_RECORDED).partition("/")[2]
 
 
 def is_recorded(filler: str) -> bool:
-    """Return whether a source is the recording of a public data set in place of its files."""
+    """Return whether a source is a stored set, used in place of a public data set's files."""
     return filler.startswith(_RECORDED)
 
 
 def datasets_of(filler: str) -> list[str]:
-    """Return the data sets of a source, which may join several by ``+``."""
+    """Return the data sets of a source, which may join several with ``+``."""
     return [dataset_of(part) for part in filler.split("+")]
 
 
@@ -172,6 +172,6 @@ def module(name: str) -> Any:
 
 
 def find(name: str) -> Any:
-    """Return the object that ``module:name`` names."""
+    """Return the object named ``module:name``."""
     home, _, part = name.partition(":")
     return getattr(import_module(home), part)

@@ -9,11 +9,11 @@ _threshold = {"below": 0}
 
 
 def hide_below(smallest: int) -> None:
-    """From now on :func:`radeval_lib.tables.show` writes counts from 1 to ``smallest - 1`` as ``< smallest``;
-    0: it writes all."""
+    """Make :func:`radeval_lib.tables.show` write counts from 1 to ``smallest - 1`` as ``< smallest``; 0 shows
+    all."""
     _threshold["below"] = smallest
 
 
 def smallest_shown() -> int:
-    """Return the count below which counts are hidden; 0 if none is."""
+    """Return the count below which counts are hidden; 0 if none is hidden."""
     return _threshold["below"]

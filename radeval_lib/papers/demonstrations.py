@@ -17,8 +17,8 @@ Rule = Literal["released", "meant"]
 def pair_as_released(
     references: Sequence[Sequence[str]], candidates: Sequence[Sequence[str]]
 ) -> list[tuple[list[str], list[str]]]:
-    """Return how RaTEScore pairs texts, each given as its sentences: a text that keeps no sentence opens no
-    list.
+    """Return the pairs that released RaTEScore makes of texts, each given as its sentences. A text that keeps
+    no sentence opens no list.
 
     Sentences of fewer than three characters are dropped, the lists of both sides are zipped, and the longer
     side is cut.
@@ -32,7 +32,7 @@ def pair_as_released(
 
 
 def indication(report: str, rule: Rule) -> str:
-    """Return the indication of a report whose heading INDICATION comes before COMPARISON.
+    """Return the indication of a report with the heading INDICATION before COMPARISON.
 
     ``released`` cuts at an end that was measured in the whole report, after the part before INDICATION is
     gone (RaLEs, datasets/mimiciii_procedure_selection/create_dataset.py); ``meant`` cuts at COMPARISON.
@@ -44,7 +44,7 @@ def indication(report: str, rule: Rule) -> str:
 
 
 def findings_section(names: Sequence[str], texts: Sequence[str], rule: Rule) -> str:
-    """Return the text that goes with the heading ``findings``.
+    """Return the text paired with the heading ``findings``.
 
     ``released`` removes "impression" from the headings but not from the texts, so that headings after it
     point at the text before theirs (vilmedic, data/make_datasets/mimiciii/preprocess_mimic_iii.ipynb).
@@ -57,7 +57,7 @@ def findings_section(names: Sequence[str], texts: Sequence[str], rule: Rule) -> 
 
 
 def search_clusters_released(silhouette: Mapping[int, float], sentences: int) -> int:
-    """Return number of clusters that GREEN's ``binary_search_optimal_kmeans`` settles on, from each k's
+    """Return the number of clusters that GREEN's ``binary_search_optimal_kmeans`` settles on, given each k's
     silhouette.
 
     The search goes right whenever the score improved and left otherwise, which need not lead to the
@@ -76,7 +76,7 @@ def search_clusters_released(silhouette: Mapping[int, float], sentences: int) ->
 
 
 def title_pieces(header: str, rule: Rule) -> list[str]:
-    """Return procedure titles in a report's header: pieces that begin with CT and hold no digit.
+    """Return the procedure titles in a report's header: pieces that begin with CT and contain no digit.
 
     ``released`` splits at ``\\s{2, 100}``, whose blank makes it match those characters literally, so it never
     splits (RaLEs, create_dataset.py); ``meant`` splits at two or more blanks.

@@ -29,8 +29,8 @@ _STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 @dataclass(frozen=True, config=_STRICT)
 class Implementation:
-    """Where the library has what a paper defines: ``function`` (``package.module:name``, or several), and the
-    ``test`` (``tests/….py::name``) that compares it with released code or with values computed by hand."""
+    """Where the library implements a paper's definition. ``function`` is one or more ``package.module:name``;
+    ``test`` (``tests/….py::name``) compares it with released code or hand-computed values."""
 
     function: str | list[str]
     test: str
@@ -42,13 +42,13 @@ class Implementation:
 
 
 def file_of(paper: str) -> Path:
-    """Return where a paper is described: its exhibits, printed numbers, prose and known discrepancies."""
+    """Return the file that describes a paper: exhibits, printed numbers, prose and known discrepancies."""
     return _FOLDER / paper / "paper.yml"
 
 
 def level_of(evidence: str) -> Literal["printed", "released", "data"]:
-    """Return the kind of evidence that the ledger and the discrepancies distinguish: ``printed``,
-    ``released`` or, of any other evidence, ``data``."""
+    """Return the kind of evidence in the ledger's terms: ``printed``, ``released``, or ``data`` for anything
+    else."""
     return "printed" if evidence == "printed" else "released" if evidence == "released" else "data"
 
 
@@ -96,29 +96,29 @@ class Exhibit:
         return self.id.partition(".")[0]
 
     def remaining_on(self, evidence: str) -> str:
-        """Return the parts that the page leaves unchecked on this evidence; empty if nothing."""
+        """Return the parts that the page leaves unchecked on this evidence; empty if there are none."""
         return self.remaining.get(level_of(evidence), "")
 
     def unchecked_on(self, evidence: str) -> int:
-        """Return how many statements or settings of the exhibit no check of this evidence meets."""
+        """Return how many of the exhibit's statements or settings no check on this evidence covers."""
         return len(self.unchecked.get(level_of(evidence), []))
 
     @property
     def would_need(self) -> str:
-        """What rebuilding it takes beyond this repository, as a list in words."""
+        """A list in words of what rebuilding it needs beyond this repository."""
         here = ("published_numbers", "synthetic_ok")
         outside = [need.replace("_", " ") for need in self.needs if need not in here]
         return ", ".join(outside) or "the authors' own results"
 
     @property
     def why_not_checked(self) -> str:
-        """Why a build may lack the exhibit, in words to follow a colon."""
+        """The reason why a build may lack the exhibit, in words to follow a colon."""
         unseen = "not legible in our copy; " if self.legible == "no" else ""
         return f"{unseen}would need {self.would_need}"
 
     @property
     def heading(self) -> str:
-        """What sentences call the exhibit: its number, or, if it has none, its place and our title."""
+        """The exhibit's name in sentences: its number or, if it has none, its place and our title."""
         if self.label.startswith(("Table ", "Figure ", "Equation ")):
             return self.label
         return f"{self.label.removeprefix('unnumbered, ').removeprefix('unnumbered list, ')}: {self.title}"
@@ -130,7 +130,7 @@ class Exhibit:
 
 
 class Table(TypedDict):
-    """How a printed table is transcribed: docs/notebooks.md says what each key holds."""
+    """The transcription of a printed table; docs/notebooks.md explains each key."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     file: str
@@ -146,7 +146,7 @@ class Table(TypedDict):
 
 
 class Quote(TypedDict):
-    """The paper's words, where they stand, and the digits among them by name."""
+    """A quotation, its place, and the digits in it by name."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     where: str
@@ -155,7 +155,7 @@ class Quote(TypedDict):
 
 
 class Paper(TypedDict):
-    """What ``paper.yml`` holds; ``prose`` and ``tables`` by exhibit."""
+    """The content of ``paper.yml``; ``prose`` and ``tables`` are by exhibit."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     paper: str
@@ -175,8 +175,8 @@ class Paper(TypedDict):
 
 @cache
 def description(paper: str) -> Paper:
-    """Return the content of :func:`file_of`; a LedgerError if it is not of its form, or cites what the
-    bibliography does not have."""
+    """Return the content of :func:`file_of`. Raises LedgerError if it is malformed or cites something outside
+    the bibliography."""
     where = display_path(file_of(paper))
     try:
         content = TypeAdapter(Paper).validate_python(own_yaml.read(file_of(paper)))
@@ -202,7 +202,7 @@ def ledger() -> dict[str, Exhibit]:
 
 
 def exhibit(exhibit_id: str) -> Exhibit:
-    """Return the exhibit of that id.
+    """Return the exhibit with that id.
 
     Raises
     ------

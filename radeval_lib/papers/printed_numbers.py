@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?")
 
 @dataclass(frozen=True)
 class Printed:
-    """A number as a paper prints it.
+    """A number printed in a paper.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Printed:
 
 
 def parse(text: str) -> Printed:
-    """Return the number that ``text`` prints.
+    """Return the number printed as ``text``.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def _table(exhibit_id: str) -> Table:
 
 
 def table_path(exhibit_id: str) -> Path:
-    """Return the CSV that holds a printed table; a PrintedError if the exhibit was not transcribed."""
+    """Return the CSV with a printed table; raises PrintedError if the exhibit was not transcribed."""
     return file_of(exhibit(exhibit_id).paper).parent / _table(exhibit_id)["file"]
 
 
@@ -137,14 +137,14 @@ def printed(exhibit_id: str) -> pd.DataFrame:
 
 
 def require_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    """Refuse, as :class:`PrintedError`, columns that a printed table does not have."""
+    """Raise :class:`PrintedError` for columns that a printed table does not have."""
     if unknown := [name for name in names if name not in frame]:
         remedy = f"{meant(unknown[0], frame)}Use one of {', '.join(map(str, frame))}."
         raise PrintedError(f"no column {unknown[0]!r}", remedy=remedy)
 
 
 def cell(frame: pd.DataFrame, **keys: str) -> Printed:
-    """Return the one cell of a printed table that ``keys`` (column = value) single out.
+    """Return the one cell of a printed table that ``keys`` (column = value) select.
 
     Raises
     ------
@@ -163,13 +163,13 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
 
 
 def printed_in(row: pd.Series) -> Printed:
-    """Return the number of a row of a printed table."""
+    """Return the number in a row of a printed table."""
     keys = row.drop([name for name in ("printed", "value", "half_width") if name in row])
     return Printed(row["printed"], float(row["value"]), float(row["half_width"]), tuple(map(str, keys)))
 
 
 def all_in(frame: pd.DataFrame) -> list[Printed]:
-    """Return the numbers of every row of a printed table."""
+    """Return the numbers in every row of a printed table."""
     return [printed_in(row) for _, row in frame.iterrows()]
 
 
@@ -179,8 +179,8 @@ def transcribed(exhibit_id: str) -> bool:
 
 
 def layout_of(exhibit_id: str) -> list[str]:
-    """Return the key columns of a printed table whose values head its columns where the paper prints it:
-    ``columns`` in ``paper.yml``, by default the last key. Empty where each row has one number."""
+    """Return the key columns with values that head a printed table's columns in print: ``columns`` in
+    ``paper.yml``, by default the last key. Empty if each row has one number."""
     described = _table(exhibit_id)
     return described.get("columns", list(described["keys"])[-1:])
 
@@ -191,15 +191,15 @@ def unit_of(exhibit_id: str) -> str:
 
 
 def origin_of(exhibit_id: str) -> str:
-    """Return where an exhibit's numbers stand, for a caption: in print, or, of a figure without printed
-    numbers, in the paper's repository."""
+    """Return where an exhibit's numbers come from, for a caption: print, or the paper's repository for a
+    figure without printed numbers."""
     of_figure = transcribed(exhibit_id) and "source" in _table(exhibit_id)
     return "by the paper's repository" if of_figure else AS_PRINTED
 
 
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
-    """Return the legible numbers of a printed table, each by its values in the key columns; empty if the
-    exhibit is not a table that was transcribed."""
+    """Return the legible numbers of a printed table by their values in the key columns; empty if no table was
+    transcribed."""
     if not transcribed(exhibit_id):
         return []
     frame = printed(exhibit_id)
@@ -208,7 +208,7 @@ def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
 
 
 def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
-    """Return printed cells by the values of a key column, one per value, in the table's order.
+    """Return printed cells by a key column's values, one cell each, in the table's order.
 
     Raises
     ------
@@ -224,7 +224,7 @@ def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
 def wide(
     frame: pd.DataFrame, rows: str | list[str], columns: str | list[str], values: str = "value"
 ) -> pd.DataFrame:
-    """Return a tidy printed table laid out as the paper prints it, rows and columns in the paper's order.
+    """Return a tidy printed table in the paper's layout, with rows and columns in the paper's order.
 
     Columns with the names of the rows, such as raters among each other, follow the rows.
 
@@ -258,7 +258,7 @@ def _prose(exhibit_id: str) -> list[Quote]:
 
 
 def quoted(exhibit_id: str) -> dict[str, Printed]:
-    """Return the numbers that a paper prints in its prose about an exhibit, by their name in ``paper.yml``.
+    """Return the numbers in a paper's prose about an exhibit, by their name in ``paper.yml``.
 
     Raises
     ------
@@ -270,15 +270,14 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
 
 
 def has_numbers(exhibit_id: str) -> bool:
-    """Return whether :func:`numbers_of` has any for the exhibit."""
+    """Return whether :func:`numbers_of` returns any for the exhibit."""
     prose = description(exhibit(exhibit_id).paper)["prose"].get(exhibit_id, [])
     return transcribed(exhibit_id) or any(quote.get("values") for quote in prose)
 
 
 def numbers_of(exhibit_id: str) -> pd.DataFrame:
-    """Return every number that a paper prints of an exhibit, as digits: the cells of its table (the key
-    columns and ``printed``, str), or else those quoted from the prose (``name``, ``where`` and ``printed``,
-    str)."""
+    """Return every number that a paper prints for an exhibit, as digits (str): the cells of its table (key
+    columns and ``printed``), or otherwise those quoted from prose (``name``, ``where`` and ``printed``)."""
     if transcribed(exhibit_id):
         return printed(exhibit_id).drop(columns=["value", "half_width"])
     rows = [
@@ -295,7 +294,7 @@ def quotations(exhibit_id: str) -> list[tuple[str, str]]:
 
 
 def texts(name: str) -> pd.DataFrame:
-    """Return wording that a paper prints and the study uses as data, as a frame, one piece of text per row.
+    """Return texts that a paper prints and the study uses as data, as a frame with one text per row.
 
     Parameters
     ----------
@@ -317,8 +316,8 @@ def texts(name: str) -> pd.DataFrame:
 
 
 def released(name: str) -> pd.DataFrame:
-    """Return a table of what the papers' released code prints, e.g. ``mimic_rrs_counts``, as far as it
-    settles what their own numbers mean; the README of ``data_manifests/released/`` names repository, commit
+    """Return a table of numbers printed by the papers' released code, e.g. ``mimic_rrs_counts``, if they
+    settle what the papers' numbers mean. The README of ``data_manifests/released/`` names repository, commit
     and file."""
     path = MANIFESTS / "released" / f"{name}.csv"
     provenance.note_printed(provenance.RELEASED, path)

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 def rounding_range(
     function: Callable[[FloatArray], float], inputs: pd.DataFrame | Sequence[Printed]
 ) -> Estimate:
-    """Return the value of ``function`` at the printed inputs, and its range over all inputs that round to
-    them.
+    """Return ``function`` at the printed inputs, and its range over all inputs that round to them.
 
     Parameters
     ----------

@@ -26,14 +26,14 @@ _GENERATED = 20_000  # reports, for the phrases that the generator makes
 
 
 class BookError(RadevalError):
-    """Jupyter Book gave a warning or failed."""
+    """A warning or failure of Jupyter Book."""
 
     longest = (2000, 80, 300)
 
 
 def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | None = None) -> Path:
-    """Stage and render the book of one profile, with ``judge`` also the judge for a reader's browser (None:
-    if its package is available), and search it for restricted text; its first page.
+    """Stage and render one profile's book, search it for restricted text, and return its first page.
+    ``judge`` adds the judge for browsers (None: if its package is available).
 
     Raises
     ------
@@ -68,7 +68,7 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
 
 
 def search(output_dir: Path, data_root: Path | None) -> None:
-    """Search a build for restricted text that is under ``data_root``, see :func:`guard.scan_build`."""
+    """Search a build for restricted text from ``data_root``, see :func:`guard.scan_build`."""
     if data_root and (corpora := guarded_texts.restricted_texts(data_root)):
         guard.scan_build(
             output_dir,
@@ -80,8 +80,8 @@ def search(output_dir: Path, data_root: Path | None) -> None:
 
 
 def trusted() -> set[str]:
-    """Return the SHA-256 of files that a book has from elsewhere, and no page of it: the book's own pictures,
-    the Python of the judge in the browser, and what Sphinx and its themes and extensions bring."""
+    """Return the SHA-256 of a book's files that come from elsewhere and hold no page: its own pictures, the
+    Python of the browser judge, and files of Sphinx, its themes and extensions."""
     site = Path(sphinx.__file__).parents[1]
     brought = [path for package in site.glob("*sphinx*") for path in package.rglob("*.*")]
     pictures = [path for path in BOOK.rglob("*.*") if path.suffix in _PICTURES]
@@ -90,13 +90,13 @@ def trusted() -> set[str]:
 
 
 def example_texts() -> Iterator[str]:
-    """Yield the page on one's own data, whose examples a corpus may repeat."""
+    """Yield the page on users' own data; a corpus may repeat its examples."""
     return (page.read_text(encoding="utf-8") for page in BOOK.glob("own.md"))
 
 
 def own_texts(output_dir: Path) -> Iterator[str]:
-    """Yield what the study says itself: sources of pages, reports of the generator, and the tables of jobs
-    that rest on these or on open data."""
+    """Yield the study's own texts: sources of pages, generated reports, and the tables of jobs based on these
+    or on open data."""
     folders = (BOOK, NOTEBOOKS, MANIFESTS, Path(__file__).parents[1])
     for path in sorted(path for folder in folders for path in folder.rglob("*.*")):
         if path.suffix in (".md", ".yml", ".csv", ".bib", ".py", ".js", ".css"):
@@ -111,7 +111,7 @@ def own_texts(output_dir: Path) -> Iterator[str]:
 
 
 def run_jupyter_book(output_dir: Path, log: Path) -> bool:
-    """Render the staged book, and return whether that gave no warning; what is printed goes to ``log``."""
+    """Render the staged book and return whether there was no warning; output goes to ``log``."""
     command = [
         sys.executable, "-c", "from jupyter_book.cli.main import main; main()",
         "build", str(output_dir / "book"), "--path-output", str(output_dir),

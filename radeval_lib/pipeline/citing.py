@@ -39,15 +39,14 @@ def home() -> str:
 
 
 def address(path: str = "", commit: str = "") -> str:
-    """Return the public repository on the web, or a file of it at a commit; empty if none is named."""
+    """Return the web address of the public repository, or of a file in it; empty if there is none."""
     if not home():
         return ""
     return f"https://github.com/{home()}" + (f"/blob/{commit}/{path}" if path and commit else "")
 
 
 def head() -> tuple[str, str]:
-    """Return the commit that is checked out, in full, and its date; both empty outside a clone, or without
-    git."""
+    """Return the checked-out commit, in full, and its date; both are empty outside a clone or without git."""
     words = (provenance.git("log", "-1", "--format=%H %cs") or "").split()
     return (words[0], words[1]) if words else ("", "")
 
@@ -58,8 +57,8 @@ def _day_of(commit: str) -> str:
 
 
 def source_line(path: str) -> str:
-    """Return the last line of a page, as Markdown: the file that it is made from, linked if there is a public
-    repository, the commit that is checked out, and where it says how to cite the book."""
+    """Return a page's last line as Markdown. It names the page's source, linked if there is a public
+    repository, the checked-out commit, and where to read how to cite the book."""
     commit, day = head()
     where = f"[`{path}`]({link})" if (link := address(path, commit)) else f"`{path}`"
     repository = f", in the [repository]({link})" if (link := address()) else ""
@@ -68,7 +67,7 @@ def source_line(path: str) -> str:
 
 
 def bibtex(key: str, title: str, commit: str, day: str, *, path: str = "", changed: bool = False) -> str:
-    """Return an entry of BibTeX; what is empty has no field.
+    """Return a BibTeX entry, without empty fields.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def of_book() -> str:
 
 
 def of_result(result: Result) -> str:
-    """Return BibTeX for one result: its exhibit, the commit that made it, and the date of that commit."""
+    """Return BibTeX for one result: its exhibit, and the commit that made it with its date."""
     entry, made = exhibit(result.exhibit), result.provenance["code"]
     commit = made["commit"] or ""
     came_out = f"{result.verdict} ({result.evidence})" if result.evidence != "definition" else result.verdict
@@ -112,7 +111,7 @@ def of_result(result: Result) -> str:
 
 
 def with_citation(html: str, results: Iterable[Result]) -> str:
-    """Return a page's displayed results, with each mark replaced by how to cite the result."""
+    """Return a page's displayed results with each mark replaced by its citation."""
     for result in results:
         mark = citation_mark(result.name)
         if mark in html:

@@ -34,7 +34,7 @@ Say = Callable[[str], None]
 
 
 def default_cores() -> int:
-    """Return how many notebooks to run at once: the machine's cores, as far as its memory allows."""
+    """Return how many notebooks to run at once: one per core if memory allows."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return max(1, min(joblib.cpu_count(), int(memory // _GIB_A_KERNEL)))
 
@@ -70,8 +70,8 @@ def build(graph: Graph, cores: int, say: Say) -> None:
 
 
 def discard_unreadable(graph: Graph) -> Iterator[str]:
-    """Remove results and job outputs that are damaged or of another version, because steps that read them
-    would stop; yield a line on each."""
+    """Remove results and job outputs that are damaged or of another version, because they would stop the
+    steps that read them. Yields a line on each."""
     folders = {page: graph.results(page) for page in notebooks()}
     folders |= {name: cells.folder(graph.output_dir, cell) for name, cell in graph.cells.items()}
     for name, folder in folders.items():
@@ -87,7 +87,7 @@ def discard_unreadable(graph: Graph) -> Iterator[str]:
 
 
 def planned(graph: Graph) -> list[str]:
-    """Return the steps that a build would run, in the order in which Snakemake names them.
+    """Return the steps that a build would run, in Snakemake's order.
 
     Raises
     ------
@@ -130,7 +130,7 @@ class _Progress:
         self.explained = False
 
     def shown(self, line: str) -> str:
-        """Return the text to show for a line of the log; empty for lines before the list of steps."""
+        """Return the text to show for a log line; empty for lines before the list of steps."""
         if (names := steps.waiting(line)) is not None:
             self.waiting = {name: self._graph.expected(name) for name in names}
             return _total(self.waiting, self._cores)
@@ -189,8 +189,8 @@ def _duration(seconds: float) -> str:
 
 
 def dry_run(graph: Graph, cores: int, say: Say) -> None:
-    """Say what the profile asks for, which steps a build would run, with the time that each took last, and
-    how long all would take."""
+    """Say what the profile requests, which steps a build would run, how long each took last, and the total
+    time."""
     for line in outlook(graph):
         say(line)
     waiting = {name: graph.expected(name) for name in planned(graph)}
@@ -206,7 +206,7 @@ def _total(waiting: dict[str, float], cores: int) -> str:
 
 
 def outlook(graph: Graph) -> list[str]:
-    """Return lines on roles whose data are not here, and one on models of a hub."""
+    """Return lines on roles with data that is missing here, and one on hub models."""
     lacking = []
     for role, pages in pages_without_data(graph).items():
         named = joined(list(registry.datasets_of(graph.settings.roles[role])))
@@ -223,15 +223,14 @@ def outlook(graph: Graph) -> list[str]:
 
 
 def hub_models(graph: Graph) -> dict[str, bool]:
-    """Return the models of a hub that a profile names, with whether the weights that would be loaded are
-    here."""
+    """Return the hub models that a profile names, and whether the weights to load are on this machine."""
     written = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
     return {name: catalog.in_hub_cache(name) for name in sorted(set(_HUB.findall(written)))}
 
 
 def pages_without_data(graph: Graph) -> dict[str, list[str]]:
     """Return, for each role without data in the data root, the pages that read it themselves or through a
-    job. They end where they need it, or are left out."""
+    job. They end before they need it, or are left out."""
     absent = [
         role
         for role, source in graph.settings.roles.items()

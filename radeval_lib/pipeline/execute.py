@@ -66,8 +66,8 @@ def notebook_name(given: str) -> str:
 
 
 def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return every parameter of a notebook: its own defaults, and the values of ``given``, texts as Python
-    writes values, in the same types.
+    """Return every parameter of a notebook: its defaults, replaced by ``given``. Texts are read as Python
+    values of the same types.
 
     Raises
     ------
@@ -128,11 +128,11 @@ def _failure(
 
 
 class ForkedKernelManager(AsyncKernelManager):
-    """Starts a kernel as a fork of :mod:`radeval_lib.pipeline.forkserver` if a build has one, else as a new
-    process."""
+    """Starts a kernel as a fork of :mod:`radeval_lib.pipeline.forkserver` if a build runs one, otherwise as a
+    new process."""
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
-        """Return the command of the kernel, which says on standard error only what ends it."""
+        """Return the command of the kernel, which reports on standard error only what ends it."""
         command = [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL"]
         return forkserver.through_server(command)
 
@@ -143,7 +143,7 @@ class ForkedKernelManager(AsyncKernelManager):
 
 @dataclass(frozen=True)
 class RunFolders:
-    """Where a run leaves what it makes."""
+    """The output folders of a run."""
 
     output_dir: Path
     name: str
@@ -162,8 +162,8 @@ class RunFolders:
 
 
 def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
-    """Return the output paths of a run with these parameters, all that its notebook has: among a build's
-    outputs if a build runs it with the same parameters, else below ``build/runs``.
+    """Return a run's output paths with these, all its parameters: among a build's outputs if a build runs it
+    with the same ones, otherwise below ``build/runs``.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def _job(notebook: str, parameters: Mapping[str, Any]) -> Cell | None:
 def run_notebook(
     name: str, parameters: Mapping[str, Any], folders: RunFolders, *, progress: bool, in_build: bool
 ) -> None:
-    """Execute a notebook; what it leaves takes its place whole when it has succeeded, or not at all.
+    """Execute a notebook. Its outputs are put in place whole if it succeeds, and not at all otherwise.
 
     Parameters
     ----------

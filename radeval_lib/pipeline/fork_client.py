@@ -18,7 +18,7 @@ SERVER = "RADEVAL_FORKS"
 
 
 def main(arguments: list[str]) -> int:
-    """Have the process forked, and wait for its end; its exit status, 1 if it was killed."""
+    """Have the process forked and wait for its end; return its exit status, 1 if it was killed."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends this process, and with it the other
     server = socket.socket(socket.AF_UNIX)
     try:

@@ -50,7 +50,7 @@ def for_readers(
     source: str = "",
     at_toy_scale: bool = False,
 ) -> str:
-    """Return an executed notebook as the book shows it, as JSON.
+    """Return an executed notebook in the book's form, as JSON.
 
     Parameters are hidden (its provenance lists them) and code is folded unless it is tagged ``show-input``.
     Its papers are named below the title, how to cite each result of ``recorded`` is beside it, and exhibits
@@ -93,8 +93,7 @@ def for_readers(
 
 
 def with_papers(source: str, notebook: str) -> str:
-    """Return Markdown with the papers whose exhibits the notebook rebuilds named in a line below its
-    title."""
+    """Return Markdown with a line below its title that names the papers of the notebook's exhibits."""
     papers = sorted({entry.paper for entry in of_notebook(notebook)}, key=list(PAPERS).index)
     named = " · ".join(f"{{cite}}`{description(paper)['citation']}`" for paper in papers)
     return _below_title(source, f"Paper: {named}" if named else "")
@@ -108,8 +107,8 @@ def _below_title(source: str, text: str) -> str:
 
 
 def with_claims(source: str, card: pd.DataFrame) -> str:
-    """Return a prose page with each ``<!-- claims: PAPER -->`` replaced by the table of that paper's claims;
-    a NotebookError for no paper of the ledger."""
+    """Return a prose page with each ``<!-- claims: PAPER -->`` replaced by a table of that paper's claims.
+    Raises NotebookError for an unknown paper."""
 
     def filled(wanted: re.Match[str]) -> str:
         if (key := wanted[1]) not in PAPERS:
@@ -121,8 +120,8 @@ def with_claims(source: str, card: pd.DataFrame) -> str:
 
 
 def drawing(executed: str, name: str) -> tuple[str, nbformat.NotebookNode] | None:
-    """Return a figure of an executed notebook, given as JSON: its SVG, and the options of its cell; None if
-    the notebook has no such figure."""
+    """Return a figure of an executed notebook (JSON): its SVG, and the options of its cell. None if the
+    notebook has no such figure."""
     for cell in nbformat.reads(executed, as_version=4).cells:
         options = cell.metadata.get("mystnb", {})
         if options.get("figure", {}).get("name") == name:
@@ -133,8 +132,8 @@ def drawing(executed: str, name: str) -> tuple[str, nbformat.NotebookNode] | Non
 
 
 def labels(source: str) -> dict[str, str]:
-    """Return the labels of a page's source, those of figures included, each with the heading right below it,
-    else with the one above it."""
+    """Return the labels of a page's source, including figures, each with the heading just below it or else
+    above it."""
     prose = FENCED.sub(lambda block: re.sub(r"[^\n]", " ", block[0]), source)
     headings = [(heading.start(), heading[1].strip()) for heading in _HEADING.finditer(prose)]
     titles = {}
@@ -160,8 +159,8 @@ def _sections_left_out(source: str, shown: nbformat.NotebookNode) -> str:
 
 
 def omission_reason(executed: Path) -> str:
-    """Return why the book leaves a page out: it was omitted from the build, or ends before its first result;
-    empty for any other page."""
+    """Return why the book leaves a page out: the build omitted it, or it ends before its first result. Empty
+    for any other page."""
     notebook = nbformat.read(executed, as_version=4)
     if reason := notebook.metadata.get(steps.OMISSION_KEY, ""):
         return str(reason)
@@ -170,8 +169,8 @@ def omission_reason(executed: Path) -> str:
 
 
 def placeholder(source: str, reason: str) -> str:
-    """Return the page that takes the place of one that is not made yet (no ``reason``), or was left out for
-    one. It has the page's labels, so that references lead to it."""
+    """Return the substitute for a page that is not made yet, or that was left out for a ``reason``. It has
+    the page's labels, so that references lead to it."""
     heading = _HEADING.search(source)
     title = heading[1] if heading else "A page"
     targets = "".join(f"({label})=\n" for label in labels(source))
@@ -183,8 +182,8 @@ def placeholder(source: str, reason: str) -> str:
 
 
 def labs() -> Iterator[tuple[str, str]]:
-    """Yield name and content of each file that the labs add to the staged book: each as a page, and its
-    notebook where Otter is installed."""
+    """Yield the name and content of each file that the labs add to the staged book: each lab as a page, and
+    its notebook if Otter is installed."""
     has_otter = importlib.util.find_spec("otter") is not None
     for lab in sources.labs():
         if has_otter:

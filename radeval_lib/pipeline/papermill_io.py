@@ -17,11 +17,11 @@ from radeval_lib.study.sources import read_source
 
 
 class JupytextHandler(LocalHandler):
-    """papermill's handler of local files, which turns a ``.md`` source into a notebook on reading."""
+    """A local file handler for papermill that turns a ``.md`` source into a notebook on reading."""
 
     def read(self, path: str) -> str:
-        """Return the notebook as JSON; a ClickException, which papermill prints, for a source that is not
-        there."""
+        """Return the notebook as JSON. Raises ClickException, which papermill prints, if there is no
+        source."""
         if not path.endswith(".md"):
             return str(super().read(path))
         if not Path(path).is_file():

@@ -28,12 +28,12 @@ CONFIDENCE = 0.95  # of the lower end of the share of leaks that is found
 
 
 class ReleaseError(RadevalError):
-    """A book on which no report can be made."""
+    """A book for which no report can be made."""
 
 
 def recall() -> pd.DataFrame:
     """Return planted leaks by kind: ``kind``, ``planted``, ``found``, and ``at_least``, the lower end of the
-    one-sided 95% interval of the share that is found (Clopper & Pearson 1934)."""
+    one-sided 95% interval of the share found (Clopper & Pearson 1934)."""
     table = pd.read_csv(RECALL)
     table["at_least"] = [
         binomtest(row.found, row.planted, alternative="greater").proportion_ci(CONFIDENCE, "exact").low
@@ -43,8 +43,8 @@ def recall() -> pd.DataFrame:
 
 
 def write(profile: Profile, data_root: Path | None, target: Path) -> None:
-    """Write the report on ``build/<profile>``, and beside it the checksums of the book's files in the form of
-    ``sha256sum``; where none can be made, neither stays of an earlier one."""
+    """Write the report on ``build/<profile>``, with the checksums of the book's files in ``sha256sum``'s
+    form. If it fails, earlier ones are removed."""
     sums = target.with_suffix(".sha256")
     for path in (target, sums):
         path.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def write(profile: Profile, data_root: Path | None, target: Path) -> None:
 
 
 def refuse_out_of_date(profile: Profile) -> None:
-    """Refuse a release of an edition whose stored scores the code would not give.
+    """Raise an error for an edition with stored scores that differ from what the code would give.
 
     Raises
     ------
@@ -68,8 +68,8 @@ def refuse_out_of_date(profile: Profile) -> None:
 
 
 def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
-    """Return the report in Markdown, after the guard has searched the book once more, and the list of
-    checksums that it calls ``sums``.
+    """Return the report in Markdown after the guard has searched the book again, and the checksum list
+    ``sums``.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
 
 
 def with_restricted_data() -> dict[Path, list[str]]:
-    """Return the builds and runs below ``build/`` that had restricted data in reach, with the data sets.
+    """Return the builds and runs below ``build/`` that could read restricted data, with the data sets.
 
     An OSError if a mark cannot be read.
     """
@@ -125,8 +125,8 @@ def with_restricted_data() -> dict[Path, list[str]]:
 
 
 def purge() -> None:
-    """Remove all that :func:`with_restricted_data` lists, and Snakemake's logs; the marks go last, so that it
-    lists what an error leaves.
+    """Remove everything that :func:`with_restricted_data` lists, and Snakemake's logs. Marks go last, so that
+    it lists what an error leaves.
 
     Raises
     ------

@@ -27,18 +27,18 @@ _LOWERED = r'τ<tspan font-size="75%" dy="0.24em">b</tspan><tspan dy="-0.18em">\
 
 
 def characters(text: str) -> str:
-    """Return text with minus signs (U+2212), zeros without a sign, and intervals without a line break."""
+    """Return text with minus signs (U+2212), zeros without a sign, and intervals that do not break."""
     signed = _MINUS.sub("\N{MINUS SIGN}", _SIGNED_ZERO.sub("", text))
     return _INTERVAL.sub("\\1\N{NO-BREAK SPACE}", signed)
 
 
 def symbols(html: str) -> str:
-    """Return HTML with the signs and subscripts of its text set, outside tags and code."""
+    """Return HTML with signs and subscripts typeset in its text, outside tags and code."""
     return _outside_tags(html, lambda text: characters(text).replace(TAU, "τ<sub>b</sub>"))
 
 
 def drawing_symbols(svg: str) -> str:
-    """Return an SVG drawing with the signs and subscripts of its text set."""
+    """Return an SVG drawing with signs and subscripts typeset in its text."""
     return _outside_tags(svg, lambda text: re.sub(rf"{TAU}([^<]*)", _LOWERED, characters(text)))
 
 
@@ -52,7 +52,7 @@ def _outside_tags(source: str, write: Callable[[str], str]) -> str:
 
 
 def set_page(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Set the text of a page, but for code, formulas and alternative texts."""
+    """Typeset the text of a page, except code, formulas and alternative texts."""
     for raw in doctree.findall(nodes.raw):
         if "html" in raw.get("format", ""):
             raw[:] = [nodes.Text(symbols(raw.astext()))]
@@ -76,7 +76,7 @@ def _is_code(node: nodes.Node | None) -> bool:
 
 
 def allow_outside_contents(app: Sphinx, env: BuildEnvironment) -> None:
-    """Let pages stand outside the table of contents: the appendix."""
+    """Allow the appendix's pages outside the table of contents."""
     for page in env.all_docs:
         env.metadata[page].setdefault("orphan", True)
 

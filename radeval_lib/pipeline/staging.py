@@ -31,8 +31,8 @@ CONTENTS = "_toc.yml"
 
 
 def settings(edition: str = "") -> str:
-    """Return Jupyter Book's settings with a footer that names licences, the edition (a profile) and the last
-    commit, with the commit's date; and the stored scores of the edition that the code would not give.
+    """Return Jupyter Book's settings with a footer: licences, the edition (a profile), the last commit with
+    its date, and stored scores that the code would no longer give.
 
     The date is the commit's, so that the same state of the repository gives the same bytes.
     """
@@ -85,14 +85,14 @@ def _csv(frame: pd.DataFrame) -> bytes:
 
 
 def pages_of(toc: Path) -> list[str]:
-    """Return every page that a table of contents names, without endings, in its order, the appendix last."""
+    """Return every page in a table of contents, without endings, in its order; the appendix is last."""
     contents = parse_toc_yaml(toc)
     return [*contents, *chain.from_iterable((contents.meta or {}).get("appendix", {}).values())]
 
 
 def appendix(edition: str) -> dict[str, list[str]]:
-    """Return the pages outside the sidebar by the page of their paper; none in the edition ``full``, whose
-    data and models make them pages of their paper."""
+    """Return the pages outside the sidebar, by their paper's page. The edition ``full`` has none: its data
+    and models make them pages of their paper."""
     meta = parse_toc_yaml(BOOK / CONTENTS).meta or {}
     return {} if edition == "full" else meta.get("appendix", {})
 
@@ -102,8 +102,8 @@ _REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
 
 
 def repeated(name: str, content: bytes | None) -> object:
-    """Return the part of a staged file that other pages repeat, None for a missing file: a page's headings
-    and labels (in contents, links and previews), nothing of a download, any other file whole."""
+    """Return the part of a staged file that other pages repeat: a page's headings and labels, nothing of a
+    download, any other file whole. None for a missing file."""
     if content is None or name.startswith("_extra/"):
         return None
     if not name.endswith((".md", ".ipynb")):
@@ -112,8 +112,8 @@ def repeated(name: str, content: bytes | None) -> object:
 
 
 def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
-    """Bring ``target`` to what the book needs, touching only files that changed; with ``judge``, also the
-    judge for a reader's browser, without which its page is left out.
+    """Bring ``target`` up to date for the book, touching only changed files. ``judge`` adds the judge for
+    browsers; without it, the judge's page is left out.
 
     Whether something changed that other pages repeat, see :func:`repeated`: Sphinx writes only the pages
     whose own source changed, and the others would go on naming an old title, or missing a new page.
@@ -248,8 +248,8 @@ def _prose(page: bytes, *, notebook: bool) -> str:
 
 
 def searched(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]]:
-    """Return the content of a staged page for the search: its running text without markup and with its
-    numbers, and its headings, the title first, each with the label before it (empty if there is none)."""
+    """Return a staged page's content for the search: its running text with numbers and without markup, and
+    its headings, title first, each with the label before it (empty if there is none)."""
     prose = _prose(page, notebook=notebook)
     headings = _HEADING.findall(page_forms.FENCED.sub("", prose))
 

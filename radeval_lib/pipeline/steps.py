@@ -38,13 +38,13 @@ _MESSAGE = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)")  # Job 3: runni
 
 
 class BusyError(RadevalError):
-    """A file or folder that another process is writing."""
+    """A file or folder that another process is writing to."""
 
 
 @contextmanager
 def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a file, alone or with others that share it; it ends with this process, however that
-    ends. A BusyError if another process has it."""
+    """Hold the lock of a file, alone or shared, until the block or this process ends. Raises BusyError if
+    another process has it."""
     if (stream := atomic.lock(path, shared=shared)) is None:
         remedy = "Wait for it to end, or stop it."
         raise BusyError("another process writes here", display_path(path.parent), remedy)
@@ -54,8 +54,8 @@ def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Graph:
-    """The steps of one profile's build: of all pages, of those that ``only`` names, or of those that wait for
-    no job (``at_once``)."""
+    """The steps of one profile's build: of all pages, of those in ``only``, or of those that wait for no job
+    (``at_once``)."""
 
     settings: Profile
     only: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Graph:
 
     @property
     def output_dir(self) -> Path:
-        """The folder of all that the build leaves."""
+        """The folder of all the build's outputs."""
         return BUILD / self.settings.name
 
     def require_data_root(self) -> None:
@@ -80,7 +80,7 @@ class Graph:
 
     @cached_property
     def pages(self) -> list[str]:
-        """The notebooks that this build renders as pages; notebooks of jobs are not pages."""
+        """The notebooks that this build renders as pages; those that only run jobs are not pages."""
         fanned = {cell.notebook for cell in self.cells.values()}
         wanted = chosen_pages(self.only)
         return [
@@ -98,11 +98,11 @@ class Graph:
 
     @cached_property
     def readers(self) -> list[str]:
-        """Pages that read what every other page recorded."""
+        """Pages that read the results of every other page."""
         return [name for name in self.pages if ALL in declared(name).results]
 
     def cells_before(self, notebook: str) -> list[str]:
-        """Return names of the jobs whose results or model a notebook uses.
+        """Return the names of the jobs with results or a model that a notebook uses.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class Graph:
         return list(dict.fromkeys(names))
 
     def pages_before(self, notebook: str) -> list[str]:
-        """Return the pages whose results a notebook reads; a NotebookError for one that is not a page."""
+        """Return the pages with results that a notebook reads; raises NotebookError if one is not a page."""
         wanted = declared(notebook).results
         if ALL in wanted:
             return [name for name in self.pages if name not in self.readers]
@@ -136,9 +136,9 @@ class Graph:
         return [name for name in wanted if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:
-        """Return the content key of a step, without the jobs and pages that it reads: digests of its source,
-        of the code that it can reach, and of the manifests, settings and data that it declares. No time, no
-        path of this machine and no comment is among them."""
+        """Return the content key of a step, without the jobs and pages that it reads. It digests its source,
+        the code within reach, and the manifests, settings and data that it declares, but no time, path of
+        this machine or comment."""
         cell = self.cells.get(name)
         notebook, page = (cell.notebook if cell else name), cell is None
         wanted = cells.reads(cell, self.settings) if cell else declared(name)
@@ -159,15 +159,15 @@ class Graph:
         }
 
     def keys(self) -> dict[str, dict[str, str]]:
-        """Return the content key of every step of this build, except rendering."""
+        """Return the content key of every step of this build except rendering."""
         return {name: self.cache_key(name) for name in self.names}
 
     def results(self, page: str) -> Path:
-        """Return the folder of what a page records."""
+        """Return the folder of a page's results."""
         return self.output_dir / "results" / page
 
     def discard_removed(self) -> None:
-        """Remove results of pages whose notebooks are gone: no build would make them again."""
+        """Remove results of pages with deleted notebooks, which no build would make again."""
         there = set(map(self.results, notebooks()))
         for folder in set((self.output_dir / "results").glob("*/*/")) - there:
             shutil.rmtree(folder)
@@ -178,7 +178,7 @@ class Graph:
 
     @cached_property
     def names(self) -> list[str]:
-        """The steps of this build, rendering apart: its pages, and the jobs that they need."""
+        """The steps of this build except rendering: its pages, and the jobs that they need."""
         steps = dict.fromkeys(self.pages)
         unvisited = list(self.pages)
         while unvisited:
@@ -189,15 +189,14 @@ class Graph:
         return list(steps)
 
     def measured(self, name: str) -> float | None:
-        """Return how many seconds a step took last here; None if that is not known."""
+        """Return how many seconds a step took last on this machine; None if unknown."""
         with suppress(OSError, ValueError):
             return float(_seconds_file(self.output_dir, name).read_text(encoding="utf-8"))
         return None
 
     def expected(self, name: str) -> float:
-        """Return how many seconds a step took last here, or else the average over the jobs of its notebook,
-        or else on the machine that the repository's list is from (for the profile ``embedded``); 8 if nothing
-        is listed."""
+        """Return how many seconds a step took last here, or else its notebook's jobs on average, or else on
+        the machine of the repository's list (for the profile ``embedded``); 8 if nothing is listed."""
         if (seconds := self.measured(name)) is not None:
             return seconds
         cell = self.cells.get(name)
@@ -239,7 +238,7 @@ _cached = cache(atomic.read_mapping)
 
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
-    """Return the steps of the profile of that name."""
+    """Return the steps of the profile with that name."""
     chosen_pages(only)
     return Graph(profile(name), tuple(only), data_root, at_once)
 
@@ -279,7 +278,7 @@ def book_index(output_dir: Path) -> Path:
 
 
 def prose_digest(*, judge: bool) -> str:
-    """Return a digest of prose pages, labs, settings and styles by their content, and of whether the book has
+    """Return a digest of the content of prose pages, labs, settings and styles, and of whether the book has
     the judge for browsers."""
     prose = [REFERENCES, *(path for path in BOOK.rglob("*") if path.is_file())]
     files = sorted([ROOT / "_config.yml", *prose, *LABS.glob("*.md")])
@@ -300,14 +299,13 @@ def release_report(output_dir: Path) -> Path:
 
 
 def named(message: str) -> str | None:
-    """Return the step that a message of a rule, or a line that repeats it, is about; None for another
-    line."""
+    """Return the step that a rule's message, or a line repeating it, is about; None for another line."""
     match = _MESSAGE.fullmatch(message)
     return match[2] if match else None
 
 
 def waiting_line(messages: Iterable[str]) -> str:
-    """Return the line on which the engine lists, before the first step, the steps that it will run."""
+    """Return the line on which the engine lists, before the first step, the steps to run."""
     return _WAITING + json.dumps(sorted(name for message in messages if (name := named(message))))
 
 
@@ -317,16 +315,16 @@ def waiting(line: str) -> list[str] | None:
 
 
 def without_colours(text: str) -> str:
-    """Return a text for a terminal without its changes of colour."""
+    """Return terminal text without its colour codes."""
     return _COLOUR.sub("", text)
 
 
 def exceptions(lines: Iterable[str]) -> list[str]:
-    """Return the lines of a log that name an exception, the first cause first."""
+    """Return a log's lines that name an exception, the first cause first."""
     return [line.strip() for line in lines if _RAISED.match(line.strip())]
 
 
 def last_words(lines: Iterable[str]) -> list[str]:
-    """Return the :func:`exceptions` of another program's log; without any its last line."""
+    """Return the :func:`exceptions` in another program's log, or its last line if there are none."""
     printed = [line.strip() for line in lines if line.strip()]
     return exceptions(printed) or printed[-1:] or ["it printed nothing"]

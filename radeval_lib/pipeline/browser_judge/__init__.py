@@ -51,28 +51,28 @@ EXAMPLES: dict[str, tuple[int, list[tuple[str, bool]]]] = {
 
 
 class BrowserJudgeError(RadevalError):
-    """A package of Pyodide that is missing, or is not the one that is pinned."""
+    """A package of Pyodide that is missing or differs from the pinned one."""
 
 
 @lru_cache(maxsize=1)
 def pinned() -> dict[str, Any]:
-    """Return the package: its name (``package``), ``version``, ``sha512`` in base64, and the ``files``
-    taken."""
+    """Return the pinned package: its name (``package``), ``version``, ``sha512`` in base64, and the ``files``
+    used."""
     return own_yaml.read(_FOLDER / "pyodide.yml")
 
 
 def package() -> Path:
-    """Return the path of the package, under the name that ``npm pack`` gives it."""
+    """Return the path of the package, under the name given by ``npm pack``."""
     return BUILD / f"{pinned()['package']}-{pinned()['version']}.tgz"
 
 
 def in_reach() -> bool:
-    """Return whether the package is there, so that a book gets the judge by default."""
+    """Return whether the package exists, so that a book gets the judge by default."""
     return package().is_file()
 
 
 def specifier() -> str:
-    """Return the package and its version as npm names them."""
+    """Return the package and its version in npm's notation."""
     return f"{pinned()['package']}@{pinned()['version']}"
 
 
@@ -106,14 +106,13 @@ def runtime() -> dict[str, bytes]:
 
 
 def sums() -> set[str]:
-    """Return the SHA-256 of each file of :func:`runtime`, by which a search for restricted text knows it;
-    none if the package is not available."""
+    """Return the SHA-256 of each file of :func:`runtime`, by which a search for restricted text recognizes
+    it. Empty if the package is not available."""
     return {checksums.of_bytes(content) for content in runtime().values()} if in_reach() else set()
 
 
 def archive() -> bytes:
-    """Return a zip archive of the judge's modules and data, and of PyYAML; the same bytes for the same
-    content."""
+    """Return a zip archive of PyYAML and the judge's modules and data; equal content gives equal bytes."""
     yamls = [(f"yaml/{path.name}", path) for path in Path(yaml.__file__).parent.glob("*.py")]
     needed = dependencies.files_of(dependencies.closure([ENTRY]))
     paths = dict([(path.relative_to(ROOT).as_posix(), path) for path in needed] + yamls)
@@ -152,7 +151,7 @@ def staged() -> tuple[dict[str, bytes], str]:
 
 
 def examples() -> list[tuple[str, str, str]]:
-    """Return generated pairs of chest reports: what is wrong, reference and candidate."""
+    """Return generated pairs of chest reports: the error, reference and candidate."""
     cases = []
     for title, (seed, kinds) in EXAMPLES.items():
         (pair,) = error_pairs(1, seed=seed, errors=kinds, modality_anatomy=("X-Ray", "CHEST"))
