@@ -110,13 +110,13 @@ def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
 
 
 def p_value(p: float) -> str:
-    """Return a p value for a column of them, all with three decimals; ``< 0.001`` below a thousandth."""
+    """Return a p value for a table column, with three decimals; ``< 0.001`` below a thousandth."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def folded(table: HTML, caption: str = "") -> HTML:
-    """Return a long table that opens on a click on its caption: on ``caption``, or on that of :func:`show`,
-    which moves out of the table; one of them must be there to click on."""
+    """Return a long table that opens on a click on its caption. The caption is ``caption`` or that of
+    :func:`show`, which moves out of the table; there must be one."""
     inside = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
     body = table.data.replace(inside.group(0), "", 1) if inside else table.data
     words = escape(caption) if inside is None or caption else inside.group(1)

@@ -13,24 +13,24 @@ _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 
 
 def in_words(number: int) -> str:
-    """Return a whole number as running text has it: in letters from 0, ``none``, to ten, else in digits."""
+    """Return a whole number for running text: in letters from 0, ``none``, to ten, otherwise in digits."""
     return _COUNTS[number] if 0 <= number < len(_COUNTS) else f"{number:,}"
 
 
 def ordinal(number: int) -> str:
-    """Return a place in a ranking, from 1, in letters up to the tenth."""
+    """Return a rank, from 1, in letters up to the tenth."""
     last = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
     return _PLACES[number - 1] if number <= len(_PLACES) else f"{number}{last}"
 
 
 def with_interval(value: float, low: float, high: float, form: str = ".3f", ends: str = "") -> str:
-    """Return a number and its interval, ``0.123 [0.100, 0.150]``; ``ends`` formats the interval where it
+    """Return a number and its interval, ``0.123 [0.100, 0.150]``; ``ends`` formats the interval if it
     differs."""
     return f"{value:{form}} [{low:{ends or form}}, {high:{ends or form}}]"
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:
-    """Return parts of a list as running text has them: ``a, b and c``."""
+    """Return parts as a list for running text: ``a, b and c``."""
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
@@ -45,23 +45,23 @@ def out_of(part: int, whole: int, write: Callable[[int], str] = in_words) -> str
 
 
 def long_date(day: date) -> str:
-    """Return a date as a sentence has it: ``4 July 2023``."""
+    """Return a date for a sentence: ``4 July 2023``."""
     return f"{day.day} {day:%B %Y}"
 
 
 def p_digits(p: float, below: str = "<") -> str:
-    """Return a p value in at most two digits, ``0.012`` or ``0.2``; below a thousandth, ``< 0.001``, with
-    another word for ``<`` in a sentence."""
+    """Return a p value with at most two digits, ``0.012`` or ``0.2``, or ``< 0.001``; another word may
+    replace ``<``."""
     return f"{below} 0.001" if p < 0.001 else f"{p:.2g}"
 
 
 def p_words(p: float) -> str:
-    """Return a p value as a sentence has it: ``p = 0.012`` or ``p < 0.001``."""
+    """Return a p value for a sentence: ``p = 0.012`` or ``p < 0.001``."""
     return f"p {p_digits(p)}" if p < 0.001 else f"p = {p_digits(p)}"
 
 
 def percent(share: float) -> str:
-    """Return a share as whole percent, where 0% and 100% are said of none and of all alone."""
+    """Return a share in whole percent; only none and all are given as 0% and 100%."""
     if 0 < share < 0.01:
         return "under 1%"
     return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"

@@ -20,14 +20,14 @@ from radeval_lib.stats.base import Estimate, FloatArray, finite, group_numbers
 
 
 def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
-    """Return the mean absolute difference of every two raters; symmetric, shape (raters, raters), 0 on the
+    """Return the mean absolute difference of every two raters: symmetric, shape (raters, raters), 0 on the
     diagonal."""
     array = np.asarray(counts, dtype=np.float64)
     return np.abs(array[:, :, None] - array[:, None, :]).mean(axis=0)
 
 
 def kendall_matrix(counts: ArrayLike) -> FloatArray:
-    """Return Kendall's tau-b of every two raters; symmetric, shape (raters, raters), 1 on the diagonal.
+    """Return Kendall's tau-b of every two raters: symmetric, shape (raters, raters), 1 on the diagonal.
 
     NaN if a rater gives every item the same count.
     """
@@ -41,7 +41,7 @@ def upper_triangle(matrix: ArrayLike) -> FloatArray:
 
 
 def means_of_pairs(matrix: ArrayLike) -> FloatArray:
-    """Return each rater's mean over the pairs with every other rater of a symmetric matrix; shape
+    """Return each rater's mean over the pairs with every other rater, from a symmetric matrix; shape
     (raters,)."""
     array = np.asarray(matrix, dtype=np.float64)
     others = ~np.eye(array.shape[0], dtype=bool)
@@ -49,14 +49,14 @@ def means_of_pairs(matrix: ArrayLike) -> FloatArray:
 
 
 def mean_of_others(counts: ArrayLike) -> FloatArray:
-    """Return for each rater the mean count of all other raters; shape (items, raters)."""
+    """Return for each rater the mean count of the other raters; shape (items, raters)."""
     array = np.asarray(counts, dtype=np.float64)
     return (array.sum(axis=1, keepdims=True) - array) / (array.shape[1] - 1)
 
 
 def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
-    """Return Kendall's tau-b of each rater with a reference of shape (items,) or (items, 1), or with one per
-    rater, shape (items, raters); the result has shape (raters,), NaN if a side does not vary."""
+    """Return Kendall's tau-b of each rater with a reference, shape (raters,); NaN if a side does not vary.
+    The reference has shape (items,) or (items, 1), or (items, raters) for one per rater."""
     array, against = np.asarray(counts, dtype=np.float64), np.asarray(reference, dtype=np.float64)
     columns = np.broadcast_to(against[:, None] if against.ndim == 1 else against, array.shape)
     return np.array([stats.kendalltau(*pair).statistic for pair in zip(array.T, columns.T, strict=True)])
@@ -86,8 +86,7 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[
 def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
     """Return Krippendorff's alpha at the interval level of complete tables of shape (..., raters, units): 1 -
     observed over expected disagreement, NaN if all ratings are equal. pingouin has none, and the package
-    krippendorff takes one table at a time, where a bootstrap has thousands. Source: Hayes and Krippendorff
-    2007."""
+    krippendorff takes one table at a time; a bootstrap has thousands. Source: Hayes and Krippendorff 2007."""
     table = np.asarray(ratings, dtype=np.float64)
     raters, units = table.shape[-2:]
     values = table.reshape(*table.shape[:-2], raters * units)
@@ -99,8 +98,8 @@ def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
 
 
 def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> Estimate:
-    """Return the mean of first minus second, both of shape (items,), two items or more, and the limits within
-    which 95 % of differences lie if they are normal (Bland and Altman 1986).
+    """Return the mean of first minus second, and the limits within which 95 % of the differences lie if they
+    are normal (Bland and Altman 1986). ``first`` and ``second`` have two items or more.
 
     pingouin's ``plot_blandaltman`` only draws them.
     """
@@ -110,7 +109,7 @@ def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> Estimate:
 
 
 def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
-    """Return every two items of one case, as row numbers; shape (pairs, 2)."""
+    """Return every two items of the same case, as row numbers; shape (pairs, 2)."""
     members: dict[object, list[int]] = {}
     for row, case in enumerate(cases):
         members.setdefault(case, []).append(row)
@@ -119,8 +118,8 @@ def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
 
 
 def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArray[np.bool_]:
-    """Return whether a metric says of each pair what people say: first, second, or a tie (acc*_eq); shape
-    (pairs,).
+    """Return whether a metric's answer for each pair is the people's: first, second, or a tie (acc*_eq);
+    shape (pairs,).
 
     A gap of scores up to a threshold is called a tie (Deutsch et al. 2023, section 5): a gap's size, or 0,
     which agrees most often on all other cases, so that no pair's own rating helps it, and nothing depends on
@@ -149,8 +148,8 @@ def _sign(gaps: FloatArray, grades: FloatArray) -> FloatArray:
 
 
 def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
-    """Return the preference of the other raters' mean for each pair, leaving out each rater in turn: 1 the
-    first, -1 the second, 0 neither; shape (raters, pairs).
+    """Return the preference of the other raters' mean for each pair, leaving out each rater in turn: 1 for
+    the first, -1 for the second, 0 for neither; shape (raters, pairs).
 
     ``grades`` has shape (items, raters), finite, two raters or more; ``pairs`` is of :func:`pairs_within`.
     """
@@ -160,7 +159,7 @@ def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
 
 
 def choices_of_raters(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
-    """Return how often one rater says of each pair what the mean of the others says, 0 to 1; shape
+    """Return how often one rater's answer for each pair is that of the others' mean, 0 to 1; shape
     (pairs,)."""
     given = np.asarray(grades, dtype=np.float64)
     choices = _sign(given[pairs[:, 0]] - given[pairs[:, 1]], given).T
@@ -170,8 +169,8 @@ def choices_of_raters(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
 def choices_of_metric(
     scores: ArrayLike, grades: ArrayLike, pairs: NDArray[np.intp], cases: Sequence[object]
 ) -> FloatArray:
-    """Return how often a metric says of each pair what :func:`choices_of_others` says, by :func:`agrees`;
-    held against the same as a rater in :func:`choices_of_raters`. ``cases`` are of the pairs; shape
+    """Return how often a metric's answer for each pair is that of :func:`choices_of_others`, according to
+    :func:`agrees`. Compare it with a rater's in :func:`choices_of_raters`; ``cases`` are of the pairs; shape
     (pairs,)."""
     score = np.asarray(scores, dtype=np.float64)
     gaps = score[pairs[:, 0]] - score[pairs[:, 1]]

@@ -18,7 +18,7 @@ OfSums = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A computed number and the interval in which it may lie, all in the unit of the quantity.
+    """A computed number and its interval, all in the unit of the quantity.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ def f1(precision: float, recall: float) -> float:
 
 
 def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
-    """Return ``values`` as float64 of this shape, where None is any length from 1.
+    """Return ``values`` as float64 of this shape; None stands for any length from 1.
 
     A ValueError if the shape differs, or a value is missing or infinite.
     """
@@ -68,7 +68,7 @@ def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
 
 
 def group_numbers(name: str, groups: Any, items: int, *, sort: bool = False) -> NDArray[np.intp]:
-    """Return the number of each item's group, from 0 in order of appearance or sorted.
+    """Return the number of each item's group, counted from 0 in order of appearance or sorted.
 
     A ValueError if there are not as many groups as ``items``, or an item has none.
     """

@@ -36,8 +36,8 @@ def _array(probabilities: ArrayLike) -> FloatArray:
 
 
 def bin_of(values: FloatArray, bins: int) -> NDArray[np.int64]:
-    """Return the index of the bin (lo, hi] that holds each value, an exact 0 in the first; the values'
-    shape."""
+    """Return the index of the bin (lo, hi] of each value, in the values' shape; an exact 0 is in the first
+    bin."""
     numbers = np.searchsorted(np.linspace(0, 1, bins + 1), values).astype(np.int64) - 1
     return numbers.clip(0, bins - 1)
 
@@ -56,7 +56,7 @@ def _confidence(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> pd.DataFrame:
-    """Return the accuracy and mean confidence by bin of confidence: what a reliability diagram shows.
+    """Return the accuracy and mean confidence in each bin of confidence, as in a reliability diagram.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS
 
 
 def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> float:
-    """Return ECE: calibration gap averaged over bins of confidence, each weighted by its share of samples; 0
+    """Return ECE: the mean calibration gap of the bins of confidence, weighted by their share of samples; 0
     to 1.
 
     Source: RaLEs, Appendix D, first formula; Guo et al. 2017.
@@ -121,8 +121,7 @@ def static_calibration_error(
 
 
 def weighted_model_confidence(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return WMC: mean confidence, counted positive if the prediction is right and negative if it is wrong;
-    -1 to 1.
+    """Return WMC: mean confidence, positive if the prediction is right and negative if it is wrong; -1 to 1.
 
     Source: RaLEs, Appendix D, third formula.
     """
@@ -148,7 +147,7 @@ def average_kl_to_uniform(probabilities: ArrayLike) -> float:
 
 
 def average_kl_from_uniform(probabilities: ArrayLike) -> float:
-    """Return aKLU as the code released with RaLEs computes it: mean KL(U || p) in nats; 0 to infinity.
+    """Return aKLU as computed by the code released with RaLEs: mean KL(U || p) in nats; 0 to infinity.
 
     Infinite as soon as one probability is 0. It grows if a model gives *any* class a tiny probability, so one
     very small class weighs more than all that the model says about likely ones.
@@ -172,7 +171,7 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 
 def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return the share of samples whose predicted class is the true one."""
+    """Return the share of samples with the true class predicted."""
     return float(_confidence(probabilities, labels)[1].mean())
 
 
@@ -266,8 +265,7 @@ def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
 def known_classifier(
     rng: np.random.Generator, documents: int = 20_000, classes: int = 46
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return logits, shape (documents, classes), and labels drawn from the very probabilities that they
-    give."""
+    """Return logits, shape (documents, classes), and labels drawn from exactly their probabilities."""
     logits = 4 * rng.standard_normal((documents, classes))
     drawn = rng.random((documents, 1))
     below = (softmax(logits, axis=1).cumsum(axis=1) < drawn).sum(axis=1)

@@ -28,8 +28,8 @@ _TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": sta
 
 
 def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
-    """Return the correlation of scores with ratings, both finite and of shape (pairs,); NaN if a side does
-    not vary. Kendall's is tau-b."""
+    """Return the correlation of finite scores with ratings, both of shape (pairs,); NaN if a side does not
+    vary. Kendall's is tau-b."""
     y = finite("ratings", ratings, None)
     x = finite("scores", scores, len(y))
     if np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -38,15 +38,15 @@ def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
 
 
 def varies(values: FloatArray, groups: NDArray[Any]) -> bool:
-    """Return whether enough groups have a score other than the commonest for :func:`resample`."""
+    """Return whether enough groups for :func:`resample` have a score other than the commonest."""
     distinct, counts = np.unique(values, return_counts=True)
     return len(np.unique(groups[values != distinct[counts.argmax()]])) >= LEAST_GROUPS
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """Metrics with their coefficients at the data and, shape (metrics, resamples), NaN where undefined, in
-    each resample; made by :func:`resample`."""
+    """Metrics with their coefficients on the data and, shape (metrics, resamples), in each resample; NaN if
+    undefined. Made by :func:`resample`."""
 
     names: list[str]
     values: list[float]
@@ -62,11 +62,11 @@ class Resampled:
         return table.assign(n=self.pairs, groups=self.groups)
 
     def frame(self) -> pd.DataFrame:
-        """Return a column per metric: its value in row 0, what it was in each resample below."""
+        """Return a column per metric: its value in row 0, and its values in the resamples below."""
         return pd.DataFrame(np.column_stack([self.values, self.draws]).T, columns=self.names)
 
     def compare(self, first: str) -> pd.DataFrame:
-        """Return the correlation of the metric ``first`` with the ratings minus that of every other metric.
+        """Return the correlation of the metric ``first`` with the ratings minus that of each other metric.
 
         Returns
         -------
@@ -87,7 +87,7 @@ class Resampled:
 
 
 def beside_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
-    """Return correlations of metrics, and of one rater, with the mean of the other raters, averaged over the
+    """Return the correlations of metrics, and of one rater, with the mean of the other raters, averaged over
     raters.
 
     Parameters
@@ -118,8 +118,8 @@ def resample(
     resamples: int,
     rng: np.random.Generator,
 ) -> Resampled:
-    """Correlate each metric with the ratings in a cluster bootstrap; intervals and comparisons share its
-    draws.
+    """Return each metric's correlation with the ratings in a cluster bootstrap. Intervals and comparisons
+    share its draws.
 
     Parameters
     ----------

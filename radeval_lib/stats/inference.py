@@ -17,7 +17,7 @@ _SAME = 1e-9  # scores nearer than this are a tie
 
 
 def inversion_p(drawn: ArrayLike) -> float:
-    """Return the two-sided p that a bootstrapped quantity is 0, from the percentile interval that just
+    """Return the two-sided p that a bootstrapped quantity is 0: from the percentile interval that just
     reaches 0.
 
     It is twice the share of draws on the rarer side of 0. A draw of 0 is on both sides. The observed data
@@ -31,8 +31,8 @@ def inversion_p(drawn: ArrayLike) -> float:
 
 
 def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
-    """Yield which cases two systems exchange, shape (ways, cases), a part of the ways at a time: every way if
-    there are at most ``resamples``, else ``resamples`` random ones."""
+    """Yield masks of the cases that two systems exchange, shape (ways, cases), in parts. There is every way
+    if there are at most ``resamples``, otherwise ``resamples`` random ones."""
     if is_enumerated(cases, resamples):
         yield (np.arange(2**cases)[:, None] >> np.arange(cases) & 1).astype(bool)
         return
@@ -49,8 +49,8 @@ def is_enumerated(cases: int, resamples: int) -> bool:
 def randomization_p(
     first: FloatArray, second: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return the two-sided p, shape (measures,), of the hypothesis that each case of two systems could as
-    well be the other's, by their statistics on the same cases, shape (cases, statistics).
+    """Return the two-sided p, shape (measures,), of the hypothesis that the two systems can be exchanged in
+    each case. Their statistics are on the same cases, shape (cases, statistics).
 
     With b random exchanges of cases whose difference is at least as large as the observed one, p is
     (b + 1)/(resamples + 1). Where every way of exchanging is taken (:func:`swaps`), p is exact: the share of
@@ -70,7 +70,7 @@ def randomization_p(
 
 
 def holm(ps: ArrayLike) -> FloatArray:
-    """Return p values of one family, corrected (Holm 1979), in their order.
+    """Return the p values of one family, corrected (Holm 1979), in their order.
 
     A p that is NaN stays NaN and counts as one of the family. ``radbook compare`` needs it in a light
     install, which has no pingouin; pages call pingouin's.
@@ -83,7 +83,7 @@ def holm(ps: ArrayLike) -> FloatArray:
 
 
 def wilson(count: float, cases: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share, ``count`` of ``cases`` (Wilson 1927).
+    """Return Wilson's 95 % interval of the share ``count`` of ``cases`` (Wilson 1927).
 
     A tie may count as half, which SciPy's ``binomtest`` refuses; for whole numbers the two agree. There is
     one case or more, and the count is from 0 to ``cases``.
@@ -96,14 +96,13 @@ def wilson(count: float, cases: int) -> tuple[float, float]:
 
 
 def rule_of_three(cases: int) -> float:
-    """Return an upper 95 % bound of the share of something that none of ``cases`` cases, one or more, has
-    (Hanley and Lippman-Hand 1983)."""
+    """Return an upper 95 % bound of a share if it is 0 in ``cases`` cases, one or more (Hanley and
+    Lippman-Hand 1983)."""
     return min(1.0, 3 / cases)
 
 
 def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
-    """Return how often each metric scores the better of two candidates above the worse one; a tie counts as
-    half.
+    """Return how often each metric scores the better of two candidates higher; a tie counts as half.
 
     Parameters
     ----------

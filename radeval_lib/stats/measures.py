@@ -27,12 +27,12 @@ class Measure(NamedTuple):
 
 
 def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return ``above / below``, and 0 if there is nothing below."""
+    """Return ``above / below``, and 0 if ``below`` is 0."""
     return np.divide(above, below, where=below > 0, out=np.zeros_like(above))
 
 
 def f1(sums: FloatArray) -> FloatArray:
-    """Return micro F1 of (matched, predicted, gold) on the last axis; 0 if there is nothing."""
+    """Return the micro F1 of (matched, predicted, gold) on the last axis; 0 if all are 0."""
     return ratio(2 * sums[..., 0], sums[..., 1] + sums[..., 2])
 
 
@@ -52,7 +52,7 @@ TAGGING = Measure(
 
 
 def by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """Return the measures of each seed (rows), over all its cases."""
+    """Return the measures of each seed (rows) over all its cases."""
     seeds, _, table = _table(counts, measure)
     values = measure.values(table.sum(axis=1))
     return pd.DataFrame(values, index=pd.Index(seeds, name="seed"), columns=list(measure.names))
@@ -61,7 +61,7 @@ def by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
 def intervals(
     counts: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the mean over seeds of the measures, which are shares, with a 95 % interval from
+    """Return the measures, which are shares, averaged over seeds, with a 95 % interval from
     :class:`~radeval_lib.stats.resampling.Draws`.
 
     Index ``measure``: ``value``, ``low``, ``high``, and ``least`` and ``most`` over the seeds.
@@ -77,8 +77,7 @@ def intervals(
 def paired_difference(
     first: pd.DataFrame, second: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the mean measures of one model minus those of another on the same test cases, from the
-    ``counts`` of both.
+    """Return one model's mean measures minus another's on the same test cases, from the ``counts`` of both.
 
     Each resample draws the same cases for both; their seeds may differ in number. Index ``measure``:
     ``value``, ``low``, ``high``, ``p``, and the ``detectable`` difference

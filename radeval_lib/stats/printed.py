@@ -38,7 +38,7 @@ _EDGE = 1e-9
 
 
 def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a correlation of ``n`` independent pairs, by Fisher's z.
+    """Return the 95 % confidence interval of a correlation over ``n`` independent pairs, by Fisher's z.
 
     Pearson's is pingouin's ``compute_esci``, which gives rank correlations Pearson's standard error. The
     standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and Wright
@@ -55,8 +55,8 @@ def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float
 
 def williams_test(first: float, second: float, between: float, n: int) -> tuple[float, float]:
     """Return Williams's test of two Pearson correlations with the same third variable on the same ``n``
-    pairs, if the two metrics correlate by ``between``: t (positive if ``first`` is larger) and two-sided p,
-    with n - 3 degrees of freedom. Source: Steiger 1980, equation 7 (Williams's T2).
+    pairs: t (positive if ``first`` is larger) and two-sided p, with n - 3 degrees of freedom. ``between`` is
+    the metrics' own correlation. Source: Steiger 1980, equation 7 (Williams's T2).
 
     Raises
     ------
@@ -79,7 +79,7 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
 
 def needed_between(first: float, second: float, n: int) -> float:
     """Return how strongly two metrics must correlate for their printed correlations to differ at 5 % by
-    :func:`williams_test`; the smallest possible correlation if any will do, NaN if none will."""
+    :func:`williams_test`. It is the smallest possible correlation if any will do, and NaN if none will."""
     if first == second:
         return math.nan
     reach = math.sqrt((1 - first**2) * (1 - second**2))
@@ -97,16 +97,16 @@ def needed_between(first: float, second: float, n: int) -> float:
 
 
 def standard_error(low: float, high: float) -> float:
-    """Return the standard error on Fisher's z scale, on which it is symmetric, that a correlation's 95 %
-    interval implies."""
+    """Return the standard error implied by a correlation's 95 % interval on Fisher's z scale, on which it is
+    symmetric."""
     return (math.atanh(high) - math.atanh(low)) / (2 * _REACH)
 
 
 def two_sided_p(
     difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, between: ArrayLike = 0.0
 ) -> NDArray[np.float64]:
-    """Return the two-sided p of a z-test of two estimates whose errors correlate by ``between``, by
-    broadcasting; NaN if the difference and its standard error are both 0."""
+    """Return the two-sided p of a z-test of two estimates with errors that correlate by ``between``, by
+    broadcasting. NaN if the difference and its standard error are both 0."""
     x, y = np.asarray(first_se, dtype=np.float64), np.asarray(second_se, dtype=np.float64)
     correlation = np.asarray(between, dtype=np.float64)
     variance = x**2 + y**2 - 2 * correlation * x * y
@@ -116,8 +116,8 @@ def two_sided_p(
 
 
 def needed_correlation(difference: float, first_se: float, second_se: float) -> float:
-    """Return from which correlation of their errors on the difference of two estimates is significant at 5 %
-    by :func:`two_sided_p`.
+    """Return the correlation of two estimates' errors from which their difference is significant at 5 % by
+    :func:`two_sided_p`.
 
     At or below 0 where independent errors suffice, NaN if no correlation does. Both standard errors are above
     0.
@@ -130,7 +130,7 @@ def needed_correlation(difference: float, first_se: float, second_se: float) -> 
 
 
 def corners(values: Sequence[float], half_widths: Sequence[float]) -> NDArray[np.float64]:
-    """Return printed numbers and, below them, all combinations of the ends of what rounds to them: one row
+    """Return printed numbers and, below them, all combinations of their rounding intervals' ends, one row
     each."""
     pairs = zip(values, half_widths, strict=True)
     ends = [(value - half, value + half) if half else (value,) for value, half in pairs]
@@ -140,9 +140,8 @@ def corners(values: Sequence[float], half_widths: Sequence[float]) -> NDArray[np
 def p_of_intervals(
     first: Sequence[float], second: Sequence[float], half_width: float = 0.0, between: float = 0.0
 ) -> tuple[float, float, float]:
-    """Return p of :func:`two_sided_p` for two printed correlations on Fisher's scale, each as (value, low,
-    high) of its 95% interval: at the printed digits, and the smallest and largest that their rounding
-    allows."""
+    """Return :func:`two_sided_p` of two printed correlations on Fisher's scale, each (value, low, high) of
+    its 95% interval: at the printed digits, and the smallest and largest that rounding allows."""
     z = np.arctanh(corners([*first, *second], [half_width] * 6))
     errors = (z[:, [2, 5]] - z[:, [1, 4]]) / (2 * _REACH)
     ps = two_sided_p(z[:, 0] - z[:, 3], errors[:, 0], errors[:, 1], between)
@@ -151,7 +150,7 @@ def p_of_intervals(
 
 
 def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
-    """Return the whole numbers k from 0 for which k/n rounds to a printed mean of whole numbers.
+    """Return the whole numbers k, from 0, with k/n rounding to a printed mean of whole numbers.
 
     Empty if no n counts can have that mean: the GRIM test (Brown and Heathers 2017).
     """
@@ -160,7 +159,7 @@ def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
 
 
 def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
-    """Return the whole numbers k, at most n, for which k / n rounds to a printed share."""
+    """Return the whole numbers k, at most n, with k / n rounding to a printed share."""
     return [k for k in sums_that_print(share, half_width, n) if k <= n]
 
 
@@ -201,7 +200,7 @@ def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
 def possible_samples(
     shares: Sequence[tuple[float, float, float]], half_width: float, largest: int
 ) -> pd.DataFrame:
-    """Return which numbers of cases fit printed (share, low, high), all over the same cases.
+    """Return the numbers of cases that fit printed (share, low, high), all over the same cases.
 
     One row per number of cases ``n`` and method: ``shares`` (how many printed shares some k / n rounds to)
     and ``ends`` (how many printed ends the method gives, at the best fitting k)."""
@@ -218,8 +217,8 @@ def possible_samples(
 
 
 def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
-    """Return the smallest and largest exact McNemar p that two methods' numbers correct of the same ``n``
-    cases allow.
+    """Return the smallest and largest exact McNemar p that are possible for two methods' numbers correct of
+    the same ``n`` cases.
 
     The exact test is a sign test of the discordant cases: with gap d and u cases that only the worse method
     gets right, it compares u with d + u; u runs from 0 to min(worse, n - better).
@@ -235,8 +234,8 @@ def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
 def predictions_that_print(
     precision: float, recall: float, n: int, half_width: float
 ) -> tuple[int, int] | None:
-    """Return the fewest and most predictions of a class with ``n`` members that fit its printed precision and
-    recall (fractions); None if no whole numbers fit, or where recall is 0: without a hit, precision says
+    """Return the fewest and most predictions of a class of ``n`` members that fit its printed precision and
+    recall (fractions). None if no whole numbers fit, or if recall is 0: without a hit, precision says
     nothing."""
     fitting = [
         predictions
@@ -250,8 +249,8 @@ def predictions_that_print(
 
 
 def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
-    """Return the sets of points lost, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
-    ``steps``: what a rating can lose, positive and in rising order. Empty if no set does."""
+    """Return the sets of lost points, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
+    empty if there are none. ``steps`` are the losses possible for a rating, positive and in rising order."""
     goal = round((1 - mean) * units, 6)
 
     def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:
@@ -266,7 +265,7 @@ def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
 
 
 def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
-    """Return all ways to assign each rater's losses to ``units`` units, ignoring the order of units."""
+    """Return all assignments of each rater's losses to ``units`` units, ignoring the order of units."""
     slots = min(units, sum(map(len, losses)))
     placed = {tuple((0.0,) * len(losses) for _ in range(slots))}
     for rater, lost in enumerate(losses):
@@ -285,8 +284,8 @@ def tables_with(
     means: Sequence[Sequence[float]], units: int, shares: Mapping[float, int], touched: int
 ) -> list[NDArray[np.float64]]:
     """Return every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of
-    each loss, and units on which a rater takes points off; shape (raters, groups x units), distinct up to the
-    units' order."""
+    each loss, and units on which a rater takes points off. Shape (raters, groups x units); orders of units
+    are not distinguished."""
     steps = sorted(shares)
     choices = [[losses_of(mean, units, steps) for mean in row] for row in means]
     seen: dict[Placement, None] = {}

@@ -27,8 +27,8 @@ _CELLS = 2_000_000  # counts held at a time: 16 MB an array
 
 
 def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: int) -> Iterator[FloatArray]:
-    """Yield how often each group is drawn when ``groups`` are drawn with replacement; arrays of shape
-    (resamples, groups), a part of the resamples at a time.
+    """Yield how often each group is drawn if ``groups`` are drawn with replacement, in parts: arrays of shape
+    (resamples, groups).
 
     ``width`` is how many numbers the caller holds for each resample: the larger it is, the fewer resamples
     are yielded at a time. The draws do not depend on it.
@@ -40,8 +40,7 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
 
 
 def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
-    """Yield the numbers of the rows in each resample, each as often as its group (shape (rows,)) was
-    drawn."""
+    """Yield the row numbers in each resample, each as often as its group (shape (rows,)) was drawn."""
     numbers = group_numbers("groups", groups, len(np.asarray(groups)))
     for counts in drawn_counts(int(numbers.max()) + 1, resamples, rng, len(numbers)):
         for times in counts[:, numbers].astype(np.intp):
@@ -56,7 +55,7 @@ def sum_draws(table: FloatArray, values: OfSums, *, resamples: int, rng: np.rand
 
 
 class SeedNoise(NamedTuple):
-    """What other training seeds of one model would do to its measures.
+    """The variation of a model's measures between training seeds.
 
     ``normals``: standard normal numbers, shape (resamples, seeds). ``deviations``: how far each seed's
     measures are from their mean, shape (seeds, measures), so scaled that their squares sum to the variance of
@@ -69,7 +68,7 @@ class SeedNoise(NamedTuple):
 
 @dataclass(frozen=True)
 class Draws:
-    """Measures, mean over training seeds, in each resample of cases, and what other seeds would do to them.
+    """Measures, averaged over training seeds, in each resample of cases, with the variation between seeds.
 
     Attributes
     ----------
@@ -88,8 +87,7 @@ class Draws:
     size: int
 
     def __sub__(self, other: Draws) -> Draws:
-        """Return the difference on the same resamples; seeds of the two have nothing to do with each
-        other."""
+        """Return the difference on the same resamples; the two have independent seeds."""
         return replace(
             self,
             value=self.value - other.value,
@@ -119,7 +117,7 @@ class Draws:
         return np.divide(self.standard_error**4, below, out=most, where=below > 0)
 
     def total(self) -> FloatArray:
-        """Return draws whose percentiles allow for cases and seeds; shape (resamples, measures).
+        """Return draws with percentiles that allow for cases and seeds; shape (resamples, measures).
 
         Deviations from the value are stretched so that normal ones follow Student's t with :attr:`degrees`.
         """
@@ -130,7 +128,7 @@ class Draws:
         return self.value + (self.cases + noise - self.value) * stretch
 
     def detectable(self) -> FloatArray:
-        """Return how large each measure must be for a chance of 80 % that its 95 % interval excludes 0."""
+        """Return the size of each measure that gives an 80 % chance of a 95 % interval without 0."""
         return (student.ppf(0.975, self.degrees) + student.ppf(0.8, self.degrees)) * self.standard_error
 
 
@@ -163,8 +161,8 @@ def draws(
 
 
 def mean_draws(by_task: Sequence[Draws]) -> Draws:
-    """Return the mean of one model's measures on several tasks, one or more, of equally many seeds and
-    resamples; seeds of a number go together, cases do not."""
+    """Return one model's measures averaged over one or more tasks with equally many seeds and resamples.
+    Seeds with the same number go together, cases do not."""
     return replace(
         by_task[0],
         value=np.mean([task.value for task in by_task], axis=0),
@@ -188,8 +186,8 @@ def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
 
 
 def frame_estimates(drawn: pd.DataFrame) -> pd.DataFrame:
-    """Return ``value``, ``low`` and ``high`` (95 %, percentile) of each column, whose row 0 is its value and
-    each further row that of one resample."""
+    """Return ``value``, ``low`` and ``high`` (95 %, percentile) of each column; row 0 has its value, each
+    further row that of one resample."""
     low, high = ends(drawn.iloc[1:])
     return pd.DataFrame({"value": drawn.iloc[0], "low": low, "high": high})
 
@@ -217,14 +215,14 @@ def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def mean_of_sums(sums: FloatArray) -> FloatArray:
-    """Return means from sums of each case's values and 1; shape (..., values + 1) to (..., values)."""
+    """Return means from sums of each case's values and 1: shape (..., values + 1) gives (..., values)."""
     return sums[..., :-1] / sums[..., -1:]
 
 
 def sum_estimates(
     table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> list[Estimate]:
-    """Return each measure of summed statistics, groups resampled; ``table`` has shape (groups,
+    """Return each measure of summed statistics with resampled groups; ``table`` has shape (groups,
     statistics)."""
     drawn = sum_draws(table, values, resamples=resamples, rng=rng)
     return [estimate(*pair) for pair in zip(values(table.sum(axis=0)), drawn.T, strict=True)]
@@ -252,8 +250,8 @@ def mean_difference(
 def share_interval(
     hits: ArrayLike, groups: Sequence[object], *, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Return a share, or another mean, with the ends of its 95 % percentile interval, from drawing whole
-    groups with replacement."""
+    """Return a share, or another mean, with its 95 % percentile interval from drawing whole groups with
+    replacement."""
     hit = finite("hits", hits, None)
     numbers = group_numbers("groups", groups, len(hit), sort=True)
     table = pd.Series(hit).groupby(numbers).agg(["sum", "count"])

@@ -27,7 +27,7 @@ def compare_systems(
     resamples: int,
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return values of systems with intervals, and every pair of systems compared by every metric.
+    """Return the values of systems with intervals, and a comparison of every pair by every metric.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def compare_systems(
 
 
 def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], bool]) -> list[int]:
-    """Return the cluster of each system, from 1, of systems from the best to the worst.
+    """Return the cluster of each system, from 1; systems are ordered from the best to the worst.
 
     A new cluster begins if every system above differs from this and every later system, as in the shared
     tasks of the Conference on Machine Translation; within a cluster the order means nothing.
@@ -115,7 +115,7 @@ def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], b
 
 
 def cases_needed(effect: float, alpha: float) -> float:
-    """Return how many pairs a two-sided paired t test at the level ``alpha`` needs to find a standardised
+    """Return how many pairs a two-sided paired t test at level ``alpha`` needs to find a standardised
     difference with 80 % power.
 
     The number is large enough for the exact randomization test to reach ``alpha``, whose smallest p is 2 /

@@ -25,8 +25,8 @@ def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
 
 
 def explained(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether some temperature gives each row's true class a probability above 0: its logit is
-    finite."""
+    """Return whether each row's true class has a finite logit, so that some temperature gives it a
+    probability above 0."""
     array = np.asarray(logits, dtype=np.float64)
     return np.isfinite(array[np.arange(len(array)), np.asarray(labels)])
 

@@ -16,8 +16,7 @@ _LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 
 
 def one_line(text: str) -> str:
-    """Return a text whose lines may be wrapped, on one line: a break and the white space around it are one
-    blank.
+    """Return a text on one line; each line break, with the white space around it, becomes one blank.
 
     A word that was parted behind its hyphen is joined again ("mid-/lung", but not "left-/and right-sided"). A
     hyphen that the wrapping itself put into a word is not known from the word's own and stays.
@@ -31,13 +30,12 @@ def whitespace(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Return lower-cased runs of letters and digits, without punctuation: the rule of the rouge-score
-    package."""
+    """Return lower-cased runs of letters and digits, without punctuation, as in the rouge-score package."""
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
 def words_and_signs(text: str) -> list[str]:
-    """Return lower-cased runs of word characters, and every other sign on its own."""
+    """Return lower-cased runs of word characters, and every other character alone."""
     return re.findall(r"\w+|[^\w\s]", text.lower())
 
 
@@ -49,8 +47,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 
 def share_of_letters(text: str, beyond: str) -> float:
-    """Return the share of a text's letters that come after a character in Unicode; 0 if there is no
-    letter."""
+    """Return the share of a text's letters that come after a character in Unicode; 0 without letters."""
     letters = [sign for sign in text if sign.isalpha()]
     return sum(sign > beyond for sign in letters) / len(letters) if letters and not text.isascii() else 0.0
 
@@ -70,8 +67,8 @@ def length_statistics(texts: Iterable[str], tokenizer: Tokenizer) -> dict[str, f
 
 @lru_cache(maxsize=1)
 def porter_stemmer() -> Any:
-    """Return NLTK's Porter stemmer, each word's stem found once: stemming is most of what ROUGE costs, and
-    reports repeat their words."""
+    """Return NLTK's Porter stemmer with a cache: stemming is most of ROUGE's cost, and reports repeat
+    words."""
     from nltk.stem.api import StemmerI
     from nltk.stem.porter import PorterStemmer
 
@@ -82,7 +79,7 @@ def porter_stemmer() -> Any:
 
 
 class RougeTokenizer:
-    """The words of the rouge-score package: as :func:`words`, those of more than three letters stemmed."""
+    """The words of the rouge-score package: those of :func:`words`, stemmed if longer than three letters."""
 
     def __init__(self, stem: bool = True) -> None:
         self._stemmer = porter_stemmer() if stem else None
