@@ -32,8 +32,8 @@ _LONGEST = 80  # characters of a slug, without its digest
 
 @dataclass(frozen=True)
 class Cell:
-    """One notebook with one set of parameters; ``data`` are the roles of data that it reads, where these are
-    not all that its notebook declares."""
+    """One notebook with one set of parameters. ``data`` are the roles of data that it reads, if they are not
+    all that its notebook declares."""
 
     notebook: str
     items: tuple[tuple[str, Value], ...]
@@ -41,11 +41,11 @@ class Cell:
 
     @classmethod
     def of(cls, notebook: str, **parameters: Value) -> Cell:
-        """Return a job from its parameters by name."""
+        """Return a job with its parameters given by name."""
         return cls(notebook, tuple(parameters.items()))
 
     def with_data(self, *roles: str) -> Cell:
-        """Return this job, restricted to these data roles; none: all that its notebook declares."""
+        """Return this job restricted to these data roles; with none, to all that its notebook declares."""
         return replace(self, data=roles)
 
     @property
@@ -55,12 +55,12 @@ class Cell:
 
     @property
     def slug(self) -> str:
-        """A name for its folder: the values, and a digest where they cannot all be spelt out as one."""
+        """A name for its folder: the values, and a digest if they cannot all be spelled out unambiguously."""
         return folder_name([value for _, value in self.items], self.items)
 
 
 def folder_name(values: Sequence[Value], whole: object) -> str:
-    """Return the values joined by hyphens, and where these cannot all be spelt out, a digest of ``whole``."""
+    """Return the values joined by hyphens, with a digest of ``whole`` if they cannot all be spelled out."""
     text = "-".join(map(str, values)) or "only"
     plain = re.sub(r"[^\w.-]", "_", text)[:_LONGEST]
     if plain == text and plain not in (".", ".."):
@@ -74,18 +74,18 @@ def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
 
 
 def lock_path(executed: Path) -> Path:
-    """Return the lock of whoever writes this executed notebook and its results."""
+    """Return the lock held while this executed notebook and its results are written."""
     return executed.parent / f".{executed.stem}.lock"
 
 
 def planned(profile: Profile) -> list[Cell]:
-    """Return every cell that a profile asks for, in the order of the plans."""
+    """Return every job of a profile, in the order of the job lists."""
     plans = dict.fromkeys(registry.PLANS.values())
     return list(dict.fromkeys(cell for plan in plans for cell in registry.find(plan)(profile)))
 
 
 def planned_of(profile: Profile, notebook: str) -> list[Cell]:
-    """Return the cells of one notebook, at least one; a ParameterError if the profile plans none."""
+    """Return the jobs of one notebook, at least one; raises ParameterError if the profile has none."""
     plan = registry.PLANS.get(notebook)
     made = registry.find(plan)(profile) if plan else []
     if cells := list(dict.fromkeys(cell for cell in made if cell.notebook == notebook)):
@@ -98,8 +98,7 @@ def planned_of(profile: Profile, notebook: str) -> list[Cell]:
 
 
 def reads(cell: Cell, profile: Profile) -> Declared:
-    """Return the declared inputs of a job: its notebook's, with the data restricted to those of its job
-    list."""
+    """Return the declared inputs of a job: its notebook's, with the data restricted to the job's own."""
     wanted = declared(cell.notebook)
     if not cell.items or cell.notebook not in registry.PLANS:
         return wanted
@@ -113,7 +112,7 @@ def folder(output_dir: Path, cell: Cell) -> Path:
 
 
 def unfinished(output_dir: Path, cell: Cell) -> Path:
-    """Return where a run keeps work that it has begun; a page's is that of a job without parameters."""
+    """Return the folder for a run's unfinished work; a page's is that of a job without parameters."""
     return output_dir / UNFINISHED / cell.notebook / cell.slug
 
 
@@ -126,7 +125,7 @@ _COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64"}
 
 @dataclass(frozen=True)
 class CellOutput:
-    """The results of a job; ``model`` is the folder of its model, None if it kept none."""
+    """The results of a job; ``model`` is its model's folder, or None."""
 
     cell: Cell
     tables: dict[str, pd.DataFrame]
@@ -183,7 +182,7 @@ def write(
 
 
 def read(where: Path, cell: Cell, profile: str) -> CellOutput:
-    """Return the results that :func:`write` wrote; ``profile`` is named in the remedy of an error.
+    """Return the results that :func:`write` wrote; an error's remedy names ``profile``.
 
     Raises
     ------
@@ -210,7 +209,7 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
 
 
 def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
-    """Return the facts of a job; a ResultError unless its files are all there and as they were written."""
+    """Return the facts of a job; raises ResultError if a file is missing or no longer as it was written."""
     remedy = f"Run `radbook build`, or this job alone: {command(cell.notebook, profile, cell.items)}"
     try:
         facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))

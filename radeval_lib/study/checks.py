@@ -27,8 +27,8 @@ WIDEST = 0.25
 
 @dataclass(frozen=True)
 class Key:
-    """What one check of an exhibit compares: ``what``, and where it is one of several alike, the ``row`` and
-    ``column`` that distinguish them."""
+    """What one check of an exhibit compares: ``what`` and, among several alike, the distinguishing ``row``
+    and ``column``."""
 
     what: str
     row: str = ""
@@ -36,7 +36,7 @@ class Key:
 
     @classmethod
     def of(cls, name: Key | str) -> Key:
-        """Return a key, or that of what is compared alone."""
+        """Return a key, or the key of a comparison that needs no row or column."""
         return name if isinstance(name, Key) else cls(name)
 
     def __str__(self) -> str:
@@ -82,23 +82,23 @@ class Check:
 
     @property
     def name(self) -> str:
-        """Its key, and where several are open its reading, in words."""
+        """Its key in words, with its reading if several are open."""
         return f"{self.key} ({self.reading})" if self.reading else str(self.key)
 
     def compares(self, cell: tuple[str, ...]) -> bool:
-        """Return whether it compares a printed cell, named by its values in the table's key columns: a page's
-        name for it has these in their order, and may have others between."""
+        """Return whether it compares a printed cell, named by its values in the table's key columns. A page's
+        name for the cell has these in order, perhaps with others between."""
         remaining = map(iter, self.cells)
         return any(all(part in parts for part in cell) for parts in remaining)
 
     @property
     def decides_cells(self) -> bool:
-        """Whether each of its cells has a counterpart of its own: inputs of a sum or mean have none."""
+        """Whether each of its cells has its own counterpart; inputs of a sum or mean have none."""
         return self.stated is None or len(self.cells) == 1
 
     @property
     def agrees(self) -> bool:
-        """Whether print and computation are compatible, and could have been found not to be."""
+        """Whether print and computation are compatible and could have been incompatible."""
         return self.outcome == HOLDS
 
     @property
@@ -181,7 +181,7 @@ def check_statement(
     cells: Iterable[Printed] = (),
     asked: str = "",
 ) -> Check:
-    """Compare a claim in words with what was found.
+    """Compare a claim in words with the computed answer.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def check_statement(
 
 
 def by_reading(checks: Mapping[str, Check]) -> list[Check]:
-    """Return the checks of one statement under its open readings, a row each with the reading's name.
+    """Return the checks of one statement under its open readings, one row per reading, with its name.
 
     The verdict takes the outcome that all of them share (:func:`radeval_lib.study.results.judge`). Rules that
     the paper does not name are readings too: among many, one may fit by luck.
@@ -205,14 +205,14 @@ def by_reading(checks: Mapping[str, Check]) -> list[Check]:
 
 
 def check_one_sided(name: Key | str, claim: str, finding: str, fails: bool, **settings: Any) -> Check:
-    """Compare a claim with a test that can only contradict it, as :func:`check_statement`."""
+    """Compare a claim with a test that can only contradict it, like :func:`check_statement`."""
     made = check_statement(name, claim, finding, False if fails else None, **settings)
     return replace(made, needed=bool(fails))
 
 
 def check_setting(paper: str, setting: str) -> Check:
-    """Return a setting that a paper states against what its released code has, by
-    ``data_manifests/released/``'s ``settings.csv``.
+    """Compare a setting that a paper states with that of its released code, in ``data_manifests/released/``'s
+    ``settings.csv``.
 
     Raises
     ------
@@ -243,19 +243,19 @@ def above(low: float, high: float, edge: float = 0.0) -> bool | None:
 
 
 def below(low: float, high: float, edge: float) -> bool | None:
-    """Return whether an interval is below an edge, as :func:`above`."""
+    """Return whether an interval is below an edge, like :func:`above`."""
     return above(-high, -low, -edge)
 
 
 def under_every(readings: Iterable[bool | None]) -> bool | None:
-    """Return the outcome that all readings share; None if they differ, if one is inconclusive, or if there is
+    """Return the outcome shared by all readings. None if they differ, if one is inconclusive, or if there is
     none."""
     outcomes = {None if holds is None else bool(holds) for holds in readings}
     return outcomes.pop() if len(outcomes) == 1 else None
 
 
 def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, float, float]]) -> Check:
-    """Compare printed numbers with bounds that mathematics sets: a test that can only contradict.
+    """Compare printed numbers with mathematical bounds: a test that can only contradict.
 
     ``cells``: printed numbers, each with its lowest and its highest possible value; those that are not
     legible are left out. A ValueError if none is legible.
@@ -281,7 +281,7 @@ def check_groups(
     decimals: int | None = None,
     possible: tuple[float, float] | None = None,
 ) -> list[Check]:
-    """Check one printed cell per group against a function of other cells of the same group.
+    """Check one printed cell per group against a function of the group's other cells.
 
     Parameters
     ----------

@@ -32,8 +32,8 @@ _CACHE = paths.BUILD / "cache" / "sources.json"
 
 
 class Parsed(NamedTuple):
-    """The dotted names that a program imports or uses, and the SHA-256 of what it does; of a YAML file, of
-    what it holds."""
+    """The dotted names that a program imports or uses, and the SHA-256 of its behaviour; of a YAML file, of
+    its content."""
 
     names: tuple[str, ...]
     sha256: str
@@ -54,8 +54,8 @@ _unwritten: list[str] = []
 
 
 def parsed(content: bytes, ending: str) -> Parsed:
-    """Return what a program or a YAML file, by its ``ending``, imports and says (:func:`checksums.of_source`,
-    with its errors); a SyntaxError also for an import relative to a package."""
+    """Return the imports and content of a program or YAML file, told apart by ``ending``
+    (:func:`checksums.of_source`, with its errors). Raises SyntaxError for a relative import, too."""
     key = hashlib.sha256(f"{_LOOKING} {sys.version} {ending} ".encode() + content).hexdigest()
     if key not in _parsed():
         names = sorted(set(_names(ast.parse(content)))) if ending == ".py" else []
@@ -65,7 +65,7 @@ def parsed(content: bytes, ending: str) -> Parsed:
 
 
 def digest_of(content: object) -> str:
-    """Return SHA-256 of plain data as ``repr`` writes it."""
+    """Return the SHA-256 of plain data as written by ``repr``."""
     return checksums.of_text(repr(content))
 
 
@@ -104,7 +104,7 @@ def _names(tree: ast.AST) -> Iterator[str]:
 
 @cache
 def file_of(name: str) -> Path | None:
-    """Return the file of a module of the library or of notebooks; None if the name is of no module."""
+    """Return the file of a module of the library or of notebooks; None for any other name."""
     base = paths.ROOT.joinpath(*name.split("."))
     return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
 
@@ -147,7 +147,7 @@ def _direct(module: str) -> set[str]:
 
 
 def closure(modules: Iterable[str]) -> set[str]:
-    """Return these modules and every one that they import, however indirectly."""
+    """Return these modules and every module that they import, directly or indirectly."""
     reached, waiting = set[str](), set(modules)
     while waiting:
         reached |= waiting
@@ -206,14 +206,14 @@ def readers(filler: str, role: str) -> list[str]:
 
 
 def cells_read(wanted: Declared, settings: Profile) -> list[str]:
-    """Return the notebooks whose jobs, or whose model, a notebook reads."""
+    """Return the notebooks with jobs, or a job's model, that a notebook reads."""
     fillers = [settings.models.get(role, "") for role in wanted.models]
     made = [filler.removeprefix(CELL_MODEL) for filler in fillers if filler.startswith(CELL_MODEL)]
     return list(dict.fromkeys([*wanted.cells, *made]))
 
 
 def data_sets_read(wanted: Declared, settings: Profile) -> list[str]:
-    """Return the data sets whose files a notebook can read under a profile."""
+    """Return the data sets with files that a notebook can read under a profile."""
     return sorted(_sets(wanted, settings, recorded=False))
 
 
@@ -231,7 +231,7 @@ def _sets(wanted: Declared, settings: Profile, *, recorded: bool) -> set[str]:
 
 
 def papers_read(notebook: str, wanted: Declared) -> list[str]:
-    """Return the papers whose printed numbers a page can read: those of its exhibits, and those that it
+    """Return the papers with printed numbers that a page can read: those of its exhibits, and those that it
     declares."""
     if ALL in wanted.papers:
         return [*PAPERS, RELEASED]
@@ -240,7 +240,7 @@ def papers_read(notebook: str, wanted: Declared) -> list[str]:
 
 
 def files_of(modules: Iterable[str]) -> list[Path]:
-    """Return the sources of modules, and the data files beside them."""
+    """Return the sources of modules and the data files next to them."""
     sources = {path for module in modules if (path := file_of(module)) is not None}
     folders = {path.parent for path in sources} - _ROOTS
     return sorted(sources | {path for folder in folders for path in _beside(folder)})
@@ -260,8 +260,8 @@ def _beside(folder: Path) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=4096)
 def digest_of_file(path: Path, _state: tuple[int, ...] = ()) -> str:
-    """Return the digest of a file: of programs and YAML by :func:`parsed`, of others SHA-256; computed again
-    only if its state changed."""
+    """Return the digest of a file: by :func:`parsed` for programs and YAML, otherwise SHA-256. It is cached
+    until the file's state changes."""
     is_parsed = path.suffix in (".py", ".yml")
     return parsed(path.read_bytes(), path.suffix).sha256 if is_parsed else checksums.of_file(path)
 
@@ -273,8 +273,8 @@ def _digest_of_files(files: Iterable[Path], *others: object) -> str:
 
 
 def modules_digest(modules: Iterable[str]) -> str:
-    """Return the digest of what modules do, and of the data beside them: no comment, docstring or time of
-    change counts."""
+    """Return the digest of modules' behaviour and of the data next to them. Comments, docstrings and times of
+    change do not count."""
     return _digest_of_files(files_of(modules))
 
 
@@ -285,22 +285,22 @@ def code_digest(notebook: str, profile_name: str, _digest: str = "") -> str:
 
 
 def source_digest(notebook: str, *, page: bool) -> str:
-    """Return the digest of a notebook: of its code alone, or of a page, which shows its prose, of the whole
+    """Return the digest of a notebook: of its code alone, or for a page, which shows its prose, of the whole
     source."""
     text = path_of(notebook).read_text(encoding="utf-8")
     return digest_of(text) if page else _code(notebook).sha256
 
 
 def papers_settings_digest(wanted: Declared) -> str:
-    """Return the digest of the papers' own settings (profile ``full``) in the sections that a page declares,
-    since pages compare them with those of their build."""
+    """Return the digest of the papers' own settings (profile ``full``) in the sections that a page declares.
+    Pages compare these settings with those of their build."""
     sections = profile("full").experiments
     return digest_of({name: sections.get(name) for name in wanted.settings})
 
 
 def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page: bool) -> str:
-    """Return the digest of the manifests that a notebook can read: of its data sets, of models if it uses
-    any, and of a page those of its papers."""
+    """Return the digest of the manifests that a notebook can read: its data sets', those of models if it uses
+    any, and for a page those of its papers."""
     sets = sorted({*data_sets_read(wanted, settings), *_sets(wanted, settings, recorded=True)})
     files = [path for name in sets if (path := paths.DATASETS / f"{name}.yml").is_file()]
     files += [path for name in sets for path in paths.RECORDED.glob(f"{name}[._]*")]

@@ -46,7 +46,7 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def said(exhibit_id: str) -> HTML:
-    """Show the paper's words about an exhibit, the pieces from one place joined by an ellipsis."""
+    """Show the paper's words about an exhibit, with pieces from one place joined by an ellipsis."""
     places: dict[str, list[str]] = {}
     for where, words in quotations(exhibit_id):
         places.setdefault(where, []).append(as_printed(words))
@@ -61,8 +61,8 @@ def said(exhibit_id: str) -> HTML:
 def only_with_data(
     run: PageRun, *roles: str, one_set: bool = False, dataset: str = "", generated: bool = False
 ) -> None:
-    """End a page here, with a line on what it needs, if one of these roles has no source or the generator, or
-    if the data root lacks its source.
+    """End a page here, with a line on what it needs, if one of these roles has no source, the generator as
+    its source, or a source missing from the data root.
 
     Later cells of the notebook then do nothing, and the book leaves them out.
 
@@ -90,7 +90,7 @@ def only_with_data(
 
 
 def tried(rows: Mapping[str, str]) -> HTML:
-    """Show, folded, what was tried against a page's finding: a row for each attempt, with its result."""
+    """Show, folded, the attempts to refute a page's finding: a row for each, with its result."""
     table = pd.DataFrame({"result": rows.values()}, index=list(rows))
     return folded(show(table, "What we tried against it"))
 
@@ -112,7 +112,7 @@ def _lack(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> st
 
 
 def provenance(run: PageRun) -> HTML:
-    """Show, folded, what this page's numbers come from."""
+    """Show, folded, the sources of this page's numbers."""
     head = commit()
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
@@ -140,7 +140,7 @@ def provenance(run: PageRun) -> HTML:
 
 
 def glue(**values: str) -> None:
-    """Give names to texts, which the Markdown of the page puts in by ``{glue:text}`name```.
+    """Give names to texts for the page's Markdown, which inserts them with ``{glue:text}`name```.
 
     Parameters
     ----------
@@ -158,6 +158,6 @@ def glue(**values: str) -> None:
 
 
 def phrase(estimate: Estimate, *, more: str, less: str, open: str) -> str:
-    """Return the words that an interval decides: ``more`` above 0, ``less`` below, ``open`` if it holds 0 or
-    an end is NaN."""
+    """Return the words chosen by an interval: ``more`` if above 0, ``less`` if below, ``open`` if it contains
+    0 or an end is NaN."""
     return {True: more, False: less, None: open}[above(estimate.low, estimate.high)]

@@ -53,7 +53,7 @@ DISCREPANCY_WORDS = {
 
 
 def rests_on(result: Result) -> str:
-    """Return the basis of a result, in words; of stored scores, with the day on which they were made."""
+    """Return the basis of a result in words; for stored scores, with the day on which they were made."""
     words = verdicts.RESTS_ON[result.evidence]
     if result.evidence != "recorded":
         return words
@@ -68,7 +68,7 @@ def rests_on(result: Result) -> str:
 
 
 def verdict_sentence(result: Result) -> str:
-    """Return one plain sentence: what the checks come to, and what they rest on."""
+    """Return one plain sentence: the outcome of the checks, and their basis."""
     entry = exhibit(result.exhibit)
     if result.kind == verdicts.IMPLEMENTED:
         return "The library has it, and a test checks it."
@@ -102,8 +102,8 @@ def _counts(result: Result) -> str:
 
 
 def as_printed(words: str) -> str:
-    """Return a quotation as HTML, with single marks around what it quotes; our copies mark emphasis by ``*``,
-    formulas by ``$`` and indices by ``_{}``."""
+    """Return a quotation as HTML, with single marks around inner quotations. In our copies, ``*`` marks
+    emphasis, ``$`` formulas and ``_{}`` indices."""
     single = re.sub(r'["“]\s*([^"“”]+?)\s*["”]', r"‘\1’", words)
     shown = escape(single).replace(r"\rightarrow", "→")
     shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", shown)  # **best**
@@ -113,14 +113,14 @@ def as_printed(words: str) -> str:
 
 
 def outcome_class(outcome: str, weight: str = "") -> str:
-    """Return the CSS classes of an outcome, e.g. ``not-checked``: what fails by a slip alone is not coloured
-    as an error of numbers."""
+    """Return the CSS classes of an outcome, e.g. ``not-checked``. A check that fails only by a slip is not
+    coloured as a wrong number."""
     return outcome.replace(" ", "-") + (" slip" if weight == "slip" else "")
 
 
 def in_quotes(statement: str, exhibit_id: str) -> str:
-    """Return a statement of several words in quotation marks, if its paper's ledger quotes it, piece by
-    piece between ellipses; else marked as our words. A number or a name is returned as it is."""
+    """Return a statement of several words in quotation marks if its paper's ledger quotes it, piece by piece
+    between ellipses. Other statements are marked as our words; a number or a name is unchanged."""
     if sum(word[:1].isalpha() for word in statement.split()) < 2:
         return statement
     quoted = _quoted(exhibit_id.partition(".")[0])
@@ -140,9 +140,8 @@ def _plain(text: str) -> str:
 
 
 def exhibit_html(result: Result, *, folded: bool = False) -> str:
-    """Return a result as a page shows it: the verdict in a line and failing checks with their discrepancies;
-    the table as printed and recomputed, if there is one; all else folded. ``folded``: all but verdict and
-    name is folded."""
+    """Return a result for its page: the verdict in a line, failing checks with their discrepancies, and any
+    table as printed and recomputed. The rest is folded; with ``folded``, all but verdict and name is."""
     entry = exhibit(result.exhibit)
     failing: dict[str, list[Check]] = {}
     for check in result.with_outcome(verdicts.FAILS):
@@ -206,36 +205,34 @@ def _template() -> Any:
 
 
 def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = "") -> str:
-    """Return a verdict as a small label, a mark, words and a colour, and beside it how much was checked."""
+    """Return a verdict as a small label (mark, words and colour), followed by how much was checked."""
     return str(_template().badge(verdict, outcome, coverage, weight))
 
 
 def citation_mark(name: str) -> str:
-    """Return where the book puts how to cite a result: its version, address and date are not the run's to
-    know."""
+    """Return the mark that the book replaces by a result's citation; a run does not know its version, address
+    and date."""
     return f"<!-- citation: {name} -->"
 
 
 def paper_prefix(entry: Exhibit) -> str:
-    """Return an exhibit's paper and a comma; nothing on a page of one paper, which names it below its
-    title."""
+    """Return an exhibit's paper and a comma; empty on a page of one paper, which names it below its title."""
     alone = all(other.paper == entry.paper for other in of_notebook(entry.notebook))
     return "" if alone else f"{PAPERS[entry.paper]}, "
 
 
 def unbroken(words: str) -> str:
-    """Return a number with its range on one line; words are left as they are."""
+    """Return a number with its range on one line; words are unchanged."""
     return words.replace(" ", "\u00a0") if words[:1] in "-.0123456789" and len(words) < 40 else words
 
 
 def marked(outcome: str) -> str:
-    """Return an outcome with its mark, on one line."""
+    """Return an outcome with its mark on one line."""
     return f"{verdicts.MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
 
 
 def printed_words(check: Check, exhibit_id: str) -> str:
-    """Return the paper's words or digits of a check, and in brackets what we ask for where they set no
-    number."""
+    """Return the paper's words or digits in a check, with our criterion in brackets if they set no number."""
     words = in_quotes(check.printed, exhibit_id)
     return f"{words} (we ask for {check.asked})" if check.asked else words
 
@@ -251,18 +248,18 @@ _ENDS = {"ci_low": "low end", "ci_high": "high end"}
 
 
 def place_of(result: Result) -> str:
-    """Return the anchor of a result's display on its page."""
+    """Return the anchor of a result on its page."""
     return f"result-{result.name}".replace(".", "-").replace("_", "-")
 
 
 def is_shown_by_cells(result: Result) -> bool:
-    """Return whether a page shows a result cell by cell: checks of a table or figure that was transcribed."""
+    """Return whether a page shows a result cell by cell: checks of a transcribed table or figure."""
     is_table = exhibit(result.exhibit).kind in ("table", "figure")
     return bool(result.checks) and is_table and transcribed(result.exhibit)
 
 
 def compared_cells(result: Result) -> pd.DataFrame:
-    """Return each cell of the exhibit's printed table with what follows for it.
+    """Return each cell of the exhibit's printed table with the number that follows for it.
 
     Returns
     -------
@@ -292,9 +289,9 @@ def compared_cells(result: Result) -> pd.DataFrame:
 
 
 def shown_numbers(result: Result) -> pd.DataFrame:
-    """Return a result's table to download: the cells of its printed table with what follows
+    """Return a result's table to download (str): the printed table's cells with what follows
     (:func:`compared_cells`), else the rebuilt table, else the checks (``check``, ``printed``, ``follows``,
-    ``outcome``; all str)."""
+    ``outcome``)."""
     if is_shown_by_cells(result):
         return compared_cells(result)
     if result.table:
@@ -307,7 +304,7 @@ def shown_numbers(result: Result) -> pd.DataFrame:
 
 
 def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = False) -> Markup:
-    """Return the exhibit's table as the paper lays it out, printed and recomputed in one display, as HTML.
+    """Return the exhibit's table in the paper's layout, printed and recomputed in one display, as HTML.
 
     Parameters
     ----------

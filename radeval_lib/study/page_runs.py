@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 class Basis(NamedTuple):
-    """The basis of an exhibit: a level of evidence, the substitutes for the paper's data and models, the
-    roles that it reads, and whose implementation computes it."""
+    """The basis of an exhibit: its level of evidence, any substitutes for the paper's data and models, the
+    roles that it reads, and the implementation used."""
 
     evidence: str
     stand_in: str
@@ -40,12 +40,11 @@ class Basis(NamedTuple):
 
     @property
     def judged(self) -> bool:
-        """Whether what is computed on it can say something about the paper."""
+        """Whether computing on it can say something about the paper."""
         return verdicts.kind(*self[:2], self.instrument) != verdicts.EXPERIMENT
 
     def with_own(self, *used: str) -> Basis:
-        """Return the basis of an experiment with our implementation, which also uses what ``used``
-        describes."""
+        """Return the basis of an experiment with our implementation; ``used`` describes what else it uses."""
         words = "; ".join(filter(None, (self.stand_in, *used)))
         return Basis(self.evidence, words, self.roles, verdicts.OURS)
 
@@ -57,11 +56,11 @@ def _stand_ins() -> Any:
 
 @dataclass(frozen=True)
 class PageRun(runs.Run):
-    """One run of one page: a run that rebuilds exhibits, each with what it rests on."""
+    """One run of one page, which rebuilds exhibits and knows the basis of each."""
 
     def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
-        """Return each metric's name on a page, by its title: with the substitute model, which for stored
-        scores is the one that they were made with."""
+        """Return each metric's name on a page by its title, with its substitute model; for stored scores, the
+        model that made them."""
         models = dict(self.whole_profile.models)
         for source in self.recorded_fillers():
             stored = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(source))
@@ -73,12 +72,12 @@ class PageRun(runs.Run):
         return _stand_ins().rests_on(self.filler("data", role))
 
     def source(self, role: str) -> str:
-        """Return the source of a data role, as a page names it: ``the generator``, or a data set's title."""
+        """Return a data role's source as a page names it: ``the generator``, or a data set's title."""
         return _stand_ins().title(self.filler("data", role))
 
     def stand_in(self, wanted: Mapping[str, str]) -> str:
-        """Return, in words, the substitutes for the paper's own data and models (``wanted``, by role) in this
-        run; empty if nothing does."""
+        """Return in words the substitutes for the paper's own data and models (``wanted``, by role) in this
+        run; empty if there are none."""
         kinds = {role: "models" if role in self.declared.models else "data" for role in wanted}
         sources = {role: self.filler(kind, role) for role, kind in kinds.items()}
         return "; ".join(
@@ -88,7 +87,7 @@ class PageRun(runs.Run):
         )
 
     def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> Basis:
-        """Return the basis of an exhibit that is rebuilt from data, perhaps with models.
+        """Return the basis of an exhibit rebuilt from data, and from models if any.
 
         Its evidence is the weakest of the data's. If a model is not the paper's, the implementation is ours,
         because the result is then about that model.
@@ -208,7 +207,7 @@ class PageRun(runs.Run):
         rests_on: Sequence[str] = (),
         samples: Iterable[Sample] = (),
     ) -> None:
-        """Record an exhibit that this study can only rebuild as an experiment of its own.
+        """Record an exhibit that this study can only rebuild as our experiment.
 
         Parameters
         ----------
@@ -224,9 +223,9 @@ class PageRun(runs.Run):
             rebuilt.samples.extend(samples)
 
     def implemented(self, *exhibit_ids: str, table: pd.DataFrame | None = None) -> None:
-        """Record definitions, guidelines or worked examples that the library has and a test compares with
-        released code or with values computed by hand; the ledger names both under ``implemented``, and
-        what of the definition they leave out as the ``remaining`` of ``implementation``."""
+        """Record definitions, guidelines or worked examples that the library implements and a test compares
+        with released code or hand-computed values. The ledger names both under ``implemented``, and any
+        omissions as the ``remaining`` of ``implementation``."""
         for exhibit_id in exhibit_ids:
             if exhibit(exhibit_id).implemented is None:
                 where = display_path(file_of(exhibit(exhibit_id).paper))
@@ -237,7 +236,7 @@ class PageRun(runs.Run):
                 shown.rebuilt = table
 
     def claim(self, name: str, *parts: bool | Check | None) -> HTML | None:
-        """Record whether this build bears out a claim of the page, and return a box where it does not.
+        """Record whether this build supports a claim of the page; return a box if it does not.
 
         Called in the cell after the paragraph that makes the claim, whose words are written by hand.
 
@@ -266,7 +265,7 @@ class PageRun(runs.Run):
         )
 
     def headline(self, name: str, *, rests_on: Sequence[str], **given: Any) -> None:
-        """Record the numbers of a finding for the front page.
+        """Record a finding's numbers for the front page.
 
         Parameters
         ----------
@@ -287,7 +286,7 @@ class PageRun(runs.Run):
 
 @dataclass
 class OpenExhibit:
-    """An exhibit while a page rebuilds it; made by :meth:`PageRun.exhibit`."""
+    """An exhibit while a page rebuilds it; created by :meth:`PageRun.exhibit`."""
 
     id: str
     checks: list[Check] = field(default_factory=list)
@@ -296,7 +295,7 @@ class OpenExhibit:
     result: Result | None = None
 
     def add(self, made: Check | Iterable[Check]) -> list[Check]:
-        """Take checks that a function of the library made."""
+        """Add checks made by a function of the library."""
         new = [made] if isinstance(made, Check) else list(made)
         self.checks += new
         return new
@@ -322,17 +321,17 @@ class OpenExhibit:
         return self.add(checks.check_groups(frame, **settings))
 
     def sample(self, n: float, of: str, *, trainings: int = 0, draws: int = 0, resamples: int = 0) -> None:
-        """Record on how many independent cases intervals and leads rest:
+        """Record the number of independent cases behind intervals and leads:
         :class:`radeval_lib.study.results.Sample`. ``n`` may be a float that is a whole number."""
         self.samples.append(Sample(int(n), of, trainings, draws, resamples))
 
     def table(self, rebuilt: pd.DataFrame) -> None:
-        """Keep the rebuilt table with the result, for readers of the file."""
+        """Store the rebuilt table with the result, for readers of the file."""
         self.rebuilt = rebuilt
 
 
 def begin(notebook: str, **parameters: Any) -> PageRun:
-    """Start the run of a page, which rebuilds exhibits, in the book's style of figures:
+    """Start the run of a page that rebuilds exhibits, in the book's style of figures:
     :func:`radeval_lib.study.runs.begin_cell`."""
     plots.use_style()
     return runs.begin_cell(notebook, kind=PageRun, **parameters)

@@ -62,8 +62,8 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     limits: Limits = Limits()
 
     def section(self, system: str, kind: type[Section]) -> Section:
-        """Return the settings of one system, validated by ``kind``; a ProfileError if there is no such
-        section, or one of its keys is wrong."""
+        """Return one system's settings, validated by ``kind``; raises ProfileError if the section is missing
+        or a key is wrong."""
         where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
         try:
             return kind.model_validate(self.experiments[system])
@@ -75,7 +75,7 @@ class Profile(BaseModel, extra="forbid", frozen=True):
             raise ProfileError(complaint(error, kind.model_fields), where, remedy) from None
 
     def narrowed(self, wanted: Declared, *, cell: bool = False) -> Profile:
-        """Return the settings that a notebook declares; a job, which shows nothing, resamples nothing."""
+        """Return the settings that a notebook declares; a job shows nothing, so it resamples nothing."""
         kept = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
         kept["experiments"] = wanted.settings
         narrowed = {
@@ -86,13 +86,12 @@ class Profile(BaseModel, extra="forbid", frozen=True):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of every setting that decides a result, whichever files it came from."""
+        """SHA-256 of every setting that affects a result, from all of its files."""
         return checksums.of_text(self.model_dump_json(exclude={"description", "limits"}))
 
 
 def command(notebook: str, profile: str, items: Iterable[tuple[str, object]] = ()) -> str:
-    """Return the command that runs one notebook on a profile; ``items`` are the notebook's parameters and
-    their values."""
+    """Return the command that runs one notebook on a profile; ``items`` are parameters with their values."""
     given = [*items, *([("profile", profile)] if profile != DEFAULT_PROFILE else [])]
     return " ".join(
         ["radbook run", notebook, *(f"-p {name} {shlex.quote(str(value))}" for name, value in given)]
@@ -138,7 +137,7 @@ def _merged(inherited: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any
 
 @cache
 def profile(name: str) -> Profile:
-    """Return the profile of that name.
+    """Return the profile with that name.
 
     Raises
     ------

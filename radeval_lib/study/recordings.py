@@ -50,7 +50,7 @@ FROZEN_SETS = ("radpref", "mts_dialog")
 
 
 def texts(name: str, root: Path) -> list[tuple[str, str]]:
-    """Return reference and candidate of every candidate of a set, in the order of its files; empty if the
+    """Return the reference and candidate of every candidate of a set, in the order of its files. Empty if the
     data root does not hold it."""
     if name == "radpref":
         if (path := find(name, root, radpref.CASES_FILE)) is None:
@@ -61,15 +61,15 @@ def texts(name: str, root: Path) -> list[tuple[str, str]]:
 
 
 def edited_reports(root: Path) -> list[TextPair]:
-    """Return the plain edits of Open-i's odd half; none where the data root does not hold it."""
+    """Return the plain edits of Open-i's odd half; empty if the data root does not hold it."""
     if find("openi", root) is None:
         return []
     return roles.load("edited_reports", "openi/odd", size=0, seed=0, root=root)
 
 
 def is_out_of_date(name: str, metric: Metric) -> bool:
-    """Return whether a metric, apart from the weights of its models, no longer behaves as when the set was
-    recorded."""
+    """Return whether a metric behaves differently from when the set was stored, apart from its models'
+    weights."""
     recording = recorded.load(name)
     if not metric.needs:
         return recording.digest(metric.name) != behaviour(metric)
@@ -77,7 +77,7 @@ def is_out_of_date(name: str, metric: Metric) -> bool:
 
 
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
-    """Return the metrics, of these or of all, whose stored columns of a set the code would not give."""
+    """Return the metrics (default: all) with stored columns of a set that the code would no longer give."""
     columns = recorded.load(name).about["columns"]
     wanted = [key for key in columns if metrics is None or key in metrics]
     # Models are not loaded: of a metric that needs some, its name and needs are asked for alone.
@@ -86,7 +86,7 @@ def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
 
 
 def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
-    """Return the stored sets whose columns an edition shows, with the metrics, None: all.
+    """Return the stored sets shown by an edition, with the metrics shown; None stands for all.
 
     Fillers of its roles; systems' outputs; where the edition needs no data root, all others, which pages read
     in place of files; and of sets whose texts it has, the metrics that met them frozen.
@@ -101,7 +101,7 @@ def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[
 
 
 def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] | None]:
-    """Return the stored sets whose tables a run read, with the metrics whose columns it shows, None: all.
+    """Return the stored sets that a run read, with the metrics shown; None stands for all.
 
     Parameters
     ----------
@@ -119,14 +119,14 @@ def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] 
 
 
 def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
-    """Return a sentence for each stored set (:func:`sentence`), of these metrics (None: all)."""
+    """Return a sentence for each stored set (:func:`sentence`) on these metrics (None: all)."""
     now = (provenance.commit()["commit"] or "")[:7]
     return [sentence(recorded.load(name), out_of_date(name, metrics), now) for name, metrics in sets.items()]
 
 
 def sentence(recording: Recording, stale: Sequence[str], now: str) -> str:
-    """When a set was scored; and where metrics, ``stale``, would score it otherwise with the code at the
-    commit ``now``, by which version."""
+    """Return a sentence on when a set was scored, and by which version if the code at the commit ``now``
+    would score metrics, ``stale``, differently."""
     day, columns = long_date(recording.scored_on), recording.about["columns"]
     title = str(recording.about["title"]).partition(":")[0]
     if not stale:
@@ -153,14 +153,13 @@ _behaviours = lru_cache(maxsize=1)(atomic.read_mapping)
 
 @lru_cache(maxsize=1)
 def probe() -> tuple[list[str], list[str]]:
-    """Return generated references and candidates, kept as texts, by which the behaviour of a metric is
-    known."""
+    """Return generated references and candidates, kept as texts, that characterize a metric's behaviour."""
     frame = pd.read_csv(RECORDED / PROBE, keep_default_na=False)
     return frame["reference"].tolist(), frame["candidate"].tolist()
 
 
 def behaviour(metric: Metric) -> str:
-    """Return SHA-256 of a metric's scores of :func:`probe`, to six decimals.
+    """Return the SHA-256 of a metric's scores of :func:`probe`, rounded to six decimals.
 
     What needs no model is scored once for the same code: the digest is kept in ``build/cache``.
     """
@@ -170,8 +169,8 @@ def behaviour(metric: Metric) -> str:
 
 
 def recorded_behaviour(metric: Metric) -> dict[str, str]:
-    """Return the behaviour of a metric, as a recording keeps it: ``behaviour``, and ``probe`` if it needs
-    models, its :func:`probe_scores`."""
+    """Return a metric's behaviour for a recording: ``behaviour`` and, if it needs models, ``probe``, its
+    :func:`probe_scores`."""
     kept = {"behaviour": behaviour(metric)}
     if metric.needs:
         kept["probe"] = " ".join(f"{score:.4f}" for score in probe_scores(metric.name))
@@ -179,8 +178,8 @@ def recorded_behaviour(metric: Metric) -> dict[str, str]:
 
 
 def probe_scores(key: str) -> list[float]:
-    """Return scores of the first pairs of :func:`probe`, to four decimals, by a metric that needs models,
-    over models that never change: they depend on the code and the libraries, not on what a build has trained.
+    """Return a model-based metric's scores of the first pairs of :func:`probe`, to four decimals. Its models
+    never change, so the scores depend on the code and libraries, not on a build's training.
 
     The models are the packaged encoder, and on it an NER and a graph model whose heads are drawn at random
     and not trained: the scores mean nothing, but a change of the code that would move others moves them. They
@@ -224,9 +223,9 @@ def _code() -> str:
 
 
 def has_moved(before: Sequence[float], now: Sequence[float]) -> bool:
-    """Return whether more scores of the probe moved than sums in another order move: a label on the edge may
-    turn with the last digit, so that a few may differ, by whatever. NaN is near nothing, and scores of
-    another number of pairs have moved."""
+    """Return whether more probe scores moved than another order of summing would move. A label on the edge
+    may turn with the last digit, so a few may differ by any amount. NaN is close to nothing; another number
+    of pairs counts as moved."""
     if len(before) != len(now):
         return True
     near = np.abs(np.asarray(before) - np.asarray(now)) <= _NEAR
@@ -234,7 +233,7 @@ def has_moved(before: Sequence[float], now: Sequence[float]) -> bool:
 
 
 def of_placeholders(metric: Metric, given: Sequence[str] = ()) -> Metric:
-    """Return the metric, which gives stored scores to placeholders of recorded texts, and its own to texts.
+    """Return the metric with stored scores for placeholders and its own scores for texts.
 
     ``given``: the settings that a page asks for; those that follow from the models are the recording's.
     """
@@ -258,8 +257,8 @@ def of_placeholders(metric: Metric, given: Sequence[str] = ()) -> Metric:
 
 
 def frozen(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading) -> Metric:
-    """Return the metric, which gives stored scores to pairs of those sets among ``fillers`` for which it is
-    out of date, as far as the data root holds the files that were scored; their tables are noted as read."""
+    """Return the metric with stored scores for pairs of the sets in ``fillers`` for which it is out of date,
+    if the data root holds the files that were scored. Their tables are noted as read."""
     scores: dict[tuple[str, str], float] = {}
     for name in sets_of(fillers):
         scored = recorded.load(name).about["files"].items()
@@ -324,7 +323,7 @@ class _WithStored:
         return of_texts
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
-        """Return as :meth:`Metric.values`."""
+        """Return the values of :meth:`Metric.values`."""
         return self.score(references, candidates).values
 
     def score(
@@ -333,7 +332,7 @@ class _WithStored:
         candidates: Sequence[str],
         contexts: Sequence[Context | None] | None = None,
     ) -> Scores:
-        """Return as :meth:`Metric.score`; a stored score has no detail.
+        """Return the scores of :meth:`Metric.score`; a stored score has no detail.
 
         Raises
         ------
@@ -354,5 +353,5 @@ class _WithStored:
 
 
 def settings_of(metric: Metric) -> dict[str, str]:
-    """Return a metric's settings beside its models, as a recording states them."""
+    """Return a metric's settings, apart from its models, in the form of a recording."""
     return {key: str(value) for key, value in metric.settings().items() if key not in metric.models()}

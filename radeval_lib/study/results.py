@@ -49,7 +49,7 @@ Provenance = Annotated[dict[str, Any], WithJsonSchema(_MADE_FROM)]
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """Why checks fail, as ``discrepancies`` of ``paper.yml`` have it.
+    """The reason why checks fail, from ``discrepancies`` in ``paper.yml``.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Discrepancy:
 
 @dataclass(frozen=True)
 class Sample:
-    """Cases on which intervals and leads of a result rest; they are taken as independent.
+    """The cases behind a result's intervals and leads, taken as independent.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Result:
-    """What one notebook found out about one exhibit on one kind of evidence, with one implementation."""
+    """One notebook's result for one exhibit, on one kind of evidence, with one implementation."""
 
     exhibit: str
     notebook: str
@@ -120,7 +120,7 @@ class Result:
 
     @property
     def outcome(self) -> str:
-        """What the checks come to: one of :data:`~radeval_lib.study.verdicts.OUTCOMES`."""
+        """The summary of the checks: one of :data:`~radeval_lib.study.verdicts.OUTCOMES`."""
         return verdicts.outcome_of(self.verdict)
 
     @property
@@ -131,7 +131,7 @@ class Result:
 
     @property
     def weight(self) -> str:
-        """The gravest of :data:`WEIGHTS` among the reasons why checks fail, a number if none is known; empty
+        """The gravest of :data:`WEIGHTS` among the reasons why checks fail; a number if none is known, empty
         if no check fails."""
         weights = {
             self.discrepancies[check.discrepancy].weight if check.discrepancy else "number"
@@ -156,7 +156,7 @@ def judge(
     supports: bool = True,
     as_source: bool = True,
 ) -> str:
-    """Return the verdict that checks earn (CONTRIBUTING.md, The words).
+    """Return the verdict that the checks give (CONTRIBUTING.md, The words).
 
     It fails if a check fails; it is inconclusive if a needed one is, or if what holds supports nothing;
     otherwise it holds. Of one statement under several readings counts what all of them say.
@@ -200,7 +200,7 @@ def judge(
 
 
 def by_key(checks: Sequence[Check]) -> list[list[Check]]:
-    """Return the rows of each key: one, or the readings of one statement."""
+    """Return the rows of each key: one row, or one per reading of a statement."""
     rows: dict[Key, list[Check]] = {}
     for check in checks:
         rows.setdefault(check.key, []).append(check)
@@ -208,7 +208,7 @@ def by_key(checks: Sequence[Check]) -> list[list[Check]]:
 
 
 def statement_outcome(rows: Sequence[Check]) -> str:
-    """Return the outcome that all readings of a statement have, else inconclusive.
+    """Return the outcome shared by all readings of a statement, or inconclusive if they differ.
 
     A reading whose test can only contradict, and does not, is no support, and nothing against it.
     """
@@ -224,9 +224,8 @@ def _is_open(rows: Sequence[Check]) -> bool:
 
 
 def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
-    """Return whether a discrepancy of ``paper.yml`` explains a check: each of its places names an exhibit,
-    the level of evidence, ``printed`` unless it names another, and the keys that are meant, field by
-    field."""
+    """Return whether a discrepancy of ``paper.yml`` explains a check. Each of its places names an exhibit,
+    the level of evidence (``printed`` unless stated), and the keys meant, field by field."""
     return any(
         entry_check["exhibit"] == exhibit_id
         and entry_check.get("evidence", "printed") == level_of(evidence)
@@ -242,8 +241,8 @@ def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Ch
 def with_discrepancies(
     exhibit_id: str, evidence: str, checks: Sequence[Check]
 ) -> tuple[tuple[Check, ...], dict[str, Discrepancy]]:
-    """Return the checks, those that fail with their discrepancy if it is known, and these by their name:
-    ``discrepancies`` in the paper's ``paper.yml``; a ResultError if two of them explain one check.
+    """Return the checks, with the known discrepancy of each that fails, and these discrepancies by name, from
+    the paper's ``paper.yml``. Raises ResultError if two of them explain one check.
 
     What fails by a convention that the paper leaves open, or by noise in our copy of it, contradicts nothing:
     it is inconclusive.
@@ -272,8 +271,8 @@ def with_discrepancies(
 
 
 def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
-    """Return how much of an exhibit the checks decide: of a transcribed table its legible cells; of anything
-    else what it states or sets, in the paper's words or digits. None of no checks.
+    """Return how much of an exhibit the checks decide: the legible cells of a transcribed table, otherwise
+    the statements or settings in the paper's words or digits. None if there are no checks.
 
     A statement is decided if nothing that it needs is inconclusive, order, lead and every reading. To the
     statements tried come those that the ledger lists as ``unchecked``.
@@ -381,7 +380,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
 
 
 def read(path: Path) -> Result:
-    """Return a recorded result; a ResultError of any file that this version did not write, or would write
+    """Return a stored result; raises ResultError for a file that this version did not write, or would write
     elsewhere."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -400,12 +399,12 @@ def read(path: Path) -> Result:
 
 
 def of_page(folder: Path) -> list[Result]:
-    """Return the results in a page's folder ``<group>/<page>``, by the names of their files."""
+    """Return the results in a page's folder ``<group>/<page>``, by file name."""
     return [read(path) for path in sorted(folder.glob("*.*.*.json"))]
 
 
 def read_all(output_dir: Path) -> list[Result]:
-    """Return every recorded result of a profile, in the ledger's order."""
+    """Return every result of a profile, in the ledger's order."""
     folders = sorted((output_dir / "results").glob("*/*"))
     results = [result for folder in folders for result in of_page(folder)]
     order = {exhibit_id: number for number, exhibit_id in enumerate(ledger())}
@@ -444,7 +443,7 @@ class Headline(BaseModel, extra="forbid", frozen=True):
 
 
 class HandedOver(BaseModel, extra="forbid"):
-    """What a page hands over for a headline.
+    """A page's numbers for a headline.
 
     Attributes
     ----------
@@ -465,13 +464,13 @@ class HandedOver(BaseModel, extra="forbid"):
 
 @cache
 def headlines() -> dict[str, Headline]:
-    """Return all of them by their id, in the order of the front page."""
+    """Return all headlines by id, in the order of the front page."""
     entries = own_yaml.read(HEADLINES).items()
     return {key: Headline.model_validate({"id": key, **entry}) for key, entry in entries}
 
 
 def hand_over(run: Run, headline: str, *, rests_on: Sequence[str], **given: Any) -> None:
-    """Record the numbers of a headline for the front page: :meth:`~.page_runs.PageRun.headline`."""
+    """Record a headline's numbers for the front page: :meth:`~.page_runs.PageRun.headline`."""
     entry = headlines().get(headline)
     if entry is None or entry.notebook != run.notebook:
         words = f"headline {headline!r} does not belong to {run.notebook!r}"
@@ -487,8 +486,8 @@ def hand_over(run: Run, headline: str, *, rests_on: Sequence[str], **given: Any)
 
 
 def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
-    """Return the headlines that this build supports, each with its sentence, and those that it cannot judge,
-    because their page or the evidence that they need is missing."""
+    """Return the headlines that this build supports, each with its sentence, and those that it cannot judge
+    because their page or the required evidence is missing."""
     run.require_declared("results", ALL)
     shown, waiting = [], []
     for entry in headlines().values():
@@ -502,8 +501,8 @@ def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
 
 
 def check_headlines(folder: Path) -> None:
-    """Check the headlines that a page recorded in its folder of results; a ResultError if this version has
-    no such headline, or its file lacks what this version needs."""
+    """Check the headlines in a page's folder of results. Raises ResultError if this version has no such
+    headline, or the file lacks what this version needs."""
     entries = {f"headline_{key}.json": entry for key, entry in headlines().items()}
     for path in sorted(folder.glob("headline_*.json")):
         try:

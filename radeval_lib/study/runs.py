@@ -69,7 +69,7 @@ class Run:
 
     @cached_property
     def declared(self) -> Declared:
-        """What the notebook may read; for a job, the data roles of its job list."""
+        """The inputs that the notebook may read; for a job, with the data roles of its job list."""
         return cells.reads(Cell(self.notebook, self.parameters), self.whole_profile)
 
     @cached_property
@@ -78,12 +78,12 @@ class Run:
         return self.whole_profile.narrowed(self.declared, cell=self.notebook in registry.PLANS)
 
     def rng(self, stream: str = "") -> np.random.Generator:
-        """Return a generator that depends on the seed and ``stream`` alone, not on what was drawn before."""
+        """Return a generator that depends only on the seed and ``stream``, not on earlier draws."""
         key = int.from_bytes(hashlib.sha256(stream.encode()).digest()[:4], "big")
         return np.random.default_rng([self.seed, key])
 
     def find(self, dataset: str, file: str = "") -> Path | None:
-        """Return a verified file of a data set under the data root, recorded as read; None if it is
+        """Return a verified file of a data set under the data root, and record it as read. None if it is
         absent."""
         self.require_declared("data", dataset)
         path: Path | None = registry.find("radeval_lib.data.manifests:find")(dataset, self.data_root, file)
@@ -92,9 +92,9 @@ class Run:
         return path
 
     def public(self, dataset: str) -> tuple[list[Any], str]:
-        """Return the records of a public data set that the notebook declares, and what they count as: of its
-        files (``open``), or where the data root does not hold it, of what is recorded of them (``recorded``),
-        of which only the table of the records is noted as read, not those of other pages."""
+        """Return the records of a public data set that the notebook declares, and their evidence: from its
+        files (``open``) or, if the data root does not hold it, from its recording (``recorded``). Of a
+        recording, only the records' table is noted as read, not other pages' tables."""
         if self.find(dataset) is not None:
             load = registry.find("radeval_lib.data.readers:load")
             return list(load(dataset, self.data_root, self._note(dataset))), "open"
@@ -102,8 +102,8 @@ class Run:
         return list(registry.module("radeval_lib.data.recorded").records(dataset)), "recorded"
 
     def recording(self, dataset: str) -> Any:
-        """Return the stored scores of a public data set that the notebook declares, noted as read: a
-        :class:`radeval_lib.data.recorded.Recording`."""
+        """Return the stored scores of a public data set that the notebook declares, as a
+        :class:`radeval_lib.data.recorded.Recording`, and note them as read."""
         self.require_declared("data", dataset)
         recorded = registry.module("radeval_lib.data.recorded")
         for path in recorded.files(dataset):
@@ -111,7 +111,7 @@ class Run:
         return recorded.load(dataset)
 
     def load(self, role: str) -> list[Any]:
-        """Return the records of a role in this run's profile; the files that they come from are recorded.
+        """Return the records of a role in this run's profile; their files are recorded as read.
 
         Raises
         ------
@@ -125,7 +125,7 @@ class Run:
         return self._filling("data").load(role, self.filler("data", role), **given)
 
     def model(self, role: str) -> str:
-        """Return the name or folder of a role's model in this run's profile, recorded as used.
+        """Return the name or folder of a role's model in this run's profile, and record it as used.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Run:
         return str(where)
 
     def metric(self, name: str, /, **settings: Any) -> Metric:
-        """Return a metric over the models of this run's profile.
+        """Return a metric with the models of this run's profile.
 
         Parameters
         ----------
@@ -182,8 +182,7 @@ class Run:
         return [filler for filler in dict.fromkeys(fillers) if registry.is_recorded(filler)]
 
     def all_metrics(self) -> dict[str, Metric]:
-        """Return every metric that the notebook declares, with its defaults, by the title that tables give
-        it."""
+        """Return every metric that the notebook declares, with default settings, by its title in tables."""
         metrics = [self.metric(name) for name in self.declared.metrics]
         return {metric.title or metric.name: metric for metric in metrics}
 
@@ -201,7 +200,7 @@ class Run:
         return [self._kept(cell) for cell in cells.planned_of(self.whole_profile, notebook)]
 
     def cell(self, cell: Cell) -> CellOutput:
-        """Return the results of one job of a notebook; errors as of :meth:`cells`."""
+        """Return the results of one job of a notebook; raises the errors of :meth:`cells`."""
         self.require_declared("cells", cell.notebook)
         return self._kept(cell)
 
@@ -231,8 +230,8 @@ class Run:
         shutil.rmtree(cells.unfinished(self.output_dir, cell), ignore_errors=True)
 
     def provenance(self, rests_on: Iterable[str] | None = None) -> dict[str, Any]:
-        """Return where what this run finds out comes from, as results and cells record it; of data and models
-        those that ``rests_on`` names (:meth:`radeval_lib.provenance.Reading.of`), default: all."""
+        """Return the provenance of this run's findings, as stored in results and jobs. ``rests_on`` names the
+        data and models to include (:meth:`radeval_lib.provenance.Reading.of`); default: all."""
         described = (self.notebook, self.whole_profile.name, self.whole_profile.digest)
         return {
             "notebook": sources.identity(self.notebook),
@@ -246,8 +245,8 @@ class Run:
         }
 
     def unfinished(self, *names: str | int) -> Path:
-        """Return where a piece of work of this run keeps its checkpoints, which outlive a kill and are
-        removed when the run has ended.
+        """Return the folder for the checkpoints of a piece of work. They survive a kill and are removed when
+        the run has ended.
 
         Parameters
         ----------
@@ -270,20 +269,20 @@ class Run:
         return output
 
     def require_declared(self, kind: str, name: str, declared: Collection[str] | None = None) -> None:
-        """Refuse what the notebook does not declare, or is not among what else counts as ``declared``."""
+        """Raise an error unless ``declared`` (default: what the notebook declares) contains the name."""
         if name not in (getattr(self.declared, kind) if declared is None else declared):
             words = f"{name!r} is not among the {kind} that it declares"
             remedy = f"Add it to `{kind}` under `study` in its front matter."
             raise NotebookError(words, f"notebooks/{self.notebook}.md", remedy)
 
     def require_papers(self) -> None:
-        """Refuse papers that the notebook has read without declaring them."""
+        """Raise an error if the notebook has read papers without declaring them."""
         declared = dependencies.papers_read(self.notebook, self.declared)
         for name in provenance.PRINTED:
             self.require_declared("papers", name.partition("/")[0], declared)
 
     def evidence(self, role: str) -> str:
-        """Level of evidence of what is computed on a role: ``synthetic``, ``recorded``, ``open`` or
+        """Return the level of evidence of results from a role: ``synthetic``, ``recorded``, ``open`` or
         ``credentialed``; ``absent`` if it has no source."""
         return self._filling("data").evidence(self.filler("data", role))
 
@@ -300,7 +299,7 @@ class Run:
         return fillers[role]
 
     def lacks(self, role: str) -> str:
-        """Return what the data root lacks of a data role's source, in one line; empty if it is there."""
+        """Return what the data root lacks for a data role's source, in one line; empty if nothing."""
         filling, filler = self._filling("data"), self.filler("data", role)
         is_there = filling.present(filler, self.data_root)
         return "" if is_there else str(filling.lack(role, filler, self.data_root))
@@ -320,7 +319,8 @@ class Run:
 
     @property
     def results_dir(self) -> Path:
-        """Where this run's results go: into place when it has ended, if `radbook` runs it."""
+        """The folder that results are written to; `radbook` moves its own into place when the run has
+        ended."""
         stage = os.environ.get(STAGE)
         return Path(stage) if stage else self.output_dir / "results" / self.notebook
 
@@ -338,7 +338,7 @@ def begin_cell(
     kind: type[R] = Run,  # type: ignore[assignment]
     **parameters: cells.Value,
 ) -> R:
-    """Start a run: check the parameters that papermill passed.
+    """Start a run, and check the parameters that papermill passed.
 
     Parameters
     ----------
@@ -406,8 +406,8 @@ def begin_cell(
 
 
 def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, cells.Value]) -> Path:
-    """Return where a run leaves its results unless it is given a folder: among a build's if the build runs
-    the notebook just so, else in a folder of its own below ``build/runs``."""
+    """Return the default output folder of a run: among a build's outputs if the build runs the notebook in
+    the same way, otherwise its own below ``build/runs``."""
     cell = Cell(notebook, tuple(parameters.items()))
     is_planned = notebook in registry.PLANS and cell in cells.planned_of(settings, notebook)
     if not seed and (not parameters or is_planned):

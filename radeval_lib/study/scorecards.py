@@ -132,17 +132,16 @@ def _finding(result: Result) -> str:
 
 
 def failing(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return the checks of an audit that fail, or would but for an open convention or our copy, with
-    ``reason``: the name of their discrepancy, or if none is known, their exhibit and what they compare."""
+    """Return an audit's failing checks, including those excused by an open convention or our copy. ``reason``
+    is the name of their discrepancy or, if none is known, their exhibit and what they compare."""
     failed = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
     unexplained = failed["exhibit"] + ": " + failed["what"]
     return failed.assign(reason=failed["discrepancy"].where(failed["discrepancy"] != "", unexplained))
 
 
 def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return the discrepancies that make checks of an audit fail, each once, as ``paper``, ``discrepancy``
-    (the ``reason`` of :func:`failing`), ``kind`` and ``weight``, however many checks one discrepancy
-    strikes."""
+    """Return each discrepancy that makes checks of an audit fail once, however many checks it affects:
+    ``paper``, ``discrepancy`` (the ``reason`` of :func:`failing`), ``kind`` and ``weight``."""
     failed = failing(checks)
     return failed.assign(discrepancy=failed["reason"])[
         ["paper", "discrepancy", "kind", "weight"]
@@ -150,7 +149,7 @@ def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_word(card: pd.DataFrame) -> dict[str, int]:
-    """Return how many exhibits have each verdict that at least one has, in the order of
+    """Return how many exhibits have each verdict that occurs, in the order of
     :data:`~radeval_lib.study.verdicts.VERDICTS`."""
     counts = card["verdict"].value_counts()
     return {word: int(counts[word]) for word in verdicts.VERDICTS if word in counts}
@@ -185,8 +184,8 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
 
 
 def address_of(row: Any) -> str:
-    """Return the address of an exhibit: its place on its page, of a printed table the table itself; or the
-    page if this build did not rebuild it."""
+    """Return an exhibit's address: its place on its page, the table itself if it is printed, or the page if
+    this build did not rebuild it."""
     return f"{row.notebook}.html{f'#{row.place}' if row.place else ''}"
 
 
@@ -196,7 +195,7 @@ def link_to(row: Any, up: str) -> str:
 
 
 def not_checked(card: pd.DataFrame, notebook: str) -> str:
-    """Return the exhibits of a page that this build did not rebuild, and what that would need; as HTML."""
+    """Return as HTML the exhibits of a page that this build did not rebuild, and what rebuilding needs."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]
     by_needs: dict[str, list[str]] = {}
     for row in rows.itertuples():
@@ -231,8 +230,8 @@ def link(notebook: str, anchor: str, words: str) -> str:
 
 
 def exhibit_entries(card: pd.DataFrame) -> list[dict[str, str]]:
-    """Return every exhibit as search lists it: ``name`` by paper and number, ``title``, ``verdict`` with its
-    coverage, and ``address`` below the book's first folder."""
+    """Return every exhibit in the form of a search entry: ``name`` by paper and number, ``title``,
+    ``verdict`` with its coverage, and ``address`` below the book's first folder."""
     return [
         {
             "name": f"{row.paper}, {row.label}",
@@ -245,13 +244,13 @@ def exhibit_entries(card: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def muted(words: str) -> str:
-    """Return words in HTML, in grey on a line of their own; nothing of none."""
+    """Return words in HTML, in grey on a line of their own; empty if there are none."""
     return f'<div class="muted">{words}</div>' if words else ""
 
 
 def changes(old: Path, new: Path) -> str:
-    """Return the changes from an old edition to a new one, in Markdown: verdicts, outcomes of checks that
-    both have, findings. A dash is what an edition lacks.
+    """Return the changes from an old edition to a new one, in Markdown: verdicts, outcomes of shared checks,
+    findings. A dash marks what an edition lacks.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ INJECTED = "# Parameters"
 
 
 class Declared(BaseModel, extra="forbid", frozen=True):
-    """What one notebook reads, and whether it trains; every list may be empty."""
+    """The inputs of one notebook, and whether it trains; every list may be empty."""
 
     data: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
@@ -56,17 +56,17 @@ class Declared(BaseModel, extra="forbid", frozen=True):
 
     @property
     def uses_models(self) -> bool:
-        """Whether it has to do with models: its own, those of jobs, or those of metrics."""
+        """Whether it uses models: its own, those of jobs, or those of metrics."""
         return bool(self.cells or self.models or self.metrics or self.trains)
 
 
 def path_of(notebook: str) -> Path:
-    """Return the source of a notebook, which is named by its path below ``notebooks/`` without the ending."""
+    """Return the source of a notebook, named by its path below ``notebooks/`` without the ending."""
     return NOTEBOOKS / f"{notebook}.md"
 
 
 def front_matter(text: str) -> dict[str, object]:
-    """Return the YAML between the two ``---`` at the top of a source; empty if there is none.
+    """Return the YAML between the two ``---`` at the top of a source; empty if there are none.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def front_matter(text: str) -> dict[str, object]:
 
 
 def declared(notebook: str) -> Declared:
-    """Return the declarations of a notebook; a NotebookError if its front matter is wrong."""
+    """Return the declarations of a notebook; raises NotebookError if its front matter is wrong."""
     return _declared(path_of(notebook), path_of(notebook).read_text(encoding="utf-8"))
 
 
@@ -102,8 +102,8 @@ def _declared(path: Path, text: str) -> Declared:
 
 
 def code_cells(lines: list[str]) -> Iterator[slice]:
-    """Yield the lines of a MyST notebook that are the code of each cell, without its options; a NotebookError
-    if a cell, or the options between two ``---``, have no end."""
+    """Yield the code lines of each cell in a MyST notebook, without its options. Raises NotebookError if a
+    cell, or the options between two ``---``, have no end."""
     start: int | None = None
     for number, line in enumerate(lines):
         if start is None and line.startswith("```{code-cell}"):
@@ -138,7 +138,7 @@ def source_cells(notebook: str) -> list[str]:
 
 
 def executed_cells() -> list[str] | None:
-    """Return the cells that ran in this kernel so far, in order; None if no kernel runs this code."""
+    """Return the cells run so far in this kernel, in order; None if no kernel runs this code."""
     if "IPython" not in sys.modules:  # which every kernel has imported; metric cards do without it
         return None
     from IPython.core.getipython import get_ipython
@@ -150,15 +150,15 @@ def executed_cells() -> list[str] | None:
 
 
 def parameters(cell: str) -> list[str]:
-    """Return the names that a cell of parameters assigns, in order."""
+    """Return the names assigned in a cell of parameters, in order."""
     nodes = [node for node in ast.parse(cell).body if isinstance(node, ast.Assign | ast.AnnAssign)]
     targets = [node.targets if isinstance(node, ast.Assign) else [node.target] for node in nodes]
     return [name.id for names in targets for name in names if isinstance(name, ast.Name)]
 
 
 def identity(notebook: str) -> dict[str, Any]:
-    """Return the notebook of a run: its source's path, the SHA-256 of the cells that ran, and whether they
-    are the source's (both None if no kernel ran them).
+    """Return a run's notebook: its source's path, the SHA-256 of the cells that ran, and whether they are the
+    source's. The last two are None if no kernel ran them.
 
     Cells count as the source's if, papermill's cell of parameters apart, they are its first cells in order.
     """
@@ -171,7 +171,7 @@ def identity(notebook: str) -> dict[str, Any]:
 
 
 def read_source(path: Path) -> nbformat.NotebookNode:
-    """Return a jupytext source as a notebook whose cell ids depend on their order alone, so that builds
+    """Return a jupytext source as a notebook with cell ids that depend only on their order, so that builds
     repeat."""
     import jupytext
 

@@ -24,7 +24,7 @@ _NOUNS = {
 
 
 def label(metric: Metric | type[Metric], models: Mapping[str, str]) -> str:
-    """Return a metric's title, with the first substitute model in brackets: ``RaTEScore (our NER model)``,
+    """Return a metric's title with any substitute model in brackets: ``RaTEScore (our NER model)``,
     ``BERTScore (MiniLM)``.
 
     ``models``: by role, as a profile or a stored set names them.
@@ -40,7 +40,7 @@ def label(metric: Metric | type[Metric], models: Mapping[str, str]) -> str:
 
 
 def rests_on(filler: str) -> str:
-    """Return, in words, the evidence that a source gives."""
+    """Return, in words, the evidence from a source."""
     if any(load_manifest(name).reader for name in datasets(filler)):
         return "private data"
     evidence = roles.evidence(filler)
@@ -53,7 +53,7 @@ def rests_on(filler: str) -> str:
 
 
 def title(filler: str) -> str:
-    """Return the name of a role's source: data sets as their manifests have them, or a model."""
+    """Return the name of a role's source: data sets by their manifests' titles, or a model."""
     return _data_title(filler) or model_names.title(filler)
 
 

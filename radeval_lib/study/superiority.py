@@ -37,7 +37,7 @@ LEVEL = 0.05  # two-sided
 
 @dataclass(frozen=True)
 class Lead:
-    """Whether a difference in the claimed direction is more than chance.
+    """Whether a difference in the claimed direction is larger than chance.
 
     Attributes
     ----------
@@ -57,8 +57,8 @@ class Lead:
 
     @classmethod
     def by_p(cls, difference: float, p: float, note: str = "") -> Lead:
-        """Return a difference (positive: the claimed direction) with its two-sided p value; a ValueError if
-        either is NaN."""
+        """Return a difference (positive: the claimed direction) with its two-sided p value; raises ValueError
+        if either is NaN."""
         if math.isnan(difference):
             raise ValueError("a difference that is not a number has no sign")
         sign = int(math.copysign(1, difference)) if p < LEVEL and difference else 0
@@ -80,7 +80,7 @@ def check_superiority(
     lower_is_better: bool = False,
     decimals: int = 3,
 ) -> list[Check]:
-    """Return whether something is better than its rivals: a check of the order, and one of the lead.
+    """Return the checks of whether something beats its rivals: of the order, and of the lead.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _shown(value: Printed | float, decimals: int) -> str:
 def unknown_leads(
     claims: Iterable[str], why: str = UNKNOWN.wording, *, order_alone: bool = False
 ) -> list[Check]:
-    """Return for each claim, in the words of its comparisons, a check that says why no lead can be shown."""
+    """Return for each claim, in its comparisons' words, a check that says why no lead can be shown."""
     lead = {"": Lead(0, why)}
     return [
         _lead(Key("every comparison: lead", claim), claim, lead, not order_alone)
@@ -177,7 +177,7 @@ def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: 
 
 
 def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> Check:
-    """Return whether something reaches the level of another.
+    """Return a check of whether something reaches another's level.
 
     ``claim`` and ``finding`` are what the paper says, and what was found, in words. The check holds if the
     lead is established, and fails if it is established the other way: a higher number alone excludes no
@@ -193,7 +193,7 @@ _ASPECTS = {
 
 
 def superiority_words(checks: Sequence[Check]) -> str:
-    """Return the summary of the two aspects of claims; empty if there are none."""
+    """Return a summary of the order and leads of claims; empty if there are none."""
     counts = []
     for aspect, words in _ASPECTS.items():
         outcomes = [check.outcome for check in checks if check.aspect == aspect]
@@ -249,7 +249,7 @@ def _printed_lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) ->
 
 
 def lead_of_correlations(first: Number, second: Number, n: int, kind: Kind) -> Lead:
-    """Return the lead of one printed correlation over another, from the number of pairs.
+    """Return the lead of one printed correlation over another, given the number of pairs.
 
     Parameters
     ----------
@@ -302,8 +302,8 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
 
 
 def lead_of_shares(first: int | Sequence[int], second: int | Sequence[int], n: int) -> Lead:
-    """Return the lead of one number of right cases over another on the same ``n`` cases, by McNemar's test;
-    of several numbers that each may be, whichever they are."""
+    """Return the lead of one number of right cases over another on the same ``n`` cases, by McNemar's test.
+    If a number has several candidates, the lead must hold for all."""
     ours, theirs = ([right] if isinstance(right, int) else right for right in (first, second))
     possible = list(product(ours, theirs))
     ranges = [mcnemar_range(right, other_right, n) for right, other_right in possible]

@@ -79,7 +79,7 @@ UNITS = ("cells", "settings", "statements")
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of an exhibit a result decided.
+    """How much of an exhibit a result decides.
 
     Attributes
     ----------
@@ -108,8 +108,8 @@ class Coverage:
 
 
 def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str:
-    """Return one of :data:`KINDS`: which words a result may use, by its data and whose instrument computed
-    it; a ResultError where the evidence is of no known kind."""
+    """Return one of :data:`KINDS`, the words that a result may use, by its data and implementation. Raises
+    ResultError for an unknown kind of evidence."""
     if evidence not in EVIDENCE:
         raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Use one of {', '.join(EVIDENCE)}.")
     if evidence == "synthetic" or instrument == OURS:
@@ -134,7 +134,7 @@ def verdict(kind: str, outcome_found: str) -> str:
 
 
 def outcome_of(verdict: str) -> str:
-    """Return the outcome that a verdict's word states: one of :data:`OUTCOMES`."""
+    """Return the outcome stated by a verdict's word: one of :data:`OUTCOMES`."""
     stated = {word: outcome_word for words in _WORDS.values() for outcome_word, word in words.items()}
     stated[BY_READING] = INCONCLUSIVE
     return stated.get(verdict, verdict)
