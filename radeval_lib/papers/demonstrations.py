@@ -75,6 +75,23 @@ def search_clusters_released(silhouette: Mapping[int, float], sentences: int) ->
     return best
 
 
+def labels_by_string(text: str, entities: Sequence[tuple[int, int, str]], rule: Rule) -> list[str]:
+    """Return one label per word (``O`` outside entities) for entities given as (first word, last word,
+    label), words numbered from 0.
+
+    ``released`` labels every word that equals the string of some entity (RaLEs,
+    datasets/convert_radgraph_to_json.py); ``meant`` labels the words of the entities.
+    """
+    words = text.split(" ")
+    if rule == "released":
+        of_string = {" ".join(words[first : last + 1]): label for first, last, label in entities}
+        return [of_string.get(word, "O") for word in words]
+    labels = ["O"] * len(words)
+    for first, last, label in entities:
+        labels[first : last + 1] = [label] * (last + 1 - first)
+    return labels
+
+
 def title_pieces(header: str, rule: Rule) -> list[str]:
     """Return the procedure titles in a report's header: pieces that begin with CT and contain no digit.
 

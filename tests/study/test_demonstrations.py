@@ -49,3 +49,12 @@ def test_title_pieces() -> None:
     assert demo.title_pieces(header, "meant") == ["CT HEAD W/O CONTRAST", "CT CHEST W/CONTRAST"]
     assert demo.title_pieces(header, "released") == [header]
     assert demo.title_pieces("CT HEAD   CT 3D RECON", "released") == []  # one digit loses the whole header
+
+
+def test_labels_by_string() -> None:
+    # RaLEs 5cc18ce, convert_dict_to_small_dict: "pleural effusion" is no word, the second "left" no entity.
+    text, entities = "left pleural effusion , unchanged on left view", [(0, 0, "ANAT-DP"), (1, 2, "OBS-DP")]
+    meant = demo.labels_by_string(text, entities, "meant")
+    assert meant == ["ANAT-DP", "OBS-DP", "OBS-DP", "O", "O", "O", "O", "O"]
+    released = demo.labels_by_string(text, entities, "released")
+    assert released == ["ANAT-DP", "O", "O", "O", "O", "O", "ANAT-DP", "O"]
