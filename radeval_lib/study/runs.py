@@ -319,8 +319,7 @@ class Run:
 
     @property
     def results_dir(self) -> Path:
-        """The folder that results are written to; `radbook` moves its own into place when the run has
-        ended."""
+        """The folder that results are written to; `radbook` moves its own into place when the run ends."""
         stage = os.environ.get(STAGE)
         return Path(stage) if stage else self.output_dir / "results" / self.notebook
 

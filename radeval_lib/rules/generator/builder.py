@@ -54,7 +54,7 @@ class TextBuilder:
         self._sentences.append(Sentence(self._start, self.end, statements))
 
     def word(self, text: str) -> Span:
-        """Add plain text; returns its span."""
+        """Add plain text, and return its span."""
         start = self.end
         if start != self._start:
             if text[0] not in ",.":
@@ -68,7 +68,7 @@ class TextBuilder:
         return start, self.end
 
     def phrase(self, phrase: Phrase, label: str = "OBS-DP") -> tuple[int, int, int]:
-        """Add a compiled phrase; its undecided observations get ``label``.
+        """Add a compiled phrase; observations without a label get ``label``.
 
         Returns the start, and the ids of its observation head and anatomy head (-1: none).
         """
@@ -141,7 +141,7 @@ class Frame(NamedTuple):
 
 
 class Byte(IntEnum):
-    """Which byte of a statement's wording decides what, in the order of its bytes from the lowest."""
+    """The byte of a statement's wording that decides each choice, from the lowest byte up."""
 
     FRAME = 0
     NAME = 1
@@ -164,7 +164,7 @@ def byte(wording: int, which: int) -> int:
 
 
 def pick(options: Sequence[_T], wording: int, which: int) -> _T:
-    """Return the option that this byte of the wording selects."""
+    """Return the option selected by this byte of the wording."""
     return options[byte(wording, which) % len(options)]
 
 
@@ -213,7 +213,7 @@ def _frames(templates: dict[str, list[str]]) -> Table:
 
 
 class Words:
-    """What ``grammar.yml`` holds, ready for use."""
+    """The content of ``grammar.yml``, ready for use."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         raw = lexicon.grammar
@@ -256,7 +256,7 @@ class Words:
         needs: frozenset[str] = frozenset(),
         lacks: frozenset[str] = frozenset(),
     ) -> tuple[Frame, ...]:
-        """Frames of ``kind`` that have the slots ``needs`` and none of ``lacks``."""
+        """Return the frames of ``kind`` that have the slots ``needs`` and none of ``lacks``."""
         key = (kind, variant, needs, lacks)
         if key not in self._filtered:
             frames = (compile_frame(template) for template in self._raw[kind][variant])

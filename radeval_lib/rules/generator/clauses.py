@@ -25,7 +25,7 @@ LONGEST_SPAN = 8
 
 
 class Clause:
-    """What all clauses share: words, and the id of the observation (or structure) spoken of.
+    """What all clauses share: words, and the id of the observation or structure they are about.
 
     Slot ``x`` of a frame is filled by the method ``slot_x``.
     """
@@ -56,7 +56,7 @@ class Clause:
 
 
 class FindingClause(Clause):
-    """A finding; names, form of its place and so on are chosen from the wording on creation."""
+    """A finding; its name, form of place and so on are chosen from the wording on creation."""
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, finding: PlannedFinding) -> None:
         super().__init__(builder, style, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP")
@@ -208,7 +208,7 @@ class FindingClause(Clause):
         self.builder.relate(head, "modify", self.head)
 
     def slot_size(self) -> None:
-        """ " measuring 8 mm", unless said before the noun."""
+        """Write the size unless it is before the noun: " measuring 8 mm"."""
         if self.finding.size_mm and not self.size_inside and not self.concept.device:
             self.builder.word(pick(self.words.lists["measure"], self.wording, Byte.EXTRA))
             self._say_size()
@@ -236,12 +236,12 @@ class FindingClause(Clause):
         self.roles.append((indicator, landmark))
 
     def slot_loc(self) -> None:
-        """ " in the right lower lobe", unless said before the noun."""
+        """Write the place unless it is before the noun: " in the right lower lobe"."""
         if self.place is not None and not self.place_before:
             self._locate()
 
     def slot_tip(self) -> None:
-        """ " with the tip in the SVC", " terminating 4 cm above the carina"."""
+        """Write where the tip is: " with the tip in the SVC", " terminating 4 cm above the carina"."""
         if self.place is None:
             return
         if not self.concept.tip:
@@ -264,7 +264,7 @@ class FindingClause(Clause):
         self.builder.word(pick(self.words.lists["show"], self.wording, Byte.VERB)[number])
 
     def slot_change(self) -> None:
-        """ ", unchanged from prior", if the change follows the finding."""
+        """Write the change if it follows the finding: ", unchanged from prior"."""
         if self.finding.change and self.change_form == "post":
             self.builder.word(",")
             self._say_change("post" if self.state is None else "state")
@@ -284,7 +284,7 @@ class FindingClause(Clause):
         self.run(pick(self.words.again[self.finding.change], self.wording, Byte.CHANGE))
 
     def slot_cause(self) -> None:
-        """ ", suggestive of pneumonia"."""
+        """Write the suggested diagnosis: ", suggestive of pneumonia"."""
         if self.finding.suggests is None:
             return
         builder = self.builder
@@ -320,7 +320,7 @@ class FindingClause(Clause):
     # --- predicate ---
 
     def be_a_state(self, state: State) -> None:
-        """Say the finding as a predicate from now on."""
+        """State the finding as a predicate from now on."""
         self.state, self.plural = state, state.plural
 
     def slot_subject(self) -> None:
@@ -349,7 +349,7 @@ class FindingClause(Clause):
         builder.entity(start, builder.end, self.rate)
 
     def finish(self) -> None:
-        """Hand over the spatial relations, now that diagnosis and hedge are known."""
+        """Add the spatial relations, now that diagnosis and hedge are known."""
         for indicator, landmark in self.roles:
             self.builder.role(SpatialRelation(indicator, self.span, landmark, self.diagnosis, self.hedge))
 
@@ -395,7 +395,7 @@ class DenialClause(Clause):
         self.structure = bodies.pop() if len(bodies) == 1 else None
 
     def listed(self, conjunction: str) -> None:
-        """Write the denied names as a list; of three or more, half have a comma before the conjunction."""
+        """Write the denied names as a list; of three or more, half have a comma before "and" or "or"."""
         builder, last = self.builder, len(self.items) - 1
         comma = last > 1 and byte(self.wording, Byte.COMMA) & 1
         for index, item in enumerate(self.items):
@@ -410,7 +410,7 @@ class DenialClause(Clause):
                 builder.relate(head, "located_at", self.head)
 
     def slot_body(self) -> None:
-        """Write the structure that all of the denied findings belong to."""
+        """Write the structure to which all of the denied findings belong."""
         assert self.structure is not None
         start, _, self.head = self.builder.phrase(self.structure[0])
         self.builder.entity(start, self.builder.end, "Anatomy")
@@ -434,21 +434,21 @@ class DenialClause(Clause):
         return len(self.items) > 1 or self.items[0].plural
 
     def slot_fbe(self) -> None:
-        """ "is" or "are", as the first of the list asks."""
+        """Write "is" or "are", in agreement with the first of the list."""
         self._be(self.items[0].plural)
 
     def slot_nbe(self) -> None:
-        """ "is" or "are", in agreement with the last item of the list, which is next to it."""
+        """Write "is" or "are", in agreement with the last of the list, which is next to it."""
         self._be(self.items[-1].plural)
 
     def slot_lbe(self) -> None:
-        """ "is" or "are", as the whole list asks."""
+        """Write "is" or "are", in agreement with the whole list."""
         self._be(self._several)
 
     def slot_have_l(self) -> None:
-        """ "has" or "have", as the whole list asks."""
+        """Write "has" or "have", in agreement with the whole list."""
         self.builder.word("have" if self._several else "has")
 
     def slot_bbe(self) -> None:
-        """ "is" or "are", as the structure asks."""
+        """Write "is" or "are", in agreement with the structure."""
         self._be(self.structure is not None and self.structure[1])

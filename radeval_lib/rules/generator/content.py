@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chances:
-    """How often a style of report says what it can say: probabilities unless noted."""
+    """How often a style of report states each thing: probabilities unless noted."""
 
     counts: tuple[float, ...]  # shares of reports with 0, 1, 2 ... findings that are not devices
     rare: float  # factor on the weight of rare diseases
@@ -70,13 +70,12 @@ CHANCES: dict[Style, Chances] = {
 
 
 def choose(rng: Random, options: tuple[_T, ...]) -> _T:
-    """Return one of the options. Only ``rng.random`` is used: its sequence is the one that Python
-    guarantees."""
+    """Return one of the options. Only ``rng.random`` is used, because Python guarantees its sequence."""
     return options[int(rng.random() * len(options))]
 
 
 class Weighted(Generic[_T]):
-    """Options, each drawn as often as its weight says."""
+    """Options, each drawn in proportion to its weight."""
 
     __slots__ = ("options", "totals")
 
@@ -91,7 +90,7 @@ class Weighted(Generic[_T]):
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """What can be said in one kind of examination and style.
+    """All that can be stated in one kind of examination and style.
 
     Attributes
     ----------
@@ -136,8 +135,7 @@ def menu(exam: Exam, style: Style) -> Menu:
 
 
 def allowed_changes(concept: Concept) -> tuple[Change, ...]:
-    """Return the changes that make sense: catheters do not enlarge, and old or anatomical things stay the
-    same."""
+    """Return the plausible changes: catheters do not enlarge, and old or anatomical things stay the same."""
     if not concept.changes:
         return ()
     if concept.device:
@@ -146,7 +144,7 @@ def allowed_changes(concept: Concept) -> tuple[Change, ...]:
 
 
 def sides(lexicon: Lexicon, concept: Concept, site: str | None) -> tuple[Side, ...]:
-    """Return the sides that a finding at ``place`` may have."""
+    """Return the possible sides of a finding at ``place``."""
     if site is not None:
         return tuple(side for side in lexicon.places[site].nouns if side)  # type: ignore[misc]
     return ("left", "right", "bilateral") if concept.sided else ()
@@ -169,8 +167,8 @@ def draw_finding(
     prior: bool,
     blocked: frozenset[str],
 ) -> PlannedFinding:
-    """Return a finding with attributes drawn for ``concept``: place, side, severity, number, size, looks,
-    certainty, change and suggested diagnosis, in this order, so that equal draws give equal findings.
+    """Return a finding of ``concept`` with drawn attributes: place, side, severity, number, size, looks,
+    certainty, change and suggested diagnosis. The order is fixed, so equal draws give equal findings.
 
     Parameters
     ----------
@@ -331,7 +329,7 @@ def _reading_order(rng: Random, card: Menu, chances: Chances) -> list[int]:
 
 
 def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int) -> Plan:
-    """Return a plan with at least ``least`` findings (if the examination has as many).
+    """Return a plan with at least ``least`` findings, if the examination has as many.
 
     Within an organ system findings come before normal statements and denials, each with some chance of
     another order; remarks come first.
@@ -384,7 +382,7 @@ def _number(rng: Random, contents: list[Meaning], lexicon: Lexicon, style: Style
 
 
 def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
-    """Return whether ``content`` can end the sentence that says ``before``, both being of the same organ
+    """Return whether ``content`` can end the sentence with ``before``; both must be of the same organ
     system."""
     if isinstance(content, Denial) and isinstance(before, Normal):
         entry = lexicon.normals[before.key]

@@ -25,7 +25,7 @@ SIZE_RATIO = 1.5
 
 @dataclass(frozen=True, slots=True)
 class GoldError:
-    """One error of a candidate: category, significance, finding, and what reference and candidate say of
+    """One error of a candidate: its category, significance and finding, and both reports' statements of
     it."""
 
     category: str
@@ -89,7 +89,7 @@ def _differ(first: object, other: object) -> bool:
 
 
 def location_significant(lexicon: Lexicon, before: PlannedFinding, after: PlannedFinding) -> bool:
-    """Another side, or another place that is not next to it."""
+    """Return whether the side differs, or the place differs and is not next to the other."""
     if _differ(before.side, after.side):
         return True
     if before.place is None or after.place is None or before.place == after.place:
@@ -99,7 +99,7 @@ def location_significant(lexicon: Lexicon, before: PlannedFinding, after: Planne
 
 
 def degree_significant(before: PlannedFinding, after: PlannedFinding) -> bool:
-    """Return two or more steps of severity, or a size wrong by a factor of :data:`SIZE_RATIO`."""
+    """Return whether severity differs by two steps or more, or size by a factor of :data:`SIZE_RATIO`."""
     if before.severity is not None and after.severity is not None:
         return abs(before.severity - after.severity) >= 2
     if before.size_mm and after.size_mm:
@@ -111,7 +111,7 @@ def degree_significant(before: PlannedFinding, after: PlannedFinding) -> bool:
 def finding_errors(
     lexicon: Lexicon, before: PlannedFinding | None, after: PlannedFinding | None
 ) -> list[GoldError]:
-    """Return the errors on one finding, given what reference and candidate state of it.
+    """Return the errors on one finding, given what reference and candidate state about it.
 
     An error on a minor finding (see the lexicon) is never significant. A wrong comparison counts twice: the
     candidate mentions one that the reference has not, and omits the one that it has. Certainty is no
@@ -163,7 +163,7 @@ def _degree(lexicon: Lexicon, finding: PlannedFinding) -> str:
 
 
 def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDifference:
-    """Return every error of ``candidate`` against ``reference``, by meaning; wording and order do not matter.
+    """Return every error of ``candidate`` against ``reference``, by meaning. Wording and order are ignored.
 
     Findings are matched by concept. What one of the two leaves open (a place, a severity) is not an error.
     """
@@ -189,7 +189,7 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
 
 
 def green_answer(reference: SyntheticReport, candidate: SyntheticReport, comparison: ReportDifference) -> str:
-    """Return the analysis of a pair, from its exact differences."""
+    """Return the analysis of a pair, written from its exact differences."""
     says: dict[tuple[bool, str], list[str]] = {}
     for error in comparison.errors:
         words = _error(error, reference, candidate)

@@ -46,7 +46,7 @@ Pair = tuple[str, str]
 
 
 def seeded(*keys: int | str) -> Random:
-    """Return a random generator that depends on the keys alone, the same on every platform and run."""
+    """Return a random generator that depends only on the keys, and is the same on every platform and run."""
     digest = blake2b(":".join(map(str, keys)).encode(), digest_size=16).digest()
     return Random(int.from_bytes(digest, "big"))
 
@@ -60,7 +60,7 @@ def generate(
     start: int = 0,
     min_findings: int = 0,
 ) -> Iterator[SyntheticReport]:
-    """Yield reports number ``start`` to ``start + n - 1`` of the stream that ``seed`` defines.
+    """Yield reports number ``start`` to ``start + n - 1`` of the stream defined by ``seed``.
 
     Report i depends on ``seed``, i and the keyword arguments only, so any part of the stream can be made
     alone and the same call gives the same bytes on every run. Memory use does not grow with ``n``.
@@ -93,7 +93,7 @@ def report_at(
     min_findings: int = 0,
     prior: bool | None = None,
 ) -> SyntheticReport:
-    """Report number ``index`` of the stream, as :func:`generate` has it; ``prior`` says whether there was an
+    """Return report number ``index`` of :func:`generate`'s stream. ``prior`` says whether there was an
     earlier study (None: by chance)."""
     rng, protocols_by_key = seeded(seed, index), load_lexicon().protocols
     chosen = tuple(protocols_by_key) if modality_anatomy is None else modality_anatomy
@@ -146,7 +146,7 @@ def report_at(
 
 
 def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None) -> SyntheticReport:
-    """Return the report with another plan, style or both: text, impression and gold follow from them."""
+    """Return the report with another plan, style or both; text, impression and gold follow."""
     lexicon = load_lexicon()
     protocol = lexicon.protocols[report.modality, report.anatomy]
     style = style or report.style
@@ -179,7 +179,7 @@ def _say_indication(rng: Random, procedure: Procedure, style: Style, sex: str, a
 
 
 def exam_of(report: SyntheticReport) -> Exam:
-    """Return the examination that a report is of."""
+    """Return a report's examination."""
     parts = load_lexicon().procedures[report.procedure].parts
     return Exam(report.modality, report.anatomy, report.sex, parts)
 
@@ -193,7 +193,7 @@ CONCLUSION, ADVICE = -1, -2
 
 
 def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> Plan:
-    """Return major findings first, at most four; then what there is not, or a recommendation.
+    """Return major findings first, at most four; then the denials, or a recommendation.
 
     A finding keeps what it is and where, its severity, change and diagnosis; size and appearance stay in the
     findings. Without a major finding, the region's conclusion says so.
@@ -231,7 +231,7 @@ _RANK = {None: 0, 0: 1, -1: 2, 1: 3}
 
 
 def chexpert_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int | None]:
-    """1 positive, 0 negative, -1 uncertain, None not mentioned; a stronger mention wins (1, then -1, then 0).
+    """Return 1 positive, 0 negative, -1 uncertain or None not mentioned; 1 beats -1, and -1 beats 0.
 
     A suggested diagnosis counts as uncertain. "No Finding" is 1 when, in an examination of the chest, no
     other observation except Support Devices is positive or uncertain (the labeller's own rule, Irvin et al.
@@ -272,7 +272,7 @@ _TRIES = 25  # wordings or orders that are drawn before a report counts as havin
 
 @dataclass(frozen=True, slots=True)
 class RewrittenReport:
-    """A report, one that says the same, and one that says the opposite."""
+    """A report, one with the same meaning, and one with the opposite meaning."""
 
     original: SyntheticReport
     synonymous: SyntheticReport
@@ -280,7 +280,7 @@ class RewrittenReport:
 
 
 def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 0) -> SyntheticReport:
-    """Return a report that means the same and reads differently.
+    """Return a report with the same meaning in other words.
 
     "synonym" rewords every statement, "order" puts the sentences in another order, "style" says the same
     in the other style.
@@ -319,7 +319,7 @@ def _reordered(report: SyntheticReport, rng: Random) -> SyntheticReport:
 
 
 def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
-    """Return the report with every statement negated: what is there is denied, what is denied is there.
+    """Return the report with every statement negated: findings become denials, and denials findings.
 
     Normal statements are negated ("the lungs are not clear"); remarks stay. Statements are no longer joined
     into one sentence. A denied finding loses its side, place, severity, size, change, hedging and suggestion,

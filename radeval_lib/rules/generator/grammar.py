@@ -42,7 +42,7 @@ _WHERE, _CAUSE = frozenset(["where"]), frozenset(["cause"])
 
 
 def realize(plan: Plan, style: Style, section: Section = "findings") -> AnnotatedText:
-    """Return the text that says ``plan``, with its annotations; same plan and style, same bytes.
+    """Return the text of ``plan`` with its annotations. The same plan and style give the same bytes.
 
     There is no sentence that the first statement could be joined to: it opens one. The impression words
     findings in frames of its own.

@@ -38,8 +38,7 @@ class SyntheticPair:
 
 
 def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-    """Return cosine of the token counts of every reference with every candidate, shape (references,
-    candidates).
+    """Return the cosine of every reference's and candidate's token counts, shape (references, candidates).
 
     Stands in for GREEN's BERTScore if no encoder is available.
     """
@@ -106,8 +105,7 @@ def _paired(
 
 
 def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """Return the report with one statement or more left out and the others drawn in random order, each a
-    sentence.
+    """Return the report without one or more statements, and the others in random order, each a sentence.
 
     Of a report with one statement nothing is left out. By chance, and where one statement is left, the drawn
     order is the old one: in about a fifth of chest radiographs.
@@ -124,7 +122,7 @@ def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
 
 
 def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """Return a simulation of what a trained report generator might write about the same image.
+    """Return a simulation of a trained report generator's text for the same image.
 
     It leaves out findings and details of them, always their appearance; it gets a place wrong in a tenth of
     the cases; it invents findings; and it rewords everything.

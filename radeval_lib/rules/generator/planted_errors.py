@@ -202,7 +202,7 @@ def error_pairs(
     modality_anatomy: Pair | Sequence[Pair] | None = None,
     start: int = 0,
 ) -> Iterator[ErrorPair]:
-    """Yield a stream of pairs, each with exactly the ``errors`` asked for.
+    """Yield a stream of pairs, each with exactly the requested ``errors``.
 
     None asks for a random mix of 0 to 6 errors, fewer where hardly any report would allow the mix. Pair i
     depends on ``seed``, i and the arguments only. References are drawn until one allows the errors.
@@ -233,8 +233,8 @@ def error_pairs(
 
 
 def random_kinds(rng: Random, number: int | None = None) -> list[ErrorKind]:
-    """So many errors (default: 0 to 6, few more often than many), of categories and significance by
-    :data:`CATEGORY_SHARES` and :data:`SIGNIFICANT_SHARE`."""
+    """Return that many kinds of errors (default: 0 to 6, few more often than many), with categories and
+    significance drawn by :data:`CATEGORY_SHARES` and :data:`SIGNIFICANT_SHARE`."""
     number = int(7 * rng.random() ** 1.3) if number is None else number
     letters, shares = list(CATEGORY_SHARES), list(CATEGORY_SHARES.values())
     return [(rng.choices(letters, shares)[0], rng.random() < SIGNIFICANT_SHARE) for _ in range(number)]
@@ -281,7 +281,7 @@ def _regraded(
 def changed(
     rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding, category: str, significant: bool
 ) -> PlannedFinding | None:
-    """Return the finding with an error of the category from c to f, or None if it allows none."""
+    """Return the finding with an error of the category, from c to f; None if it allows none."""
     concept = lexicon.concepts[finding.concept]
     if category == "f":  # the finding without its comparison
         matters = concept.major and finding.change != "unchanged"
@@ -302,7 +302,7 @@ def changed(
 
 
 def without(plan: Plan, uid: int) -> Plan:
-    """Return the plan without a statement; one that was joined to it becomes a sentence of its own."""
+    """Return the plan without a statement; one joined to it becomes a sentence of its own."""
     at = [statement.uid for statement in plan].index(uid)
     rest = plan[at + 1 :]
     if rest and rest[0].joined and not plan[at].joined:
@@ -361,7 +361,7 @@ def _system(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
 def false_finding(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, plan: Plan, significant: bool
 ) -> Plan | None:
-    """Return the plan with a finding that the reference has not."""
+    """Return the plan with a finding that the reference does not have."""
     exam = exam_of(report)
     present = stated(plan).keys() | stated(report.plan).keys()
     suggested = {f.suggests for _, f in stated(plan).values() if f.suggests}

@@ -34,7 +34,7 @@ class SyntheticError(RadevalError):
 
 @dataclass(frozen=True, slots=True)
 class PlannedFinding:
-    """One thing that the report says is, or may be, there.
+    """One thing that the report states as present or possible.
 
     ``severity`` is a step (0 is the mildest) of the concept's own scale, ``size_mm`` one or two diameters in
     millimetres (for a device: the distance of its tip from ``place``), ``looks`` descriptors such as
@@ -56,14 +56,14 @@ class PlannedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """The report says that none of these concepts is there."""
+    """The report's statement that none of these concepts is present."""
 
     concepts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Normal:
-    """A statement of normality (``opposite`` turns it round: "not clear"), by its key in the lexicon."""
+    """A statement of normality, by its key in the lexicon; ``opposite`` reverses it ("not clear")."""
 
     key: str
     opposite: bool = False
@@ -81,7 +81,7 @@ Meaning = PlannedFinding | Denial | Normal | Remark
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A meaning, its identity within the report, and what decides its wording.
+    """A meaning, its identity within the report, and the number that decides its wording.
 
     ``wording`` is a 96-bit integer whose bytes pick frame, synonyms and so on; it carries no meaning.
     ``joined`` asks to say this in one sentence with the statement before it.
@@ -110,7 +110,7 @@ class RateEntity:
 
 @dataclass(frozen=True, slots=True)
 class RadGraphEntity:
-    """A RadGraph entity; ``relations`` are (type, id of the target), ids being 1-based positions as text."""
+    """A RadGraph entity. ``relations`` are (type, id of the target); ids are 1-based positions as text."""
 
     start: int
     end: int
@@ -192,7 +192,7 @@ class SyntheticReport:
 
 
 def graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[int, int, str]]]:
-    """Return RadGraph entities as (first token, token behind the last, label), relations as (head, tail,
+    """Return RadGraph entities as (first token, token after the last, label), relations as (head, tail,
     type)."""
     entities = [(unit.start_ix, unit.end_ix + 1, unit.label) for unit in text.radgraph]
     links = [(head, link) for head, unit in enumerate(text.radgraph) for link in unit.relations]
@@ -200,7 +200,7 @@ def graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[i
 
 
 def token_places(text: str) -> tuple[tuple[str, ...], list[int]]:
-    """Return tokens, and for each character position the token that holds it or the next one."""
+    """Return tokens and, for each character position, its token or the next one."""
     tokens, places, at = tokenize(text), [], 0
     for number, token in enumerate(tokens):
         end = text.index(token, at) + len(token)

@@ -19,8 +19,8 @@ _GOOD_POSITION = "good_position"  # of a device; does not say where that is
 
 
 def relation(item: Item, other: Item) -> str | None:
-    """Return how two findings are related, as one of :data:`SAME`, :data:`MEANT`, :data:`KIND` and
-    :data:`KIN`; None if they are not."""
+    """Return how two findings are related: :data:`SAME`, :data:`MEANT`, :data:`KIND` or :data:`KIN`; None if
+    not at all."""
     if item.observation == other.observation or _namesakes(item, other):
         return SAME
     mine, theirs = item.means | {item.observation}, other.means | {other.observation}
@@ -47,12 +47,12 @@ def _namesakes(first: Item, other: Item) -> bool:
 
 
 def sides_conflict(item: Item, other: Item) -> bool:
-    """Return whether both name a side and not the same."""
+    """Return whether both name a side and the sides differ."""
     return item.side is not None and other.side is not None and item.side != other.side
 
 
 def near(first: Item, other: Item) -> bool | None:
-    """Return whether the places overlap or lie next to each other; None if one of the two names none."""
+    """Return whether the places overlap or are next to each other; None if either names none."""
     if not first.places or not other.places:
         return None
     words_known = vocabulary()
@@ -69,7 +69,7 @@ def near(first: Item, other: Item) -> bool | None:
 
 
 def strays(item: Item, other: Item) -> bool:
-    """Return whether one names a vertebra or rib that is far from all that the other names."""
+    """Return whether one names a vertebra or rib that is far from all those of the other."""
     numbered = vocabulary().beside
     return any(
         site in numbered and not ({site} | _beside([site])) & theirs
@@ -98,7 +98,7 @@ _BASE = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0}
 
 
 class Link(NamedTuple):
-    """A finding of the reference, the one of the candidate that is about it, and how they are related."""
+    """A finding of the reference, the candidate's finding about the same thing, and how they are related."""
 
     reference: Item
     candidate: Item
@@ -169,7 +169,7 @@ def in_parts(mine: Said, theirs: Said) -> Said:
 
 
 def by_side(mine: Said, theirs: Said) -> Said:
-    """Return a report with its bilateral findings stated for each side if the other report states them so."""
+    """Return a report with its bilateral findings stated for each side if the other report does so."""
     stated = []
     for item in mine.stated:
         sides = {
@@ -183,7 +183,7 @@ def by_side(mine: Said, theirs: Said) -> Said:
 
 
 def covered(item: Item, mine: Said, other: Said) -> tuple[Item, str] | None:
-    """Return the first finding of ``other`` that says what ``item`` of ``mine`` says, and how the two are
+    """Return the first finding in ``other`` that states what ``item`` of ``mine`` states, and how the two are
     related.
 
     It has a finer or coarser name, or is a sign of the same diagnosis, at a place that fits; or it is the

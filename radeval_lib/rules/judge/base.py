@@ -37,7 +37,7 @@ class Judge(Protocol):
 
 
 def handed(answers: list[str], keep: Keep | None) -> list[str]:
-    """Return the answers, after passing them to ``keep`` by position."""
+    """Return the answers after passing them to ``keep`` by position."""
     if keep is not None:
         keep(dict(enumerate(answers)))
     return answers

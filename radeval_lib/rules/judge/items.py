@@ -65,7 +65,7 @@ class Said:
     normal: dict[str, Span] = field(default_factory=dict)
 
     def rules_out(self, observation: str) -> Span | None:
-        """Return where the report denies the observation or calls its structure normal, if it does."""
+        """Return where the report denies the observation or calls its structure normal, if anywhere."""
         normals = load_lexicon().normals
         kept = (
             span

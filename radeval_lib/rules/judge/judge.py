@@ -64,7 +64,7 @@ class JudgedError:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What the judge found: errors, what both reports state alike, and differences that no category names.
+    """The judge's result: errors, statements shared by both reports, and differences outside all categories.
 
     ``slight`` weighs the latter: a near relative instead of the finding, or another degree of certainty.
     """
@@ -87,7 +87,7 @@ class Judgement:
 
     @property
     def weighted_errors(self) -> float:
-        """The sum of what the errors count for; 0 if there is none."""
+        """The sum of the errors' weights; 0 if there are none."""
         return sum(error.weight for error in self.errors) + self.slight
 
     def analysis(self) -> str:
@@ -111,7 +111,7 @@ class Judgement:
 
 
 class RulesJudge:
-    """The rule-based judge; deterministic, needs no model."""
+    """The rule-based judge, which is deterministic and needs no model."""
 
     signature = "rules"
 
@@ -296,8 +296,8 @@ class _Weigher:
         return errors
 
     def diagnoses(self, link: Link, ours: Said, theirs: Said) -> list[JudgedError]:
-        """Return errors about what one report reads a finding as, and the other denies: "likely
-        pneumonia"."""
+        """Return errors about diagnoses that one report suggests ("likely pneumonia") and the other
+        denies."""
         missing = [
             self.missing(replace(link.reference, observation=key, means=frozenset()), theirs.denied[key])
             for key in sorted(link.reference.means & theirs.denied.keys() - ours.denied.keys())
@@ -308,7 +308,7 @@ class _Weigher:
         ]
 
     def slight(self, link: Link) -> float:
-        """Return the weight of the differences that belong to none of the six categories."""
+        """Return the weight of the differences outside the six categories."""
         ours, other = link.reference, link.candidate
         weight = max(self._weight(ours), self._weight(other))
         unlike = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
@@ -380,7 +380,7 @@ def name(observation: str) -> str:
 
 
 def where(places: Iterable[str], side: str | None) -> str:
-    """Return a place in words; empty if none is said."""
+    """Return a place in words; empty if none is stated."""
     places_known, named = load_lexicon().places, []
     for key in sorted(places):
         nouns = places_known[key].nouns if key in places_known else None
@@ -396,7 +396,7 @@ def where(places: Iterable[str], side: str | None) -> str:
 
 
 def degree(item: Item) -> str:
-    """Return severity or size in words; empty if neither is said."""
+    """Return severity or size in words; empty if neither is stated."""
     if item.volume_ml:
         return f"{item.volume_ml:g} ml"
     if item.size_mm:
@@ -411,7 +411,7 @@ def degree(item: Item) -> str:
 
 
 def describe(item: Item) -> str:
-    """Return a finding in words, as "moderate pleural effusion (right)"."""
+    """Return a finding in words, such as "moderate pleural effusion (right)"."""
     parts = ["possible" if item.uncertain else "", degree(item), name(item.observation)]
     text = " ".join(part for part in parts if part)
     site = where(item.places, item.side)

@@ -41,7 +41,7 @@ _SIGNS = re.compile(r"[{}*<>()\[\]~|@&]")  # that must not be left when markup i
 
 @lru_cache(maxsize=65536)
 def tokenize(text: str) -> tuple[str, ...]:
-    """Return RadGraph's tokens: split at white space, each of ``/ , : . ! ? ( )`` being a token of its own.
+    """Return RadGraph's tokens, split at white space; each of ``/ , : . ! ? ( )`` is a token of its own.
 
     Hyphens and semicolons do not split and decimals do ("2.5" gives 2 . 5), as in the pre-tokenisation of the
     released RadGraph model.
@@ -148,7 +148,7 @@ _STATES = {1: ("Non-Abnormality", "OBS-DP"), 2: ("Abnormality", "OBS-DP"), 3: ("
 
 
 def parse_sentence(markup: str) -> Phrase:
-    """Compile a sentence, which has no final period; the first letter is made a capital.
+    """Compile a sentence without a final period; its first letter is capitalized.
 
     One pass over the groups: ``places`` are the anatomy heads since the last state, ``waiting`` the states
     that found none before them, and ``fresh`` says that a state has just ended the list of places.
@@ -221,7 +221,7 @@ MODALITIES = ("CT", "CTA", "Fluoroscopy", "Mammography", "MRA", "MRI", "MRV", "U
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """What kind of examination, of whom.
+    """The kind of examination, and of whom.
 
     ``modality`` is one of :data:`MODALITIES`, ``sex`` one of :data:`SEXES`, ``anatomy`` in capitals;
     ``parts`` are the parts of the region that it shows (none: all).
@@ -244,8 +244,8 @@ class Scope:
 
     @classmethod
     def of(cls, tags: Iterable[str]) -> Scope:
-        """Sort tags: modalities, "female" and "male", anatomies (in capitals); any other is taken for a part
-        of a region."""
+        """Return the scope of tags: modalities, "female" and "male", and anatomies (in capitals). Any other
+        tag is taken for a part of a region."""
         tags = frozenset(tags)
         modalities, sexes = tags & set(MODALITIES), tags & set(SEXES)
         anatomies = frozenset(tag for tag in tags - modalities if tag.isupper())
@@ -312,7 +312,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """A finding said as a predicate, "the heart is enlarged"; for findings at ``place`` only, where given."""
+    """A finding stated as a predicate, "the heart is enlarged"; only for findings at ``place``, if given."""
 
     place: str | None
     subjects: Mapping[str | None, Phrase]
@@ -322,7 +322,7 @@ class State:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Concept:
-    """What can be found; ``lexicon/README.md`` describes the keys of its file.
+    """A possible finding; ``lexicon/README.md`` describes its file's keys.
 
     Attributes
     ----------
@@ -538,6 +538,6 @@ class Lexicon:
         return concept.scope.admits(exam) and (not concept.places or bool(self.places_of(concept, exam)))
 
     def conflicts(self, concept: str) -> frozenset[str]:
-        """Return concepts whose denial contradicts the presence of ``concept``, itself included; KeyError if
-        there is no such concept."""
+        """Return the concepts with denials that contradict ``concept``, including itself; KeyError if there
+        is no such concept."""
         return self.concepts[concept].clash | {concept}

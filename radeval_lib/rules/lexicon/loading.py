@@ -284,8 +284,8 @@ _IRREGULAR = {"focus": "foci", "thrombus": "thrombi", "diverticulum": "diverticu
 
 
 def plural(word: str) -> str:
-    """Return English plural of a noun of the lexicon in the singular ("mass" -> "masses", "metastasis" ->
-    "metastases"); a word in the plural gets another ending."""
+    """Return the English plural of a singular noun of the lexicon ("mass" -> "masses", "metastasis" ->
+    "metastases"). A plural word gets another ending."""
     stem, _, last = word.rpartition(" ")
     lead = stem + " " if stem else ""
     if last in _IRREGULAR:
@@ -301,8 +301,8 @@ def plural(word: str) -> str:
 
 
 def plural_markup(markup: str) -> str:
-    """Return the markup with its head in the plural: the starred word, else the last one outside braces; the
-    markup has a word."""
+    """Return the markup with its head in the plural: the starred word, or else the last one outside braces.
+    The markup needs a word."""
     words, inside, at = markup.split(), False, -1
     for index, word in enumerate(words):
         inside = inside or word.startswith("{")

@@ -21,7 +21,7 @@ _MAJOR = ("urgent", "actionable")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known of the patient beside the reports, if it is.
+    """What is known about the patient beyond the reports, if anything.
 
     ``age`` is in years, from 0 to 130, ``indication`` why the examination was asked for; other values raise
     :class:`RadevalError`.
@@ -48,7 +48,7 @@ class Context:
 
 
 class Significance(NamedTuple):
-    """Class and weight of a finding, why, and whether an error on it can be significant in GREEN's sense."""
+    """A finding's class and weight, the reason, and whether an error on it can be significant for GREEN."""
 
     name: str
     weight: float
@@ -62,13 +62,13 @@ def _table() -> Mapping[str, Any]:
 
 
 def factor(name: str) -> float:
-    """Return the weight of an error of this kind, as a share of the finding's weight."""
+    """Return the weight of an error of this kind as a share of the finding's weight."""
     return float(_table()["factors"][name])
 
 
 @lru_cache(maxsize=4096)
 def significance(observation: str, context: Context | None = None) -> Significance:
-    """Return the significance of an observation, for a patient of whom the context is known.
+    """Return the significance of an observation, given the patient's context if known.
 
     GREEN knows two grades of an error. Here, as in the generator's lexicon, an error on a minor finding is
     never significant; an observation that the lexicon lacks is major if its class is urgent or actionable.

@@ -307,7 +307,8 @@ def nearest(
     *,
     loose: bool = False,
 ) -> Mention | None:
-    """Return the mention that a modifier belongs to; standing there costs ``behind`` or ``before`` it.
+    """Return the mention to which a modifier belongs; being after or before it costs ``behind`` or
+    ``before``.
 
     A ``loose`` one that is alone in its clause belongs to the clause before.
     """
@@ -368,7 +369,7 @@ _NOT_LISTING = BE | {"with", "without", "no", "but", "which", "or", "than", "the
 
 
 def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach each change to the mention that is nearest to it, and to those listed with it, in place.
+    """Attach each change, in place, to the nearest mention and to those listed with it.
 
     What says how something was before is left out; words that were attached, or that are part of a finding,
     are marked as used.
@@ -723,7 +724,8 @@ def _near_stable(
 
 
 def stacked_states(sentence: MarkedSentence) -> list[Mention]:
-    """Return states before a name that holds their structure: "calcified tortuous aorta" is calcified too."""
+    """Return states before a name that contains their structure: "calcified tortuous aorta" is calcified
+    too."""
     stacked = []
     for name in sentence.named:
         if name.value[0].key == IGNORED:

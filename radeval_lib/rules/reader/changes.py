@@ -75,7 +75,7 @@ SEEN = word_set(
 
 
 def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[PhraseMatch[str]]:
-    """Yield what denies a change and no finding: "no worsening of", "has not cleared", "almost resolved".
+    """Yield denials of a change, not of a finding: "no worsening of", "has not cleared", "almost resolved".
 
     ``named`` marks the words of names: "no enlargement of the heart" denies a finding.
     """
@@ -213,7 +213,7 @@ def _not_quite(words: Sequence[Token], at: int) -> int:
 
 
 def comparative(words: Sequence[Token], at: int) -> int:
-    """Return the word behind a comparative, or 0."""
+    """Return the word after a comparative, or 0."""
     if at >= len(words):
         return 0
     if words[at].word in (">", "<"):
@@ -251,7 +251,7 @@ _ENDS_OF_THEN = word_set(", ) ; now currently today but and is are has have")
 
 
 def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, ...]]]) -> list[bool]:
-    """By word, whether it says how something was: "previously 8 mm", "(prior 3 cm)", "from 6 mm to 11 mm"."""
+    """Return for each word whether it describes an earlier state: "previously 8 mm", "from 6 mm to 11 mm"."""
     marked = [False] * len(words)
     dated = [(size.first, end) for size in sizes if (end := _end_of_date(words, size.end))]
     if len(sizes) > 1:  # if all are dated, the last one is how it is now

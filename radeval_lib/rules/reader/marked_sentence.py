@@ -70,7 +70,7 @@ class MarkedSentence:
     """
 
     def __init__(self, statement: str, vocabulary: Vocabulary, side: str = "") -> None:
-        """Mark a statement; ``side`` is the one that the statements before it spoke of last."""
+        """Mark a statement; ``side`` is the last side in the statements before it."""
         self.known = vocabulary
         self.words = tokens(statement)
         for at, token in enumerate(self.words):
@@ -237,7 +237,7 @@ class MarkedSentence:
         return {word.word for word in self.words[first:end]}
 
     def mention(self, first: int, end: int, senses: list[Sense]) -> Mention:
-        """Return a finding named by these words, as far as it is denied or doubted there."""
+        """Return the finding named by these words, with any denial or doubt there."""
         presence: Presence = "present"
         if self.scope.denied[first]:
             presence = "absent"
@@ -256,5 +256,5 @@ class MarkedSentence:
         )
 
     def now(self, matches: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
-        """Return the phrases that are not about how something was before."""
+        """Return the phrases that are not about an earlier state."""
         return [match for match in matches if not self.past[match.first]]

@@ -35,7 +35,7 @@ def observations() -> tuple[str, ...]:
 
 
 def codes() -> tuple[str, ...]:
-    """Return Open-i's codes that :func:`coded` reads, by the names of the ``openi_labels`` data set."""
+    """Return the Open-i codes that :func:`coded` reads, named as in the ``openi_labels`` data set."""
     return tuple(_tables()["codes"])
 
 
@@ -70,8 +70,7 @@ def label(text: str) -> dict[str, int | None]:
 
 
 def coded(text: str) -> frozenset[str]:
-    """Return the codes of a report: what is positive, probable or one of two, but not what is merely
-    possible."""
+    """Return the codes of a report: anything positive, probable or one of two, but not merely possible."""
     return frozenset(
         name
         for finding in read(text).findings
@@ -81,5 +80,5 @@ def coded(text: str) -> frozenset[str]:
 
 
 def positive(labels: Mapping[str, int | None]) -> frozenset[str]:
-    """Return the observations that count as present: positive and uncertain ones, as F1-CheXbert counts."""
+    """Return the observations counted as present: positive and uncertain ones, as in F1-CheXbert."""
     return frozenset(name for name, value in labels.items() if value in (POSITIVE, UNCERTAIN))

@@ -16,12 +16,12 @@ V = TypeVar("V")
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text that are parted by blanks or line ends."""
+    """Return the words of a text, separated by blanks or line ends."""
     return frozenset(text.split())
 
 
 class PhraseMatch(NamedTuple, Generic[V]):
-    """A phrase found: its first word, the word behind its last one, and its meaning."""
+    """A phrase in a text: its first word, the word after its last one, and its meaning."""
 
     first: int
     end: int
@@ -29,7 +29,7 @@ class PhraseMatch(NamedTuple, Generic[V]):
 
 
 class Phrases(Generic[V]):
-    """A set of phrases with a value each; a phrase added twice keeps the value that it had first."""
+    """A set of phrases with a value each; a phrase added twice keeps its first value."""
 
     def __init__(self, entries: Iterable[tuple[str, V]] = ()) -> None:
         self._known: dict[tuple[str, ...], V] = {}
@@ -38,7 +38,7 @@ class Phrases(Generic[V]):
             self.add(text, value)
 
     def add(self, text: str, value: V) -> V:
-        """Add a phrase as the reader would see it in a text; returns the value that it now has.
+        """Add a phrase in the reader's form, and return its value.
 
         Raises :class:`ValueError` if the text has no word.
         """
@@ -58,12 +58,11 @@ class Phrases(Generic[V]):
         return list(self._known)
 
     def get(self, words: Iterable[str]) -> V | None:
-        """Return the value of a phrase given by its words, or None."""
+        """Return the value of a phrase given as words, or None."""
         return self._known.get(tuple(words))
 
     def find(self, words: Sequence[str], taken: Sequence[bool] | None = None) -> list[PhraseMatch[V]]:
-        """Return the phrases of a sentence from left to right, none overlapping another or a word that is
-        taken.
+        """Return the phrases of a sentence from left to right, without overlaps or words that are taken.
 
         Of several phrases that begin at a word the longest counts.
         """
@@ -165,7 +164,7 @@ _METASTASES = re.compile(r"m[01x][a-c]?")
 
 
 def grades(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
-    """Yield grades behind their names, Roman numerals as digits; of a tumor's the parts in one."""
+    """Yield grades after their names, with Roman numerals as digits; a tumor's has its parts in one."""
     for at, token in enumerate(words):
         if token.word.isalpha() and token.word not in _GRADED:
             continue
@@ -219,8 +218,8 @@ class Spelling:
         self._known: dict[str, str | None] = {}
 
     def meant(self, word: str) -> str | None:
-        """Return the word that is meant, one letter added, left out, changed or swapped with the next; None
-        if the word is right, too short, or if there is no such word or more than one."""
+        """Return the intended word, which differs by one letter added, left out, changed or swapped with the
+        next. None if the word is right or too short, or if there is no such word or more than one."""
         if len(word) < SHORTEST or word in self._words or not word.isalpha():
             return None
         if word not in self._known:

@@ -22,7 +22,7 @@ _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
 
 def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
-    """Return the places of a sentence; of "the right upper and lower lobes" both have side and noun."""
+    """Return the places of a sentence; in "the right upper and lower lobes", both have side and noun."""
     spots = vocabulary.spots.find([word.word for word in words])
     spots = [_with_other_side(spot, words) for spot in spots]
     for at in range(len(words) - 3):
@@ -47,7 +47,7 @@ def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[l
 
 
 def both_sides(spot: Spot) -> Spot:
-    """Return a place of one side as that of both; one without a side as it is."""
+    """Return a one-sided place as bilateral; a place without a side is unchanged."""
     one_sided = spot.location.side in ("left", "right")
     return spot._replace(location=replace(spot.location, side="bilateral")) if one_sided else spot
 
@@ -74,8 +74,8 @@ _BEING = word_set("is being side one slightly much somewhat mildly appearing app
 
 
 def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
-    """Yield both sides compared: "larger on the right", "left > right", "right more than left", "the right
-    being larger"; of a shift from one side to the other it is the other."""
+    """Yield comparisons of both sides: "larger on the right", "left > right", "right more than left", "the
+    right being larger". For a shift from one side to the other, the other counts."""
     at, shift = 0, any(word.word in _SHIFTS for word in words)
     while at < len(words):
         end, side = 0, "bilateral"
@@ -91,8 +91,7 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
 
 
 def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | None:
-    """Return the side that a comparison of both says to have more, or None if one is only the end of a
-    shift."""
+    """Return the side that has more according to a comparison; None if a side is only the end of a shift."""
     compared_words = [word.word for word in words[compared.first : compared.end]]
     side = next((word for word in compared_words if word in _SIDES), None)
     if compared.value != "bilateral" or side is None:
@@ -142,7 +141,7 @@ _ON = word_set("any one seen present visible identified noted evident in on at w
 def denied_places(
     words: Sequence[Token], matches: Sequence[PhraseMatch[Any]], named: Sequence[bool]
 ) -> Iterator[PhraseMatch[None]]:
-    """Yield the asides of a sentence that deny a finding at a place, from the denial to the end of the place.
+    """Yield the asides of a sentence that deny a finding at a place, from denial to the place's end.
 
     Before an aside a finding and a place of its own are named. That finding may be denied by other words: the
     aside then adds a place to the denial ("no effusion on the left, none on the right").

@@ -64,7 +64,7 @@ def read(text: str) -> Reading:
 
 
 def why_unread(text: str) -> str:
-    """Return why a text as a whole is not read (another language, a loop of words), or nothing."""
+    """Return why a text as a whole is not read (another language, a loop of words), or an empty text."""
     return unreadable(" ".join(finding.text for finding in findings(text)))
 
 
@@ -129,8 +129,8 @@ class _Report:
                 self.regions[named.pop()] += 2
 
     def read(self) -> Reading:
-        """Return the reading: of each mention its sense, place and limits, without stray words and parts of
-        names."""
+        """Return the reading, with the sense, place and limits of each mention, without stray words and parts
+        of names."""
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
         strays = []
@@ -318,7 +318,7 @@ _OTHER_IMAGES = re.compile(
 
 @lru_cache(maxsize=8192)
 def unreadable(text: str) -> str:
-    """Return why a text (in plain characters) is not read, or nothing."""
+    """Return why a text (in plain characters) is not read, or an empty text."""
     words = [word.lower() for word in _WORDS.findall(text)]
     if not words:
         return ""
@@ -376,7 +376,7 @@ class Coverage(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def coverage(text: str) -> Coverage:
-    """Return how much of a report was read, by the words that carry meaning."""
+    """Return how much of a report was read, counting words with meaning."""
     every, unread, in_part = [], [], []
     why = why_unread(text)
     remarks = [f"not read: {why}"] if why else []

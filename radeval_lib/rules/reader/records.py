@@ -29,7 +29,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a report says of one observation.
+    """A report's statement about one observation.
 
     Attributes
     ----------
@@ -74,8 +74,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class NormalStatement:
-    """A structure that a report calls normal, as "the lungs are clear", by its key in the lexicon; ``start``,
-    ``end`` and ``words`` as of a :class:`Finding`."""
+    """A structure that a report calls normal ("the lungs are clear"), by its key in the lexicon. ``start``,
+    ``end`` and ``words`` are as in a :class:`Finding`."""
 
     key: str
     start: int
@@ -86,7 +86,7 @@ class NormalStatement:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a report says, in its order.
+    """A report's findings and normal statements, in its order.
 
     ``strays`` are the characters of names that are left out, since they alone would bring another region of
     the body into the report.
@@ -107,7 +107,7 @@ HOME = "chest"
 
 
 def plain(text: str) -> str:
-    """Return words as the reader sees them, joined by blanks."""
+    """Return words in the reader's form, joined by blanks."""
     return " ".join(token.word for token in tokens(text))
 
 
@@ -116,7 +116,7 @@ IGNORED = ""
 
 
 class Sense(NamedTuple):
-    """One thing that a name may stand for: ``lead`` are words that must stand before it."""
+    """One possible meaning of a name; ``lead`` are words required before it."""
 
     key: str
     region: str
@@ -142,7 +142,7 @@ class Spot(NamedTuple):
 
 @dataclass(slots=True)
 class Mention:
-    """A finding in a sentence, and what is said of it.
+    """A finding in a sentence, with its attributes.
 
     Attributes
     ----------
@@ -195,7 +195,7 @@ class NormalMention(NamedTuple):
 
 
 class Unused(NamedTuple):
-    """A word that the reading did not use: its characters, and what it is (degree, side, place, ...)."""
+    """A word that the reading did not use: its characters, and its kind (degree, side, place, ...)."""
 
     start: int
     stop: int

@@ -54,7 +54,7 @@ POSSIBLE, PROBABLE = 1, 2
 
 
 class WordFlags(NamedTuple):
-    """What each of a statement's n words is; every field has length n.
+    """Properties of a statement's n words; every field has length n.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class WordFlags(NamedTuple):
 
 
 class ScopeWords(NamedTuple):
-    """What :func:`scope` finds in a statement of n words.
+    """The reach of cues in a statement of n words, from :func:`scope`.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ _SAYING = BE | {"persist", "persists", "resolved", "cleared", "seen", "gone", "n
 
 @lru_cache(maxsize=65536)
 def parse(text: str, side: str = "") -> Parsed:
-    """Read a sentence; the result is shared and must not be changed.
+    """Return a sentence as read; the result is shared and must not be changed.
 
     ``side`` is the one that the sentences before it spoke of last, for "the contralateral lung".
     """
@@ -203,7 +203,7 @@ def _choices(sentence: MarkedSentence, mentions: list[Mention], behind: list[int
 
 
 def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
-    """Return how many words that carry meaning were used, and which were not.
+    """Return how many words with meaning were used, and which were not.
 
     ``mentions`` are the findings that were read. What is only talked about, or says how something was before,
     counts as neither.

@@ -114,7 +114,7 @@ class Vocabulary:
     kinds: frozenset[tuple[str, str]]
 
     def takes_side(self, observation: str) -> bool:
-        """Return whether the observation is on one side, as what is in a lung or the pleura is."""
+        """Return whether the observation is on one side, such as anything in a lung or the pleura."""
         return observation in self.paired or bool(_OF_LUNGS & self.places.get(observation, frozenset()))
 
 
@@ -427,7 +427,7 @@ RIBS = tuple(f"rib_{number}" for number in range(1, _HIGHEST + 1))
 
 
 def numbered_names() -> Iterator[tuple[str, Location]]:
-    """Yield names of vertebrae and ribs with what they stand for: "T8", "eighth thoracic vertebra", "left 7th
+    """Yield names of vertebrae and ribs with their meanings: "T8", "eighth thoracic vertebra", "left 7th
     rib"."""
     for letter, name, count in _VERTEBRAE:
         for number in range(1, count + 1):
@@ -452,7 +452,7 @@ def numbered_names() -> Iterator[tuple[str, Location]]:
 
 
 def within(region: str) -> tuple[str, ...]:
-    """Return the vertebrae or ribs of a region given by its first and last, as "t11-l2".
+    """Return the vertebrae or ribs in a region given by its first and last, such as "t11-l2".
 
     Raises
     ------
@@ -468,7 +468,7 @@ def within(region: str) -> tuple[str, ...]:
 
 
 def neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """For each vertebra and rib its neighbours and the ``regions`` that hold it (see :func:`within`)."""
+    """Return each vertebra's and rib's neighbours and the ``regions`` that hold it (see :func:`within`)."""
     table: dict[str, set[str]] = {key: set() for key in (*SPINE, *RIBS)}
     for row in (SPINE, RIBS):
         for first, other in pairwise(row):
@@ -481,7 +481,6 @@ def neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
 
 
 def with_numbered(places: frozenset[str]) -> frozenset[str]:
-    """Return the places, and every vertebra where the spine or a part of it is one, every rib where the ribs
-    are."""
+    """Return the places, with every vertebra if they include the spine or a part, every rib if the ribs."""
     spine = {"spine", "thoracic_spine", "lumbar_spine", "cervical_spine"} & places
     return places | {*(RIBS if "ribs" in places else ()), *(SPINE if spine else ())}

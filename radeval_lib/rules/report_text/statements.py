@@ -103,7 +103,7 @@ class Statement:
         return self.places[-1]
 
     def span(self, start: int, end: int) -> Span:
-        """Return where characters of ``text`` are in the original."""
+        """Return the place in the original of characters of ``text``."""
         return self.places[start], self.places[end]
 
 
@@ -116,7 +116,7 @@ class Section(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def statements(text: str) -> tuple[Statement, ...]:
-    """Return every statement of a report that has a letter or digit, in order.
+    """Return every statement of a report that contains a letter or digit, in order.
 
     Those in a list of what is absent begin with "no ".
 
@@ -204,13 +204,12 @@ def _statement(piece: str, places: Sequence[int], section: str, absent: bool) ->
 
 
 def findings(text: str) -> tuple[Statement, ...]:
-    """Return the statements of a report about this study: without history, comparison, technique or
-    signature."""
+    """Return the statements about this study: without history, comparison, technique or signature."""
     return tuple(statement for statement in statements(text) if statement.section in _OF_THIS_STUDY)
 
 
 def sections(text: str) -> tuple[Section, ...]:
-    """Return the sections of a report, in order; neighbouring sections of the same kind are one."""
+    """Return the sections of a report in order; neighbouring sections of the same kind are joined."""
     headed: list[Section] = []
     for statement in statements(text):
         if headed and headed[-1].kind == statement.section:
@@ -334,7 +333,7 @@ NARROWEST, WIDEST = 36, 140
 
 
 class Break(NamedTuple):
-    """Characters at which a text is cut; ``line``: at the end of a line, ``paragraph``: at an empty line."""
+    """Characters at which a text is cut. ``line``: at a line's end; ``paragraph``: at an empty line."""
 
     start: int
     end: int
@@ -343,7 +342,7 @@ class Break(NamedTuple):
 
 
 def breaks(text: str) -> list[Break]:
-    """Return where a text in plain characters is cut into statements, in order."""
+    """Return the places at which a text in plain characters is cut into statements, in order."""
     marks = [Break(*match.span(), False, False) for match in _STOP.finditer(text)]
     # What asks remains: "pneumonia?" is doubted.
     marks = [mark._replace(start=mark.end) if text[mark.start] == "?" else mark for mark in marks]
@@ -526,7 +525,7 @@ _BEFORE_INLINE = re.compile(r"(?:^|[.;!?>*•\n]|\d\))\s*$")
 
 
 class Heading(NamedTuple):
-    """A heading: its kind, its first character, and where its section's text begins."""
+    """A heading: its kind, its first character, and the beginning of its section's text."""
 
     kind: str
     start: int

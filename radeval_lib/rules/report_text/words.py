@@ -73,7 +73,7 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def singular(word: str) -> str:
-    """Return the form under which vocabularies know a word; the same function reads the vocabularies."""
+    """Return a word in the form used by vocabularies, which are read with the same function."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if word.startswith(("oed", "oes")):
@@ -90,7 +90,7 @@ def singular(word: str) -> str:
 
 
 def tokens(text: str) -> list[Token]:
-    """Return the words and separators of a text; hyphens and apostrophes part words and are dropped.
+    """Return the words and separators of a text; hyphens and apostrophes separate words and are dropped.
 
     Shorthand is written out ("b/l", "Rt", "PNA"), each of its words at the place of the whole.
     """
@@ -166,7 +166,7 @@ _DECIMAL_COMMA = re.compile(r"(?<=\d)[,'\u2022](?=\d{1,2}\s?(?:[cm]m|x|centi|mil
 
 
 class PlainText(NamedTuple):
-    """A text in plain characters; ``places`` has the place of each in the original, and of its end."""
+    """A text in plain characters; ``places`` has each one's place in the original, and the end's."""
 
     text: str
     places: Sequence[int]
