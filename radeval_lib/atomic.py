@@ -92,7 +92,7 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 
 def clear(folder: Path) -> None:
-    """Remove what killed writers left in ``folder``.
+    """Remove leftovers of killed writers from ``folder``.
 
     A folder whose writer was killed between moving the old one away and the new one into its place is put
     there: it was complete.

@@ -163,7 +163,7 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
 
 
 class RegistryError(RadevalError):
-    """A row of the registry that names what is not there."""
+    """A row of the registry with the name of something missing."""
 
 
 class LedgerError(RadevalError):
@@ -175,7 +175,7 @@ class PrintedError(RadevalError):
 
 
 class ProfileError(RadevalError):
-    """An unknown profile, or one whose keys are wrong."""
+    """An unknown profile, or one with wrong keys."""
 
 
 class ParameterError(RadevalError):
@@ -191,7 +191,7 @@ class TaskError(RadevalError):
 
 
 class SearchError(RadevalError):
-    """A search whose files are damaged, or a space that has nothing to search."""
+    """A search with damaged files, or a space with nothing to search."""
 
 
 class LexiconError(RadevalError):

@@ -25,7 +25,7 @@ def data_group() -> None:
 @data_root_option
 @one_line_errors
 def data_status(dataset: str, data_root: str) -> None:
-    """Say which files of DATASET are there, and how to get what is missing, or how many of each data set."""
+    """Show which files of DATASET exist and how to get the others, or the counts for every data set."""
     from radeval_lib import data
     from radeval_lib.data import fetch
 
@@ -79,7 +79,7 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
 @data_root_option
 @one_line_errors
 def data_verify(dataset: str, data_root: str) -> None:
-    """Check files against their manifests, and what was read against the counts that papers print."""
+    """Check files against their manifests, and their contents against the counts that papers print."""
     from radeval_lib import data
     from radeval_lib.data import fetch, readers
 

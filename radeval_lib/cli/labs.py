@@ -34,7 +34,7 @@ def build(output: Path | None) -> None:
 @click.argument("lab")
 @one_line_errors
 def start(lab: str) -> None:
-    """Put the notebook of LAB, a number or name, into my_labs/, unless it is there; say where."""
+    """Put the notebook of LAB, a number or name, into my_labs/ unless it is there, and show its path."""
     from radeval_lib.labs import building, sources
 
     chosen = sources.find(lab)

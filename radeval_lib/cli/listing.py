@@ -49,7 +49,7 @@ def models_group() -> None:
 @click.argument("model", required=False, default="")
 @one_line_errors
 def models_status(model: str) -> None:
-    """Say what is known about MODEL, or list every model and whether its weights are on this machine."""
+    """Describe MODEL, or list every model and whether its weights are on this machine."""
     from radeval_lib.models import catalog
 
     def fetched(card: catalog.ModelCard) -> str:

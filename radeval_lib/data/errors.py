@@ -35,7 +35,7 @@ class RoleError(DataError):
 
 
 class AbsentDataError(RoleError):
-    """A role whose data the data root does not hold; a page that asks for it is left out of the book."""
+    """A role with data missing from the data root; a page that asks for it is left out of the book."""
 
 
 class StatementError(DataError):

@@ -47,7 +47,7 @@ def _root(root: Path | None) -> Path:
 
 
 def _expected(manifest: Manifest, entry: DataFile, root: Path) -> DataFile:
-    """Return the manifest's entry, with the checksum that was recorded where the manifest states none; a
+    """Return the manifest's entry, with the checksum that was recorded if the manifest states none; a
     table of one's own, which its owner edits, is compared with none."""
     if entry.sha256 or manifest.reader:
         return entry

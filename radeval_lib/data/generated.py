@@ -169,7 +169,7 @@ def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def _turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:
-    """Return the report turned, or as it is where it cannot be, since it may have no other wording."""
+    """Return the report turned, or as it is if it cannot be, since it may have no other wording."""
     try:
         return turn(report)
     except SyntheticError:
@@ -199,7 +199,7 @@ def error_cases(n: int, seed: int) -> Iterator[ErrorPair]:
 
 
 def _with_errors(reference: SyntheticReport, expected: float, seed: int, name: str) -> ErrorPair:
-    """Return the reference with a random mix of about so many errors, or fewer where it does not allow
+    """Return the reference with a random mix of about so many errors, or fewer if it does not allow
     them."""
     rng = seeded(seed, name, "errors")
     for number in range(min(_MOST, int(expected + rng.random())), 0, -1):

@@ -54,7 +54,7 @@ def of_file(content: bytes, name: str = "") -> Iterator[str]:
     Raises
     ------
     RefusedError
-        At the end, where the file or a member is of a kind that is not read.
+        At the end, if the file or a member is of a kind that is not read.
     """
     if _BINARY.search(name):
         return
@@ -99,7 +99,7 @@ def of_text(text: str) -> Iterator[str]:
     Raises
     ------
     RefusedError
-        At the end, where a picture or another file is encoded in the text.
+        At the end, if a picture or another file is encoded in the text.
     """
     plain = unescaped(text)
     parsed = _json(text)

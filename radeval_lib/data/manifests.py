@@ -69,7 +69,7 @@ def _digest(value: Any) -> Any:
 
 @dataclass(frozen=True, config=STRICT)
 class DataFile:
-    """A file of a data set; ``holds_reports`` is false where its authors wrote it without a word of a report,
+    """A file of a data set; ``holds_reports`` is false if its authors wrote it without a word of a report,
     so that the guard on restricted text need not search for it."""
 
     path: Annotated[str, AfterValidator(_within)]
@@ -81,7 +81,7 @@ class DataFile:
 
 @dataclass(frozen=True, config=STRICT)
 class PrintedCount:
-    """Where a paper prints counts of the data set; the digits stand with the paper's other numbers."""
+    """The place of a data set's printed counts; the digits are with the paper's other numbers."""
 
     exhibit: str
     name: str
@@ -92,7 +92,7 @@ class PrintedCount:
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class Manifest:
-    """What is known about one data set; of one's own, a title, files and what it shows are enough.
+    """A description of one data set; for your own, a title, files and what it shows are enough.
 
     ``identifiers`` are the columns that name patients and studies; ``complete_with`` lists groups of files,
     if not all files are needed; each group alone makes the data set whole.

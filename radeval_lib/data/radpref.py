@@ -47,7 +47,7 @@ def candidates(path: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``number``; ``case``: equal where the reference is; ``set``: which two were graded side by side;
+        ``number``; ``case``: equal if the reference is; ``set``: which two were graded side by side;
         ``system``, numbered by first appearance; ``reference_findings``, ``candidate_findings``: how many are
         listed. Of the files alone, not stored: ``reference`` and ``text``, ``name`` (``<case>/C1``) and
         ``source``, the system.

@@ -57,7 +57,7 @@ def _document(entry: reading.Entry) -> AnnotatedSentence:
 
 
 def _wholes(element: ElementTree.Element, name: str) -> list[int]:
-    """Return the numbers of an attribute: several, with commas, where a span has gaps."""
+    """Return the numbers of an attribute: several, with commas, if a span has gaps."""
     parts = element.get(name, "").split(",")
     if not all(part.isdecimal() for part in parts):
         raise ValueError(f"attribute {name!r} must be whole numbers")

@@ -13,7 +13,7 @@ from radeval_lib.data.manifests import find, load_manifest, names
 from radeval_lib.errors import RegistryError, meant
 
 Find = Callable[[str], Path | None]
-"""Finds a file of one data set by its path or name, verified and recorded as read; None where absent."""
+"""Finds a file of one data set by its path or name, verified and recorded as read; None if absent."""
 Records = list[Any]
 Counts = dict[str, int]
 SPLITS = ("train", "dev", "test")

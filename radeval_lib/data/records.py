@@ -1,6 +1,6 @@
 """The typed records that loaders yield: frozen, and checked by pydantic when they are made.
 
-Text fields are ``str``, or :class:`~radeval_lib.data.restricted.RestrictedText` where the data set may not be
+Text fields are ``str``, or :class:`~radeval_lib.data.restricted.RestrictedText` if the data set may not be
 redistributed; code that computes on them calls :func:`~radeval_lib.data.restricted.reveal`. Token spans are
 half-open: ``[start, end)``.
 """
@@ -177,7 +177,7 @@ class ErrorCount:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Document:
-    """A text with what describes it: a summary, a label, a group (specialty), the patient it is about."""
+    """A text with its description: a summary, a label, a group (specialty), the patient it is about."""
 
     id: Name
     text: Text
@@ -199,7 +199,7 @@ class JudgedPair:
 
 @dataclass(frozen=True, config=_CHECKED)
 class FactRating:
-    """A machine-written text judged by counting facts, as rates and, where the source keeps them, counts.
+    """A machine-written text judged by counting facts, as rates and, if the source keeps them, counts.
 
     ``precision``, ``recall`` and ``f1`` are of the candidate's facts against the reference's;
     ``hallucination`` is the share of the candidate's facts that are invented, ``omission`` the share of the

@@ -54,7 +54,7 @@ _SOME = re.compile(
 
 def _exchange(text: str, words: Mapping[str, str], count: int = 0) -> str | None:
     """Return ``text`` with the other word in the place of each of these, with its capital, or of the first
-    ``count``; None where there are fewer."""
+    ``count``; None if there are fewer."""
 
     def other(match: re.Match[str]) -> str:
         new = words[match.group().lower()]

@@ -167,7 +167,7 @@ def rated_pairs(reports: Sequence[Candidate], counts: Sequence[ErrorCount]) -> l
 
 
 def _read(find: Find) -> Records:
-    """Return candidates, counts, and where both files are present the pairs with each rater's errors.
+    """Return candidates, counts, and if both files are present the pairs with each rater's errors.
 
     The manifest names the file of reports first.
     """

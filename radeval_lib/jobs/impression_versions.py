@@ -83,7 +83,7 @@ def candidates(
     DataFrame
         One row per candidate: ``report``, ``phenomenon`` (one of :data:`FAIR` or :data:`ERROR`),
         ``reference``, ``candidate``. Every report has its error, and at least one of the others; there are
-        fewer than ``n`` where 20 n generated reports hold no more of this kind.
+        fewer than ``n`` if 20 n generated reports hold no more of this kind.
     """
     rows: list[tuple[str, str, str, str]] = []
     count = 0

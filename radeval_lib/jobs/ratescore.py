@@ -32,7 +32,7 @@ class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
     ----------
     recogniser_sentences : training sentences of each source for the NER model that other notebooks use.
     training_sentences, training_seeds : the same for each training of a comparison, and its seeds.
-    starting_graphs : reports that a training learns from first where it starts from a tagger of graphs.
+    starting_graphs : reports that a training learns from first if it starts from a tagger of graphs.
     initial_models : by scheme; the first of ``iob`` is that of the NER model that other notebooks use.
     trim : whether the trainings of a comparison keep only the vocabulary that occurs.
     training : by scheme, the trainer's settings and those of the scheme.

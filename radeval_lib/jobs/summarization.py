@@ -185,8 +185,8 @@ def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
 def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
     """Return the records by part: ``train``, ``dev`` and ``test``.
 
-    A record keeps the split that its source gives. Where no record has one, a tenth of the patients (of the
-    records where their source hides patients) is drawn for dev and another for test. Where only some have
+    A record keeps the split that its source gives. If no record has one, a tenth of the patients (of the
+    records if their source hides patients) is drawn for dev and another for test. If only some have
     one, the others are a source apart, and are for test.
     """
     parts: dict[str, list[ReportPair]] = {part: [] for part in PARTS}

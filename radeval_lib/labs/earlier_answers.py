@@ -19,7 +19,7 @@ def own_or_right(
 
     It resembles the right one if it gives the same when asked again, and if more than a third of its results
     are right, with at least two different ones among them, or if its numbers correlate with the right ones
-    above 0.9. Later tasks are marked by the right function where another was made up.
+    above 0.9. Later tasks are marked by the right function if another was made up.
 
     Parameters
     ----------

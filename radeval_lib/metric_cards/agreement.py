@@ -75,7 +75,7 @@ def on_radpref(
         ``candidates``, ``cases``; ``detectable``, the median over pairs of stored metrics of the difference
         in τ_b that a test finds with a power of 80 %; ``null_band``, 95 % of what permuted scores reach; and
         ``rows``, by metric and for :data:`PERSON`: ``value``, τ_b with the mean grade; ``difference``, the
-        card's metric minus this one, with ``p_holm`` and ``detectable``, where tests are made;
+        card's metric minus this one, with ``p_holm`` and ``detectable``, if tests are made;
         ``choices``, the share of pairs on which it prefers what two radiologists prefer, each left out in
         turn; ``others``, τ_b with the mean of two radiologists. Each has its ``_low`` and ``_high``, a 95 %
         interval from drawing cases.

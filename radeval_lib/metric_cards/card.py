@@ -274,7 +274,7 @@ def metric_card(
 
     Parameters
     ----------
-    metric : a function ``(reference, candidate) -> number``, or ``(candidate, reference)`` where its
+    metric : a function ``(reference, candidate) -> number``, or ``(candidate, reference)`` if its
         parameters are called so; a metric of this library or its name; or the score of each pair of
         :func:`radeval_lib.metric_cards.pairs.build` by its ``id``.
     name : what the card calls it; default: the function's own name. A metric of this library has its own.

@@ -18,7 +18,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.rules.generator import generate
 
 RATED = ("radpref", "mts_dialog")
-"""Stored sets with people's ratings, which are scored where a data root holds their texts."""
+"""Stored sets with people's ratings, which are scored if a data root holds their texts."""
 AGAIN = 40
 """Pairs that are scored twice, the second time last and in reverse order."""
 FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
@@ -98,7 +98,7 @@ def _generated() -> list[list[str]]:
 
 def _of_systems(root: Path) -> list[_Row]:
     """Return part, reference, candidate, the study's place and the file of committed outputs; a file followed
-    by ``, shuffled`` has the outputs of other studies. Empty where the data root does not hold them."""
+    by ``, shuffled`` has the outputs of other studies. Empty if the data root does not hold them."""
     from radeval_lib.data import iu_systems, openi, readers
 
     held = readers.load("iu_systems", root)

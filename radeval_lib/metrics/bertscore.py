@@ -128,7 +128,7 @@ def greedy(
     Parameters
     ----------
     candidate, reference : unit vectors, float of shape (tokens, size).
-    in_candidate, in_reference : which of the tokens enter the means; where none does, both are 0.
+    in_candidate, in_reference : which of the tokens enter the means; if none does, both are 0.
     """
     if not in_candidate.any() or not in_reference.any():
         return 0.0, 0.0

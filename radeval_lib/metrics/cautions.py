@@ -34,7 +34,7 @@ CONTRADICTED = "the candidate contradicts itself: it states a finding and denies
 OTHERWISE = "a word is read as one of the lexicon that it is a letter off"
 NOT_READ = "not read: "
 RELIABLE = 0.5
-"""Where the rules read a smaller share of the words than this, users are advised not to rely on them."""
+"""If the rules read a smaller share of the words than this, users are advised not to rely on them."""
 SILENT = frozenset([EMPTY_CANDIDATE, UNREAD_CANDIDATE])
 """Of a candidate that says nothing, or nothing that can be judged: a low count of errors is then no merit."""
 

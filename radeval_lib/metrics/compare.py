@@ -56,7 +56,7 @@ class Comparison:
     ----------
     systems, pairs : as :func:`radeval_lib.stats.system_comparison.compare_systems` returns them; ``systems``
         with the column ``cluster`` (Int64), from 1, the best: missing if a system is not ranked.
-    metrics : by name: ``value`` (``mean``, or ``corpus`` where the value of the corpus is not a mean) and,
+    metrics : by name: ``value`` (``mean``, or ``corpus`` if the value of the corpus is not a mean) and,
         unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or
         ``lower``), ``range``, ``models``, ``note`` (substitute models) and ``remark``.
     left_out : of metrics that could not score, why.
@@ -64,9 +64,9 @@ class Comparison:
     verdicts : by metric, what the tests come to, in a sentence. A system with cautions on more than one in
         twenty of its pairs is called better only together with these; one most of whose candidates say
         nothing that can be judged is not ranked.
-    profile : where the rule-based judge scores, errors by kind and urgent findings found, as
+    profile : if the rule-based judge scores, errors by kind and urgent findings found, as
         :func:`radeval_lib.metrics.error_profile.profile` returns them; else empty.
-    rows : references; ``systems`` has the number of cases, which are fewer where several rows are of one.
+    rows : references; ``systems`` has the number of cases, which are fewer if several rows are of one.
     resamples, seed : of the intervals and tests.
     """
 
@@ -327,7 +327,7 @@ def compare_files(
 
     Parameters
     ----------
-    systems : by the name of each system, its column of candidates or, where candidates come from a file of
+    systems : by the name of each system, its column of candidates or, if candidates come from a file of
         their own, nothing; default: every column ``candidate:<system>``.
     candidates : by the name of a system, a file with a column ``candidate``, or columns ``<metric>`` as
         ``radbook score`` writes them. Rows are joined by a column ``id`` of ours and the column of the same
@@ -424,7 +424,7 @@ def _table_of(
 
 def _texts(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> pd.DataFrame | None:
     """Return a table with a column ``candidate:<system>`` for each system, and for each of :data:`FLOOR`
-    where these are asked for; None if a text is missing."""
+    if these are asked for; None if a text is missing."""
     if REFERENCE not in frame or not set(columns.values()) <= set(frame.columns):
         return None
     kept = [name for name in (ID, *CONTEXT) if name in frame]
@@ -543,7 +543,7 @@ def _with_wilson(
     about: Mapping[str, Mapping[str, Any]],
     tables: Mapping[str, Mapping[str, FloatArray]],
 ) -> pd.DataFrame:
-    """Return the table with Wilson's interval where every case scores 0, or every case 1, by a metric from 0
+    """Return the table with Wilson's interval if every case scores 0, or every case 1, by a metric from 0
     to 1; the bootstrap's has no width there."""
     systems = systems.copy()
     for at, row in systems.iterrows():
@@ -571,7 +571,7 @@ def ranked(
     Returns
     -------
     clusters : Int64, from 1, the best; missing if a system is not ranked.
-    sentences : with the differences between neighbours in different clusters or, where all are in one, of the
+    sentences : with the differences between neighbours in different clusters or, if all are in one, of the
         pair with the smallest p that differs; and each system that is not ranked.
     """
     clusters, sentences = dict[tuple[str, str], int](), dict[str, str]()

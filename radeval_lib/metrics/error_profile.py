@@ -81,8 +81,8 @@ def profile(tables: Mapping[str, FloatArray], *, resamples: int, seed: int) -> p
     -------
     DataFrame
         ``system``, ``kind`` (:data:`KINDS`, then :data:`FOUND`), ``count``, ``value``, ``low`` and ``high``
-        (95 %, percentile; of what did not occur up to 3 per number of cases; Wilson's where the share is 0 or
-        1). The share is NaN where no reference states anything urgent.
+        (95 %, percentile; of what did not occur up to 3 per number of cases; Wilson's if the share is 0 or
+        1). The share is NaN if no reference states anything urgent.
     """
     rows = []
     for system, table in tables.items():

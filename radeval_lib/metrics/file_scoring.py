@@ -269,7 +269,7 @@ class _ChunkScorer:
         self.key = json.dumps([str(self.folder), where, decides, explained, texts, code])
 
     def __call__(self, chunk: Chunk, names: list[str]) -> tuple[Chunk, dict[str, Any]]:
-        """Return the chunk, and what metrics of these names gave, as JSON has it."""
+        """Return the chunk and the results of the named metrics, ready for JSON."""
         content = chunk.frame.to_json(orient="split", default_handler=str)
         path = self.folder / f"{checksums.of_text(f'{self.key} {names} {content}')}.json"
         with suppress(OSError, ValueError):

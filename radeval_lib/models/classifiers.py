@@ -148,7 +148,7 @@ class FrozenEncoder(Encoder):
         return np.stack(rows) if rows else np.empty((0, self.dimension), np.float32)
 
     def _read(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-        """Return the sentences, after their features were computed where they are not known yet."""
+        """Return the sentences, after their features were computed if they are not known yet."""
         keys = map(tuple, sentences)
         missing = list(dict.fromkeys(key for key in keys if key not in self._features))
         encoded = encode_words(self.tokenizer, missing)
@@ -168,7 +168,7 @@ class FrozenEncoder(Encoder):
 
 
 _SMALLEST = np.nextafter(0.0, 1.0)
-"""The least probability of a class that training saw, where arithmetic would round it to 0."""
+"""The least probability of a class that training saw, if arithmetic would round it to 0."""
 
 
 @dataclass(frozen=True)

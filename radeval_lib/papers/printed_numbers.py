@@ -66,7 +66,7 @@ def parse(text: str) -> Printed:
     Raises
     ------
     PrintedError
-        Where ``text`` is neither a number nor one of the marks ``-`` and ``not legible``.
+        If ``text`` is neither a number nor one of the marks ``-`` and ``not legible``.
     """
     stripped = text.strip()
     if stripped in (NOT_LEGIBLE, NOT_PRINTED):

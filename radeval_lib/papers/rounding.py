@@ -33,8 +33,8 @@ def rounding_range(
     Notes
     -----
     Each input moves to the end of its rounding interval that raises (or lowers) the function, by the sign of
-    its slope at the printed values. This is exact where the function is monotone in every input within the
-    interval, as sums, means, differences and F1 are, and first order otherwise: where the slope changes its
+    its slope at the printed values. This is exact if the function is monotone in every input within the
+    interval, as sums, means, differences and F1 are, and first order otherwise: if the slope changes its
     sign at the printed values, as that of |a - b| does at a = b, part of the range is missed.
     """
     values, steps = _cells(inputs)

@@ -43,7 +43,7 @@ def build(graph: Graph, cores: int, say: Say) -> None:
     """Bring the book up to date on so many cores; ``say`` gets each line worth showing.
 
     If no book was rendered yet, the pages that wait for no training are made and rendered first, to be read
-    while the others are made. Where a step fails, every other step that can run still runs.
+    while the others are made. If a step fails, every other step that can run still runs.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
     python fork_client.py [OPTIONS OF PYTHON] -m MODULE [ARGUMENTS]
 
-It loads nothing but the standard library. Where there is no server it becomes the process itself.
+It loads nothing but the standard library. If there is no server it becomes the process itself.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def with_papers(source: str, notebook: str) -> str:
 
 
 def _below_title(source: str, text: str) -> str:
-    """Return Markdown with a paragraph below its first title; as it is where there is nothing to say."""
+    """Return Markdown with a paragraph below its first title; as it is if there is nothing to say."""
     if not text:
         return source
     return re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\n{text}", source, count=1)

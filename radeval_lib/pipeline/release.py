@@ -133,7 +133,7 @@ def purge() -> None:
     BusyError
         If a build is running in one of the folders; nothing is removed then.
     OSError
-        Where something cannot be removed.
+        If something cannot be removed.
     """
     with ExitStack() as locks:
         folders = with_restricted_data()

@@ -25,8 +25,8 @@ class Estimate:
     value : the number at the data, or at the printed inputs.
     low, high : a 95% confidence interval, or what the rounding of printed inputs allows; the caller says
         which if it names the check.
-    p : two-sided p value that the quantity is 0, where one was computed.
-    n : cases behind the number, where it counts them.
+    p : two-sided p value that the quantity is 0, if one was computed.
+    n : cases behind the number, if it counts them.
     detectable : how far from 0 the quantity must be for a chance of 80 % that its interval excludes 0.
     """
 

@@ -1,6 +1,6 @@
 """Calibration and uncertainty of a probabilistic classifier, and their resamples of whole documents.
 
-Every measure takes ``probabilities`` of shape (n, k), float, rows that sum to 1, and, where correctness
+Every measure takes ``probabilities`` of shape (n, k), float, rows that sum to 1, and, if correctness
 matters, ``labels`` of shape (n,), int, 0 to k - 1; it returns a float. The predicted class is that of the
 largest probability (the first of equal ones), its probability the confidence.
 

@@ -181,7 +181,7 @@ def _draws(
     resamples: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Return the coefficient of each metric in each resample, shape (metrics, resamples); NaN where
+    """Return the coefficient of each metric in each resample, shape (metrics, resamples); NaN if
     undefined."""
     metrics, rated = [_Variable(row) for row in scores], _Variable(ratings)
     of_kind = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}[kind]

@@ -53,7 +53,7 @@ def randomization_p(
     each case. Their statistics are on the same cases, shape (cases, statistics).
 
     With b random exchanges of cases whose difference is at least as large as the observed one, p is
-    (b + 1)/(resamples + 1). Where every way of exchanging is taken (:func:`swaps`), p is exact: the share of
+    (b + 1)/(resamples + 1). If every way of exchanging is taken (:func:`swaps`), p is exact: the share of
     these. Source: Riezler and Maxwell 2005, figure 1; Noreen 1989.
     """
     ours, theirs = first.sum(axis=0), second.sum(axis=0)

@@ -1,7 +1,7 @@
 """What a paper's digits allow, without the data behind them: inference from printed correlations and
 intervals, the whole numbers behind printed shares and means, and the ratings behind printed means.
 
-Intervals and tests of correlations are large-sample results for independent pairs; where several pairs share
+Intervals and tests of correlations are large-sample results for independent pairs; if several pairs share
 a report, the true uncertainty is larger. Errors of estimates on the same items are correlated, and no paper
 prints how strongly, so tests take that correlation as an argument: 0 is the assumption of independence.
 
@@ -119,7 +119,7 @@ def needed_correlation(difference: float, first_se: float, second_se: float) -> 
     """Return the correlation of two estimates' errors from which their difference is significant at 5 % by
     :func:`two_sided_p`.
 
-    At or below 0 where independent errors suffice, NaN if no correlation does. Both standard errors are above
+    At or below 0 if independent errors suffice, NaN if no correlation does. Both standard errors are above
     0.
     """
     if difference == 0:

@@ -180,7 +180,7 @@ def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
     ...).
 
     It stays within what is possible, and needs no acceleration, which BCa would have to estimate by leaving
-    out one case at a time, and which is unstable where cases are few. Undefined draws are left out.
+    out one case at a time, and which is unstable if cases are few. Undefined draws are left out.
     """
     return np.nanquantile(np.asarray(drawn, dtype=np.float64), (0.5 - level / 2, 0.5 + level / 2), axis=0)
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 LOWEST, HIGHEST = 0.02, 50.0
-"""Bounds of a temperature, without dimension. The lowest is the answer where every validation sample is
+"""Bounds of a temperature, without dimension. The lowest is the answer if every validation sample is
 right, so that ever sharper probabilities are ever likelier."""
 
 

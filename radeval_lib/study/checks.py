@@ -60,9 +60,9 @@ class Check:
     cells : the printed cells that it compares, each by its values in the key columns of its table.
     discrepancy : why it fails, by its name under ``discrepancies`` in ``paper.yml``; empty if nothing is
         known.
-    reading : where the paper leaves open what is meant, the reading that this row takes; rows of one key are
+    reading : if the paper leaves open what is meant, the reading that this row takes; rows of one key are
         the readings of one statement, and count as what all of them say.
-    asked : what we ask for, where the words alone set no number.
+    asked : what we ask for, if the words alone set no number.
     """
 
     key: Key
@@ -122,8 +122,8 @@ def check_value(
 ) -> Check:
     """Compare a printed number with a computed one.
 
-    It holds where the computed interval (a point, if ``computed`` is a float) meets the interval of numbers
-    that round to the printed one. Where the interval covers a quarter (:data:`WIDEST`) or more of the values
+    It holds if the computed interval (a point, if ``computed`` is a float) meets the interval of numbers
+    that round to the printed one. If the interval covers a quarter (:data:`WIDEST`) or more of the values
     that the quantity can take, meeting it says nothing: the check can then only contradict.
 
     Parameters
@@ -189,7 +189,7 @@ def check_statement(
     finding : what follows, in words that the caller made from computed values.
     holds : whether the finding supports the claim, None if it is inconclusive; computed, never typed.
     cells : printed cells that are compared.
-    asked : what we ask for, where the claim sets no number.
+    asked : what we ask for, if the claim sets no number.
     """
     outcome = INCONCLUSIVE if holds is None else HOLDS if holds else FAILS
     return Check(Key.of(name), claim, finding, outcome, cells=_places(cells), asked=asked)

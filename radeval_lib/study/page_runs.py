@@ -249,7 +249,7 @@ class PageRun(runs.Run):
         Returns
         -------
         HTML or None
-            Nothing where every part holds, else the standard box.
+            Nothing if every part holds, else the standard box.
         """
         outcomes = [part.holds if isinstance(part, Check) else part for part in parts]
         # NumPy's truths compare equal to Python's but are none of them.

@@ -88,7 +88,7 @@ def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
 def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
     """Return the stored sets shown by an edition, with the metrics shown; None stands for all.
 
-    Fillers of its roles; systems' outputs; where the edition needs no data root, all others, which pages read
+    Fillers of its roles; systems' outputs; if the edition needs no data root, all others, which pages read
     in place of files; and of sets whose texts it has, the metrics that met them frozen.
     """
     listed = list(fillers)

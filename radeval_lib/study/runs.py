@@ -192,7 +192,7 @@ class Run:
         Raises
         ------
         NotebookError
-            Where this notebook does not declare that it reads them.
+            If this notebook does not declare that it reads them.
         ResultError
             If one was not made yet or is damaged.
         """
@@ -256,7 +256,7 @@ class Run:
         return folder / cells.folder_name(names, names)
 
     def is_first_cell(self) -> bool:
-        """Return whether this is the first job of its notebook, whose model a profile may name."""
+        """Return whether this is the first job of its notebook; a profile may name its model."""
         return Cell(self.notebook, self.parameters) == cells.planned_of(self.whole_profile, self.notebook)[0]
 
     def _kept(self, cell: Cell) -> CellOutput:

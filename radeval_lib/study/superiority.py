@@ -1,7 +1,7 @@
 """One rule for claims that something is higher, better or best: the order, and whether the lead is real.
 
-A claim of superiority becomes two checks. Its *order* holds where the numbers stand as claimed. Its *lead*
-holds where the difference is distinguishable from chance; if it is not, or nothing says how large chance is,
+A claim of superiority becomes two checks. Its *order* holds if the numbers are as claimed. Its *lead*
+holds if the difference is distinguishable from chance; if it is not, or nothing says how large chance is,
 the lead is not established and the check is inconclusive. A lead that is established the other way fails. A
 sentence that one thing is better than another needs both. One that only describes its numbers (a column's
 highest, a mean length, a time) needs the order alone, which the page says, and an open lead is noted in the
@@ -88,7 +88,7 @@ def check_superiority(
     claim : what the paper says, in its words.
     values : printed cells, or computed numbers, by name. Printed numbers have the order that is printed;
         computed ones give an order only if a lead is established.
-    first : what is claimed to be better; where several are, each must be better than every rival.
+    first : what is claimed to be better; if several are, each must be better than every rival.
     others : the rivals; default: all other names.
     leads : the lead over each rival, by its name, or one for all; None where :func:`unknown_leads` reports it
         once for several comparisons, which leaves the order alone.
@@ -160,7 +160,7 @@ def unknown_leads(
 
 
 def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: str = "") -> Check:
-    """Return the check that a lead is established over every rival; ``whose`` it is, where several lead."""
+    """Return the check that a lead is established over every rival; ``whose`` it is, if several lead."""
     signs = [lead.sign for lead in leads.values()]
     outcome = FAILS if -1 in signs else HOLDS if all(sign == 1 for sign in signs) else INCONCLUSIVE
     word = {1: "established", 0: "not established", -1: "established the other way"}

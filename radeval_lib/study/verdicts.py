@@ -1,7 +1,7 @@
 """Verdicts: an outcome, in words for what a result rests on, and beside it how much was checked.
 
-A check *holds*, *fails* or is *inconclusive*. A result *fails* where a check fails; it is *inconclusive*
-where a check that the exhibit needs is, or nothing supports the exhibit; otherwise it *holds*. How much of
+A check *holds*, *fails* or is *inconclusive*. A result *fails* if a check fails; it is *inconclusive*
+if a check that the exhibit needs is, or nothing supports the exhibit; otherwise it *holds*. How much of
 the exhibit was decided is its coverage, not its outcome.
 
 The evidence (what the data are) and the implementation (the paper's, or ours) choose the words: arithmetic on

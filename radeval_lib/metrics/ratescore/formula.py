@@ -43,7 +43,7 @@ class Options:
         non-disease or non-abnormality (the code). ``any_mismatch``: any two different types (Section 2.4).
     orientation : index of W. ``query_first``: W[type of the query entity, type of its match] (the code).
         ``match_first``: the other way round, as Section 2.4 and the worked example of A.1 print it.
-    empty : value where a side has no entity. ``half``: 0.5, whatever the other side has (the code). ``zero``:
+    empty : value if a side has no entity. ``half``: 0.5, whatever the other side has (the code). ``zero``:
         0. ``one_if_both_empty``: 1 if neither side has any, else 0. The paper does not define it.
     min_characters : shorter sentences are dropped before the entities are looked for (the code: 3; the paper
         states no filter).
@@ -80,7 +80,7 @@ PRESETS: dict[Preset, Options] = {
 def options(preset: Preset = "released", **changes: Any) -> Options:
     """Return the options of a preset with changes; a change of None is ignored.
 
-    ``released`` is what the package does. ``paper`` is Section 2.4 as printed; where the paper is silent it
+    ``released`` is what the package does. ``paper`` is Section 2.4 as printed; if the paper is silent it
     takes the natural reading (two texts without findings agree; no sentence is dropped; the encoder as its
     card uses it).
     """
@@ -327,7 +327,7 @@ class Scorer:
         ----------
         reference, candidate : (text, type) of each entity, in the order of the text; repeated entities count.
         similarity : cosines, shape (len(reference), len(candidate)); or
-        embeddings : vectors of the reference's and of the candidate's entities, one row each. Where a side
+        embeddings : vectors of the reference's and of the candidate's entities, one row each. If a side
             has no entity, neither is needed.
         notes : carried into the explanation.
         """

@@ -120,7 +120,7 @@ class CausalJudge:
     batch_size : prompts that are answered at once.
     max_new_tokens : the longest answer.
     length : tokens of prompt and answer together; None, or more than the model has places: as many as it has.
-    device : ``auto``, ``cpu`` or ``cuda``, where it computes in bfloat16.
+    device : ``auto``, ``cpu`` or ``cuda``, which computes in bfloat16.
 
     Raises
     ------

@@ -41,7 +41,7 @@ class EndpointJudge:
     ----------
     url : the address up to the version, as ``http://127.0.0.1:8000/v1``.
     model : the name that the server knows the model by.
-    send_to : the host that reports may be sent to where it is not this machine.
+    send_to : the host that reports may be sent to if it is not this machine.
     concurrency : requests that are on their way at once.
     timeout : seconds without a byte of an answer.
     tries : how often one answer is asked for.

@@ -134,7 +134,7 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
     """Return the positions of the sentences, chosen greedily, with the highest ROUGE-L against the
     impression.
 
-    Each step adds the sentence that raises ROUGE-L most and stops where none does (Nallapati et al. 2017,
+    Each step adds the sentence that raises ROUGE-L most and stops if none does (Nallapati et al. 2017,
     section 2.2). At least one sentence is chosen.
     """
     split = sentences(findings)

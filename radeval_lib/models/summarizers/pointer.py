@@ -50,7 +50,7 @@ def search(
     A text is done when ``beams`` hypotheses have ended, or none can go on; the best has the highest
     log-probability divided by length**length_penalty. That is what transformers' ``generate`` does with
     ``early_stopping=True``, but for texts that are not done at ``longest`` tokens: there it ranks hypotheses
-    that still go on with those that have ended, and here they count only where none has ended.
+    that still go on with those that have ended, and here they count only if none has ended.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ class FindingClause(Clause):
         return pieces
 
     def _modifiers_that_fit(self) -> list[Phrase]:
-        """Return the modifiers; place, size and change go behind the noun where it would become too long a
+        """Return the modifiers; place, size and change go behind the noun if it would become too long a
         span."""
         behind = {"place_before": False, "size_inside": False, "change_form": "post", "": None}
         for put_behind, value in behind.items():
@@ -258,7 +258,7 @@ class FindingClause(Clause):
         _, self.subject = self._say_place()
 
     def slot_show(self) -> None:
-        """Write the verb whose subject is the place."""
+        """Write the verb with the place as its subject."""
         assert self.place is not None
         number = "many" if self.place.plural or self.finding.side == "bilateral" else "one"
         self.builder.word(pick(self.words.lists["show"], self.wording, Byte.VERB)[number])
@@ -416,7 +416,7 @@ class DenialClause(Clause):
         self.builder.entity(start, self.builder.end, "Anatomy")
 
     def slot_show_b(self) -> None:
-        """Write the verb whose subject is the structure."""
+        """Write the verb with the structure as its subject."""
         assert self.structure is not None
         verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
         self.builder.word(verb["many" if self.structure[1] else "one"])

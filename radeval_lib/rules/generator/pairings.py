@@ -107,7 +107,7 @@ def _paired(
 def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
     """Return the report without one or more statements, and the others in random order, each a sentence.
 
-    Of a report with one statement nothing is left out. By chance, and where one statement is left, the drawn
+    Of a report with one statement nothing is left out. By chance, and if one statement is left, the drawn
     order is the old one: in about a fifth of chest radiographs.
     """
     rng = seeded(seed, report.report_id, "shuffled")

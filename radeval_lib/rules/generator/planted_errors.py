@@ -108,7 +108,7 @@ def _options(
 def _assign(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, kinds: list[ErrorKind]
 ) -> list[tuple[ErrorKind, int, PlannedFinding | None]] | None:
-    """Return which finding takes which error: one each where possible, else several of different kinds.
+    """Return which finding takes which error: one each if possible, else several of different kinds.
 
     Returns, in the order of ``kinds``, the kind, the uid of the statement and the finding as the candidate
     has it (None: left out); None if no assignment was found in ``_TRIES`` tries.
@@ -204,7 +204,7 @@ def error_pairs(
 ) -> Iterator[ErrorPair]:
     """Yield a stream of pairs, each with exactly the requested ``errors``.
 
-    None asks for a random mix of 0 to 6 errors, fewer where hardly any report would allow the mix. Pair i
+    None asks for a random mix of 0 to 6 errors, fewer if hardly any report would allow the mix. Pair i
     depends on ``seed``, i and the arguments only. References are drawn until one allows the errors.
     """
     for index in range(start, start + n):

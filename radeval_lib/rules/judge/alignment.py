@@ -128,7 +128,7 @@ def _likeness(item: Item, other: Item) -> tuple[float, str] | None:
 def align(reference: Said, candidate: Said) -> list[Link]:
     """Return one-to-one links, in the order of the reference's text.
 
-    A relative of a finding is none where one report states what the other denies.
+    A relative of a finding is none if one report states what the other denies.
     """
     options = []
     for left, stated_item in enumerate(reference.stated):

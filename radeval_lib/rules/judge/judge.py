@@ -133,7 +133,7 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     ----------
     reference, candidate : reports or sections of reports, in English; either may be empty.
     context : the patient's age and why the examination was asked for, which change how much some findings
-        matter; None: neither is known. Where it gives no indication, that in the reference's history counts.
+        matter; None: neither is known. If it gives no indication, that in the reference's history counts.
     """
     ours, theirs = said(reference), said(candidate)
     ours, theirs = in_parts(ours, theirs), in_parts(theirs, ours)

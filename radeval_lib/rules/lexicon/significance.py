@@ -72,7 +72,7 @@ def significance(observation: str, context: Context | None = None) -> Significan
 
     GREEN knows two grades of an error. Here, as in the generator's lexicon, an error on a minor finding is
     never significant; an observation that the lexicon lacks is major if its class is urgent or actionable.
-    Where a rule of the context decides the class, it decides that too.
+    If a rule of the context decides the class, it decides that too.
     """
     table, concepts = _table(), load_lexicon().concepts
     for rule in table["context"]:

@@ -167,7 +167,7 @@ def _at_place(sentence: MarkedSentence, mention: Mention, spot: PhraseMatch[list
 
 
 def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """ "Opacities and scarring in the left base": the place belongs to both, where both may be there."""
+    """ "Opacities and scarring in the left base": the place belongs to both, if both may be there."""
     for mention, after in pairwise(mentions):
         between = sentence.between(mention.end, after.first)
         if mention.spots or mention.sides or not between & JOINTS or "," in between:

@@ -1,6 +1,6 @@
 """Which words of a sentence are denied, doubted or only talked about: the reach of negations and hedges.
 
-A negation reaches forward to the end of its list or clause; a comma ends it where what follows is not an
+A negation reaches forward to the end of its list or clause; a comma ends it if what follows is not an
 item of the list ("no effusion, small left nodule", "no effusion, tortuous aorta"). A hedge reaches forward
 likewise. Words behind ("is not seen", "cannot be excluded") reach back to the beginning of the clause.
 """

@@ -178,7 +178,7 @@ class _AbsentList:
         self._from = 0  # if an empty line would end the list
 
     def head(self, heading: re.Match[str], end: int) -> None:
-        """Meet the heading of a list, of what is absent or present, which ends there."""
+        """Read the heading of a list of absent or present things, which ends there."""
         # "Negative. Mild edema." and "No. 3" deny nothing.
         stopped = self._text[end : end + 1] in (".", "!") and "negatives" not in heading.group().lower()
         self._open = bool(heading["denied"]) and not stopped
