@@ -1,4 +1,4 @@
-"""Atomic writes of files and folders, removal of what a killed writer left, and locks.
+"""Atomic writes of files and folders, removal of leftovers of killed writers, and locks.
 
 Unfinished writes are in a folder ``.part-*`` beside the target, under a lock that the writer holds and the
 system lets go when the writer dies, however it dies. The next writer in that place removes every such folder

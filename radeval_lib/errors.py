@@ -1,4 +1,4 @@
-"""The errors that users see: one line that says what is wrong, where, and what to do about it."""
+"""The errors that users see: one line with the fault, its place and the remedy."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The layout of a GREEN analysis: its sections, the names of its error categories, how one is written and
-what one names.
+"""The layout of a GREEN analysis: its sections, its error categories, and how to write and read one.
 
 Source: Ostmeier et al. 2024, Section 3.2; GREEN repository at d72c195, ``green_score/green.py``.
 """

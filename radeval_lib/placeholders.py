@@ -1,4 +1,4 @@
-"""Placeholders of texts that are recorded as numbers alone: equally many words, and the text they stand for.
+"""Placeholders of texts stored only as numbers: equally many words, and a reference to the text.
 
 They pass through whatever counts words or carries texts along; whatever would read one as a report calls
 :func:`refuse`.

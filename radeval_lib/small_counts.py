@@ -1,4 +1,4 @@
-"""Small-cell suppression: the smallest count that tables may show if restricted data are readable.
+"""Small-cell suppression: the smallest count that tables may show while restricted data are readable.
 
 Apart from :mod:`radeval_lib.tables`, on which else every run would rest that sets it.
 """

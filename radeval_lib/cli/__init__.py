@@ -1,4 +1,4 @@
-"""``radbook``: build the book, run a notebook, list what there is, score files and compare systems."""
+"""``radbook``: build the book, run a notebook, list exhibits and models, score files and compare systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``radbook data``: look at, fetch, check and add data files, and remove what builds hold of them."""
+"""``radbook data``: show, fetch, check and add data files, and remove builds that could read them."""
 
 from __future__ import annotations
 

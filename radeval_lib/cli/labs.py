@@ -1,4 +1,4 @@
-"""``radbook labs``: build the labs' notebooks, get one to work in, grade what students hand in."""
+"""``radbook labs``: build the labs' notebooks, get one to work in, grade a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors of the data layer; each says what is wrong, in which file and row, and what to do about it."""
+"""Errors of the data layer; each names the fault, the file and row, and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The guard on restricted text: after a build, nothing of it may stand in a file that the build left.
+"""The guard on restricted text: after a build, nothing of it may be in a file that the build left.
 
 Records carry the mark of :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown.
 This module is the second line: it looks for sequences of every restricted corpus in all readings
@@ -7,7 +7,7 @@ means harm has the data already. So it reads what a notebook, a library or the b
 other kind of file.
 
 What is compared (:mod:`radeval_lib.data.leak_sequences`) are sequences of words and of letters; phrases of
-four adjoining words, if they are rare in the corpus and stand neither in a public text nor in what the
+four adjoining words, if they are rare in the corpus and are neither in a public text nor in what the
 study wrote itself; and what names a patient, a study or a day. The files are indexed by hashes of their
 sequences and the corpora stream past them, so that no corpus is stored and its size does not matter.
 

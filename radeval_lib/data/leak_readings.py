@@ -1,6 +1,6 @@
 """Every reading of a file's text, in one of which the words of a report follow one another.
 
-A report that leaked need not stand in a file word by word: its words may be in a column of a table, alternate
+A report that leaked need not be in a file word by word: its words may be in a column of a table, alternate
 with labels or be cut by markup. So each text that a file holds is given in several readings. A file is one
 text, or an archive of others; whatever else it is, it is refused.
 """

@@ -2,7 +2,7 @@
 
 Rules decide which pair an examination's name belongs to, and which sections may hold its findings.
 :class:`PatternRules` follows the paper's description (examples of headers included). :func:`load_rules` reads
-exact lists instead, for those who want the authors' own: they stand in the preprocessing notebook of the
+exact lists instead, for those who want the authors' own: they are in the preprocessing notebook of the
 ViLMedic repository.
 """
 
@@ -204,7 +204,7 @@ def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
     """Return the paper's split: 80/10/10 by report for the trained pairs, the others for testing only.
 
     One generator shuffles the trained pairs in a fixed order, as the reference does. Reports of one patient
-    may stand in several splits.
+    may be in several splits.
     """
     generator = random.Random(42)
     result: list[ReportPair] = []

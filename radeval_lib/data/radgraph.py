@@ -116,7 +116,7 @@ def annotation(
 
 
 def _graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
-    """Return entities and relations; RadGraph's ends are inclusive and its relations stand with their
+    """Return entities and relations; RadGraph's ends are inclusive and its relations are listed with their
     head."""
     content = holder.inner("entities")
     index = {key: position for position, key in enumerate(content)}

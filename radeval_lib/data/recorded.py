@@ -1,4 +1,4 @@
-"""Recorded test sets: their ratings and scores as numbers, where their texts may not stand in the repository.
+"""Recorded test sets: ratings and scores as numbers, for texts that may not be in the repository.
 
 ``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files,
 ``<set>_<part>.csv`` further tables, ``<set>.yml`` what they were made of and with. :func:`records` gives the

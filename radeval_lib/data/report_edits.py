@@ -1,4 +1,4 @@
-"""Plain edits of reports: what changes nothing that a report says, and what does.
+"""Plain edits of reports: some change the meaning, others do not.
 
 The edits are operations on the text; they know nothing of findings.
 """

@@ -1,4 +1,4 @@
-"""Loads the records of a role of data, from what the profile configures.
+"""Loads the records of a data role from the source that the profile configures.
 
 A notebook asks for a role, such as ``rated_pairs``; the profile names its source:
 

@@ -1,5 +1,5 @@
-"""The jobs of RaTEScore, a training of an NER model for each row of Tables 6 and 7: their settings, what each
-learns from, and its counts on the test part."""
+"""The jobs of RaTEScore, an NER training for each row of Tables 6 and 7: settings, training data, and counts
+on the test part."""
 
 from __future__ import annotations
 

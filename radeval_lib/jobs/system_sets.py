@@ -1,4 +1,4 @@
-"""Committed outputs of systems for the studies of a public test split, beside landmarks for any system."""
+"""Committed outputs of systems for the studies of a public test split, and baselines for any system."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from radeval_lib.stats.base import FloatArray
 from radeval_lib.study.runs import Run
 
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
-"""Metrics that know nothing of radiology, for texts that are none."""
+"""Metrics that know nothing of radiology, for texts of other kinds."""
 
 
 class Reviews(NamedTuple):

@@ -1,5 +1,5 @@
-"""What tests of a lab get and say: answers in one form, whatever library they come from, and how one differs
-from what is expected."""
+"""Answers in one form for a lab's tests, whatever library they come from, and how they differ from what is
+expected."""
 
 from __future__ import annotations
 

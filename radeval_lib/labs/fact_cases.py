@@ -1,4 +1,4 @@
-"""Reports, references and summaries whose facts are known one by one, for studies of fact counting.
+"""Reports, references and summaries with known facts, for studies of fact counting.
 
 A fact is the smallest thing that a report says: that a finding is there, its place, its degree, its change,
 that something is absent or normal. One report serves as the source; the reference and four systems' summaries

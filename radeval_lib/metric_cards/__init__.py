@@ -1,1 +1,1 @@
-"""A card for any metric: what a test can tell, agreement with people, detected edits, behaviour."""
+"""A card for any metric: agreement with people, the power of such a test, detected edits, behaviour."""

@@ -1,4 +1,4 @@
-"""How a metric agrees with people, beside every stored metric, and what such a test can find.
+"""How a metric agrees with people, compared with every stored metric, and the power of such a test.
 
 Scores are oriented (higher is better) in all that follows. Cases are resampled whole; the family of tests
 that is declared beforehand is the difference in τ_b with the mean grade to every stored metric.

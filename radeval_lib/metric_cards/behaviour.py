@@ -1,4 +1,4 @@
-"""Which simple edits a metric detects, how it behaves, and what it does to committed outputs."""
+"""The simple edits that a metric detects, its behaviour, and its scores of committed outputs."""
 
 from __future__ import annotations
 

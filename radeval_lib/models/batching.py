@@ -1,4 +1,4 @@
-"""Where and how precisely a model computes, from which seed, and on which batches of pieces of texts."""
+"""Devices, precision, seeds, and batches of pieces of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pretrained models that papers name, and what identifies a model."""
+"""The pretrained models that papers name, and their identity."""
 
 from __future__ import annotations
 

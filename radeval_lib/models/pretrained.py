@@ -1,4 +1,4 @@
-"""Models of transformers: loaded, from safetensors alone and whole, and saved; and which are on this machine.
+"""Models of transformers: loading (whole, from safetensors alone), saving, and availability on this machine.
 
 Code from a model's repository never runs.
 """

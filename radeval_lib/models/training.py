@@ -131,7 +131,7 @@ def train(
     records, dev : what it learns from, and what chooses the epoch.
     settings : how; None takes the defaults.
     folder : for the last finished epoch of a long training. Called again with the same task, data and
-        settings, it goes on from there, to the same weights and history. Without a folder nothing is kept.
+        settings, it resumes from there, to the same weights and history. Without a folder nothing is kept.
 
     Raises
     ------

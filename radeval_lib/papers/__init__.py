@@ -1,1 +1,1 @@
-"""What the five papers print, and what their released code does: exhibits, numbers, words, rules."""
+"""The five papers' exhibits, printed numbers and words, and the rules of their released code."""

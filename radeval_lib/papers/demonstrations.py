@@ -1,4 +1,4 @@
-"""Small re-statements of what released code does where it departs from its paper, for demonstrations.
+"""Small re-statements of released code that departs from its paper, for demonstrations.
 
 Each function does on toy input what the named code does, so that the difference can be counted. None is for
 use in an evaluation. Sources: the repositories named in each docstring, read at the commits of the page

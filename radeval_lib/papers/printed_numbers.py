@@ -23,7 +23,7 @@ from radeval_lib.paths import MANIFESTS, display_path
 NOT_LEGIBLE = "not legible"
 NOT_PRINTED = "-"
 AS_PRINTED = "as printed"
-"""Where the numbers of most exhibits stand (:func:`origin_of`)."""
+"""Where the numbers of most exhibits are (:func:`origin_of`)."""
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?")
 
 

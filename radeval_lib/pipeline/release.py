@@ -1,5 +1,5 @@
-"""What a data officer asks of builds: a report to sign before a book is published, which repeats no text, and
-the removal of what builds keep of restricted data."""
+"""Tools for a data officer: a report to sign before a book is published, which repeats no text, and the
+removal of restricted data from builds."""
 
 from __future__ import annotations
 

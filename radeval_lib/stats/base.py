@@ -45,7 +45,7 @@ class Estimate:
 def f1(precision: float, recall: float) -> float:
     """Return the harmonic mean of precision and recall, both in the same unit; 0 if the two sum to 0.
 
-    The mean of two numbers of opposite sign, as means of cosines can be, may lie outside the range between
+    The mean of two numbers of opposite sign, as means of cosines can be, may be outside the range between
     them. F1 of counts is in :mod:`radeval_lib.stats.measures`.
     """
     total = precision + recall

@@ -1,4 +1,4 @@
-"""The one bootstrap: groups are resampled with replacement; what other training seeds would do is added.
+"""The one bootstrap: groups are resampled with replacement, and the variation of training seeds is added.
 
 Callers pass per-group sufficient statistics, whose sums decide a measure, or a measure of row numbers; what
 comes back are draws and estimates with 95 % percentile intervals. Seeds are too few to be drawn

@@ -1,4 +1,4 @@
-"""The study: runs, cells, checks, recorded results, audit, scorecard, and what pages show of them.
+"""The study: runs, jobs, checks, stored results, audit, scorecard, and displays on pages.
 
 Names are looked up when first used: a cell, which needs only runs, does not depend on what pages show.
 """

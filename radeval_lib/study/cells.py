@@ -1,4 +1,4 @@
-"""Jobs: notebooks with parameters that fan out, a profile's list of them, their files and what they leave.
+"""Jobs: notebooks with parameters, a profile's list of them, their files and results.
 
 A job trains, searches or judges. Lists of jobs, ``cells(profile) -> list[Cell]``, are found by name:
 :data:`radeval_lib.registry.PLANS`. What a job leaves is in ``cells/<notebook>/<slug>`` of a profile's

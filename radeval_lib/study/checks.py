@@ -1,4 +1,4 @@
-"""Checks: one printed number or claim against what follows, and whether the two agree."""
+"""Checks: a printed number or claim compared with the computed one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook depends on: modules of the library, data files beside them, manifests, settings.
+"""The dependencies of a notebook: modules of the library, data files next to them, manifests, settings.
 
 A notebook depends on what it imports, however indirectly, and on what its front matter declares, as the
 resolved profile configures it.

@@ -72,7 +72,7 @@ def only_with_data(
     one_set : end it also if the roles have different data sets.
     dataset : a data set that the page reads in its own form; end the page also if the first role has another
         one and the data root lacks this one.
-    generated : whether the page goes on with generated data.
+    generated : whether the page continues with generated data.
     """
     endings = (registry.ABSENT,) if generated else ("synthetic", registry.ABSENT)
     unreal = [role for role in roles if run.evidence(role) in endings]

@@ -1,4 +1,4 @@
-"""Runs of pages: what a run can do, and exhibits as objects that take checks.
+"""Runs of pages, and exhibits as objects that take checks.
 
 Jobs, which show nothing, begin at :func:`radeval_lib.study.runs.begin_cell` and depend on none of this.
 """
@@ -126,7 +126,7 @@ class PageRun(runs.Run):
         evidence : kind of data used, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
         stand_in : the substitutes for the paper's own data or models.
         roles : data and model roles that it rests on; those without files are ignored.
-        instrument : whose implementation computes it: the paper's, or ours. With ours, or on generated data,
+        instrument : the implementation used: the paper's, or ours. With ours, or on generated data,
             the exhibit is our experiment: its checks run, to reveal errors, but are neither shown nor
             recorded.
         rests_on : what else it rests on: printed tables (``table3``, of another paper ``rrs/table1``),

@@ -1,4 +1,4 @@
-"""Stored scores of public test sets: numbers that are in the repository, where texts may not be.
+"""Stored scores of public test sets: numbers in the repository for texts that may not be there.
 
 ``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files, its ratings and
 what each metric said of it; ``<set>.yml`` says with what each column was made. Here: whether the code would

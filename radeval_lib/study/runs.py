@@ -1,4 +1,4 @@
-"""Runs: one execution of one notebook, what it asks for by role, what it read, and what it keeps.
+"""Runs: one execution of one notebook, with its inputs by role, its record of them, and its outputs.
 
 A run imports neither data, nor metrics, nor models: what a notebook declares is found by name
 (:mod:`radeval_lib.registry`), so that a notebook depends on what it declares alone.

@@ -1,4 +1,4 @@
-"""A notebook's source: what its front matter declares to read, its cells, and which of them ran.
+"""A notebook's source: the declarations in its front matter, its cells, and the cells that ran.
 
 ::
 

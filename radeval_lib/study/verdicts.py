@@ -1,4 +1,4 @@
-"""Verdicts: an outcome, in words for what a result rests on, and beside it how much was checked.
+"""Verdicts: an outcome in words that fit the evidence, and how much was checked.
 
 A check *holds*, *fails* or is *inconclusive*. A result *fails* if a check fails; it is *inconclusive*
 if a check that the exhibit needs is, or nothing supports the exhibit; otherwise it *holds*. How much of

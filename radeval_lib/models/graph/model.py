@@ -71,7 +71,7 @@ def gold_graph(record: AnnotatedSentence) -> WordGraph:
 def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
     """Return the beginning and end, in words, of each unit of a text; together the units cover it.
 
-    A sentence ends with an exclamation or question mark, or with a full stop that does not stand between two
+    A sentence ends with an exclamation or question mark, or with a full stop that is not between two
     numbers: RadGraph writes "2.5" as three words. What is longer than :data:`MAX_WORDS` is cut.
     """
     borders = [0]

@@ -58,7 +58,7 @@ def search(
     reorder : selects rows of a state.
     state : of ``texts`` rows, before the first step.
     texts : how many there are, one or more.
-    begin, end : the tokens that stand before and after a sequence.
+    begin, end : the tokens before and after a sequence.
     settings : how they are decoded; the vocabulary has at least two tokens.
 
     Tokens and rows are handed to ``step`` and ``reorder`` on the CPU; log-probabilities may be anywhere.

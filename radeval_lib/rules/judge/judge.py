@@ -38,7 +38,7 @@ _UNLIKE = {KIND: "finer", KIN: "kin"}
 _NOT_STATED = ("does not mention it", "rules it out")
 
 NEARBY, SAFE = 10.0, (20.0, 70.0)
-"""Tips less than this apart lie at the same place; how far from the carina a tube may end; in mm."""
+"""Tips less than this apart are at the same place; how far from the carina a tube may end; in mm."""
 SIZE_RATIO = 1.5
 """From this ratio of diameters on, a wrong size is significant."""
 

@@ -268,8 +268,7 @@ def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) ->
 def _goes_on(
     words: Sequence[Token], comma: int, begins: dict[int, PhraseMatch[str]], flags: WordFlags
 ) -> bool:
-    """Return whether a list of denied findings goes on behind a comma; ``begins`` are the cues by their first
-    word.
+    """Return whether a list of denied findings continues after a comma; ``begins``: cues by first word.
 
     It does not if a clause of its own follows. Otherwise it does if "or" or "nor" follows before the next
     cue that ends a reach, and before a negation, a hedge or "may", whose own "or" it would be; without these,

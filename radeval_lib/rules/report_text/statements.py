@@ -325,7 +325,7 @@ involving approximately about between overlying represent representing suggest s
 _OPEN = frozenset(_OPEN_WORDS.split())
 """Words that no statement ends with."""
 _SHORTENED = frozenset(["dr.", "mr.", "mrs.", "vs.", "approx.", "e.g.", "i.e."])
-"""Words with a full stop of their own, after which a line goes on."""
+"""Words with a full stop of their own, after which a line continues."""
 # A sentence that ends within its line: "Clear. No effusion".
 _SENTENCES = re.compile(r"[a-z)][.!?][ \t]+[A-Z0-9]")
 NARROWEST, WIDEST = 36, 140
