@@ -236,11 +236,10 @@ def _mtsamples(run: Run, metrics: Metrics) -> Content:
 
 
 def _mslr(run: Run, metrics: Metrics) -> Content:
-    """Return summaries of trials with facet ratings, and decided preferences, both with scores."""
-    for name in (*mslr.RATERS, *mslr.JUDGES):
+    """Return summaries of trials with facet ratings and scores."""
+    for name in mslr.RATERS:
         _file(run, "mslr", f"{name}.tsv")
-    judged = trial_reviews.load(run, metrics)
-    return Content(judged.summaries, {"preferences": judged.preferences})
+    return Content(trial_reviews.load(run, metrics))
 
 
 def _systems(run: Run, metrics: Metrics) -> Content:

@@ -24,7 +24,7 @@ from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.interactive import search_table
 from radeval_lib.jobs.oriented_scores import drawn, found_in_source, scored, stored
-from radeval_lib.jobs.trial_reviews import WORDS, Reviews
+from radeval_lib.jobs.trial_reviews import WORDS
 from radeval_lib.metrics.base import Metric
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import pairs_within
@@ -218,9 +218,8 @@ def reachable(values: Sequence[float]) -> float:
     return float(ranks.std() / pd.Series(range(len(ranks))).std())
 
 
-def on_reviews(metrics: Mapping[str, Metric], judged: Reviews, *, run: Run) -> pd.DataFrame:
+def on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: Run) -> pd.DataFrame:
     """Return τ_b of metrics with the facets of reviews of trials: ``value``, ``low``, ``high`` by metric."""
-    summaries = judged.summaries
     words = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
     frame = summaries[list(words.values())].set_axis(list(words), axis=1)
     by_facet = drawn(frame, summaries["rating"], summaries["case"], "kendall", run=run, name="facets")

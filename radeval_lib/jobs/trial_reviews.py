@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,37 +17,23 @@ WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 """Metrics that know nothing of radiology, for texts of other kinds."""
 
 
-class Reviews(NamedTuple):
-    """Summaries of trials as people judged them: ``summaries``, one row per summary with ``case`` (the
-    review), ``system``, ``rating`` (mean of ``ratings`` sums of three facets, 0 to 6) and a column per metric
-    by its name; ``preferences``, one row per decided one, with ``choice`` (1 or 2) and ``<metric>_1`` and
-    ``<metric>_2``, the scores of both summaries."""
-
-    summaries: pd.DataFrame
-    preferences: pd.DataFrame
-
-
-def load(run: Run, metrics: Mapping[str, Metric]) -> Reviews:
-    """Return MSLR's judgements of trial summaries with the scores of lexical metrics: from the texts if the
-    data root holds them all, else as stored."""
-    files = {name: run.find("mslr", f"{name}.tsv") for name in (*mslr.RATERS, *mslr.JUDGES)}
-    paths = {name: path for name, path in files.items() if path is not None}
-    if len(paths) < len(files):
-        recording = run.recording("mslr")
-        return Reviews(recording.table, recording.parts["preferences"])
-    return scored(
-        [judgement for name in mslr.RATERS for judgement in mslr.load_ratings(paths[name])],
-        [judgement for name in mslr.JUDGES for judgement in mslr.load_preferences(paths[name])],
-        metrics,
-    )
+def load(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
+    """Return MSLR's rated summaries of trials, as :func:`scored`: of the texts, if the data root holds them
+    all, else as they are stored."""
+    paths = [run.find("mslr", f"{name}.tsv") for name in mslr.RATERS]
+    if None in paths:
+        return run.recording("mslr").table
+    return scored([rating for path in paths if path for rating in mslr.load_ratings(path)], metrics)
 
 
-def scored(
-    ratings: Sequence[RatedPair], preferences: Sequence[mslr.Preference], metrics: Mapping[str, Metric]
-) -> Reviews:
-    """Return judgements of summaries with the scores of the metrics that compare words (:data:`WORDS`).
+def scored(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric]) -> pd.DataFrame:
+    """Return rated summaries with the scores of those metrics that compare words (:data:`WORDS`).
 
-    Preferences for neither summary are left out. Reviews and systems are numbered, ratings first.
+    Returns
+    -------
+    DataFrame
+        One row per summary: ``number``, ``case`` (the review), ``system``, ``rating`` (mean of ``ratings``
+        sums of three facets, 0 to 6), ``reference_words``, ``candidate_words``, and a column per metric.
     """
     words = {metric.name: metric for metric in metrics.values() if metric.name in WORDS}
     keys = ["id", "review", "system", "reference", "candidate"]
@@ -58,16 +43,11 @@ def scored(
     ]
     by_text = pd.DataFrame(rows, columns=[*keys, "rating"]).groupby(keys, sort=False)["rating"]
     texts = by_text.agg(rating="mean", ratings="size").reset_index()
-    chosen = [preference for preference in preferences if preference.choice != "neither"]
-    of_review = [*texts["review"], *(preference.review for preference in chosen)]
-    case = dict(zip(of_review, pd.factorize(pd.Series(of_review))[0], strict=True))
-    of_system = [*texts["system"], *(each for preference in chosen for each in preference.systems)]
-    system = {key: number for number, key in enumerate(dict.fromkeys(of_system), start=1)}
     summaries = pd.DataFrame(
         {
             "number": range(len(texts)),
-            "case": texts["review"].map(case),
-            "system": texts["system"].map(system),
+            "case": pd.factorize(texts["review"])[0],
+            "system": pd.factorize(texts["system"])[0] + 1,
             "rating": texts["rating"],
             "ratings": texts["ratings"],
             **{f"{side}_words": texts[side].str.split().str.len() for side in ("reference", "candidate")},
@@ -76,22 +56,7 @@ def scored(
     for name, metric in words.items():
         values = metric.score(texts["reference"].tolist(), texts["candidate"].tolist()).values
         summaries[name] = _nine_digits(values)
-    pairs = pd.DataFrame(
-        {
-            "number": range(len(chosen)),
-            "case": [case[preference.review] for preference in chosen],
-            "rater": [mslr.JUDGES.index(preference.judge) + 1 for preference in chosen],
-            "choice": [1 if preference.choice == "A" else 2 for preference in chosen],
-            "system_1": [system[preference.systems[0]] for preference in chosen],
-            "system_2": [system[preference.systems[1]] for preference in chosen],
-        }
-    )
-    references = [preference.reference for preference in chosen]
-    sides = {1: [preference.first for preference in chosen], 2: [preference.second for preference in chosen]}
-    for name, metric in words.items():
-        for number, side in sides.items():
-            pairs[f"{name}_{number}"] = _nine_digits(metric.score(references, side).values)
-    return Reviews(summaries, pairs)
+    return summaries
 
 
 def _nine_digits(values: FloatArray) -> list[float]:

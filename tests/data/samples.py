@@ -158,7 +158,6 @@ PRIMOCK = [
     ["1", "c01", "doctor", "Cough.", "Cough, 3 days.", "Cough, 3 days.", "4.5", "", "", ""],
 ]
 RATED = ["ExpID", "ReviewID", "Target Summary", "Generated Summary", *mslr.QUESTIONS]
-CHOSEN = ["review_id", "target", "sys_a", "A", "sys_b", "B", mslr.CHOICE]
 
 
 def tsv_bytes(*rows: list[str]) -> bytes:
@@ -212,12 +211,6 @@ NLMCXR_png/CXR1_IM-2-1.png,x,clear.
         ["01GXYZXYZ", "CD1", 'the "target', "a summary", "2: Yes", "N/A: No intervention", "2: Yes"],
         ["01GOTHERR", "CD1", 'the "target', "a summary", "Other / uncertain", "2: Yes", "2: Yes"],
         ["01GBLANKK", "CD1", 'the "target', "a summary", "", "2: Yes", "2: Yes"],
-    ),
-    "mslr/pairwise/A3.tsv": tsv_bytes(
-        CHOSEN,
-        ["CD1", "t", "AAAAAA", "a", "BBBBBB", "b", "A"],
-        ["CD1", "t", "AAAAAA", "a", "BBBBBB", "b", ""],
-        ["CD1", "t", "AAAAAA", "a", "BBBBBB", "b", "Neither is more accurate"],
     ),
     "mtsamples/mtsamples.csv": MTSAMPLES,
     "primock57/results.csv": csv_bytes(PRIMOCK),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +12,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from notebooks.across import which_judge
-from radeval_lib.data import mslr, recorded
+from radeval_lib.data import recorded
 from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.records import RatedPair
@@ -148,23 +147,13 @@ def test_reviews_are_scored_by_hand(run: SimpleNamespace) -> None:
         for system, text, points in (("s1", "no harm was found", 6), ("s2", "harm", 2))
         for rater in ("A1", "A2")
     ]
-    chosen = [
-        mslr.Preference("r2", "no harm was found", "harm", "no harm", ("s2", "s1"), "A3", "B"),
-        mslr.Preference("r3", "no harm was found", "harm", "no", ("s1", "s2"), "A4", "neither"),
-    ]
     metrics = {"ROUGE-L": create("rouge_l"), "observations": create("observations")}
-    scored = trial_reviews.scored(rated, chosen, metrics)
-    assert scored.summaries[["case", "system", "rating", "ratings"]].to_numpy().tolist() == [
+    scored = trial_reviews.scored(rated, metrics)
+    assert scored[["case", "system", "rating", "ratings"]].to_numpy().tolist() == [
         [0, 1, 6, 2], [0, 2, 2, 2], [1, 1, 6, 2], [1, 2, 2, 2]
     ]  # fmt: skip
-    assert scored.summaries["rouge_l"].tolist() == pytest.approx([1, 0.4, 1, 0.4])
-    (row,) = scored.preferences.to_dict("records")
-    assert (row["case"], row["rater"], row["choice"], row["system_1"], row["system_2"]) == (1, 1, 2, 2, 1)
-    assert (row["rouge_l_1"], row["rouge_l_2"]) == pytest.approx((0.4, 2 / 3))
-    assert "observations" not in scored.summaries
-    unrated = dataclasses.replace(chosen[0], systems=("s3", "s1"))
-    (row,) = trial_reviews.scored(rated, [unrated], metrics).preferences.to_dict("records")
-    assert (row["system_1"], row["system_2"]) == (3, 1)
+    assert scored["rouge_l"].tolist() == pytest.approx([1, 0.4, 1, 0.4])
+    assert "observations" not in scored
 
 
 def test_reviews_are_the_same_from_texts_and_from_what_is_recorded(
