@@ -272,7 +272,7 @@ UNCLAIMED = {
     "across/fingerprints": [*_MODELS, "recorded/fingerprints"],
     "across/how_many_pairs": sorted([*_MODELS, *_POWER, "green/table6", *_recorded("mts_dialog radpref")]),
     "across/metric_cards": _recorded("mts_dialog radpref"),
-    "across/paper_versus_code": ["released/packages", "released/settings"],
+    "across/paper_versus_code": ["released/packages"],
     "across/real_systems": _recorded("iu_systems"),
     "across/which_judge": _recorded("mslr mts_dialog"),
     "across/which_metric": _recorded("radpref"),
@@ -334,7 +334,7 @@ def test_results_that_a_strict_reading_changed(smoke: Path) -> None:
         "rales.claim_spread.printed": "consistent",  # most are within 2 points too
         "rales.claim_nobest.printed": by_reading,  # how far behind is comparable?
         "rales.def_nlu_score.printed": by_reading,  # by every column, or by every data set
-        "rales.table16.printed": by_reading,  # all values follow, by one rule for a word or another
+        "rales.table16.printed": "inconclusive",  # each value follows by some rule for a word, all by none
         "rales.claim_lexical.printed": "inconclusive",  # by both readings the lead is open
         "green.guide_training.released": "inconsistent",  # another model's script
     }
