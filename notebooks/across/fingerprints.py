@@ -116,7 +116,7 @@ def draw_worth(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_xscale("log")
     axes.set_xticks([0.5, 1, 2, 5, 10, 20], ["½", "1", "2", "5", "10", "20"])
     axes.set_xticks([], minor=True)
-    axes.set_xlabel("harmless words that cost as much as one lost “no”")
+    axes.set_xlabel("synonyms that cost as much as one deleted “no”")
 
 
 def heat_map(table: pd.DataFrame, harmless: int) -> None:
