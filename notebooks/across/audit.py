@@ -62,7 +62,7 @@ def findings_table(checks: pd.DataFrame) -> HTML:
                 first.reply,
             ]
         )
-    heads = ["where", "what fails, and why", "kind", "weighs on", "authors' reply"]
+    heads = ["where", "what fails, and why", "kind", "what it affects", "authors' reply"]
     return search_table(heads, table, "a result")
 
 
@@ -78,7 +78,7 @@ def letters(checks: pd.DataFrame) -> str:
         f"Dear authors of {paper},\n\nchecking the printed numbers of your paper against one another and "
         "against your repository, we found what does not follow:\n\n"
         + "\n".join(f"{n}. {item}" for n, item in enumerate(items, start=1))
-        + "\n\nDo we misread any of these? We print your reply beside each.\n"
+        + "\n\nDid we misread any of these? We will print your reply next to each item.\n"
         for paper, items in by_paper.items()
     )
 
