@@ -32,11 +32,11 @@ BASE = "released rules"
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "weights": ("W and p for short texts", {"weights": "short"}),
     "penalty": ("every mismatch of types is punished", {"penalty": "any_mismatch"}),
-    "orientation": ("W by the match's type first", {"orientation": "match_first"}),
+    "orientation": ("the match's type is the first index of W", {"orientation": "match_first"}),
     "no entity: 0": ("no entity on a side gives 0", {"empty": "zero"}),
     "no entity: 1 or 0": ("no entity on both sides gives 1, on one side 0", {"empty": "one_if_both_empty"}),
-    "pooling": ("the first token's vector for the mean", {"pooling": "cls"}),
-    "paper": ("as Section 2.4 says; where it is silent, as we read it", {"preset": "paper"}),
+    "pooling": ("the first token's vector instead of the mean", {"pooling": "cls"}),
+    "paper": ("all choices as we read Section 2.4", {"preset": "paper"}),
 }
 """Choices of the metric: what is changed, and the settings that change it."""
 

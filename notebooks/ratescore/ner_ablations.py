@@ -213,7 +213,7 @@ def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFr
         choice: {
             **{f"gain in {name}": f"{gap[name.lower()]:+.3f}" for name in ("F1", "precision", "recall")},
             "F1 decided": phrase(gap["f1"], more="better", less="worse", open="not decided here"),
-            "gain in F1 seen 8 times in 10": f"{gap['f1'].detectable:.3f}",
+            "gain in F1 detected 8 times in 10": f"{gap['f1'].detectable:.3f}",
         }
         for choice, gap in contrasts.items()
     }
