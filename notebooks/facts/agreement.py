@@ -27,7 +27,7 @@ ALL = "E1-E2-E3"
 RATERS = {ALL: (0, 1, 2), "E1-E2": (0, 1), "E1-E3": (0, 2), "E2-E3": (1, 2)}
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
-FITTING = "cells that round to the print"
+FITTING = "alphas that round to the printed ones"
 _HALF = 0.005 + 1e-9  # half a unit of the last printed digit of an alpha
 
 

@@ -91,7 +91,7 @@ def marked(count: str) -> list[str]:
 def facts_of_g() -> pd.DataFrame:
     """Return each span of G; whether the same words are marked in R, and stand in the report of Figure 1."""
     in_r, report = marked("R"), plain(printed_report()[0])
-    columns = ["fact of G", "marked in R", "its words stand in the report"]
+    columns = ["fact of G", "marked in R", "its words are in the report"]
     rows = [(fact, fact in in_r, stands_in(fact, report)) for fact in marked("G")]
     return pd.DataFrame(rows, columns=columns)
 

@@ -55,8 +55,8 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
             "grades and counts rate different texts", "", "Configure the roles with one data set."
         )
     compared = {
-        "counted errors less grades": (rated["errors, counted"], rated["grade"]),
-        "counted errors less errors by findings": (rated["errors, counted"], rated["errors by findings"]),
+        "counted errors minus grades": (rated["errors, counted"], rated["grade"]),
+        "counted errors minus errors by findings": (rated["errors, counted"], rated["errors by findings"]),
     }
     if "radpref" in run.filler("data", "rated_pairs"):
         stored = run.recording("radpref")
@@ -69,7 +69,7 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
             for name in ("significant", "grade")
         )
         rated[SIGNIFICANT] = of_significant
-        compared["significant errors alone less grades"] = of_significant, grade
+        compared["significant errors alone minus grades"] = of_significant, grade
     gaps = {name: gain(*pair, resamples, lambda: run.rng("agreement")) for name, pair in compared.items()}
     streams = {SIGNIFICANT: "alpha significant errors"}
     agreed = pd.concat(
