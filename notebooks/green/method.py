@@ -53,5 +53,5 @@ def read_both_ways() -> pd.DataFrame:
         released, strict = green.parse(text), green.parse(text, "strict")
         scores = {"meant": meant, "as released": released.score, "strict": strict.score}
         shown = {key: "none" if score is None else f"{score:.2f}" for key, score in scores.items()}
-        rows[name] = {**shown, "what strict reports": "; ".join(strict.faults)}
+        rows[name] = {**shown, "faults that the strict parser names": "; ".join(strict.faults)}
     return pd.DataFrame.from_dict(rows, orient="index")

@@ -107,7 +107,7 @@ class Example:
     def single_edits(self) -> list[tuple[str, Graph]]:
         """Return all graphs that differ from the example in one word, label or edge, by the kind of change.
 
-        A word is missing or another; a label is another of those used; an edge is missing, turned, added, or
+        A word is missing or another; a label is replaced of those used; an edge is missing, turned, added, or
         leads from its start to another word.
         """
         kinds, edits = sorted(set(self.labels.values())), []
@@ -118,15 +118,15 @@ class Example:
             edits.append(("a word is missing", replace(self, nodes=others, edges=kept)))
             edges = [(new[first], new[second]) for first, second in self.edges]
             labels = {new[node]: self.labels[node] for node in self.nodes}
-            edits.append(("a word is another", Example(list(new.values()), edges, labels)))
+            edits.append(("a word is replaced", Example(list(new.values()), edges, labels)))
             for label in kinds:
                 if label != self.labels[name]:
                     labels = self.labels | {name: label}
-                    edits.append(("a label is another", replace(self, labels=labels)))
+                    edits.append(("a label is replaced", replace(self, labels=labels)))
         for first, second in self.edges:
             rest = [edge for edge in self.edges if edge != (first, second)]
             edits.append(("an edge is missing", replace(self, edges=rest)))
-            edits.append(("an edge is turned", replace(self, edges=[*rest, (second, first)])))
+            edits.append(("an edge is reversed", replace(self, edges=[*rest, (second, first)])))
             for other in self.nodes:
                 if other not in (first, second):
                     elsewhere = [*rest, (first, other)]

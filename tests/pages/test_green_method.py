@@ -63,4 +63,4 @@ def test_a_strict_reading_never_gives_a_wrong_score() -> None:
     read = method.read_both_ways()
     assert ((read["strict"] == read["meant"]) | (read["strict"] == "none")).all()
     assert (read["as released"] != read["meant"]).any()
-    assert read.loc["as asked for", "what strict reports"] == ""
+    assert read.loc["as asked for", "faults that the strict parser names"] == ""

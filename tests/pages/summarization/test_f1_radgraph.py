@@ -54,17 +54,17 @@ def test_every_single_change_is_one() -> None:
     levels = scores[["simple", "partial", "complete"]]
     assert levels.groupby("change").size().to_dict() == {
         "a word is missing": 6,
-        "a word is another": 6,
-        "a label is another": 12,
+        "a word is replaced": 6,
+        "a label is replaced": 12,
         "an edge is missing": 3,
-        "an edge is turned": 3,
+        "an edge is reversed": 3,
         "an edge leads elsewhere": 12,
         "an edge is added": 27,
     }
     assert (levels.max(axis=1) <= 100).all()
     assert (levels.loc[levels.index.str.startswith("an edge"), "simple"] == 100).all()
     assert (levels.loc[levels.index.str.startswith("an edge"), "complete"] < 100).all()
-    assert levels.loc["a label is another", "simple"].tolist() == pytest.approx([100 * 5 / 6] * 12)
+    assert levels.loc["a label is replaced", "simple"].tolist() == pytest.approx([100 * 5 / 6] * 12)
 
 
 EDEMA = annotation(
