@@ -44,7 +44,7 @@ def test_pages_are_chosen_by_folder_notebook_or_exhibit(only: str, there: set[st
     pages = set(steps.graph("smoke", [only]).pages)
     assert there <= pages
     assert not absent & pages
-    with pytest.raises(ParameterError, match="Near it: "):
+    with pytest.raises(ParameterError, match="--only"):
         steps.graph("smoke", [f"{only}x"])
 
 
