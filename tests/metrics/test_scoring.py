@@ -242,7 +242,7 @@ def _run(folder: Path, workers: int) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize(("how", "workers"), [(signal.SIGKILL, 1), (signal.SIGINT, 2)])
 def test_a_run_that_is_killed_resumes_after_its_last_chunk(tmp_path, how, workers) -> None:
-    _pairs(tmp_path, 200)
+    _pairs(tmp_path, 400)  # enough that the run has not ended when it is killed
     first = _run(tmp_path, 1)
     assert first.communicate(timeout=300)[0].split()[-1] == "0"
     whole = [(tmp_path / name).read_bytes() for name in OUTPUTS]
