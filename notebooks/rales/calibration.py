@@ -85,16 +85,26 @@ def ranks_above(model: pd.Series, rival: pd.Series) -> bool | None:
 
 
 def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
-    """Check that biomedical models have a better average rank than general ones, by a test over models.
+    """Check that biomedical models have a better average rank than general ones, by tests over models and
+    over the means of families.
 
-    ``ranks`` has ``low``, ``middle`` and ``high`` of each model. The test is made of the ranks that are best
-    for biomedical models and worst for general ones, and of the opposite; p is the larger of the two, and 1
-    if they do not lead the same way, since ranks between these show no difference.
+    ``ranks`` has ``low``, ``middle`` and ``high`` of each model. Tests are made of the ranks that are best
+    for biomedical models and worst for general ones, and of the opposite; p is the largest, and 1 if not all
+    lead the same way, since ranks between these show no difference.
     """
     domain = models()["domain"].reindex(ranks.index)
     biomedical, general = (ranks[domain == wanted] for wanted in ("Biomedical", GENERAL))
     ends = (("low", "high"), ("high", "low"))
-    tests = pd.DataFrame([mann_whitney(biomedical[end], general[other]) for end, other in ends])
+    family = models()["family"].reindex(ranks.index)
+    tests = pd.DataFrame(
+        [mann_whitney(biomedical[end], general[other]) for end, other in ends]
+        + [
+            mann_whitney(
+                *(of[end].groupby(family).mean() for of, end in zip((biomedical, general), pair, strict=True))
+            )
+            for pair in ends
+        ]
+    )
     ahead = np.sign(0.5 - tests["cles"])  # 1: biomedical ranks are the lower ones
     p = tests["p"].max() if ahead.nunique() == 1 else 1.0
     return study.check_superiority(
@@ -102,7 +112,7 @@ def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
         "general domain models have inferior performance",
         {"biomedical": biomedical["middle"].mean(), "general": general["middle"].mean()},
         first="biomedical",
-        leads=study.Lead.by_p(ahead.mean(), p, "Mann-Whitney over models"),
+        leads=study.Lead.by_p(ahead.mean(), p, "Mann-Whitney over models and over families, the larger"),
         lower_is_better=True,
         decimals=2,
     )
