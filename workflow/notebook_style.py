@@ -16,7 +16,7 @@ from pathlib import Path
 import nbformat
 
 from radeval_lib.paths import LABS, NOTEBOOKS, ROOT
-from radeval_lib.study.sources import code_cells
+from radeval_lib.study.sources import code_cells, read_source
 
 LAB_WIDTH = 79
 """The most characters of a line of a lab's code: the book wraps what is longer."""
@@ -31,6 +31,7 @@ def main(fix: bool) -> int:
         }
         twins = {path: Path(folder) / path.relative_to(NOTEBOOKS).with_suffix(".ipynb") for path in sources}
         for path, lines in sources.items():
+            read_source(path)  # refuses a caption that is not YAML
             twins[path].parent.mkdir(exist_ok=True)
             twins[path].write_text(_notebook(lines), encoding="utf-8")
         settings = f"extend = '{ROOT / 'pyproject.toml'}'\nsrc = ['{ROOT}']\n"
