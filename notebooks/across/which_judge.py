@@ -154,6 +154,11 @@ def by_system(
     }
 
 
+def within_system(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the mean of the systems' tables of :func:`by_system` or :func:`auc_by_system`."""
+    return sum(tables.values()) / len(tables)
+
+
 def auc_drawn(
     scores: pd.DataFrame, wrong: pd.Series, cases: Sequence[object], *, run: Run, name: str
 ) -> pd.DataFrame:

@@ -33,6 +33,7 @@ from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
 from radeval_lib.text_format import out_of, p_digits, p_words
 
 LEVEL = 0.05  # two-sided
+_BY_SIGN = {1: HOLDS, 0: INCONCLUSIVE, -1: FAILS}
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def check_superiority(
         replace(key, what=f"{key.what}: order"),
         claim,
         f"{weakest} {_shown(pair[0], decimals)}, {strongest} {_shown(pair[1], decimals)}",
-        {1: HOLDS, -1: FAILS, 0: INCONCLUSIVE}[sign],
+        _BY_SIGN[sign],
         aspect="order",
         cells=tuple(value.at for value in compared.values() if isinstance(value, Printed) and value.at),
     )
@@ -152,9 +153,8 @@ def unknown_leads(
     claims: Iterable[str], why: str = UNKNOWN.wording, *, order_alone: bool = False
 ) -> list[Check]:
     """Return for each claim, in its comparisons' words, a check that says why no lead can be shown."""
-    lead = {"": Lead(0, why)}
     return [
-        _lead(Key("every comparison: lead", claim), claim, lead, not order_alone)
+        _lead(Key("every comparison: lead", claim), claim, {"": Lead(0, why)}, not order_alone)
         for claim in dict.fromkeys(claims)
     ]
 
@@ -162,7 +162,7 @@ def unknown_leads(
 def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: str = "") -> Check:
     """Return the check that a lead is established over every rival; ``whose`` it is, if several lead."""
     signs = [lead.sign for lead in leads.values()]
-    outcome = FAILS if -1 in signs else HOLDS if all(sign == 1 for sign in signs) else INCONCLUSIVE
+    outcome = _BY_SIGN[min(signs)]
     word = {1: "established", 0: "not established", -1: "established the other way"}
     if len(set(leads.values())) == 1:
         (lead,) = set(leads.values())
@@ -183,7 +183,7 @@ def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> C
     lead is established, and fails if it is established the other way: a higher number alone excludes no
     deficit.
     """
-    return Check(Key.of(name), claim, finding, {1: HOLDS, 0: INCONCLUSIVE, -1: FAILS}[lead.sign])
+    return Check(Key.of(name), claim, finding, _BY_SIGN[lead.sign])
 
 
 _ASPECTS = {
