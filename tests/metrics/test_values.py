@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from tests.reference.record_metric_values import VALUES, values
+from tests.reference.record import read
+from tests.reference.record_metric_values import values
 
 
 @pytest.mark.usefixtures("one_thread")
 def test_scores_are_those_recorded(tmp_path) -> None:
-    recorded = json.loads(VALUES.read_text(encoding="utf-8"))
+    recorded = read("metric_values.json")
     scores = values(tmp_path)
     assert scores.keys() == recorded.keys()
     for name, of_pairs in scores.items():

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib.metrics import create
+from tests.reference.record import HERE, read, read_pairs, write
 
-HERE = Path(__file__).parent
-VALUES = HERE / "metric_values.json"
 TINY_NER = str(HERE / "ratescore" / "tiny_ner")
 MODELS: dict[str, dict[str, Any]] = {
     "ratescore": {"ner_model": TINY_NER, "encoder": "packaged-minilm", "device": "cpu"},
@@ -40,20 +39,15 @@ GRAPHS: list[tuple[str, dict[str, Any]]] = [
 
 def pairs_of_texts() -> tuple[list[str], list[str]]:
     """Return forty generated pairs, and some that a metric may stumble over."""
-    pairs = json.loads((HERE / "ratescore" / "pairs.json").read_text(encoding="utf-8"))[:40]
-    odd = [
-        ("", ""),
-        ("No effusion.", ""),
-        ("No effusion.", "No effusion."),
-        ("Left\neffusion.", "Left effusion."),
-    ]
-    made = [(pair["reference"], pair["candidate"]) for pair in pairs] + odd
-    return [name for name, _ in made], [name for _, name in made]
+    references, candidates = read_pairs("ratescore/pairs.json")
+    odd = ["", "No effusion.", "No effusion.", "Left\neffusion."]
+    odd_candidates = ["", "", "No effusion.", "Left effusion."]
+    return references[:40] + odd, candidates[:40] + odd_candidates
 
 
 def pairs_of_graphs(folder: Path) -> tuple[Path, tuple[list[str], list[str]]]:
     """Return a file of annotations, and the pairs of their texts."""
-    pairs = json.loads((HERE / "radgraph" / "pairs.json").read_text(encoding="utf-8"))
+    pairs = read("radgraph/pairs.json")
     graphs = {}
     for pair in pairs:
         for side in ("reference", "candidate"):
@@ -84,4 +78,4 @@ if __name__ == "__main__":
 
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
-        VALUES.write_text(json.dumps(values(Path(folder)), indent=0) + "\n", encoding="utf-8")
+        write("metric_values.json", values(Path(folder)))
