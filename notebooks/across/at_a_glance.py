@@ -32,7 +32,7 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*")  # **bold**
 def findings(run: Run) -> HTML:
     """Return the headlines that this build bears out, numbered, each with a link to its page."""
     items = []
-    for entry, text in results.borne_out(run)[0]:
+    for entry, text in results.borne_out(run):
         sentence = _BOLD.sub(r"<strong>\1</strong>", escape(text))
         anchor = entry.anchor.replace("_", "-")  # as Sphinx writes ids
         items.append(f"<li>{sentence} {link(entry.notebook, anchor, 'More')}</li>")

@@ -78,7 +78,6 @@ def discard_unreadable(graph: Graph) -> Iterator[str]:
         try:
             if name not in graph.cells:
                 results.of_page(folder)
-                results.check_headlines(folder)
             elif folder.exists():
                 cells.check(folder, graph.cells[name], graph.settings.name)
         except ResultError as error:

@@ -5,7 +5,6 @@ Jobs, which show nothing, begin at :func:`radeval_lib.study.runs.begin_cell` and
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 from IPython.display import HTML, display
 
-from radeval_lib import atomic, plots, provenance, registry
+from radeval_lib import plots, provenance, registry
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit, file_of
 from radeval_lib.papers.printed_numbers import Printed, table_path, transcribed
@@ -255,7 +254,7 @@ class PageRun(runs.Run):
         # NumPy's truths compare equal to Python's but are none of them.
         outcomes = [None if outcome is None else bool(outcome) for outcome in outcomes]
         holds = False if False in outcomes else None if None in outcomes or not outcomes else True
-        atomic.write_text(self.results_dir / f"claim_{name}.json", json.dumps({"holds": holds}) + "\n")
+        results.write_json(self.results_dir / f"claim_{name}.json", {"holds": holds})
         if holds:
             return None
         verb = "contradict" if holds is False else "do not decide"
@@ -264,24 +263,22 @@ class PageRun(runs.Run):
             f"<p>The numbers of this build {verb} the claim above.</p></div>"
         )
 
-    def headline(self, name: str, *, rests_on: Sequence[str], **given: Any) -> None:
+    def headline(
+        self, name: str, *, evidence: str, holds: bool | None, rests_on: Sequence[str], **texts: str
+    ) -> None:
         """Record a finding's numbers for the front page.
 
         Parameters
         ----------
         name : its id in ``headlines.yml``, which names this page.
+        evidence, holds : as in :class:`~radeval_lib.study.results.HandedOver`.
         rests_on : what they rest on, by name (:meth:`radeval_lib.provenance.Reading.of`).
-        given : the fields of :class:`~radeval_lib.study.results.HandedOver` but provenance and texts; all
-            else are texts, by the name that the sentence has for them.
-
-        Raises
-        ------
-        ResultError
-            If this page has no such headline, a text is missing, or something named was not read.
-        ValidationError
-            If a field is missing or wrong.
+        texts : by the name that the sentence has for them; a KeyError if it has one without a text.
         """
-        results.hand_over(self, name, rests_on=rests_on, **given)
+        entry, provenance = results.headlines()[name], self.provenance(rests_on)
+        f"{entry.text} {entry.line}".format(**texts)  # before anything is written
+        made = results.HandedOver(evidence=evidence, holds=holds, texts=texts, provenance=provenance)
+        results.write_json(self.results_dir / f"headline_{name}.json", made.model_dump())
 
 
 @dataclass

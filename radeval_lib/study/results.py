@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter
 
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import RadevalError, ResultError
@@ -35,16 +35,6 @@ HEADLINES = MANIFESTS / "headlines.yml"
 _CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
 _AGAIN = "Run `radbook build`: it makes the page and its results again."
 _FORMAT = 8
-_NAMED = {
-    "type": "object",
-    "properties": {"name": {"type": "string", "pattern": "^[^/]"}},
-}
-_MADE_FROM = {
-    "type": "object",
-    "required": ["code", "data", "models"],
-    "properties": {"models": {"type": "object", "additionalProperties": _NAMED}},
-}
-Provenance = Annotated[dict[str, Any], WithJsonSchema(_MADE_FROM)]
 
 
 @dataclass(frozen=True)
@@ -109,7 +99,7 @@ class Result:
     remaining: str
     discrepancies: dict[str, Discrepancy]
     table: list[dict[str, Any]]
-    provenance: Provenance
+    provenance: dict[str, Any]
     stand_in: str = ""
     samples: tuple[Sample, ...] = ()
 
@@ -261,13 +251,11 @@ def with_discrepancies(
             outcome = INCONCLUSIVE if entries[names[0]]["kind"] in _CONTRADICTS_NOTHING else FAILS
             check = replace(check, discrepancy=names[0], outcome=outcome)
         named.append(check)
-    fields = ("kind", "explanation", "weight", "reply")
-    return tuple(named), {
-        name: Discrepancy(
-            **{field: " ".join(entries[name][field].split()) for field in fields if field in entries[name]}
-        )
-        for name in dict.fromkeys(check.discrepancy for check in named if check.discrepancy)
-    }
+    discrepancies = {}
+    for name in dict.fromkeys(check.discrepancy for check in named if check.discrepancy):
+        fields = {key: " ".join(text.split()) for key, text in entries[name].items() if key != "checks"}
+        discrepancies[name] = Discrepancy(**fields)
+    return tuple(named), discrepancies
 
 
 def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
@@ -367,7 +355,7 @@ def record(
     )
     content = json.loads(json.dumps(asdict(result)))
     described = {"format": _FORMAT, "sha256": _digest(content), **content}
-    _write(run.results_dir / f"{result.name}.json", described)
+    write_json(run.results_dir / f"{result.name}.json", described)
     return result
 
 
@@ -375,7 +363,8 @@ def _digest(content: dict[str, Any]) -> str:
     return checksums.of_text(json.dumps(content, sort_keys=True, ensure_ascii=False))
 
 
-def _write(path: Path, content: dict[str, Any]) -> None:
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a file of results, whole or not at all."""
     atomic.write_text(path, json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
 
 
@@ -450,16 +439,12 @@ class HandedOver(BaseModel, extra="forbid"):
     evidence : what the data of the numbers are.
     holds : whether they support the sentence; None if they are inconclusive.
     texts : a text for each name in the sentence and its line; others are kept, and not shown.
-    sample, instrument : the sample that the numbers rest on and the implementation that computed them, in
-        words.
     """
 
     evidence: Evidence
     holds: bool | None
     texts: dict[str, str]
-    sample: str = Field(min_length=1)
-    instrument: str = Field(min_length=1)
-    provenance: Provenance
+    provenance: dict[str, Any]
 
 
 @cache
@@ -469,52 +454,13 @@ def headlines() -> dict[str, Headline]:
     return {key: Headline.model_validate({"id": key, **entry}) for key, entry in entries}
 
 
-def hand_over(run: Run, headline: str, *, rests_on: Sequence[str], **given: Any) -> None:
-    """Record a headline's numbers for the front page: :meth:`~.page_runs.PageRun.headline`."""
-    entry = headlines().get(headline)
-    if entry is None or entry.notebook != run.notebook:
-        words = f"headline {headline!r} does not belong to {run.notebook!r}"
-        raise ResultError(words, HEADLINES.name, "Name the page under `notebook`.")
-    fields = {key: given.pop(key) for key in HandedOver.model_fields if key in given}
-    made = HandedOver(**fields, texts=given, provenance=run.provenance(rests_on))
-    try:
-        f"{entry.text} {entry.line}".format(**made.texts)
-    except KeyError as error:
-        words = f"headline {headline!r} asks for {error}"
-        raise ResultError(words, HEADLINES.name, "Hand over a text of that name.") from None
-    _write(run.results_dir / f"headline_{headline}.json", made.model_dump())
-
-
-def borne_out(run: Run) -> tuple[list[tuple[Headline, str]], list[Headline]]:
-    """Return the headlines that this build supports, each with its sentence, and those that it cannot judge
-    because their page or the required evidence is missing."""
+def borne_out(run: Run) -> list[tuple[Headline, str]]:
+    """Return the headlines that this build supports on the required evidence, each with its sentence."""
     run.require_declared("results", ALL)
-    shown, waiting = [], []
+    shown = []
     for entry in headlines().values():
         path = run.output_dir / "results" / entry.notebook / f"headline_{entry.id}.json"
         made = HandedOver.model_validate_json(path.read_bytes()) if path.is_file() else None
-        if made is None or made.evidence not in entry.needs:
-            waiting.append(entry)
-        elif made.holds:
+        if made and made.holds and made.evidence in entry.needs:
             shown.append((entry, entry.text.format(**made.texts)))
-    return shown, waiting
-
-
-def check_headlines(folder: Path) -> None:
-    """Check the headlines in a page's folder of results. Raises ResultError if this version has no such
-    headline, or the file lacks what this version needs."""
-    entries = {f"headline_{key}.json": entry for key, entry in headlines().items()}
-    for path in sorted(folder.glob("headline_*.json")):
-        try:
-            made = HandedOver.model_validate_json(path.read_bytes())
-            f"{entries[path.name].text} {entries[path.name].line}".format(**made.texts)
-        except (ValueError, KeyError):
-            words = f"{path.stem!r} is unknown to this version, or lacks values that it needs"
-            raise ResultError(words, display_path(path), _AGAIN) from None
-
-
-def schemas() -> dict[str, dict[str, Any]]:
-    """Return the JSON schema of each kind of file, by its name in ``data_manifests/schemas/``."""
-    result = _RESULT.json_schema()
-    result["properties"] |= {"format": {"const": _FORMAT}, "sha256": {"type": "string"}}
-    return {"result": result, "headline": HandedOver.model_json_schema()}
+    return shown

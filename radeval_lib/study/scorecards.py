@@ -20,14 +20,12 @@ from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.exhibit_html import is_shown_by_cells, place_of, verdict_badge
 from radeval_lib.study.results import (
-    OPEN_CONVENTION,
     Discrepancy,
     Result,
     by_key,
     headlines,
     statement_outcome,
 )
-from radeval_lib.study.superiority import superiority_words
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import joined
 
@@ -61,9 +59,9 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         ``notebook``, ``anchor``, ``place`` (where it is shown there: the display of a printed table, else the
         anchor; empty if not checked), ``needs``; of the strongest evidence ``verdict``, ``outcome``,
         ``weight``, ``coverage`` (in words), ``evidence``, ``instrument`` (each empty if not checked) and
-        ``remaining``; per kind of evidence the verdict there and its coverage (empty if none); ``checks``,
-        ``failing`` and ``undetermined`` (how many checks are inconclusive), as they count for verdicts, over
-        all evidence, and ``failures``, the reasons to fail; ``finding``, what came out in a sentence.
+        ``remaining``; per kind of evidence the verdict there and its coverage (empty if none); and how many
+        ``checks`` there are over all evidence, how many are ``failing`` and ``inconclusive``, as they count
+        for verdicts.
     """
     by_exhibit: dict[str, list[Result]] = {}
     for result in results:
@@ -98,37 +96,10 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 **{level: levels.get(level, "") for level in verdicts.EVIDENCE},
                 "checks": outcomes.total(),
                 "failing": outcomes[verdicts.FAILS],
-                "undetermined": outcomes[verdicts.INCONCLUSIVE],
-                "failures": len(distinct_failures(audit(made))),
-                "finding": _finding(best) if best else "",
+                "inconclusive": outcomes[verdicts.INCONCLUSIVE],
             }
         )
     return pd.DataFrame(rows)
-
-
-def _finding(result: Result) -> str:
-    """Return the outcome in a sentence: why checks fail, or else how orders and leads stand, or what follows
-    from the first checks that the exhibit needs."""
-    if result.outcome == verdicts.EXPERIMENT:
-        return (
-            f"Shown {verdicts.RESTS_ON[result.evidence]} with other instruments than the paper's; no verdict."
-        )
-    discrepancies = sorted(
-        result.discrepancies.values(), key=lambda discrepancy: discrepancy.kind == OPEN_CONVENTION
-    )
-    words = superiority_words(result.checks)
-    if discrepancies:
-        stands = words and all(check.outcome == verdicts.HOLDS for check in result.checks if check.aspect)
-        return (
-            f"{discrepancies[0].explanation} Otherwise {words}." if stands else discrepancies[0].explanation
-        )
-    order = next((check for check in result.checks if check.aspect == "order"), None)
-    if words and order is not None:
-        words = f"{order.computed}; {words}"
-    if not words:
-        deciding = result.with_outcome(verdicts.FAILS) or [check for check in result.checks if check.needed]
-        words = "; ".join(f"{check.name}: {check.computed}" for check in deciding[:2])
-    return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
 def failing(checks: pd.DataFrame) -> pd.DataFrame:

@@ -7,17 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from radeval_lib import checksums
-from radeval_lib.paths import BUILD, MANIFESTS, ROOT
+from radeval_lib.paths import BUILD, ROOT
 from radeval_lib.study.results import read_all
-
-
-def _validator(name: str) -> Draft202012Validator:
-    schema = json.loads((MANIFESTS / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
-    Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema)
 
 
 def _read(smoke: Path, pattern: str) -> dict[str, Any]:
@@ -25,23 +18,15 @@ def _read(smoke: Path, pattern: str) -> dict[str, Any]:
     return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
 
 
-@pytest.mark.parametrize(("name", "pattern"), [("result", "*.*.*.json"), ("headline", "headline_*.json")])
-def test_every_result_and_finding_names_data_code_settings_and_cells(
-    smoke: Path, name: str, pattern: str
-) -> None:
-    validator, contents = _validator(name), _read(smoke, pattern)
+@pytest.mark.parametrize("pattern", ["*.*.*.json", "headline_*.json"])
+def test_every_result_and_finding_names_data_code_settings_and_cells(smoke: Path, pattern: str) -> None:
+    contents = _read(smoke, pattern)
     assert contents
-    assert [file for file, content in contents.items() if not validator.is_valid(content)] == []
-    assert all(content["provenance"]["notebook"]["as_source"] for content in contents.values())
-
-
-def test_the_schema_refuses_what_lacks_code_or_names_a_path_of_a_machine(smoke: Path) -> None:
-    validator = _validator("result")
-    content = next(iter(_read(smoke, "*.*.*.json").values()))
-    without = {key: value for key, value in content["provenance"].items() if key != "code"}
-    assert not validator.is_valid({**content, "provenance": without})
-    somewhere = {"encoder": {"name": "/models/encoder", "sha256": "0" * 64}}
-    assert not validator.is_valid({**content, "provenance": {**content["provenance"], "models": somewhere}})
+    for name, content in contents.items():
+        made = content["provenance"]
+        assert {"code", "data", "models", "profile", "seed"} <= set(made), name
+        assert made["notebook"]["as_source"], name
+        assert not [model for model in made["models"].values() if model["name"].startswith("/")], name
 
 
 def test_a_result_on_print_names_what_papers_print_and_nothing_else(smoke: Path) -> None:

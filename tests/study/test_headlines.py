@@ -9,17 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from radeval_lib.errors import ResultError
 from radeval_lib.paths import NOTEBOOKS
 from radeval_lib.study import results
+from radeval_lib.study.page_runs import PageRun
 from radeval_lib.study.results import Headline
 from radeval_lib.study.verdicts import EVIDENCE
 
 FIRST = Headline(
     id="first", notebook="a/page", anchor="a-place", text="**It leads** by {lead}.", needs=("open",)
 )
-MADE = {"sample": "two reports", "instrument": "a ruler", "rests_on": ["ratings"]}
-MADE_OF = {"sample": "two reports", "instrument": "a ruler", "provenance": {"data": ["ratings"]}}
 SECOND = FIRST.model_copy(update={"id": "second", "text": "It is {word}.", "needs": ("printed",)})
 
 
@@ -36,43 +34,28 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize(
-    ("evidence", "holds", "shown", "waiting"),
+    ("evidence", "holds", "shown"),
     [
-        ("open", True, ["**It leads** by 2."], ["second"]),
-        ("open", False, [], ["second"]),
-        ("open", None, [], ["second"]),
-        ("synthetic", True, [], ["first", "second"]),  # nothing is told of a paper on generated reports
+        ("open", True, ["**It leads** by 2."]),
+        ("open", False, []),
+        ("open", None, []),
+        ("synthetic", True, []),  # nothing is told of a paper on generated reports
     ],
 )
 def test_a_headline_is_reported_where_its_numbers_bear_it_out(
-    run: SimpleNamespace, evidence: str, holds: bool | None, shown: list[str], waiting: list[str]
+    run: SimpleNamespace, evidence: str, holds: bool | None, shown: list[str]
 ) -> None:
-    run.results_dir.mkdir(parents=True)
-    results.hand_over(run, "first", evidence=evidence, holds=holds, lead="2", **MADE)
+    PageRun.headline(run, "first", evidence=evidence, holds=holds, lead="2", rests_on=["ratings"])
     (path,) = run.results_dir.glob("*.json")
-    handed_over = json.loads(path.read_text(encoding="utf-8"))
-    assert handed_over == {"evidence": evidence, "holds": holds, "texts": {"lead": "2"}, **MADE_OF}
-    shown_here, missing = results.borne_out(run)
-    assert [text for _, text in shown_here] == shown
-    assert [entry.id for entry in missing] == waiting
+    made = {"evidence": evidence, "holds": holds, "texts": {"lead": "2"}}
+    assert json.loads(path.read_text(encoding="utf-8")) == {**made, "provenance": {"data": ["ratings"]}}
+    assert [text for _, text in results.borne_out(run)] == shown
 
 
-def test_what_another_version_handed_over_is_refused(run: SimpleNamespace) -> None:
-    run.results_dir.mkdir(parents=True)
-    results.hand_over(run, "first", evidence="open", holds=True, lead="2", **MADE)
-    results.check_headlines(run.results_dir)
-    (path,) = run.results_dir.glob("*.json")
-    for text in (
-        '{"evidence": "open", "holds": true, "texts": {"lag": "2"}}',
-        '{"texts": {"lead": "2"}}',
-        "[",
-    ):
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(ResultError):
-            results.check_headlines(run.results_dir)
-    path.rename(path.with_name("headline_third.json"))
-    with pytest.raises(ResultError):
-        results.check_headlines(run.results_dir)
+def test_a_headline_has_a_text_for_each_name(run: SimpleNamespace) -> None:
+    with pytest.raises(KeyError):
+        PageRun.headline(run, "first", evidence="open", holds=True, lag="2", rests_on=[])
+    assert not list(run.output_dir.rglob("*.json"))
 
 
 def test_each_headline_is_handed_over_by_its_page_and_links_to_it() -> None:
