@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event, Lock
 from typing import Any
 from urllib.parse import urlsplit
 
 import requests
+from requests.adapters import HTTPAdapter, Retry
 
 from radeval_lib import checksums
 from radeval_lib.data.manifests import data_root, require_statements, restricted_in
@@ -24,9 +24,8 @@ from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import RulesJudge
 from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, handed, prompt
 
-# The states of an answer after which it is worth asking again: too busy, too slow, not up yet.
-_AGAIN = frozenset([408, 409, 425, 429, 500, 502, 503, 504])
-_LONGEST_PAUSE = 60.0  # seconds between two tries
+_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
+"""The states of an answer after which it is worth asking again: too busy, too slow, not up yet."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,8 @@ class EndpointJudge:
     send_to : the host that reports may be sent to if it is not this machine.
     concurrency : requests that are on their way at once.
     timeout : seconds without a byte of an answer.
-    tries : how often one answer is asked for.
-    pause : seconds before the second try, twice as many before each further one.
+    tries : how often one answer is asked for if the server is busy or does not answer.
+    pause : seconds before the third try, twice as many before each further one.
     max_tokens : the longest answer.
 
     Raises
@@ -60,17 +59,16 @@ class EndpointJudge:
     concurrency: int = 4
     timeout: float = 120.0
     tries: int = 5
-    pause: float = 1.0
+    pause: float = 2.0
     max_tokens: int = 1024
 
     def __post_init__(self) -> None:
         try:
             parts = urlsplit(self.url)
-            plain = self.url.startswith(ADDRESSES) and parts.port != 0 and not parts.query
-            host = parts.hostname if plain else None
+            host = parts.hostname if parts.port != 0 and not parts.query else None
         except ValueError:  # brackets or a port
             host = None
-        if not host:
+        if not host or not self.url.startswith(ADDRESSES):
             remedy = "For example http://127.0.0.1:8000/v1."
             raise JudgeError(f"{self.url!r} is not an http address without a query", "endpoint", remedy)
         if host != self.send_to and not _is_here(host):
@@ -96,67 +94,41 @@ class EndpointJudge:
         return True, released_chat(released_prompt(reference, candidate), end)
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return the server's answers, in the input's order. If it refuses a request or fails too often,
-        earlier answers have been passed to ``keep``, and no further request is sent."""
-        answers: dict[int, str] = {}
-        lock, stop = Lock(), Event()
-
-        def ask(position: int) -> None:
-            try:
-                answer = self._answer(stop, *pairs[position])
-            except BaseException:
-                if stop.is_set():  # another request failed before, which is what is reported
-                    return
-                stop.set()
-                raise
-            with lock:
-                answers[position] = answer
+        """Return the server's answers, in the input's order. If one cannot be had, the answers to earlier
+        pairs have been passed to ``keep``, and requests that are not on their way are not sent."""
+        answers = []
+        with ThreadPoolExecutor(self.concurrency) as pool:
+            for position, answer in enumerate(pool.map(self._answer, pairs)):
+                answers.append(answer)
                 if keep is not None:
                     keep({position: answer})
+        return answers
 
-        with ThreadPoolExecutor(self.concurrency) as pool:
-            try:
-                for job in [pool.submit(ask, position) for position in range(len(pairs))]:
-                    job.result()
-            finally:
-                stop.set()
-        return [answers[position] for position in range(len(pairs))]
-
-    def _answer(self, stop: Event, reference: str, candidate: str) -> str:
-        """Return the server's answer; retry after temporary failures until ``stop`` is set."""
-        released, text = self._asked(reference, candidate)
+    def _answer(self, pair: Pair) -> str:
+        """Return the server's answer."""
+        released, text = self._asked(*pair)
         asked = {"prompt": text} if released else {"messages": [{"role": "user", "content": text}]}
         body: Any = {"model": self.model, **asked, "temperature": 0, "max_tokens": self.max_tokens}
         url = f"{self.url.rstrip('/')}/{'' if released else 'chat/'}completions"
-        failure = "stopped"
-        for attempt in range(self.tries):
-            if attempt:
-                stop.wait(min(_LONGEST_PAUSE, self.pause * 2 ** (attempt - 1)))
-            if stop.is_set():
-                break
-            try:
-                with requests.Session() as session:
-                    session.trust_env = False  # reports go to the server alone, not through a proxy
-                    response = session.post(url, json=body, timeout=self.timeout, allow_redirects=False)
-                if response.status_code in _AGAIN:
-                    failure = f"status {response.status_code}"
-                    continue
-                if response.status_code != 200:
-                    wrong = f"the server answers {response.status_code} {response.reason}"
-                    remedy = "Check the path and the model's name."
-                    raise JudgeError(wrong, self.url, remedy)
-                choice = response.json()["choices"][0]
-                answer = choice["text"] if released else choice["message"]["content"]
-            except requests.RequestException as error:  # no connection, or an answer that is no JSON
-                failure = type(error).__name__
-            except (KeyError, IndexError, TypeError):
-                failure = "the answer is not of the form of a completion"
-            else:
-                if isinstance(answer, str) and answer.strip():
-                    return answer
-                failure = "the answer is empty"
-        wrong = f"no usable answer in {self.tries} tries; the last: {failure}"
-        raise JudgeError(wrong, self.url, "Check that the server is running.")
+        again = Retry(
+            self.tries - 1, allowed_methods=None, status_forcelist=_AGAIN, backoff_factor=self.pause,
+            raise_on_status=False,
+        )  # fmt: skip
+        try:
+            with requests.Session() as session:
+                session.trust_env = False  # reports go to the server alone, not through a proxy
+                for scheme in ADDRESSES:
+                    session.mount(scheme, HTTPAdapter(max_retries=again))
+                response = session.post(url, json=body, timeout=self.timeout, allow_redirects=False)
+            response.raise_for_status()
+            choice = response.json()["choices"][0]
+            answer = choice["text"] if released else choice["message"]["content"]
+        except (requests.RequestException, LookupError, TypeError) as error:
+            wrong = f"no usable answer ({type(error).__name__}: {error})"
+            raise JudgeError(wrong, self.url, "Check the server and the model's name.") from error
+        if not (answer and answer.strip()):
+            raise JudgeError("the answer is empty", self.url, "Check the model.")
+        return str(answer)
 
 
 def _is_here(host: str) -> bool:

@@ -35,7 +35,7 @@ def server(*behaviours):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with lock:
                 behaviour = behaviours[min(len(asked), len(behaviours) - 1)]
-                asked.append((time.monotonic(), body | {"path": self.path}))
+                asked.append(body | {"path": self.path})
             behaviour(self)
 
         def log_message(self, *args):
@@ -52,45 +52,29 @@ def server(*behaviours):
         http.server_close()
 
 
-def answer(content=GOOD, status=200, **headers):
+def answer(content=GOOD, status=200):
     def behave(handler):
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
         handler.send_response(status)
         handler.send_header("Content-Length", str(len(body)))
-        for name, value in headers.items():
-            handler.send_header(name.replace("_", "-"), value)
         handler.end_headers()
         handler.wfile.write(body)
 
     return behave
 
 
-def half(handler):
-    body = json.dumps(GOOD).encode()
-    handler.send_response(200)
-    handler.send_header("Content-Length", str(2 * len(body)))
-    handler.end_headers()
-    handler.wfile.write(body)
-    handler.close_connection = True
-
-
-def hang(handler):
-    time.sleep(2)
-
-
-def drop(handler):
-    handler.connection.close()
-
-
-FAILURES = {
+PASSING = {
     "429": answer(status=429),
     "500": answer(status=500),
-    "half a response": half,
+    "no answer in time": lambda handler: time.sleep(2),
+    "connection dropped": lambda handler: handler.connection.close(),
+}
+STAYING = {
+    "404": answer(status=404),
     "nonsense": answer(b"<html>busy</html>"),
     "another form": answer({"choices": []}),
     "empty": answer({"choices": [{"message": {"content": " "}}]}),
-    "no answer in time": hang,
-    "connection dropped": drop,
+    "nothing": answer({"choices": [{"message": {"content": None}}]}),
 }
 
 
@@ -98,56 +82,44 @@ def judge(url, **settings):
     return EndpointJudge(url, "judge", **({"pause": 0.01, "tries": 3, "timeout": 1.0} | settings))
 
 
-@pytest.mark.parametrize("failure", FAILURES.values(), ids=FAILURES.keys())
+@pytest.mark.parametrize("failure", PASSING.values(), ids=PASSING.keys())
 def test_a_failure_that_passes_is_tried_again(failure):
     with server(failure, answer()) as (url, asked):
         assert judge(url).judge([("a", "b")]) == ["an analysis"]
         assert len(asked) == 2
 
 
-def test_a_failure_that_stays_ends_the_run_after_so_many_tries():
-    with server(FAILURES["500"]) as (url, asked):
-        with pytest.raises(JudgeError, match="3 tries"):
+@pytest.mark.parametrize(
+    ("failure", "tries"), [(PASSING["500"], 3), *((failure, 1) for failure in STAYING.values())]
+)
+def test_a_failure_that_stays_ends_the_run(failure, tries):
+    with server(failure) as (url, asked):
+        with pytest.raises(JudgeError):
             judge(url).judge([("a", "b")])
-        assert len(asked) == 3
-
-
-def test_a_refusal_is_not_tried_again_and_says_what():
-    with server(answer(status=404)) as (url, asked):
-        with pytest.raises(JudgeError, match="404"):
-            judge(url).judge([("a", "b")])
-        assert len(asked) == 1
+        assert len(asked) == tries
 
 
 def test_answers_come_in_order_and_hold_both_reports():
     with server(answer()) as (url, asked):
         pairs = [(f"reference {n}", f"candidate {n}") for n in range(20)]
         assert judge(url, concurrency=5).judge(pairs) == ["an analysis"] * 20
-        sent = {body["messages"][0]["content"] for _, body in asked}
+        sent = {body["messages"][0]["content"] for body in asked}
         assert all(any(first in text and second in text for text in sent) for first, second in pairs)
-        assert all(body["temperature"] == 0 for _, body in asked)
+        assert all(body["temperature"] == 0 for body in asked)
 
 
 def test_an_interrupted_run_loses_nothing_and_asks_nothing_twice(tmp_path):
-    pairs = [(f"reference {n}", "candidate") for n in range(6)]
+    pairs = [(f"secret reference {n}", "secret candidate") for n in range(6)]
     good = [answer() for _ in range(3)]
-    with server(*good, answer(status=400)) as (url, asked):
-        with pytest.raises(JudgeError, match="400"):
-            CachedJudge(judge(url, concurrency=1), tmp_path).judge(pairs)
-        assert len(asked) == 4
+    with server(*good, answer(status=400)) as (url, _), pytest.raises(JudgeError):
+        CachedJudge(judge(url, concurrency=1), tmp_path).judge(pairs)
     with server(answer()) as (again, asked):
         kept = CachedJudge(judge(again), tmp_path)  # the same model at another port
         assert kept.judge(pairs) == ["an analysis"] * 6
         assert len(asked) == 3
         kept.judge(pairs)
         assert len(asked) == 3
-
-
-def test_the_reports_are_not_kept_with_the_answers(tmp_path):
-    with server(answer()) as (url, _):
-        CachedJudge(judge(url), tmp_path).judge([("secret reference", "secret candidate")])
-    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    assert b"secret" not in content
+    assert b"secret" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
 def test_a_damaged_cache_is_named(tmp_path):
@@ -156,30 +128,19 @@ def test_a_damaged_cache_is_named(tmp_path):
         CachedJudge(RulesJudge(), tmp_path)
 
 
-def test_reports_are_not_sent_to_another_machine_unless_it_is_named():
-    with pytest.raises(JudgeError, match="another machine"):
-        EndpointJudge("https://judge.example.org/v1", "judge")
-    with pytest.raises(JudgeError, match="another machine"):
-        EndpointJudge("https://judge.example.org/v1", "judge", send_to="example.org")
-    EndpointJudge("https://judge.example.org/v1", "judge", send_to="judge.example.org")
-    for here in ("http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1"):
-        EndpointJudge(here, "judge")
-
-
 @pytest.mark.parametrize(
     "url",
     [
-        "ftp://localhost",
-        "localhost:8000",
-        "",
-        "http://localhost:a/v1",
-        "http://[::1",
-        "http://localhost/v1?a",
+        *("ftp://localhost", "localhost:8000", "", "http://localhost:a/v1", "http://[::1"),
+        *("http://localhost/v1?a", "https://judge.example.org/v1"),
     ],
 )
-def test_an_address_that_is_none_is_refused(url):
-    with pytest.raises(JudgeError, match="not an http address"):
-        EndpointJudge(url, "judge")
+def test_reports_are_sent_to_this_machine_and_to_one_that_is_named(url):
+    with pytest.raises(JudgeError):
+        EndpointJudge(url, "judge", send_to="example.org")
+    EndpointJudge("https://judge.example.org/v1", "judge", send_to="judge.example.org")
+    for here in ("http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1"):
+        EndpointJudge(here, "judge")
 
 
 def test_a_released_model_is_asked_in_its_own_form():
@@ -187,10 +148,9 @@ def test_a_released_model_is_asked_in_its_own_form():
     with server(answer({"choices": [{"text": "an analysis"}]})) as (url, asked):
         for name, end in (("StanfordAIMI/GREEN-RadLlama2-7b", "</s>"), ("GREEN-Phi2", "<|endoftext|>")):
             assert EndpointJudge(url, name).judge([PAIR]) == ["an analysis"]
-            body = asked[-1][1]
-            assert body["path"] == "/v1/completions"
-            assert body["prompt"] == expected.replace("</s>", end)
-            assert "messages" not in body
+            assert asked[-1]["path"] == "/v1/completions"
+            assert asked[-1]["prompt"] == expected.replace("</s>", end)
+            assert "messages" not in asked[-1]
 
 
 def test_rules_need_no_model():
@@ -213,7 +173,7 @@ def test_no_server_gets_the_texts_of_a_data_root_without_a_statement(tmp_path, m
     monkeypatch.setenv("RADEVAL_DATA_ROOT", str(tmp_path))
     (tmp_path / "mimic_cxr").mkdir()
     (tmp_path / "mimic_cxr" / "mimic_cxr_sectioned.csv").touch()
-    with pytest.raises(StatementError, match=r"mimic_cxr_rrs may not be sent to the model server 127\.0"):
+    with pytest.raises(StatementError):
         open_judge("http://127.0.0.1:8000/v1#green")
     (tmp_path / "statements").mkdir()
     (tmp_path / "statements" / "green.yml").write_text(
@@ -223,5 +183,5 @@ def test_no_server_gets_the_texts_of_a_data_root_without_a_statement(tmp_path, m
 
 
 def test_a_judge_that_is_no_server_has_no_model_of_a_name():
-    with pytest.raises(JudgeError, match="the judge 'rules' is no server"):
+    with pytest.raises(JudgeError):
         open_judge("rules", model="mine")
