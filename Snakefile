@@ -55,8 +55,6 @@ def own(cell):
 
 
 onstart:
-    # Snakemake tells how many steps of each rule wait, but not which.
-    print(steps.waiting_line(job.message for job in workflow.dag.needrun_jobs()), file=sys.stderr, flush=True)
     # A step that runs here discards its old outputs when it begins. One that waits in a queue, and never begins,
     # would leave them beside the record of what it was to make: they would pass for that (Snakemake's #3808).
     if workflow.non_local_exec:

@@ -30,9 +30,7 @@ from radeval_lib.paths import BUILD, display_path
     metavar="PAGES",
     help="Build only these pages: a folder of notebooks/, a notebook such as rales/datasets, or an exhibit.",
 )
-@click.option(
-    "--dry-run", is_flag=True, help="List what is here and missing, what would run and how long; then stop."
-)
+@click.option("--dry-run", is_flag=True, help="List what is missing and what would run; then stop.")
 @one_line_errors
 def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_run: bool) -> None:
     """Run every notebook that needs it and render the book."""
@@ -41,13 +39,12 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     from radeval_lib.study import results, scorecards
 
     graph = steps.graph(profile, only, data.data_root(data_root or None))
-    cores = cores or engine.default_cores()
     if dry_run:
-        engine.dry_run(graph, cores, click.echo)
+        engine.dry_run(graph, click.echo)
         return
     graph.require_data_root()
     started = time.monotonic()
-    engine.build(graph, cores, click.echo)
+    engine.build(graph, cores or engine.default_cores(), click.echo)
     card = scorecards.scorecard(results.read_all(BUILD / profile))
     listed = ", ".join(f"{word} {number}" for word, number in scorecards.by_word(card).items())
     click.echo(f"\nBook:      {display_path(BUILD / profile / '_build' / 'html' / 'index.html')}")

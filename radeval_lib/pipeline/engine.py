@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
@@ -16,17 +16,14 @@ import joblib
 from radeval_lib import atomic, registry
 from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.data.roles import present
-from radeval_lib.errors import RadevalError, ResultError
+from radeval_lib.errors import RadevalError
 from radeval_lib.models import catalog
-from radeval_lib.paths import BUILD_LOCK, ROOT, THREAD_VARIABLES, display_path, notebooks
+from radeval_lib.paths import BUILD_LOCK, ROOT, THREAD_VARIABLES, display_path
 from radeval_lib.pipeline import forkserver, steps
 from radeval_lib.pipeline.steps import Graph
-from radeval_lib.study import cells, results
 from radeval_lib.study.sources import declared
 from radeval_lib.text_format import joined
 
-# radbook: ...; MissingInputException in rule page
-_SHOWN = re.compile(r"^radbook: |^(MissingInput|Syntax|Ambiguous)\w*(Exception|Error)")
 _DONE = re.compile(r"^(\d+) of (\d+) steps")  # 12 of 60 steps (20%) done
 _HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name if a profile gives it as a value
 _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
@@ -53,8 +50,6 @@ def build(graph: Graph, cores: int, say: Say) -> None:
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(graph.settings.threads)))  # before libraries load
     with steps.locked(graph.output_dir / BUILD_LOCK), forkserver.serving() as served:
         graph.discard_removed()
-        for line in discard_unreadable(graph):
-            say(line)
         index = steps.book_index(graph.output_dir)
         first = replace(graph, at_once=True)
         if not index.is_file() and first.pages and first.pages != graph.pages:
@@ -67,22 +62,6 @@ def build(graph: Graph, cores: int, say: Say) -> None:
         except RadevalError:
             index.unlink(missing_ok=True)  # the book shows what is no longer the page's result
             raise
-
-
-def discard_unreadable(graph: Graph) -> Iterator[str]:
-    """Remove results and job outputs that are damaged or of another version, because they would stop the
-    steps that read them. Yields a line on each."""
-    folders = {page: graph.results(page) for page in notebooks()}
-    folders |= {name: cells.folder(graph.output_dir, cell) for name, cell in graph.cells.items()}
-    for name, folder in folders.items():
-        try:
-            if name not in graph.cells:
-                results.of_page(folder)
-            elif folder.exists():
-                cells.check(folder, graph.cells[name], graph.settings.name)
-        except ResultError as error:
-            atomic.discard(folder, graph.executed(name))
-            yield f"To be made again: {name}: {error.what}."
 
 
 def planned(graph: Graph) -> list[str]:
@@ -114,44 +93,18 @@ def _command(graph: Graph, cores: int) -> list[str]:
     ]  # fmt: skip
 
 
-class _Progress:
-    """Turns the lines of Snakemake's log into the lines that a person needs.
-
-    Attributes
-    ----------
-    waiting : seconds that each step that has not begun is expected to take; None before Snakemake lists them.
-    explained : whether a step said in a line of its own what stopped it.
-    """
-
-    def __init__(self, graph: Graph, cores: int) -> None:
-        self._graph, self._cores = graph, cores
-        self.waiting: dict[str, float] | None = None
-        self.explained = False
-
-    def shown(self, line: str) -> str:
-        """Return the text to show for a log line; empty for lines before the list of steps."""
-        if (names := steps.waiting(line)) is not None:
-            self.waiting = {name: self._graph.expected(name) for name in names}
-            return _total(self.waiting, self._cores)
-        if self.waiting is None:
-            return ""
-        if name := steps.named(line):
-            self.waiting.pop(name, None)
-            return line.partition(": ")[2] or line
-        if match := _DONE.match(line):
-            left = (
-                f", about {_duration(sum(self.waiting.values()) / self._cores)} left" if self.waiting else ""
-            )
-            return f"{match[1]} of {match[2]} steps done{left}"
-        if not _SHOWN.match(line):
-            return ""
-        self.explained |= " is left out: " not in line
-        return line
+def _shown(line: str) -> str:
+    """Return what to show of a line of Snakemake's log; empty if a person needs nothing of it."""
+    if steps.named(line):
+        return line.partition(": ")[2] or line
+    if match := _DONE.match(line):
+        return f"{match[1]} of {match[2]} steps done"
+    return line if line.startswith("radbook: ") else ""
 
 
 def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> None:
     """Run what Snakemake finds to be made."""
-    log, progress = graph.output_dir / "build.log", _Progress(graph, cores)
+    log, shown = graph.output_dir / "build.log", list[str]()
     with (
         log.open("w", encoding="utf-8") as kept,
         subprocess.Popen(
@@ -169,39 +122,27 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
         for line in snakemake.stdout or ():
             kept.write(line)
             kept.flush()
-            if shown := progress.shown(line.strip()):
-                say(shown)
+            if text := _shown(line.strip()):
+                shown.append(text)
+                say(text)
     if snakemake.returncode:
         lines = log.read_text(encoding="utf-8").splitlines()
-        if progress.waiting is None:
+        if not shown:
             log_file = f"See the whole log in {display_path(log)}."
             raise RadevalError(steps.last_words(lines)[0], "planning the build", log_file)
         problem, where = "the build did not finish", "The lines above name the notebook and cell; the"
-        if not progress.explained:  # no RadevalError: a fault of the code, or a kill
+        explained = [line for line in shown if line.startswith("radbook: ") and " is left out: " not in line]
+        if not explained:  # no RadevalError: a fault of the code, or a kill
             problem, where = ": ".join([problem, *steps.exceptions(lines)[:1]]), "The"
         raise RadevalError(problem, "radbook build", f"{where} whole log is in {display_path(log)}.")
 
 
-def _duration(seconds: float) -> str:
-    """Return a time in words that fit how well it is known."""
-    return f"{max(1, round(seconds / 10)) * 10} s" if seconds < 90 else f"{round(seconds / 60)} min"
-
-
-def dry_run(graph: Graph, cores: int, say: Say) -> None:
-    """Say what the profile requests, which steps a build would run, how long each took last, and the total
-    time."""
-    for line in outlook(graph):
+def dry_run(graph: Graph, say: Say) -> None:
+    """Say what the profile requests and lacks here, and which steps a build would run."""
+    waiting = planned(graph)
+    for line in [*outlook(graph), *waiting]:
         say(line)
-    waiting = {name: graph.expected(name) for name in planned(graph)}
-    for name, seconds in waiting.items():
-        say(f"{seconds:7.0f} s  {name}" + (" (not measured here)" if graph.measured(name) is None else ""))
-    say(_total(waiting, cores) if waiting else "Everything is up to date.")
-
-
-def _total(waiting: dict[str, float], cores: int) -> str:
-    """Return how many steps wait and about how long they take."""
-    named = "1 step" if len(waiting) == 1 else f"{len(waiting)} steps"
-    return f"{named}, about {_duration(sum(waiting.values()) / max(1, min(cores, len(waiting))))}"
+    say(f"{len(waiting)} steps would run." if waiting else "Everything is up to date.")
 
 
 def outlook(graph: Graph) -> list[str]:
@@ -237,13 +178,9 @@ def pages_without_data(graph: Graph) -> dict[str, list[str]]:
     ]
     readers = dict[str, set[str]]()
     for page in graph.pages if absent else ():
-        roles, notebooks_read, waiting = set(declared(page).data), {page}, graph.cells_before(page)
-        while waiting:
-            job = graph.cells[waiting.pop()]
-            roles.update(job.data or declared(job.notebook).data)
-            if job.notebook not in notebooks_read:
-                notebooks_read.add(job.notebook)
-                waiting += graph.cells_before(job.notebook)
-        readers[page] = roles
+        _, *jobs = graph.with_jobs([page])
+        wanted = [declared(page).data]
+        wanted += [graph.cells[job].data or declared(graph.cells[job].notebook).data for job in jobs]
+        readers[page] = set().union(*wanted)
     by_role = {role: [page for page, wanted in readers.items() if role in wanted] for role in absent}
     return {role: pages for role, pages in by_role.items() if pages}

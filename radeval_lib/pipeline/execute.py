@@ -7,7 +7,6 @@ import logging
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -211,7 +210,6 @@ def run_notebook(
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
     failed = folders.executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
-    started = time.monotonic()
     with ExitStack() as held:
         if not in_build:
             held.enter_context(steps.locked(folders.output_dir / BUILD_LOCK, shared=True))
@@ -247,7 +245,6 @@ def run_notebook(
                 nbformat.write(content, executed)
         os.replace(executed, folders.executed)
     shutil.rmtree(folders.output_dir / cells.UNFINISHED / folders.name, ignore_errors=True)
-    steps.note_seconds(folders.output_dir, folders.name, time.monotonic() - started)
 
 
 def _execute(

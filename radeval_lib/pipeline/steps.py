@@ -1,20 +1,17 @@
-"""The steps of a build: their dependencies, their outputs, and how long they take."""
+"""The steps of a build, their dependencies and their outputs."""
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache, cached_property
 from pathlib import Path
-from statistics import fmean
 
-from radeval_lib import atomic, checksums, own_yaml
+from radeval_lib import atomic, checksums
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.errors import NotebookError, ParameterError, RadevalError, listed
 from radeval_lib.papers.exhibits import ledger
@@ -27,11 +24,6 @@ from radeval_lib.study.sources import ALL, declared
 
 OMISSION_KEY = "radeval_lacks"
 """In the metadata of an executed notebook that was omitted from the build: why, in one line."""
-_EXPECTED = ROOT / "workflow" / "expected_seconds.yml"
-_CHECKSUMS = BUILD / "cache" / "data.json"
-_SETTLED_NS = 2_000_000_000
-"""Nanoseconds: more than the resolution of any file system's clock."""
-_WAITING = "waiting: "
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # a change of colour in a terminal
 _RAISED = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt): \S")  # builtins.KeyError: 'name'
 _MESSAGE = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)")  # Job 3: running rales/benchmark
@@ -179,8 +171,12 @@ class Graph:
     @cached_property
     def names(self) -> list[str]:
         """The steps of this build except rendering: its pages, and the jobs that they need."""
-        steps = dict.fromkeys(self.pages)
-        unvisited = list(self.pages)
+        return self.with_jobs(self.pages)
+
+    def with_jobs(self, pages: Sequence[str]) -> list[str]:
+        """Return pages and, after them, the jobs that they need, directly or through a job."""
+        steps = dict.fromkeys(pages)
+        unvisited = list(pages)
         while unvisited:
             for name in self.cells_before(unvisited.pop()):
                 if name not in steps:
@@ -188,53 +184,8 @@ class Graph:
                     unvisited.append(self.cells[name].notebook)
         return list(steps)
 
-    def measured(self, name: str) -> float | None:
-        """Return how many seconds a step took last on this machine; None if unknown."""
-        with suppress(OSError, ValueError):
-            return float(_seconds_file(self.output_dir, name).read_text(encoding="utf-8"))
-        return None
 
-    def expected(self, name: str) -> float:
-        """Return how many seconds a step took last here, or else its notebook's jobs on average, or else on
-        the machine of the repository's list (for the profile ``embedded``); 8 if nothing is listed."""
-        if (seconds := self.measured(name)) is not None:
-            return seconds
-        cell = self.cells.get(name)
-        alike = [job for job in self.cells if cell and self.cells[job].notebook == cell.notebook]
-        if taken := [seconds for job in alike if (seconds := self.measured(job)) is not None]:
-            return fmean(taken)
-        times = own_yaml.read(_EXPECTED)
-        return float(times.get(name, times.get(cell.notebook if cell else "", 8.0)))
-
-
-def note_seconds(output_dir: Path, name: str, seconds: float) -> None:
-    """Remember how long a step took."""
-    atomic.write_text(_seconds_file(output_dir, name), f"{seconds:.1f}\n")
-
-
-def _seconds_file(output_dir: Path, name: str) -> Path:
-    return output_dir / "seconds" / f"{name}.txt"
-
-
-def _checksum(path: Path) -> str:
-    """Return the SHA-256 of a file, from a cache if its size, inode and times did not change.
-
-    An entry is kept only if the file had not changed for a while when it was made, so that a change within
-    the clock's resolution cannot hide behind it.
-    """
-    cached, state = _cached(_CHECKSUMS), checksums.state(path)
-    entry = cached.get(str(path))
-    if entry is not None and entry[:-1] == list(state):
-        return str(entry[-1])
-    checksum = checksums.of_file(path)
-    if time.time_ns() - max(state[2:]) > _SETTLED_NS:
-        cached[str(path)] = [*state, checksum]
-        with suppress(OSError):  # it is computed again next time
-            atomic.write_text(_CHECKSUMS, json.dumps(cached) + "\n")
-    return checksum
-
-
-_cached = cache(atomic.read_mapping)
+_checksum = cache(checksums.of_file)
 
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
@@ -302,16 +253,6 @@ def named(message: str) -> str | None:
     """Return the step that a rule's message, or a line repeating it, is about; None for another line."""
     match = _MESSAGE.fullmatch(message)
     return match[2] if match else None
-
-
-def waiting_line(messages: Iterable[str]) -> str:
-    """Return the line on which the engine lists, before the first step, the steps to run."""
-    return _WAITING + json.dumps(sorted(name for message in messages if (name := named(message))))
-
-
-def waiting(line: str) -> list[str] | None:
-    """Return the steps that :func:`waiting_line` wrote on a line; None for another line."""
-    return json.loads(line.removeprefix(_WAITING)) if line.startswith(_WAITING) else None
 
 
 def without_colours(text: str) -> str:

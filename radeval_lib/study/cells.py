@@ -210,7 +210,7 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
 
 def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
     """Return the facts of a job; raises ResultError if a file is missing or no longer as it was written."""
-    remedy = f"Run `radbook build`, or this job alone: {command(cell.notebook, profile, cell.items)}"
+    remedy = f"Run this job: {command(cell.notebook, profile, cell.items)}"
     try:
         facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
         sums, _ = dict(facts["sha256"]), dict(facts["tables"])

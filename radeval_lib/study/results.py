@@ -33,7 +33,7 @@ WEIGHTS = ("conclusion", "number", "slip")
 follow; a citation or a word is wrong."""
 HEADLINES = MANIFESTS / "headlines.yml"
 _CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
-_AGAIN = "Run `radbook build`: it makes the page and its results again."
+_AGAIN = "Remove its folder and run `radbook build`: it makes the page and its results again."
 _FORMAT = 8
 
 

@@ -1,8 +1,7 @@
-"""The steps of a build, what its lines say of them, and what it removes before it runs one."""
+"""The steps of a build, and what its lines say of them."""
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import nullcontext
 from functools import partial
@@ -74,27 +73,10 @@ def test_the_first_pages_may_fail_and_the_build_goes_on(
     assert any(line.startswith("To be read: ") for line in lines) is not fails
 
 
-def test_what_is_damaged_or_of_another_version_is_removed_and_named(graph: Graph) -> None:
-    name, cell = next(iter(graph.cells.items()))
-    results = graph.output_dir / "results"
-    damaged = {
-        results / "facts/agreement/facts.table1.printed.json": json.dumps({"format": 2, "sha256": "0"}),
-        results / "across/audit/headline_unheard_of.json": "{}",
-        steps.cells.folder(graph.output_dir, cell) / "cell.json": '{"sha256": {}}',
-        graph.executed("facts/agreement"): "{}",
-    }
-    for path, text in damaged.items():
-        path.parent.mkdir(parents=True)
-        path.write_text(text, encoding="utf-8")
-    named = [line.split(": ")[1] for line in engine.discard_unreadable(graph)]
-    assert sorted(named) == sorted(["across/audit", "facts/agreement", name])
-    assert not any(path.exists() for path in damaged)
-
-
 @pytest.mark.parametrize("printed", ["radbook: one.md: code cell 3: it broke", "ValueError: no colour"])
 def test_what_stops_a_step_is_named(graph: Graph, monkeypatch: pytest.MonkeyPatch, printed: str) -> None:
     graph.output_dir.mkdir(parents=True, exist_ok=True)
-    text = f"{steps.waiting_line(['rendering the book'])}\n{printed}"
+    text = f"rendering the book\n{printed}"
     monkeypatch.setattr(engine, "_command", lambda *_: [sys.executable, "-c", f"exit(print({text!r}) or 1)"])
     lines: list[str] = []
     with pytest.raises(RadevalError) as raised:
@@ -102,23 +84,9 @@ def test_what_stops_a_step_is_named(graph: Graph, monkeypatch: pytest.MonkeyPatc
     assert (printed in lines) is not (printed in raised.value.what)
 
 
-def test_an_estimate_counts_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Graph, "expected", lambda *_: 300.0)
-    progress = engine._Progress(steps.graph("smoke"), 2)
-    waiting = steps.waiting_line(["running facts/agreement", "running green/method", "something else"])
-    lines = ["running before the list", waiting, "Job 3: running facts/agreement", "1 of 2 steps (50%) done"]
-    assert [progress.shown(line) for line in lines] == [
-        "", "2 steps, about 5 min", "running facts/agreement", "1 of 2 steps done, about 2 min left",
-    ]  # fmt: skip
-
-
-def test_steps_take_what_they_took_or_what_others_of_their_notebook_took(graph: Graph) -> None:
-    first, second, third, *_ = (name for name in graph.cells if name.startswith("ratescore/ner_training/"))
-    steps.note_seconds(graph.output_dir, first, 1800)
-    assert graph.expected(first) == graph.expected(second) == 1800
-    (graph.output_dir / "seconds" / f"{second}.txt").write_text("damaged", encoding="utf-8")
-    assert graph.expected(third) == 1800
-    assert graph.expected("green/judge_models") > 0
+def test_progress_is_steps_and_how_many_are_done() -> None:
+    lines = ["Building DAG of jobs...", "Job 3: running facts/agreement", "1 of 2 steps (50%) done"]
+    assert list(map(engine._shown, lines)) == ["", "running facts/agreement", "1 of 2 steps done"]
 
 
 def test_a_model_is_here_if_the_revision_that_would_be_loaded_is(
