@@ -22,8 +22,6 @@ from radeval_lib.paths import MANIFESTS, display_path
 
 NOT_LEGIBLE = "not legible"
 NOT_PRINTED = "-"
-AS_PRINTED = "as printed"
-"""Where the numbers of most exhibits are (:func:`origin_of`)."""
 _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?")
 
 
@@ -194,7 +192,7 @@ def origin_of(exhibit_id: str) -> str:
     """Return where an exhibit's numbers come from, for a caption: print, or the paper's repository for a
     figure without printed numbers."""
     of_figure = transcribed(exhibit_id) and "source" in _table(exhibit_id)
-    return "by the paper's repository" if of_figure else AS_PRINTED
+    return "by the paper's repository" if of_figure else "as printed"
 
 
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
@@ -267,25 +265,6 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
     """
     values = [quote.get("values", {}) for quote in _prose(exhibit_id)]
     return {name: parse(digits) for named in values for name, digits in named.items()}
-
-
-def has_numbers(exhibit_id: str) -> bool:
-    """Return whether :func:`numbers_of` returns any for the exhibit."""
-    prose = description(exhibit(exhibit_id).paper)["prose"].get(exhibit_id, [])
-    return transcribed(exhibit_id) or any(quote.get("values") for quote in prose)
-
-
-def numbers_of(exhibit_id: str) -> pd.DataFrame:
-    """Return every number that a paper prints for an exhibit, as digits (str): the cells of its table (key
-    columns and ``printed``), or otherwise those quoted from prose (``name``, ``where`` and ``printed``)."""
-    if transcribed(exhibit_id):
-        return printed(exhibit_id).drop(columns=["value", "half_width"])
-    rows = [
-        (name, quote["where"], digits)
-        for quote in _prose(exhibit_id)
-        for name, digits in quote.get("values", {}).items()
-    ]
-    return pd.DataFrame(rows, columns=["name", "where", "printed"], dtype=str)
 
 
 def quotations(exhibit_id: str) -> list[tuple[str, str]]:

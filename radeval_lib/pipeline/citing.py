@@ -1,22 +1,13 @@
-"""How the book says that it and its results are cited: BibTeX, from ``CITATION.cff``.
-
-A result's citation names the exhibit and the commit that made it. It is added when the book is rendered, so
-that a new version or address changes no result and runs no page again.
-"""
+"""How the book says that it is cited, in BibTeX from ``CITATION.cff``, and where its sources are."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cache
-from html import escape
 from typing import Any
 
 from radeval_lib import own_yaml, provenance
-from radeval_lib.papers.exhibits import PAPERS, exhibit
 from radeval_lib.paths import ROOT
-from radeval_lib.study.exhibit_html import citation_mark, place_of
-from radeval_lib.study.results import Result
 
 BOOK_MARK = "<!-- cite: book -->"
 """Where a prose page wants the citation of the book."""
@@ -51,11 +42,6 @@ def head() -> tuple[str, str]:
     return (words[0], words[1]) if words else ("", "")
 
 
-@cache
-def _day_of(commit: str) -> str:
-    return (provenance.git("log", "-1", "--format=%cs", commit) or "").strip()
-
-
 def source_line(path: str) -> str:
     """Return a page's last line as Markdown. It names the page's source, linked if there is a public
     repository, the checked-out commit, and where to read how to cite the book."""
@@ -66,15 +52,8 @@ def source_line(path: str) -> str:
     return f"[Source: {where}{commit_clause}{repository}. {{ref}}`how-to-cite`.]{{.page-source}}"
 
 
-def bibtex(key: str, title: str, commit: str, day: str, *, path: str = "", changed: bool = False) -> str:
-    """Return a BibTeX entry, without empty fields.
-
-    Parameters
-    ----------
-    day : of the commit, as 2026-11-27.
-    path : a file of the repository that the entry is about.
-    changed : whether files differ from the commit.
-    """
+def bibtex(title: str, commit: str, day: str) -> str:
+    """Return the book's BibTeX entry, without empty fields; ``day`` is the commit's, as 2026-11-27."""
     people = about()["authors"]
     names = [person.get("name") or f"{person['given-names']} {person['family-names']}" for person in people]
     fields = {
@@ -83,37 +62,13 @@ def bibtex(key: str, title: str, commit: str, day: str, *, path: str = "", chang
         "year": day[:4],
         "date": day,
         "version": str(about()["version"]),
-        "note": f"{'changed after ' * changed}commit {commit[:12]}" if commit else "",
-        "url": address(path, commit),
+        "note": f"commit {commit[:12]}" if commit else "",
+        "url": address(),
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-    return "\n".join([f"@misc{{{key},", *lines, "}"])
+    return "\n".join(["@misc{radeval,", *lines, "}"])
 
 
 def of_book() -> str:
     """Return BibTeX for the book as a whole, at the commit that is checked out."""
-    return bibtex("radeval", about()["title"], *head())
-
-
-def of_result(result: Result) -> str:
-    """Return BibTeX for one result: its exhibit, and the commit that made it with its date."""
-    entry, made = exhibit(result.exhibit), result.provenance["code"]
-    commit = made["commit"] or ""
-    came_out = f"{result.verdict} ({result.evidence})" if result.evidence != "definition" else result.verdict
-    return bibtex(
-        place_of(result).replace("result-", "radeval-", 1),
-        f"{PAPERS[entry.paper]}, {entry.heading}: {came_out}. In: {about()['title']}",
-        commit,
-        _day_of(commit) if commit else "",
-        path=f"notebooks/{result.notebook}.md",
-        changed=made["dirty"],
-    )
-
-
-def with_citation(html: str, results: Iterable[Result]) -> str:
-    """Return a page's displayed results with each mark replaced by its citation."""
-    for result in results:
-        mark = citation_mark(result.name)
-        if mark in html:
-            html = html.replace(mark, f"<dt>Cite</dt><dd><pre>{escape(of_result(result))}</pre></dd>")
-    return html
+    return bibtex(about()["title"], *head())

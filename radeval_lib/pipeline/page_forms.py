@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -18,7 +18,6 @@ from radeval_lib.papers.exhibits import PAPERS, description, of_notebook
 from radeval_lib.pipeline import citing, steps
 from radeval_lib.pipeline.sphinx_extension import drawing_symbols
 from radeval_lib.study.display import ENDS_HERE
-from radeval_lib.study.results import Result
 from radeval_lib.study.scorecards import claims_table, not_checked
 
 _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
@@ -45,7 +44,6 @@ or with small models of our own. Its numbers say nothing about the paper.
 def for_readers(
     executed: Path,
     card: pd.DataFrame,
-    recorded: Sequence[Result],
     *,
     source: str = "",
     at_toy_scale: bool = False,
@@ -53,9 +51,9 @@ def for_readers(
     """Return an executed notebook in the book's form, as JSON.
 
     Parameters are hidden (its provenance lists them) and code is folded unless it is tagged ``show-input``.
-    Its papers are named below the title, how to cite each result of ``recorded`` is beside it, and exhibits
-    that were not checked are at the end. Labels of ``source`` behind a page's early end are kept there, for
-    other pages refer to them. ``at_toy_scale`` gives it the banner of the appendix.
+    Its papers are named below the title, and exhibits that were not checked are at the end. Labels of
+    ``source`` behind a page's early end are kept there, for other pages refer to them. ``at_toy_scale`` gives
+    it the banner of the appendix.
     """
     notebook = nbformat.read(executed, as_version=4)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
@@ -73,8 +71,6 @@ def for_readers(
         for output in cell.outputs:
             if svg := output.get("data", {}).get("image/svg+xml"):
                 output["data"]["image/svg+xml"] = drawing_symbols("".join(svg))
-            if html := output.get("data", {}).get("text/html"):
-                output["data"]["text/html"] = citing.with_citation("".join(html), recorded)
         if any(output.get("metadata", {}).get(ENDS_HERE) for output in cell.outputs):
             break  # the rest needs data that this build lacks
     notebook.cells = shown

@@ -16,13 +16,10 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
-from radeval_lib.papers.exhibits import ledger
-from radeval_lib.papers.printed_numbers import has_numbers, numbers_of
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import browser_judge, citing, page_forms
 from radeval_lib.study import profiles, recordings, results
 from radeval_lib.study.exhibit_html import shown_numbers
-from radeval_lib.study.results import Result
 from radeval_lib.study.scorecards import exhibit_entries, scorecard
 from radeval_lib.text_format import environment
 
@@ -55,8 +52,8 @@ def settings(edition: str = "") -> str:
 
 def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     """Yield what pages link to or load: each result as JSON and what is shown of it as CSV, texts that a page
-    leaves, what the papers print of each exhibit as CSV and JSON, the notebooks, and MathJax's own files,
-    from the package that carries them: a hospital's network blocks other hosts.
+    leaves, the notebooks, and MathJax's own files, from the package that carries them: a hospital's network
+    blocks other hosts.
     """
     import mathjax
 
@@ -65,23 +62,14 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
         for path in sorted((output_dir / "results").glob(f"*/*/{pattern}")):
             yield f"_extra/results/{path.name}", path.read_bytes()
             if pattern == "*.*.*.json":
-                yield f"_extra/results/{path.stem}.csv", _csv(shown_numbers(results.read(path)))
-    for key in filter(has_numbers, ledger()):
-        numbers = numbers_of(key)
-        yield f"_extra/results/{key}.transcribed.csv", _csv(numbers)
-        text = json.dumps(numbers.to_dict("records"), ensure_ascii=False, indent=1)
-        yield f"_extra/results/{key}.transcribed.json", f"{text}\n".encode()
+                table = shown_numbers(results.read(path)).to_csv(index=False, lineterminator="\n")
+                yield f"_extra/results/{path.stem}.csv", table.encode()
     for name, path in notebooks().items():
         yield f"_extra/sources/{name}.md", path.read_bytes()
     folder = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5"
     for pattern in ("tex-chtml.js", "output/chtml/fonts/woff-v2/*.woff"):
         for path in sorted(folder.glob(pattern)):
             yield f"_extra/mathjax/{path.relative_to(folder).as_posix()}", path.read_bytes()
-
-
-def _csv(frame: pd.DataFrame) -> bytes:
-    text: str = frame.to_csv(index=False, lineterminator="\n")
-    return text.encode()
 
 
 def pages_of(toc: Path) -> list[str]:
@@ -124,8 +112,7 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
         If the table of contents names a page that does not exist.
     """
     output_dir = executed_dir.parent
-    recorded = results.read_all(output_dir)
-    card, pages = scorecard(recorded), pages_of(BOOK / CONTENTS)
+    card, pages = scorecard(results.read_all(output_dir)), pages_of(BOOK / CONTENTS)
     files, form = browser_judge.staged() if judge else ({}, "")
     wanted = {f"_extra/{name}": content for name, content in files.items()}
     wanted |= _prose_pages(card, form)
@@ -145,7 +132,7 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
         wanted[f"_extra/{old}.html"] = redirect.render(address=f"{'../' * old.count('/')}{new}").encode()
     wanted |= {name: text.encode() for name, text in page_forms.labs()}
     executed = [page for page in pages if not wanted.keys() & {f"{page}.md", f"{page}.ipynb"}]
-    wanted |= _notebook_pages(executed_dir, executed, card, recorded)
+    wanted |= _notebook_pages(executed_dir, executed, card)
     wanted |= _with_figures(wanted)
     wanted["_extra/page_texts.js"] = search_script(pages, wanted, card)
     return _write(target, wanted)
@@ -171,9 +158,7 @@ def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
     return wanted
 
 
-def _notebook_pages(
-    executed_dir: Path, pages: Sequence[str], card: pd.DataFrame, recorded: Sequence[Result]
-) -> dict[str, bytes]:
+def _notebook_pages(executed_dir: Path, pages: Sequence[str], card: pd.DataFrame) -> dict[str, bytes]:
     """Return the executed notebooks, and substitutes for those that have not run yet or lack data."""
     at_toy_scale = set(chain.from_iterable(appendix(executed_dir.parent.name).values()))
     wanted = dict[str, bytes]()
@@ -188,9 +173,7 @@ def _notebook_pages(
             text = page_forms.placeholder(source, lack)
             wanted[f"{page}.md"] = f"{text}\n\n{citing.source_line(f'{page}.md')}\n".encode()
         else:
-            shown = page_forms.for_readers(
-                executed, card, recorded, source=source, at_toy_scale=page in at_toy_scale
-            )
+            shown = page_forms.for_readers(executed, card, source=source, at_toy_scale=page in at_toy_scale)
             wanted[f"{page}.ipynb"] = shown.encode()
     return wanted
 

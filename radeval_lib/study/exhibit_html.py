@@ -14,12 +14,9 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from radeval_lib import registry
 from radeval_lib.papers.exhibits import PAPERS, Exhibit, description, exhibit, of_notebook
 from radeval_lib.papers.printed_numbers import (
-    AS_PRINTED,
     cells_of,
-    has_numbers,
     layout_of,
     origin_of,
     printed,
@@ -34,7 +31,7 @@ from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result, by_key, statement_outcome
 from radeval_lib.study.superiority import superiority_words
 from radeval_lib.tables import table_html
-from radeval_lib.text_format import environment, in_words, joined, long_date
+from radeval_lib.text_format import environment, in_words, joined
 
 MOST_CHECKS = 1
 """The most that a page shows of an exhibit, folded; the audit has all."""
@@ -50,21 +47,6 @@ DISCREPANCY_WORDS = {
     "": "not known",
 }
 """Kinds of discrepancy as a reader sees them; no kind is that of what nothing explains."""
-
-
-def rests_on(result: Result) -> str:
-    """Return the basis of a result in words; for stored scores, with the day on which they were made."""
-    words = verdicts.RESTS_ON[result.evidence]
-    if result.evidence != "recorded":
-        return words
-    recorded = registry.module("radeval_lib.data.recorded")
-    read = {Path(name).name for name in result.provenance.get("data", {})}
-    days = [
-        recorded.load(name).scored_on
-        for name in recorded.names()
-        if read & {path.name for path in recorded.files(name)}
-    ]
-    return words.replace("before", f"on {long_date(max(days))}") if days else words
 
 
 def verdict_sentence(result: Result) -> str:
@@ -83,7 +65,7 @@ def verdict_sentence(result: Result) -> str:
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
     if entry.kind == "figure" and entry.legible != "full":
         used += " The figure itself was not seen: inputs of a notebook, pixels or a sentence were checked."
-    rests = rests_on(result)
+    rests = verdicts.RESTS_ON[result.evidence]
     return f"{rests[0].upper()}{rests[1:]}, {outcome_words}.{used}"
 
 
@@ -160,13 +142,11 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
             "outcome": [marked(check.outcome) for check in others],
         }
     )
-    numbers_of = "is printed" if origin_of(result.exhibit) == AS_PRINTED else "the repository has"
     details = template.record(
         result,
         entry,
         quotes=description(entry.paper)["prose"].get(entry.id),
         checks=Markup(table_html(checks, index=False) if others else "") if is_short else None,
-        numbers_of=numbers_of if has_numbers(result.exhibit) else "",
         command=command(result.notebook, result.provenance["profile"]["name"]),
     )
     return str(
@@ -198,21 +178,17 @@ def _template() -> Any:
         "discrepancy_words": DISCREPANCY_WORDS,
         "most_listed": MOST_LISTED,
         "most_files": MOST_FILES,
+        "outcome_class": outcome_class,
+        "printed_words": printed_words,
+        "place_of": place_of,
+        "rests_on": verdicts.RESTS_ON,
     }
-    named = (outcome_class, printed_words, rests_on, citation_mark, place_of)
-    templates.globals |= {function.__name__: function for function in named}
     return templates.get_template("exhibit.html.j2").module
 
 
 def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = "") -> str:
     """Return a verdict as a small label (mark, words and colour), followed by how much was checked."""
     return str(_template().badge(verdict, outcome, coverage, weight))
-
-
-def citation_mark(name: str) -> str:
-    """Return the mark that the book replaces by a result's citation; a run does not know its version, address
-    and date."""
-    return f"<!-- citation: {name} -->"
 
 
 def paper_prefix(entry: Exhibit) -> str:

@@ -24,7 +24,7 @@ def test_a_page_begins_with_its_papers_and_ends_with_what_was_not_checked(tmp_pa
     path.parent.mkdir()
     title = nbformat.v4.new_markdown_cell("(here)=\n# Ceilings\n\nText.\n\n# Not a title")
     nbformat.write(nbformat.v4.new_notebook(cells=[title]), path)
-    shown = nbformat.reads(page_forms.for_readers(path, NOTHING, [], source=""), 4)
+    shown = nbformat.reads(page_forms.for_readers(path, NOTHING, source=""), 4)
     first, *_, missing, source = [cell.source for cell in shown.cells if cell.cell_type == "markdown"]
     assert re.fullmatch(r"\(here\)=\n# Ceilings\n\nPaper: \{cite\}.*\n\nText.\n\n# Not a title", first)
     assert "Not checked: " in missing

@@ -31,7 +31,6 @@ def _edition(folder: Path, results: dict[str, tuple[str, str]], best: str, flat:
     texts = dict.fromkeys(("metrics", "pairs", "low", "high"), "1") | {"inside": best}
     headline = {"evidence": "printed", "holds": best != "", "texts": texts}
     (results_folder / f"headline_{HEADLINE}.json").write_text(json.dumps(headline))
-    (results_folder / f"{TABLE}.transcribed.json").write_text("[]") if flat else None
     return folder
 
 
