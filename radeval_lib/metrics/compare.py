@@ -17,8 +17,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib import provenance
+from radeval_lib.categories import CATEGORIES
 from radeval_lib.errors import listed, naming_keywords, plain
-from radeval_lib.metrics import error_profile
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, settings_by_name
 from radeval_lib.metrics.cautions import Cautions
@@ -36,6 +36,7 @@ from radeval_lib.metrics.scoring import (
     system_of,
 )
 from radeval_lib.paths import REFERENCES
+from radeval_lib.rules.judge import Judgement
 from radeval_lib.stats.base import FloatArray, OfSums, group_numbers
 from radeval_lib.stats.inference import rule_of_three, wilson
 from radeval_lib.stats.resampling import mean_of_sums
@@ -64,8 +65,9 @@ class Comparison:
     verdicts : by metric, what the tests come to, in a sentence. A system with cautions on more than one in
         twenty of its pairs is called better only together with these; one most of whose candidates say
         nothing that can be judged is not ranked.
-    profile : if the rule-based judge scores, errors by kind and urgent findings found, as
-        :func:`radeval_lib.metrics.error_profile.profile` returns them; else empty.
+    profile : if the rule-based judge scores, its errors per 100 pairs in GREEN's categories: ``category``,
+        ``system``, ``value``, ``low`` and ``high`` (95 %; of what did not occur up to 3 per number of
+        cases) and ``cases``; else empty.
     rows : references; ``systems`` has the number of cases, which are fewer if several rows are of one.
     resamples, seed : of the intervals and tests.
     """
@@ -92,13 +94,13 @@ class Comparison:
 
     def text(self, *, every: bool = False) -> str:
         """Return the table of systems, a sentence for each metric and cautions. With ``every``, also return
-        all pairs of systems and the errors by kind."""
+        all pairs of systems and the errors by category."""
         parts = [self.table().to_string(index=False), "\n".join(self.verdicts.values())]
         if every and len(self.pairs):
             parts.append(self.all_pairs().to_string(index=False))
         if every and len(self.profile):
-            head = "Errors per 100 pairs and share of urgent findings found, by the rule-based judge:"
-            parts.append(f"{head}\n{error_profile.as_text(self.profile).to_string()}")
+            errors = self._as_texts(self.profile).drop(columns="cases").to_string(index=False)
+            parts.append(f"Errors per 100 pairs, by the rule-based judge:\n{errors}")
         return "\n\n".join(filter(None, [*parts, "\n".join(self._notes())]))
 
     def _notes(self) -> list[str]:
@@ -129,7 +131,9 @@ class Comparison:
         return frame[order].assign(**{"more cases for 80 % power": more})
 
     def _as_texts(self, frame: pd.DataFrame) -> pd.DataFrame:
-        frame = frame.assign(metric=frame["metric"].map(self._label))
+        frame = frame.copy()
+        if "metric" in frame:
+            frame["metric"] = frame["metric"].map(self._label)
         for name in frame.columns.intersection(_NUMERIC):
             frame[name] = frame[name].map(lambda value: "–" if math.isnan(value) else f"{value:.4g}")
         frame["95 % interval"] = frame.pop("low") + " to " + frame.pop("high")
@@ -270,7 +274,7 @@ def compare(
         if any(f"{name}:{system}" in frame for system in columns)
     }
     wanted = {name: settings[name] for name in settings if name not in measured}
-    left_out, cautions, errors = dict[str, str](), Cautions(settings), dict[str, FloatArray]()
+    left_out, cautions, profile = dict[str, str](), Cautions(settings), pd.DataFrame()
     texts = _texts(frame, columns, floor)
     if wanted and texts is None:
         lacking = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
@@ -284,7 +288,7 @@ def compare(
         names = [system_of(column) or CANDIDATE for column in evaluation.columns]
         measured |= {name: _measured(chosen, name, evaluation, names) for name in chosen.metrics}
         evaluation.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
-        errors = _errors(evaluation, chosen, names)
+        profile = _errors_by_category(evaluation, names, cases, resamples=resamples, seed=seed)
     tables = {name: _by_case(part.tables, cases) for name, part in measured.items()}
     about = {name: part.about for name, part in measured.items()}
     values = {name: part.value for name, part in measured.items()}
@@ -306,7 +310,7 @@ def compare(
         left_out,
         notes,
         verdicts,
-        error_profile.profile(_by_case(errors, cases), resamples=resamples, seed=seed),
+        profile,
         len(frame),
         resamples,
         seed,
@@ -474,20 +478,23 @@ def _measured(chosen: Chosen, name: str, evaluation: Evaluation, systems: list[s
     return _Measured(tables, value, about)
 
 
-def _errors(evaluation: Evaluation, chosen: Chosen, systems: list[str]) -> dict[str, FloatArray]:
-    """Return by system what the first rule-based judge among the metrics counts in each row, but for
-    :data:`FLOOR`; empty if there is no such metric."""
-    judges = (name for name, metric in chosen.metrics.items() if metric.by_rules and metric.reads_context())
-    scores = evaluation.scored[judge].scores if (judge := next(judges, None)) else None
-    if scores is None:
-        return {}
-    contexts = evaluation.contexts or [None] * len(evaluation.pairs)
-    cases = zip(evaluation.pairs, scores.details, contexts, strict=True)
-    counts = [
-        (*error_profile.error_counts(*pair, judgement, context), 1) for pair, judgement, context in cases
-    ]
-    table = np.array(counts, dtype=np.float64)
-    return {system: table[at :: len(systems)] for at, system in enumerate(systems) if system not in FLOOR}
+def _errors_by_category(
+    evaluation: Evaluation, systems: list[str], cases: NDArray[np.intp], *, resamples: int, seed: int
+) -> pd.DataFrame:
+    """Return the errors that the rule-based judge finds, as :attr:`Comparison.profile` has them."""
+    every = (scored.scores.details for scored in evaluation.scored.values() if scored.scores is not None)
+    judgements = next((details for details in every if isinstance(details[0], Judgement)), [])
+    per_100 = np.array([[*(100 * np.add(each.count(True), each.count(False))), 1.0] for each in judgements])
+    parts = [pd.DataFrame()]
+    for at, system in enumerate(systems):
+        if len(per_100) and system not in FLOOR:
+            table = _by_case({system: per_100[at :: len(systems)]}, cases)[system]
+            tables = {name: {system: table[:, [k, -1]]} for k, name in enumerate(CATEGORIES.values())}
+            values = dict.fromkeys(tables, mean_of_sums)
+            part, _ = compare_systems(tables, values, resamples=resamples, seed=seed)
+            # The rule of three; a pair may have several errors of a category.
+            parts.append(part.assign(high=part["high"].where(part["value"] > 0, 100 * 3 / part["cases"])))
+    return pd.concat(parts, ignore_index=True).rename(columns={"metric": "category"})
 
 
 def _direction(metric: Metric | type[Metric]) -> dict[str, Any]:
