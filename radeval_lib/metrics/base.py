@@ -19,6 +19,7 @@ import math
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -57,7 +58,7 @@ def _digits(name: str) -> str:
     if name == RULES:
         return _rules_digest()
     from radeval_lib.errors import ModelError
-    from radeval_lib.models.catalog import checksum
+    from radeval_lib.models.catalog import checksum, revision_of
     from radeval_lib.models.names import ADDRESSES, RADGRAPH, is_packaged
 
     if name.startswith((RADGRAPH, *ADDRESSES)):
@@ -65,26 +66,16 @@ def _digits(name: str) -> str:
     path = Path(name)
     if path.is_file():
         return checksums.of_file(path)
-    try:
-        return checksum(name) if path.is_dir() or is_packaged(name) else _commit(name)
-    except ModelError:
-        return UNKNOWN
-
-
-def _commit(hub: str) -> str:
-    """Return the commit of a model in this machine's cache of the hub; its folder there has that name."""
-    try:
+    # Without the hub's package, or for what is not a name of a hub's model, nothing is known.
+    with suppress(ModelError, ModuleNotFoundError, ValueError):
+        if path.is_dir() or is_packaged(name):
+            return checksum(name)
         from huggingface_hub import try_to_load_from_cache
-        from huggingface_hub.errors import HFValidationError
 
-        from radeval_lib.models.catalog import revision_of
-    except ModuleNotFoundError:
-        return UNKNOWN
-    try:
-        cached: Any = try_to_load_from_cache(hub, "config.json", revision=revision_of(hub))
-    except HFValidationError:
-        return UNKNOWN
-    return Path(cached).parent.name if isinstance(cached, str) else UNKNOWN
+        # The folder of a model's files in the machine's cache has the name of their commit.
+        cached: Any = try_to_load_from_cache(name, "config.json", revision=revision_of(name))
+        return Path(cached).parent.name if isinstance(cached, str) else UNKNOWN
+    return UNKNOWN
 
 
 @lru_cache(maxsize=1)

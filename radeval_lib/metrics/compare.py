@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -303,8 +303,15 @@ def compare(
     for name, by_system in tested.items():
         notes += _on_intervals(name, by_system, mean=about[name]["value"] == "mean")
     clusters, verdicts = ranked(of_systems, of_pairs, about, cautions)
+    for (
+        at,
+        row,
+    ) in of_systems.iterrows():  # the bootstrap's interval of nothing but zeros or ones has no width
+        scores, count = about[row["metric"]], int(row["cases"])
+        if scores["value"] == "mean" and scores.get("range") == [0.0, 1.0] and row["value"] in (0.0, 1.0):
+            of_systems.loc[at, ["low", "high"]] = wilson(int(row["value"] * count), count)
     return Comparison(
-        _with_wilson(of_systems.assign(cluster=clusters), about, tables),
+        of_systems.assign(cluster=clusters),
         of_pairs,
         about,
         left_out,
@@ -545,24 +552,6 @@ def _on_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) 
             yield f"{metric}: {share} of {system} have the same score; the interval may be too narrow"
 
 
-def _with_wilson(
-    systems: pd.DataFrame,
-    about: Mapping[str, Mapping[str, Any]],
-    tables: Mapping[str, Mapping[str, FloatArray]],
-) -> pd.DataFrame:
-    """Return the table with Wilson's interval if every case scores 0, or every case 1, by a metric from 0
-    to 1; the bootstrap's has no width there."""
-    systems = systems.copy()
-    for at, row in systems.iterrows():
-        metric, count = row["metric"], int(row["cases"])
-        share = about[metric].get("range") == [0.0, 1.0] and about[metric]["value"] == "mean"
-        statistics = tables[metric][row["system"]]
-        for end in (0.0, 1.0) if share else ():
-            if (statistics[:, 0] == end * statistics[:, 1]).all():
-                systems.loc[at, ["low", "high"]] = wilson(int(end * count), count)
-    return systems
-
-
 def ranked(
     systems: pd.DataFrame, pairs: pd.DataFrame, about: Mapping[str, Mapping[str, Any]], cautions: Cautions
 ) -> tuple[pd.api.extensions.ExtensionArray, dict[str, str]]:
@@ -583,31 +572,24 @@ def ranked(
     """
     clusters, sentences = dict[tuple[str, str], int](), dict[str, str]()
     for metric, part in systems.groupby("metric", sort=False):
-        name, values = str(metric), part.set_index("system")["value"]
+        name, values = str(metric), part.set_index("system")["value"].drop([*FLOOR], errors="ignore")
         of_metric = pairs[pairs["metric"] == name].itertuples()
-        tests = {frozenset((test.first, test.second)): test for test in of_metric}
+        tests = {names: test for test in of_metric for names in permutations((test.first, test.second))}
         best_first = values.sort_values(ascending=_is_lower_better(about[name]), kind="stable").index
-        best_first = [system for system in best_first if system not in FLOOR]
         order = [system for system in best_first if not cautions.is_silent(system, name)]
-        differ = {pair: test.p_holm < LEVEL for pair, test in tests.items()}
-        numbers = significance_clusters(order, lambda *pair: differ[frozenset(pair)])  # noqa: B023
+        apart = [pair for pair in combinations(order, 2) if tests[pair].p_holm < LEVEL]
+        numbers = significance_clusters(order, lambda *pair: pair in apart)  # noqa: B023
         clusters |= {(name, system): number for system, number in zip(order, numbers, strict=True)}
-        apart = [pair for pair in combinations(order, 2) if differ[frozenset(pair)]]
         steps = zip(pairwise(order), pairwise(numbers), strict=True)
         shown = [pair for pair, (above, below) in steps if below > above]
-        if not shown and apart:
-            least = min(map(frozenset, apart), key=lambda pair: (tests[pair].p, -abs(tests[pair].difference)))
-            shown = [pair for pair in apart if least == frozenset(pair)]
-        parts = [
-            _difference(name, about[name], tests[frozenset(pair)], pair, values, cautions) for pair in shown
-        ]
+        if apart and not shown:
+            order_of = {pair: (tests[pair].p, -abs(tests[pair].difference)) for pair in apart}
+            shown = [min(apart, key=order_of.__getitem__)]
+        parts = [_difference(name, about[name], tests[pair], pair, values, cautions) for pair in shown]
         if len(order) > 1 and not apart:
             parts.append("no difference between systems is established after correction")
-        parts += [
-            f"{system} is not ranked, because {cautions.of(system, name)}"
-            for system in best_first
-            if system not in order
-        ]
+        silent = [system for system in best_first if system not in order]
+        parts += [f"{system} is not ranked, because {cautions.of(system, name)}" for system in silent]
         if parts:
             sentences[name] = f"{name}: {'; '.join(parts)}."
     by_row = [clusters.get(key) for key in zip(systems["metric"], systems["system"], strict=True)]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import re
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -127,65 +126,57 @@ def _reference_errors(text: str, name: str) -> Counts:
 
 
 def _strict(text: str) -> Analysis:
-    faults: list[str] = []
-    headers = list(_HEADER.finditer(text))
-    names = [header.group(1) for header in headers]
-    ends = [header.start() for header in headers[1:]] + [len(text)]
-    bodies: dict[str, str] = {}
-    for name in SECTIONS:
-        if names.count(name) == 1:
-            position = names.index(name)
-            bodies[name] = text[headers[position].end() : ends[position]].strip().strip("`").strip()
-        else:
-            faults.append(f"{name}: {'no such section' if name not in names else 'more than one section'}")
+    bodies: dict[str, list[str]] = {name: [] for name in SECTIONS}
+    _, *parts = _HEADER.split(text)
+    for name, body in zip(parts[::2], parts[1::2], strict=True):
+        bodies[name].append(body.strip().strip("`").strip())
+    faults = [
+        f"{name}: {'more than one section' if of_name else 'no such section'}"
+        for name, of_name in bodies.items()
+        if len(of_name) != 1
+    ]
+    alone = {name: of_name[0] for name, of_name in bodies.items() if len(of_name) == 1}
     significant, insignificant = (
-        _strict_errors(bodies, name, faults) for name in (SIGNIFICANT, INSIGNIFICANT)
+        _strict_errors(name, alone[name], faults) if name in alone else None
+        for name in (SIGNIFICANT, INSIGNIFICANT)
     )
-    return Analysis(significant, insignificant, _strict_matched(bodies, faults), tuple(faults))
+    matched = None
+    if MATCHED in alone:
+        body = alone[MATCHED]
+        if number := COUNT.match(body):
+            matched = int(number[1])
+        elif _NONE.match(body):
+            matched = 0
+        else:
+            problem = f"not of the form 'count. findings': {body[:60]!r}" if body else "the section is empty"
+            faults.append(f"{MATCHED}: {problem}")
+    return Analysis(significant, insignificant, matched, tuple(faults))
 
 
-def _strict_errors(bodies: dict[str, str], name: str, faults: list[str]) -> Counts | None:
-    if name not in bodies:
-        return None
-    body = bodies[name]
+def _strict_errors(name: str, body: str, faults: list[str]) -> Counts | None:
     if _NONE.match(body) and not _MARK.search(body):
         return _ZERO
+    before, counts = len(faults), dict[str, int]()
     if not body:
         faults.append(f"{name}: the section is empty")
-        return None
-    counts: dict[int, int] = {}
-    before = len(faults)
     for line in filter(None, map(str.strip, body.splitlines())):
         entry = ERROR_LINE.match(line)
         if entry is None:
             faults.append(f"{name}: not of the form '(a) category: count. errors': {line[:60]!r}")
             continue
         mark, _, count = entry.groups()
-        position = LETTERS.index(category_letter(mark))
-        if position in counts:
+        letter = category_letter(mark)
+        if letter in counts:
             faults.append(f"{name}: ({mark}) is given twice")
         if other := ERROR_LINE.search(line, entry.end()):
             faults.append(f"{name}: ({mark}) and ({other.group(1)}) share a line")
-        counts[position] = int(count)
-    if len(faults) == before and (absent := [LETTERS[k] for k in range(6) if k not in counts]):
+        counts[letter] = int(count)
+    if len(faults) == before and (absent := [letter for letter in LETTERS if letter not in counts]):
         faults.append(f"{name}: no count for ({'), ('.join(absent)})")
     if len(faults) > before:
         return None
-    a, b, c, d, e, f = (counts[position] for position in range(6))
+    a, b, c, d, e, f = (counts[letter] for letter in LETTERS)
     return a, b, c, d, e, f
-
-
-def _strict_matched(bodies: dict[str, str], faults: list[str]) -> int | None:
-    if MATCHED not in bodies:
-        return None
-    body = bodies[MATCHED]
-    if number := COUNT.match(body):
-        return int(number.group(1))
-    if _NONE.match(body):
-        return 0
-    problem = "the section is empty" if not body else f"not of the form 'count. findings': {body[:60]!r}"
-    faults.append(f"{MATCHED}: {problem}")
-    return None
 
 
 # The end of a fault that quotes the answer, which may have words of a report that an error must not show.
@@ -266,9 +257,16 @@ class Green(Metric):
                 yield Reason("matched", "", quoted=finding)
 
 
-class _ByRules(Metric):
-    """The shared part of the metrics that use the rule-based judge."""
+@register
+class GreenRules(Metric):
+    """Matched findings over matched findings plus significant errors (Ostmeier et al. 2024, Equation 1).
 
+    Findings that both reports state without an error match, and so do shared negative and normal statements.
+    The details are :class:`~radeval_lib.rules.judge.Judgement`.
+    """
+
+    name = "green_rules"
+    title = "GREEN by rules"
     citation = "ostmeier2024green"
     variant = "rules"
     by_rules = True
@@ -289,33 +287,18 @@ class _ByRules(Metric):
     ) -> Iterable[tuple[float, Any]]:
         for pair, context in zip(pairs, contexts, strict=True):
             judgement = judge_pair(*pair, context)
-            yield self._value(judgement), judgement
+            yield self.value(judgement), judgement
 
-    @abstractmethod
-    def _value(self, judgement: Judgement) -> float:
+    def value(self, judgement: Judgement) -> float:
         """Return the score of a judgement."""
+        return green(judgement)
 
     def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         return reasons_of(detail)
 
 
 @register
-class GreenRules(_ByRules):
-    """Matched findings over matched findings plus significant errors (Ostmeier et al. 2024, Equation 1).
-
-    Findings that both reports state without an error match, and so do shared negative and normal statements.
-    The details are :class:`~radeval_lib.rules.judge.Judgement`.
-    """
-
-    name = "green_rules"
-    title = "GREEN by rules"
-
-    def _value(self, judgement: Judgement) -> float:
-        return green(judgement)
-
-
-@register
-class GreenRulesErrors(_ByRules):
+class GreenRulesErrors(GreenRules):
     """The errors that the rules find, each weighted by the significance of its finding; 0 if there is none.
 
     Weights and shares are those of ``models/judges/rules/significance.yml``. Unlike the GREEN score it does
@@ -327,5 +310,5 @@ class GreenRulesErrors(_ByRules):
     range = (0.0, math.inf)
     higher_is_better = False
 
-    def _value(self, judgement: Judgement) -> float:
+    def value(self, judgement: Judgement) -> float:
         return judgement.weighted_errors
