@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from radeval_lib.cli import FILE, data_root_option, one_line_errors
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import DATA, display_path
-
-if TYPE_CHECKING:
-    from radeval_lib.data import Manifest
 
 
 @click.group("data")
@@ -79,54 +75,16 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
 @data_root_option
 @one_line_errors
 def data_verify(dataset: str, data_root: str) -> None:
-    """Check files against their manifests, and their contents against the counts that papers print."""
+    """Check files against their manifests, and count what they hold."""
     from radeval_lib import data
     from radeval_lib.data import fetch, readers
 
     root = data.data_root(data_root or None)
     statuses = fetch.verify(root, dataset, say=click.echo)
     for name in dict.fromkeys(file.dataset for file in statuses if file.state != "missing" and root):
-        manifest, records = data.load_manifest(name), readers.load(name, root)
+        records = readers.load(name, root)
         counts = readers.reader(name).count(records) if records else {}
-        if not manifest.counts:  # no paper prints anything of it
-            click.echo(
-                f"{name}: " + ", ".join(f"{number:,} {quantity}" for quantity, number in counts.items())
-            )
-        whole = any((root / path).is_file() for group in manifest.groups for path in group)
-        for count in printed_counts(manifest) if records else ():
-            number = counts.get(count.name) if whole else None
-            loaded = "not loaded whole" if number is None else f"loaded {number:,}"
-            click.echo(
-                f"{name}: {count.name}: printed {count.text} ({count.exhibit}), {loaded}. {count.note}"
-            )
-
-
-class Count(NamedTuple):
-    """A count that a paper prints about a data set: ``text`` is the printed digits."""
-
-    name: str
-    exhibit: str
-    text: str
-    note: str
-
-
-def printed_counts(manifest: Manifest) -> list[Count]:
-    """Return every count that papers print about a data set, from quotations and tables, in the manifest's
-    order."""
-    from radeval_lib.papers.printed_numbers import printed, quoted
-
-    counts = []
-    for entry in manifest.counts:
-        if entry.quoted:
-            text = quoted(entry.exhibit)[entry.quoted].text
-            counts.append(Count(entry.name, entry.exhibit, text, entry.note))
-            continue
-        table = printed(entry.exhibit).dropna(subset="value")
-        for column, allowed in entry.where.items():
-            table = table[table[column].isin(allowed)]
-        for row in table.to_dict("records"):
-            counts.append(Count(entry.name.format(**row), entry.exhibit, row["printed"], entry.note))
-    return counts
+        click.echo(f"{name}: " + ", ".join(f"{number:,} {quantity}" for quantity, number in counts.items()))
 
 
 @data_group.command("add")

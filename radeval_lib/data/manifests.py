@@ -79,17 +79,6 @@ class DataFile:
     holds_reports: StrictBool = True
 
 
-@dataclass(frozen=True, config=STRICT)
-class PrintedCount:
-    """The place of a data set's printed counts; the digits are with the paper's other numbers."""
-
-    exhibit: str
-    name: str
-    quoted: str = ""
-    where: dict[str, list[str]] = field(default_factory=dict)
-    note: str = ""
-
-
 @dataclass(frozen=True, kw_only=True, config=STRICT)
 class Manifest:
     """A description of one data set; for your own, a title, files and what it shows are enough.
@@ -115,7 +104,6 @@ class Manifest:
     splits: Lines = field(default_factory=lambda: {"all": "one set, no splits"})
     identifiers: tuple[Line, ...] = ()
     complete_with: tuple[tuple[Line, ...], ...] = ()
-    counts: tuple[PrintedCount, ...] = ()
     needed_as: tuple[Line, ...] = ()
     hub: str = ""
     revision: str = ""

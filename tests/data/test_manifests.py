@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from radeval_lib import data, registry
-from radeval_lib.cli.data_files import printed_counts
 from radeval_lib.data import manifests
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
 from radeval_lib.data.manifests import (
@@ -21,7 +20,6 @@ from radeval_lib.data.manifests import (
     parse_manifest,
     restricted_in,
 )
-from radeval_lib.papers.printed_numbers import parse, printed
 from radeval_lib.paths import DATASETS, REFERENCES
 from tests.data import samples
 
@@ -47,17 +45,6 @@ def test_manifest(name: str) -> None:
         assert not file.url or (file.sha256 and file.size), "a file that is fetched has a checksum"
 
 
-@pytest.mark.parametrize("name", data.names())
-def test_printed_counts_are_transcribed(name: str) -> None:
-    manifest = load_manifest(name)
-    counts = printed_counts(manifest)
-    assert all(parse(count.text).half_width == 0 for count in counts)
-    assert len({count.name for count in counts}) == len(counts) >= len(manifest.counts)
-    for entry in manifest.counts:
-        table = printed(entry.exhibit) if entry.where else {}
-        assert all(set(values) <= set(table[column]) for column, values in entry.where.items())
-
-
 def test_every_citation_is_in_the_bibliography() -> None:
     bibliography = REFERENCES.read_text(encoding="utf-8")
     missing = sorted(
@@ -66,15 +53,6 @@ def test_every_citation_is_in_the_bibliography() -> None:
         if (cited := load_manifest(name).citation) and f"{{{cited}," not in bibliography
     )
     assert not missing
-
-
-def test_radsum_total_is_the_sum_of_its_printed_pairs() -> None:
-    """RaLEs' Table 6 prints a total for each pair of modality and anatomy."""
-    counts = {count.name: parse(count.text).value for count in printed_counts(load_manifest("radsum23"))}
-    for name, total in counts.items():
-        if name.endswith(", total"):
-            pair = name.removesuffix(", total")
-            assert total == sum(counts[f"{pair}, {split}"] for split in ("train", "dev", "test"))
 
 
 def _content() -> dict[str, Any]:
@@ -95,7 +73,6 @@ def _content() -> dict[str, Any]:
         ({"files": [{"path": "../x", "sha256": UNVERIFIED}]}, "files.0.path"),
         ({"files": [{"path": "x", "sha256": "abc"}]}, "files.0.sha256"),
         ({"files": [{"path": "x"}]}, "sha256"),
-        ({"counts": [{"name": "x"}]}, "counts.0.exhibit"),
     ],
 )
 def test_malformed_manifest(change: dict[str, Any], part: str) -> None:
