@@ -27,12 +27,12 @@ COMMANDS = {
     "release": "building:release",
     "exhibits": "listing:exhibits",
     "score": "scoring:score",
-    "compare": "comparing:compare",
+    "compare": "scoring:compare",
     "metric-card": "metric_card:metric_card",
     "data": "data_files:data_group",
     "models": "listing:models_group",
     "labs": "labs:labs_group",
-    "record": "recording:record",
+    "record": "building:record",
 }
 """Module and name of each command; a command loads its own module alone."""
 

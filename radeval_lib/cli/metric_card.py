@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,39 +22,25 @@ if TYPE_CHECKING:
 _REMEDY = "Write FILE.py:FUNCTION."
 
 
-def _imported(home: str) -> ModuleType:
-    """Return the module that ``FILE.py`` or ``MODULE`` names; its neighbours can be imported from then on."""
-    if not home.endswith(".py"):
-        sys.path.insert(0, "")
-        return importlib.import_module(home)
-    path = Path(home)
-    if not path.is_file():
-        raise ParameterError("no such file", path.name, _REMEDY)
-    spec = importlib.util.spec_from_file_location(f"_metric_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # where pickle, and dataclasses in it, look for it
-    sys.path.insert(0, str(path.resolve().parent))
-    spec.loader.exec_module(module)
-    return module
-
-
 def _function(named: str) -> Callable[..., Any]:
-    """Return the function that ``FILE.py:NAME`` or ``MODULE:NAME`` names."""
+    """Return the function that ``FILE.py:NAME`` or ``MODULE:NAME`` names; the neighbours of its file can be
+    imported from then on."""
     home, _, name = named.rpartition(":")
     if not home or not name:
         raise ParameterError("the file or the function is missing", named, _REMEDY)
+    path = Path(home)
+    is_file = path.suffix == ".py"
+    if is_file and not path.is_file():
+        raise ParameterError("no such file", path.name, _REMEDY)
+    sys.path.insert(0, str(path.resolve().parent) if is_file else "")
     try:
-        module = _imported(home)
-    except ParameterError:
-        raise
+        module = importlib.import_module(path.stem if is_file else home)
     except (Exception, SystemExit) as error:  # a script may end Python, if it has no `if __name__ == ...`
         problem = f"importing it raised {type(error).__name__}: {error}"
-        raise ParameterError(problem, Path(home).name, "Import it in Python to see where.") from None
+        raise ParameterError(problem, path.name, "Import it in Python to see where.") from None
     function = getattr(module, name, None)
     if not callable(function):
-        raise ParameterError(f"no function {name!r}", Path(home).name, _REMEDY)
+        raise ParameterError(f"no function {name!r}", path.name, _REMEDY)
     return function
 
 

@@ -1,13 +1,12 @@
-"""``radbook score``: metrics over a file of pairs."""
+"""``radbook score`` and ``radbook compare``: metrics over a file of pairs, systems on the same references."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
-from collections import deque
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from radeval_lib.cli import (
     one_line_errors,
     settings_option,
 )
+from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 
 if TYPE_CHECKING:
@@ -98,18 +98,14 @@ def score(
 
 
 def progress_line(unit: str) -> Callable[[int, float], None]:
-    """Return a function that shows, on one line of standard error, how many are done and the time left."""
-    # The speed is that of the last calls: rows kept from an interrupted run pass at another one.
-    recent = deque([(time.monotonic(), 0.0)], maxlen=20)
+    """Return a function that shows, on one line of standard error, how many are done and their share."""
+    last = [time.monotonic()]
 
     def progress(done: int, share: float) -> None:
-        if share < 1 and time.monotonic() - recent[-1][0] < _OFTEN:
-            return
-        started, before = recent[0]
-        recent.append((time.monotonic(), share))
-        seconds = (recent[-1][0] - started) * (1 - share) / (share - before) if share > before else 0
-        # Ends in a carriage return, so that the next line overwrites this one.
-        click.echo(f"{done:,} {unit} scored, {timedelta(seconds=round(seconds))} left \r", nl=False, err=True)
+        if share == 1 or time.monotonic() - last[0] > _OFTEN:
+            last[0] = time.monotonic()
+            # Ends in a carriage return, so that the next line overwrites this one.
+            click.echo(f"{done:,} {unit} scored, {share:.0%} \r", nl=False, err=True)
 
     return progress
 
@@ -133,3 +129,93 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
     lines += [f"Caution: {caution}." for caution in scored.cautions]
     lines += [f"Note: {note}." for note in notes_of(scored.chosen)]
     click.echo("\n".join(lines), err=True)
+
+
+def _named(given: tuple[str, ...], option: str, kind: str) -> dict[str, str]:
+    """Return ``NAME=VALUE`` options as a mapping."""
+    named: dict[str, str] = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not (name and sign and value):
+            problem = f"{text!r} is not of the form NAME={kind.upper()}"
+            raise ParameterError(problem, option, f"Write a name, an equals sign and a {kind}.")
+        if name in named:
+            raise ParameterError(f"two systems are called {name!r}", option, "Rename one.")
+        named[name] = value
+    return named
+
+
+@click.command()
+@input_option
+@click.option(
+    "--system",
+    "systems",
+    multiple=True,
+    metavar="NAME=COLUMN",
+    help="A system and its column of candidates; may be repeated. Default: every column `candidate:NAME`.",
+)
+@click.option(
+    "--candidates",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="A system whose column `candidate` is in a file of its own; rows are joined by a column `id` that "
+    "both files have, else by their order. May be repeated.",
+)
+@metric_option
+@settings_option
+@click.option("--output", "output_path", type=FILE, help="All of it as JSON.")
+@click.option(
+    "--all", "every", is_flag=True, help="Also print every pair of systems, and errors by category."
+)
+@click.option(
+    "--floor", is_flag=True, help="Also score one text for all rows, and each row with another's reference."
+)
+@click.option(
+    "--methods",
+    "methods_path",
+    type=FILE,
+    help="Write a paragraph for a methods section, and its sources in BibTeX.",
+)
+@one_line_errors
+def compare(
+    input_path: Path,
+    systems: tuple[str, ...],
+    candidates: tuple[str, ...],
+    metrics: tuple[str, ...],
+    given: tuple[str, ...],
+    output_path: Path | None,
+    every: bool,
+    floor: bool,
+    methods_path: Path | None,
+) -> None:
+    """Compare systems on the same references.
+
+    Prints the systems by metric with intervals, in significance clusters (randomization tests, Holm's
+    correction over all pairs and metrics), a sentence for each metric, and cautions. A single system gets its
+    values with intervals. A column `case` or `patient` keeps the rows of a case together. Scores that the
+    file has in a column METRIC:NAME for every system are taken from there; METRIC may then be any name. A
+    metric that was named and could not score is reported, and the exit status is then 2.
+    """
+    from radeval_lib import atomic
+    from radeval_lib.metrics.compare import compare_files
+    from radeval_lib.metrics.file_scoring import check_target
+
+    files = _named(candidates, "--candidates", "file")
+    for target in filter(None, (output_path, methods_path)):
+        check_target(target, [input_path, *map(Path, files.values())])
+    comparison = compare_files(
+        input_path,
+        _named(systems, "--system", "column") or None,
+        candidates=files,
+        metrics=metric_settings(given, metrics),
+        floor=floor,
+    )
+    click.echo(comparison.text(every=every))
+    as_json = json.dumps(comparison.as_dict(), indent=2, ensure_ascii=False)
+    methods = f"{comparison.methods()}\n\n{comparison.references()}"
+    for path, text in ((output_path, as_json), (methods_path, methods)):
+        if path is not None:
+            atomic.write_text(path, f"{text}\n")
+            click.echo(f"Written: {display_path(path)}", err=True)
+    if set(metrics) & set(comparison.left_out):
+        sys.exit(EXIT_BAD_INPUT)
