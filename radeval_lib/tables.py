@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from numbers import Integral, Real
 from typing import Any
@@ -121,3 +122,30 @@ def folded(table: HTML, caption: str = "") -> HTML:
     body = table.data.replace(inside.group(0), "", 1) if inside else table.data
     words = escape(caption) if inside is None or caption else inside.group(1)
     return HTML(f'<details><summary class="table-caption"><strong>{words}</strong></summary>{body}</details>')
+
+
+def as_data(content: Any) -> str:
+    """Return content as an HTML element that a script of the page reads.
+
+    Raises
+    ------
+    ValueError
+        If it holds NaN or an infinite number, which JSON in a browser does not have.
+    """
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    text = text.replace("</", "<\\/").replace(
+        "<!--", "\\u003c!--"
+    )  # either would change where the element ends
+    return f'<script type="application/json">{text}</script>'
+
+
+def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
+    """Return a table with HTML rows as data. The page shows the rows that contain the typed words;
+    ``example`` is such a word."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    return HTML(
+        '<div class="search-table"><label>Rows with the words '
+        f'<input type="search" placeholder="{escape(example)}"></label> <span role="status"></span>'
+        f'<div class="radeval-table"><table class="radeval"><thead><tr>{head}</tr></thead>'
+        f"<tbody></tbody></table></div>{as_data(rows)}<noscript>This table needs JavaScript.</noscript></div>"
+    )

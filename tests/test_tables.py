@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pandas as pd
+import pytest
 
 from radeval_lib import tables
 
@@ -48,4 +51,20 @@ def test_infinite_numbers_have_their_sign_and_missing_ones_a_dash() -> None:
         "∞",
         "−∞",
         "–",
+    ]
+
+
+def test_a_table_to_search_has_its_rows_as_data() -> None:
+    html = tables.search_table(["a", "b"], [["1", "<b>2</b>"]], 'x"y').data
+    assert 'placeholder="x&quot;y"' in html
+    assert "<tbody></tbody>" in html
+
+
+def test_what_a_script_of_a_browser_cannot_read_is_refused_and_nothing_keeps_its_element_open() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        tables.as_data([float("nan")])
+    element = tables.as_data(["<!-- <script>"])
+    assert "<!--" not in element
+    assert json.loads(element.removeprefix('<script type="application/json">').removesuffix("</script>")) == [
+        "<!-- <script>"
     ]

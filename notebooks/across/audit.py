@@ -12,10 +12,10 @@ from html import escape
 import pandas as pd
 from IPython.display import HTML
 
-from radeval_lib.interactive import search_table
 from radeval_lib.study.exhibit_html import DISCREPANCY_WORDS, in_quotes, marked
 from radeval_lib.study.results import WEIGHTS
 from radeval_lib.study.scorecards import failing, link, muted
+from radeval_lib.tables import search_table
 from radeval_lib.text_format import joined
 
 WEIGHT_WORDS = {

@@ -8,9 +8,9 @@ from html import escape
 from IPython.display import HTML
 
 from radeval_lib.data.manifests import Manifest, load_manifest, names
-from radeval_lib.interactive import search_table
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.study.scorecards import link
+from radeval_lib.tables import search_table
 
 ACCESS_WORDS = {
     "open": "open to anyone",

@@ -22,7 +22,6 @@ from radeval_lib.data.radpref import SYSTEMS
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.interactive import search_table
 from radeval_lib.jobs.oriented_scores import drawn, found_in_source, scored, stored
 from radeval_lib.jobs.trial_reviews import WORDS
 from radeval_lib.metrics.base import Metric
@@ -31,7 +30,7 @@ from radeval_lib.stats.agreement import pairs_within
 from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.stats.resampling import frame_estimates as estimates
 from radeval_lib.study.runs import Run
-from radeval_lib.tables import folded
+from radeval_lib.tables import folded, search_table
 from radeval_lib.text_format import with_interval
 
 PERSON = "one radiologist"

@@ -12,7 +12,7 @@ from IPython.display import HTML
 from numpy.typing import NDArray
 from scipy import optimize
 
-from radeval_lib import interactive, provenance
+from radeval_lib import provenance, tables
 from radeval_lib.categories import RATE_TYPES, TYPES
 from radeval_lib.jobs.learned_weights import EQUAL_WEIGHTS, scored
 from radeval_lib.metrics import ratescore
@@ -277,4 +277,5 @@ def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: We
     }
     content |= {"cosines": cosines.tolist(), "types": TYPES, "names": RATE_TYPES}
     content |= {"weights": weights.matrix.tolist(), "penalties": penalties.tolist()}
-    return interactive.pair_of_lists(content)
+    data = tables.as_data(content)
+    return HTML(f'<div class="ra-pair" role="group" aria-label="A pair to edit">{data}</div>')
