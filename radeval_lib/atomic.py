@@ -1,7 +1,7 @@
 """Atomic writes of files and folders, removal of leftovers of killed writers, and locks.
 
 Unfinished writes are in a folder ``.part-*`` beside the target, under a lock that the writer holds and the
-system lets go when the writer dies, however it dies. The next writer in that place removes every such folder
+system lets go when the writer dies, however it dies. A later writer in that place removes every such folder
 whose lock is free.
 
     with atomic.new_file(path) as part:
@@ -15,13 +15,15 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
 PART = ".part-"
 _DISPLACED = ".displaced"  # in a part: the folder that stood at the target, while it is replaced
+_JUST_MADE = 60  # seconds, within which the writer of a part may not have locked it yet
 
 
 @contextmanager
@@ -54,16 +56,10 @@ def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
         path = part / target.name
         path.mkdir()
         yield path
-        displaced = part / _DISPLACED
-        try:
-            if replace and target.exists():
-                os.replace(target, displaced)
-            with nullcontext() if replace else suppress(OSError):  # nothing replaces a filled folder
-                os.rename(path, target)
-        except BaseException:
-            if displaced.exists() and not target.exists():
-                os.replace(displaced, target)
-            raise
+        if replace and target.exists():
+            os.replace(target, part / _DISPLACED)
+        with nullcontext() if replace else suppress(OSError):  # nothing replaces a filled folder
+            os.rename(path, target)
 
 
 @contextmanager
@@ -92,23 +88,26 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 
 def clear(folder: Path) -> None:
-    """Remove leftovers of killed writers from ``folder``.
-
-    A folder whose writer was killed between moving the old one away and the new one into its place is put
-    there: it was complete.
-    """
+    """Remove leftovers of killed writers from ``folder``."""
     for part in folder.glob(f"{PART}*"):
         with suppress(OSError):  # another process clears it, or its writer is alive
             descriptor = os.open(part, os.O_RDONLY)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if (part / _DISPLACED).exists():
-                    for whole in part.iterdir():
-                        if whole.name != _DISPLACED and not (folder / whole.name).exists():
-                            os.replace(whole, folder / whole.name)
-                shutil.rmtree(part)
+                if time.time() - part.stat().st_mtime > _JUST_MADE:
+                    _remove(part)
             finally:
                 os.close(descriptor)
+
+
+def _remove(part: Path) -> None:
+    """Remove a part. If it was to replace a folder that is already displaced, it is complete and is put
+    there."""
+    if (part / _DISPLACED).exists():
+        for whole in part.iterdir():
+            if whole.name != _DISPLACED and not (part.parent / whole.name).exists():
+                os.replace(whole, part.parent / whole.name)
+    shutil.rmtree(part, ignore_errors=True)
 
 
 def discard(*places: Path) -> None:
@@ -133,35 +132,16 @@ def lock(path: Path, *, shared: bool = False) -> TextIO | None:
     return stream
 
 
-def _locked(folder: Path) -> int | None:
-    """Return a descriptor that holds the folder's lock; None if another process removed the folder
-    meanwhile."""
-    with suppress(FileNotFoundError), ExitStack() as undo:
-        descriptor = os.open(folder, os.O_RDONLY)
-        undo.callback(os.close, descriptor)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise
-        except OSError:  # a file system without locks, on which nobody can lock
-            pass
-        if os.path.samestat(os.fstat(descriptor), os.stat(folder)):
-            undo.pop_all()
-            return descriptor
-    return None
-
-
 @contextmanager
 def _part(folder: Path) -> Iterator[Path]:
     """Yield a locked folder ``.part-*`` in ``folder``, removed at the end."""
     clear(folder)
-    descriptor = None
-    while descriptor is None:
-        part = Path(tempfile.mkdtemp(prefix=PART, dir=folder))
-        with suppress(BlockingIOError):  # being cleared
-            descriptor = _locked(part)
+    part = Path(tempfile.mkdtemp(prefix=PART, dir=folder))
+    descriptor = os.open(part, os.O_RDONLY)
     try:
+        with suppress(OSError):  # a file system without locks, on which nobody clears
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield part
     finally:
-        shutil.rmtree(part, ignore_errors=True)
+        _remove(part)
         os.close(descriptor)

@@ -15,7 +15,6 @@ import radeval_lib
 from radeval_lib import registry
 from radeval_lib.cli import main
 from radeval_lib.data import load_manifest, names
-from radeval_lib.paths import BUILD
 from radeval_lib.study import ledger
 
 
@@ -68,11 +67,6 @@ def test_a_metric_that_ends_python_while_it_is_imported_is_refused(tmp_path: Pat
     for metric in (f"{tmp_path}/script.py:f", ":f"):
         done = _run("metric-card", metric, "--output", str(tmp_path / "card.html"))
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-
-
-def test_an_unknown_profile_leaves_no_folder() -> None:
-    done = _run("render", "--profile", "nope")
-    assert (done.exit_code, (BUILD / "nope").exists()) == (2, False)
 
 
 def test_scoring_onto_a_full_disk_is_reported_in_one_line(

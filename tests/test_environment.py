@@ -8,7 +8,6 @@ import tomllib
 from importlib.metadata import distributions, metadata
 from pathlib import Path
 
-import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -76,21 +75,6 @@ def test_readers_install_few_packages_and_none_for_cuda() -> None:
     assert len(PINS["readers"] | PINS["torch"]) + 3 <= 190
     assert not [name for name in LOCK if name.startswith(("nvidia-", "cuda-", "triton"))]
     assert not {"netcal", "pytest", "ruff", "jupyterlab"} & set(PINS["readers"])
-
-
-def test_every_way_to_install_takes_the_locks() -> None:
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
-    python, _ = environment["dependencies"]
-    assert Version(python.partition("=")[2]) in Requirement(f"python{PROJECT['requires-python']}").specifier
-    for path in ("Makefile", "postBuild", "README.md"):
-        assert "python workflow/install.py" in (ROOT / path).read_text(encoding="utf-8")
-
-
-def test_ci_and_the_readme_call_make() -> None:
-    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().endswith("\nmake test")
-    assert ".ci/run" in (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert all(command in readme for command in ("make book", "make test"))
 
 
 def test_uv_is_given_what_pip_is_set_to() -> None:

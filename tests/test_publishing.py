@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 
@@ -34,15 +33,6 @@ def test_files_that_describe_the_study_agree_and_are_of_their_formats() -> None:
         ).groups()  # type: ignore[union-attr]
         source = (ROOT / "notebooks" / f"{page}.md").read_text(encoding="utf-8")
         assert f'run.exhibit("{exhibit}", "{evidence}"' in source.partition("only_with_data")[0]
-
-
-def test_the_site_runs_what_is_there() -> None:
-    site = (ROOT / "workflow" / "site").read_text(encoding="utf-8")
-    assert os.access(ROOT / "workflow" / "site", os.X_OK)
-    for script in re.findall(r"workflow/\w+\.py", site):
-        assert (ROOT / script).is_file()
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8"))
-    assert any("workflow/site" in step.get("run", "") for step in workflow["jobs"]["build"]["steps"])
 
 
 def test_one_version_stands_everywhere_and_heads_the_changelog() -> None:

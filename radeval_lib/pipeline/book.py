@@ -12,11 +12,10 @@ from pathlib import Path
 import sphinx
 
 from radeval_lib import atomic, checksums
-from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.data import guard, guarded_texts
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
-from radeval_lib.pipeline import browser_judge, steps
+from radeval_lib.pipeline import browser_judge, forkserver, steps
 from radeval_lib.pipeline.staging import stage
 from radeval_lib.rules.generator.generator import generate
 from radeval_lib.study import cells
@@ -119,6 +118,6 @@ def run_jupyter_book(output_dir: Path, log: Path) -> bool:
     ]  # fmt: skip
     with log.open("w", encoding="utf-8") as stream:
         status = subprocess.call(
-            command, stdout=stream, stderr=subprocess.STDOUT, preexec_fn=kill_on_parent_exit
+            command, stdout=stream, stderr=subprocess.STDOUT, preexec_fn=forkserver.kill_on_parent_exit
         )
     return status == 0 and steps.book_index(output_dir).is_file()

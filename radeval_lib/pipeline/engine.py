@@ -14,7 +14,6 @@ from dataclasses import replace
 import joblib
 
 from radeval_lib import atomic, registry
-from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.data.roles import present
 from radeval_lib.errors import RadevalError
 from radeval_lib.models import catalog
@@ -116,7 +115,7 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
             text=True,
             encoding="utf-8",
             errors="replace",
-            preexec_fn=kill_on_parent_exit,
+            preexec_fn=forkserver.kill_on_parent_exit,
         ) as snakemake,
     ):
         for line in snakemake.stdout or ():

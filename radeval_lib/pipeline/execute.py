@@ -22,7 +22,6 @@ from papermill.exceptions import PapermillExecutionError
 from traitlets.config import Config
 
 from radeval_lib import atomic, data
-from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.data import restricted
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.manifests import restricted_in
@@ -137,7 +136,7 @@ class ForkedKernelManager(AsyncKernelManager):
 
     async def start_kernel(self, **settings: Any) -> None:  # type: ignore[override]
         """Start it, so that it ends with this process, however that ends."""
-        await super().start_kernel(preexec_fn=kill_on_parent_exit, **settings)
+        await super().start_kernel(preexec_fn=forkserver.kill_on_parent_exit, **settings)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ is unsafe, the caller becomes the process itself; the results are the same.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import os
@@ -32,7 +33,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from radeval_lib.child_process import kill_on_parent_exit
 from radeval_lib.paths import ROOT
 from radeval_lib.pipeline import fork_client
 
@@ -46,6 +46,7 @@ LIBRARIES = (
     "transformers.PreTrainedTokenizerFast", "transformers.optimization", "transformers.set_seed",
 )  # fmt: skip
 """Libraries that most steps load; for a module that loads names lazily, the name."""
+_PR_SET_PDEATHSIG = 1  # prctl's number of what kill_on_parent_exit asks for
 _ACCELERATORS = ("/dev/nvidiactl", "/dev/kfd")
 # Read when Matplotlib and ipykernel are loaded: figures are shown inline, no kernel looks after its parent.
 _OF_KERNELS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
@@ -56,6 +57,13 @@ def is_possible() -> bool:
     """Return whether a process that has loaded PyTorch may be forked. Neither an accelerator's driver nor
     macOS's system libraries survive a fork."""
     return sys.platform == "linux" and not any(Path(device).exists() for device in _ACCELERATORS)
+
+
+def kill_on_parent_exit() -> None:
+    """Ask Linux to kill this process when the thread that started it ends; for ``preexec_fn``. Does nothing
+    on other systems."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @contextmanager

@@ -60,22 +60,6 @@ def test_a_folder_is_replaced_whole(tmp_path):
     assert names(tmp_path) == ["target"]
 
 
-@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
-def test_an_error_between_the_moves_leaves_the_old_folder(error, tmp_path, monkeypatch):
-    target = tmp_path / "target"
-    with atomic.new_folder(target) as folder:
-        (folder / "old").write_text("")
-
-    def failing(*_):
-        raise error
-
-    monkeypatch.setattr(atomic.os, "rename", failing)
-    with pytest.raises(error), atomic.new_folder(target) as folder:
-        (folder / "new").write_text("")
-    assert names(target) == ["old"]
-    assert names(tmp_path) == ["target"]
-
-
 def test_a_folder_that_is_not_to_be_replaced_stays(tmp_path):
     for content in "ab":
         with atomic.new_folder(tmp_path / "target", replace=False) as folder:
@@ -88,7 +72,8 @@ def test_what_a_killed_writer_left_is_cleared_by_the_next(tmp_path):
     (tmp_path / "target").write_text("old")
     killed(tmp_path, "with atomic.new_file(target) as path:\n    path.write_text('half')\n    die()\n")
     assert (tmp_path / "target").read_text() == "old"
-    assert len(names(tmp_path)) == 2
+    (part,) = tmp_path.glob(".part-*")
+    os.utime(part, (0, 0))  # a younger one may be of a writer that is about to lock it
     atomic.write_text(tmp_path / "other", "")
     assert names(tmp_path) == ["other", "target"]
 
@@ -107,6 +92,8 @@ with atomic.new_folder(target) as folder:
 """
     killed(tmp_path, body)
     assert not (tmp_path / "target").exists()
+    (part,) = tmp_path.glob(".part-*")
+    os.utime(part, (0, 0))
     atomic.clear(tmp_path)
     assert names(tmp_path) == ["target"]
     assert names(tmp_path / "target") == ["new"]
@@ -133,16 +120,12 @@ def test_files_that_belong_together_are_written_together(tmp_path: Path) -> None
     assert [target.read_text() for target in targets] == ["1", "2"]
 
 
-@pytest.mark.parametrize(
-    "content",
-    [None, "", '{"a": 1', "[1]", "[" * 100_000],
-    ids=["missing", "empty", "cut short", "a list", "too deep"],
-)
-def test_notes_that_are_lost_or_damaged_are_empty(tmp_path: Path, content: str | None) -> None:
+def test_notes_that_are_lost_or_damaged_are_empty(tmp_path: Path) -> None:
     path = tmp_path / "notes.json"
-    if content is not None:
-        path.write_text(content, encoding="utf-8")
     assert atomic.read_mapping(path) == {}
+    for content in ("", '{"a": 1', "[1]", "[" * 100_000):
+        path.write_text(content, encoding="utf-8")
+        assert atomic.read_mapping(path) == {}
     path.write_text('{"a": 1}', encoding="utf-8")
     assert atomic.read_mapping(path) == {"a": 1}
 

@@ -43,17 +43,6 @@ def test_kinds_of_a_line_differ_in_colour_and_marker() -> None:
     assert ours.get_paths()[0].vertices.tolist() != theirs.get_paths()[0].vertices.tolist()
 
 
-def test_a_label_has_the_ground_behind_it_and_keeps_its_distance() -> None:
-    _, axes = plots.panels(1, 1)
-    plots.label_point(axes, "a name", (0.5, 0.5), (-8, 0))
-    (label,) = axes.texts
-    box = label.get_bbox_patch()
-    assert box is not None
-    assert box.get_facecolor() == (1, 1, 1, 1)
-    assert (label.get_text(), label.get_ha(), label.get_position()) == ("a name", "right", (-8, 0))
-    plt.close()
-
-
 def test_cells_of_a_heat_map_choose_their_ink_whatever_stood_on_the_axes() -> None:
     figure, axes = plots.panels(1, 1)
     axes.scatter([0], [0], color="black")
