@@ -134,13 +134,6 @@ def printed(exhibit_id: str) -> pd.DataFrame:
     return frame.join(pd.DataFrame(numbers, columns=["value", "half_width"], dtype=np.float64))
 
 
-def require_columns(frame: pd.DataFrame, names: Iterable[str]) -> None:
-    """Raise :class:`PrintedError` for columns that a printed table does not have."""
-    if unknown := [name for name in names if name not in frame]:
-        remedy = f"{meant(unknown[0], frame)}Use one of {', '.join(map(str, frame))}."
-        raise PrintedError(f"no column {unknown[0]!r}", remedy=remedy)
-
-
 def cell(frame: pd.DataFrame, **keys: str) -> Printed:
     """Return the one cell of a printed table that ``keys`` (column = value) select.
 
@@ -149,9 +142,11 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
     PrintedError
         If the table has no such column, or no cell or more than one has those keys.
     """
-    require_columns(frame, keys)
     chosen = frame
     for column, wanted in keys.items():
+        if column not in frame:
+            remedy = f"{meant(column, frame)}Use one of {', '.join(map(str, frame))}."
+            raise PrintedError(f"no column {column!r}", remedy=remedy)
         chosen = chosen[chosen[column] == wanted]
     if len(chosen) != 1:
         raise PrintedError(

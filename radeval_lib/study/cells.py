@@ -149,14 +149,12 @@ def write(
         missing. They are read back as ``str``, ``int64`` or ``uint64``, ``bool`` and ``float64``, without the
         index.
     facts : what JSON gives back: finite numbers, truth values, texts, None, and of these lists and mappings
-        by name.
+        by name; names of the provenance, ``cell``, ``tables`` and ``sha256`` are taken.
     model : saves into the folder that it is given.
     provenance : where this comes from, by name.
 
     Raises
     ------
-    ParameterError
-        If a fact has a name that is taken: of the provenance, ``cell``, ``tables`` or ``sha256``.
     TypeError, ValueError, RestrictedTextError
         If a fact or a table could not be written, as restricted text.
     """
@@ -174,9 +172,6 @@ def write(
         },
         "sha256": checksums.of_folder(target),
     }
-    if taken := sorted(facts.keys() & described.keys()):
-        where = f"{cell.notebook}/{cell.slug}"
-        raise ParameterError(f"the name of the fact {taken[0]!r} is taken", where, "Give it another name.")
     text = json.dumps({**facts, **described}, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     (target / FACTS).write_text(text + "\n", encoding="utf-8")
 

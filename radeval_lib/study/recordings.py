@@ -34,7 +34,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, Scores
 from radeval_lib.metrics.by_name import create, get
 from radeval_lib.paths import BUILD, RECORDED, ROOT
-from radeval_lib.placeholders import Placeholder, behind, refuse
+from radeval_lib.placeholders import Placeholder, behind
 from radeval_lib.provenance import RECORDED_SCORES, Reading
 from radeval_lib.stats.base import FloatArray
 from radeval_lib.study import dependencies
@@ -91,13 +91,12 @@ def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[
     Fillers of its roles; systems' outputs; if the edition needs no data root, all others, which pages read
     in place of files; and of sets whose texts it has, the metrics that met them frozen.
     """
+    if not needs_data_root:
+        return dict.fromkeys(recorded.names())
     listed = list(fillers)
-    met_frozen: dict[str, list[str] | None] = {
-        name: list(registry.FROZEN_METRICS) for name in sets_of(listed) if name in FROZEN_SETS
-    }
+    met_frozen = {name: list(registry.FROZEN_METRICS) for name in sets_of(listed) if name in FROZEN_SETS}
     as_recorded = [registry.dataset_of(filler) for filler in listed if registry.is_recorded(filler)]
-    others = recorded.names() if not needs_data_root else [SYSTEMS]
-    return met_frozen | dict.fromkeys([*as_recorded, *others])
+    return met_frozen | dict.fromkeys([*as_recorded, SYSTEMS])
 
 
 def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] | None]:
@@ -310,17 +309,7 @@ class _WithStored:
         self._metric, self._stored = metric, stored
 
     def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._metric, name)
-        if not callable(attribute):
-            return attribute
-
-        def of_texts(*arguments: Any, **settings: Any) -> Any:
-            for argument in (*arguments, *settings.values()):
-                for item in argument if isinstance(argument, (list, tuple)) else [argument]:
-                    refuse(item if isinstance(item, (list, tuple)) else [item], f"{self._metric.name}.{name}")
-            return attribute(*arguments, **settings)
-
-        return of_texts
+        return getattr(self._metric, name)
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
         """Return the values of :meth:`Metric.values`."""

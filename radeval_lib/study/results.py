@@ -387,15 +387,9 @@ def read(path: Path) -> Result:
     return result
 
 
-def of_page(folder: Path) -> list[Result]:
-    """Return the results in a page's folder ``<group>/<page>``, by file name."""
-    return [read(path) for path in sorted(folder.glob("*.*.*.json"))]
-
-
 def read_all(output_dir: Path) -> list[Result]:
     """Return every result of a profile, in the ledger's order."""
-    folders = sorted((output_dir / "results").glob("*/*"))
-    results = [result for folder in folders for result in of_page(folder)]
+    results = [read(path) for path in sorted((output_dir / "results").glob("*/*/*.*.*.json"))]
     order = {exhibit_id: number for number, exhibit_id in enumerate(ledger())}
     return sorted(
         results, key=lambda result: (order[result.exhibit], verdicts.EVIDENCE.index(result.evidence))

@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from radeval_lib import atomic, checksums, provenance, registry, small_counts
 from radeval_lib.data.manifests import data_root as root_of_data
 from radeval_lib.data.manifests import restricted_in
-from radeval_lib.errors import NotebookError, ParameterError, ProfileError, meant
+from radeval_lib.errors import NotebookError, ParameterError, ProfileError
 from radeval_lib.paths import (
     BUILD,
     BUILD_LOCK,
@@ -352,7 +352,7 @@ def begin_cell(
     Raises
     ------
     NotebookError, ProfileError, ParameterError, DataRootError
-        If a parameter is unknown, of the wrong type, or names what does not exist.
+        If a parameter is of the wrong type, or names what does not exist.
     """
     if not sources.path_of(notebook).is_file():
         remedy = "Give its path, such as rales/datasets."
@@ -361,13 +361,6 @@ def begin_cell(
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         words = f"seed must be a whole number from 0, not {seed!r}"
         raise ParameterError(words, notebook, "Give 0 to use the profile's seed.")
-    # papermill only warns of such a parameter: the run would pass for one with the defaults.
-    names = sources.parameters(sources.source_cells(notebook)[0])
-    injected = [cell for cell in sources.executed_cells() or [] if cell.startswith(sources.INJECTED)]
-    for name in (name for cell in injected for name in sources.parameters(cell)):
-        if name not in names:
-            remedy = f"{meant(name, names)}Use one of {', '.join(names)}."
-            raise ParameterError(f"unknown parameter {name!r}", notebook, remedy)
     # Here and in libraries that are loaded later.
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))
     threadpool_limits(settings.threads)

@@ -17,7 +17,6 @@ The workflow waits for what is declared, and a run refuses to read anything else
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Iterator
 from copy import deepcopy
@@ -147,13 +146,6 @@ def executed_cells() -> list[str] | None:
     if not hasattr(shell, "kernel") or getattr(shell, "history_manager", None) is None:
         return None
     return [cell.strip() for cell in shell.history_manager.input_hist_raw[1:]]
-
-
-def parameters(cell: str) -> list[str]:
-    """Return the names assigned in a cell of parameters, in order."""
-    nodes = [node for node in ast.parse(cell).body if isinstance(node, ast.Assign | ast.AnnAssign)]
-    targets = [node.targets if isinstance(node, ast.Assign) else [node.target] for node in nodes]
-    return [name.id for names in targets for name in names if isinstance(name, ast.Name)]
 
 
 def identity(notebook: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data.restricted import RestrictedText, RestrictedTextError
-from radeval_lib.errors import NotebookError, ParameterError, ProfileError, ResultError
+from radeval_lib.errors import NotebookError, ProfileError, ResultError
 from radeval_lib.paths import PROFILES
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import begin, cells, profiles
@@ -51,15 +51,6 @@ def test_facts_that_json_gives_back_are_kept(tmp_path: Path) -> None:
     facts = {"seeds": (1, 2), "rate": np.float64(0.5), "none": None, "sizes": {"test": [3, True]}, "é": "ü"}
     cells.write(tmp_path, ONE, {}, facts)
     assert cells.read(tmp_path, ONE, "smoke").facts.items() >= {**facts, "seeds": [1, 2]}.items()
-
-
-@pytest.mark.parametrize("name", ["seed", "cell", "tables", "sha256"])
-def test_a_fact_under_a_taken_name_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(ParameterError) as raised:
-        cells.write(tmp_path, ONE, {}, {name: 5}, provenance={"seed": 1})
-    assert name in raised.value.what
-    assert ONE.slug in raised.value.where
-    assert not (tmp_path / cells.FACTS).exists()
 
 
 @pytest.mark.parametrize("damaged", ["counts.csv", "model/weights"])
