@@ -46,7 +46,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     started = time.monotonic()
     engine.build(graph, cores or engine.default_cores(), click.echo)
     card = scorecards.scorecard(results.read_all(BUILD / profile))
-    listed = ", ".join(f"{word} {number}" for word, number in scorecards.by_word(card).items())
+    listed = ", ".join(f"{word} {number}" for word, number in card["verdict"].value_counts().items())
     click.echo(f"\nBook:      {display_path(BUILD / profile / '_build' / 'html' / 'index.html')}")
     click.echo(f"Scorecard: {len(card)} exhibits: {listed}")
     click.echo(f"Took:      {time.monotonic() - started:.0f} s")

@@ -20,7 +20,7 @@ from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import browser_judge, citing, page_forms
 from radeval_lib.study import profiles, recordings, results
 from radeval_lib.study.exhibit_html import shown_numbers
-from radeval_lib.study.scorecards import exhibit_entries, scorecard
+from radeval_lib.study.scorecards import address_of, scorecard
 from radeval_lib.text_format import environment
 
 CONTENTS = "_toc.yml"
@@ -249,10 +249,19 @@ def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.Da
     """
     names = {page: f"{page}.ipynb" if f"{page}.ipynb" in staged else f"{page}.md" for page in pages}
     read = {page: searched(staged[name], notebook=name != f"{page}.md") for page, name in names.items()}
+    exhibits = [
+        {
+            "name": f"{row.paper}, {row.label}",
+            "title": row.title,
+            "verdict": row.verdict,
+            "address": f"notebooks/{address_of(row)}",
+        }
+        for row in card.itertuples()
+    ]
     listed = {
         "pageTexts": {page: text for page, (text, _) in read.items()},
         "pageHeadings": {page: headings for page, (_, headings) in read.items()},
-        "exhibits": exhibit_entries(card),
+        "exhibits": exhibits,
     }
     texts = {key: json.dumps(value, ensure_ascii=False, indent=0) for key, value in listed.items()}
     return "".join(f"window.{key} = {text};\n" for key, text in texts.items()).encode()

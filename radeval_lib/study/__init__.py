@@ -18,7 +18,7 @@ _HOMES = {
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin",
     "radeval_lib.study.results": "Result Sample read_all record recorded",
     "radeval_lib.study.runs": "Run begin_cell",
-    "radeval_lib.study.scorecards": "audit by_word distinct_failures failing scorecard",
+    "radeval_lib.study.scorecards": "audit failing scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_leads",
     "radeval_lib.study.verdicts": "CHECK_OUTCOMES",
 }

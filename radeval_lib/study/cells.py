@@ -186,11 +186,23 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     ResultError
         If it was not made yet or is damaged.
     """
-    facts = check(where, cell, profile)
+    remedy = f"Run `radbook build`, or this job alone: {command(cell.notebook, profile, cell.items)}"
+    try:
+        facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
+        sums, described = dict(facts["sha256"]), dict(facts["tables"])
+    except FileNotFoundError:
+        raise ResultError(f"the job {cell.slug} has not been run yet", display_path(where), remedy) from None
+    except (ValueError, KeyError, TypeError):
+        words = "its results are cut short or of another version"
+        raise ResultError(words, display_path(where / FACTS), remedy) from None
+    for name, digest in sums.items():
+        if not (path := where / name).is_file() or checksums.of_file(path) != digest:
+            words = "this file is missing or was changed after it was written"
+            raise ResultError(words, display_path(path), remedy)
     if missing := facts.get(MISSING_DATA):
         raise AbsentDataError(missing, f"its job {cell.slug} of {cell.notebook}")
     tables = {}
-    for name, types in facts["tables"].items():
+    for name, types in described.items():
         numbers = [column for column, kind in types.items() if kind != "str"]
         tables[name] = pd.read_csv(
             where / f"{name}.csv",
@@ -201,21 +213,3 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
         )
     model = where / "model"
     return CellOutput(cell, tables, facts, model if model.is_dir() else None)
-
-
-def check(where: Path, cell: Cell, profile: str) -> dict[str, Any]:
-    """Return the facts of a job; raises ResultError if a file is missing or no longer as it was written."""
-    remedy = f"Run this job: {command(cell.notebook, profile, cell.items)}"
-    try:
-        facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
-        sums, _ = dict(facts["sha256"]), dict(facts["tables"])
-    except FileNotFoundError:
-        raise ResultError(f"the job {cell.slug} has not been run yet", display_path(where), remedy) from None
-    except (ValueError, KeyError, TypeError):
-        words = "its results are cut short or of another version"
-        raise ResultError(words, display_path(where / FACTS), remedy) from None
-    for name, digest in sums.items():
-        if not (path := where / name).is_file() or checksums.of_file(path) != digest:
-            words = "this file is missing or was changed after it was written"
-            raise ResultError(words, display_path(path), remedy)
-    return facts

@@ -64,11 +64,6 @@ def parsed(content: bytes, ending: str) -> Parsed:
     return _parsed()[key]
 
 
-def digest_of(content: object) -> str:
-    """Return the SHA-256 of plain data as written by ``repr``."""
-    return checksums.of_text(repr(content))
-
-
 def _keep() -> None:
     """Write down what was parsed; if nothing can be written, it is parsed again."""
     if _unwritten:
@@ -269,7 +264,7 @@ def digest_of_file(path: Path, _state: tuple[int, ...] = ()) -> str:
 def _digest_of_files(files: Iterable[Path], *others: object) -> str:
     digests = {paths.display_path(path): digest_of_file(path, checksums.state(path)) for path in files}
     _keep()
-    return digest_of([digests, *others])
+    return checksums.of_text(repr([digests, *others]))
 
 
 def modules_digest(modules: Iterable[str]) -> str:
@@ -288,14 +283,14 @@ def source_digest(notebook: str, *, page: bool) -> str:
     """Return the digest of a notebook: of its code alone, or for a page, which shows its prose, of the whole
     source."""
     text = path_of(notebook).read_text(encoding="utf-8")
-    return digest_of(text) if page else _code(notebook).sha256
+    return checksums.of_text(repr(text)) if page else _code(notebook).sha256
 
 
 def papers_settings_digest(wanted: Declared) -> str:
     """Return the digest of the papers' own settings (profile ``full``) in the sections that a page declares.
     Pages compare these settings with those of their build."""
     sections = profile("full").experiments
-    return digest_of({name: sections.get(name) for name in wanted.settings})
+    return checksums.of_text(repr({name: sections.get(name) for name in wanted.settings}))
 
 
 def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page: bool) -> str:

@@ -29,7 +29,6 @@ from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result, by_key, statement_outcome
-from radeval_lib.study.superiority import superiority_words
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import environment, in_words, joined
 
@@ -61,12 +60,11 @@ def verdict_sentence(result: Result) -> str:
         return f"No verdict: {part} legible in our copy of the paper; it would need {entry.would_need}."
     if result.outcome == verdicts.EDITED:
         return "No verdict: the cells that ran are not those of the notebook's source."
-    outcome_words = "; ".join(filter(None, (_counts(result), superiority_words(result.checks))))
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
     if entry.kind == "figure" and entry.legible != "full":
         used += " The figure itself was not seen: inputs of a notebook, pixels or a sentence were checked."
     rests = verdicts.RESTS_ON[result.evidence]
-    return f"{rests[0].upper()}{rests[1:]}, {outcome_words}.{used}"
+    return f"{rests[0].upper()}{rests[1:]}, {_counts(result)}.{used}"
 
 
 def _counts(result: Result) -> str:
@@ -137,8 +135,8 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     checks = pd.DataFrame(
         {
             "check": [check.name for check in others],
-            "printed": [unbroken(printed_words(check, result.exhibit)) for check in others],
-            "what follows": [unbroken(check.computed) for check in others],
+            "printed": [printed_words(check, result.exhibit) for check in others],
+            "what follows": [check.computed for check in others],
             "outcome": [marked(check.outcome) for check in others],
         }
     )
@@ -195,11 +193,6 @@ def paper_prefix(entry: Exhibit) -> str:
     """Return an exhibit's paper and a comma; empty on a page of one paper, which names it below its title."""
     alone = all(other.paper == entry.paper for other in of_notebook(entry.notebook))
     return "" if alone else f"{PAPERS[entry.paper]}, "
-
-
-def unbroken(words: str) -> str:
-    """Return a number with its range on one line; words are unchanged."""
-    return words.replace(" ", "\u00a0") if words[:1] in "-.0123456789" and len(words) < 40 else words
 
 
 def marked(outcome: str) -> str:

@@ -16,10 +16,11 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -36,7 +37,6 @@ from radeval_lib.metrics.by_name import create, get
 from radeval_lib.paths import BUILD, RECORDED, ROOT
 from radeval_lib.placeholders import Placeholder, behind
 from radeval_lib.provenance import RECORDED_SCORES, Reading
-from radeval_lib.stats.base import FloatArray
 from radeval_lib.study import dependencies
 from radeval_lib.text_format import joined, long_date
 
@@ -252,7 +252,7 @@ def of_placeholders(metric: Metric, given: Sequence[str] = ()) -> Metric:
         scores = recorded.column(texts, metric.name).tolist() if texts else []
         return dict(zip(candidates, scores, strict=True))
 
-    return cast(Metric, _WithStored(metric, stored))
+    return _with_stored(metric, stored)
 
 
 def frozen(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading) -> Metric:
@@ -274,7 +274,7 @@ def frozen(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading)
         keys = enumerate(map(_on_one_line, pairs))
         return {row: scores[key] for row, key in keys if key in scores}
 
-    return cast(Metric, _WithStored(metric, stored))
+    return _with_stored(metric, stored)
 
 
 def _on_one_line(pair: tuple[str, str]) -> tuple[str, str]:
@@ -299,46 +299,30 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
     )
 
 
-class _WithStored:
-    """A metric that gives stored scores to some pairs of texts; all else is the metric's own, of texts alone.
+def _with_stored(metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[int, float]]) -> Metric:
+    """Return a copy of a metric with stored scores for some pairs, without detail; others it scores itself.
 
     ``stored`` returns the scores of those pairs that are stored, by their place.
     """
 
-    def __init__(self, metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[int, float]]) -> None:
-        self._metric, self._stored = metric, stored
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._metric, name)
-
-    def values(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
-        """Return the values of :meth:`Metric.values`."""
-        return self.score(references, candidates).values
-
     def score(
-        self,
         references: Sequence[str],
         candidates: Sequence[str],
         contexts: Sequence[Context | None] | None = None,
     ) -> Scores:
-        """Return the scores of :meth:`Metric.score`; a stored score has no detail.
-
-        Raises
-        ------
-        DataError
-            If a pair of placeholders is not recorded, or was recorded with other settings.
-        """
         pairs = list(zip(references, candidates, strict=True))
-        stored = self._stored(pairs)
-        fresh = [row for row in range(len(pairs)) if row not in stored]
+        kept = stored(pairs)
+        fresh = [row for row in range(len(pairs)) if row not in kept]
         references, candidates = ([pairs[row][side] for row in fresh] for side in (0, 1))
-        fresh_scores = self._metric.score(
-            references, candidates, contexts and [contexts[row] for row in fresh]
-        )
-        values, details = np.zeros(len(pairs)), dict(zip(fresh, fresh_scores.details, strict=True))
-        values[[*stored, *fresh]] = [*stored.values(), *fresh_scores.values]
-        every = [details.get(row) for row in range(len(pairs))]
-        return replace(fresh_scores, values=values, details=every)
+        scored = metric.score(references, candidates, contexts and [contexts[row] for row in fresh])
+        values, details = np.zeros(len(pairs)), dict(zip(fresh, scored.details, strict=True))
+        values[[*kept, *fresh]] = [*kept.values(), *scored.values]
+        return replace(scored, values=values, details=[details.get(row) for row in range(len(pairs))])
+
+    made = copy(metric)
+    made.score = score  # type: ignore[method-assign]
+    made.values = lambda references, candidates: score(references, candidates).values  # type: ignore[method-assign]
+    return made
 
 
 def settings_of(metric: Metric) -> dict[str, str]:

@@ -352,15 +352,12 @@ def begin_cell(
     Raises
     ------
     NotebookError, ProfileError, ParameterError, DataRootError
-        If a parameter is of the wrong type, or names what does not exist.
+        If a parameter names what does not exist.
     """
     if not sources.path_of(notebook).is_file():
         remedy = "Give its path, such as rales/datasets."
         raise NotebookError(f"unknown notebook {notebook!r}", display_path(NOTEBOOKS), remedy)
     settings = profiles.profile(profile)
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        words = f"seed must be a whole number from 0, not {seed!r}"
-        raise ParameterError(words, notebook, "Give 0 to use the profile's seed.")
     # Here and in libraries that are loaded later.
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))
     threadpool_limits(settings.threads)

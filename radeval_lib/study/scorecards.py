@@ -110,22 +110,6 @@ def failing(checks: pd.DataFrame) -> pd.DataFrame:
     return failed.assign(reason=failed["discrepancy"].where(failed["discrepancy"] != "", unexplained))
 
 
-def distinct_failures(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return each discrepancy that makes checks of an audit fail once, however many checks it affects:
-    ``paper``, ``discrepancy`` (the ``reason`` of :func:`failing`), ``kind`` and ``weight``."""
-    failed = failing(checks)
-    return failed.assign(discrepancy=failed["reason"])[
-        ["paper", "discrepancy", "kind", "weight"]
-    ].drop_duplicates(["paper", "discrepancy"])
-
-
-def by_word(card: pd.DataFrame) -> dict[str, int]:
-    """Return how many exhibits have each verdict that occurs, in the order of
-    :data:`~radeval_lib.study.verdicts.VERDICTS`."""
-    counts = card["verdict"].value_counts()
-    return {word: int(counts[word]) for word in verdicts.VERDICTS if word in counts}
-
-
 def audit(results: Sequence[Result]) -> pd.DataFrame:
     """Return every check of every result, in the ledger's order.
 
@@ -198,20 +182,6 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
 def link(notebook: str, anchor: str, words: str) -> str:
     """Return an HTML link from one notebook's page to an exhibit's place on another's."""
     return f'<a href="{UP}{notebook}.html#{anchor}">{escape(words)}</a>'
-
-
-def exhibit_entries(card: pd.DataFrame) -> list[dict[str, str]]:
-    """Return every exhibit in the form of a search entry: ``name`` by paper and number, ``title``,
-    ``verdict`` with its coverage, and ``address`` below the book's first folder."""
-    return [
-        {
-            "name": f"{row.paper}, {row.label}",
-            "title": str(row.title),
-            "verdict": f"{row.verdict}{f', {row.coverage}' if row.coverage else ''}",
-            "address": f"notebooks/{address_of(row)}",
-        }
-        for row in card.itertuples()
-    ]
 
 
 def muted(words: str) -> str:

@@ -30,7 +30,7 @@ from radeval_lib.stats.printed import (
 )
 from radeval_lib.study.checks import Check, Key, above
 from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
-from radeval_lib.text_format import out_of, p_digits, p_words
+from radeval_lib.text_format import p_digits, p_words
 
 LEVEL = 0.05  # two-sided
 _BY_SIGN = {1: HOLDS, 0: INCONCLUSIVE, -1: FAILS}
@@ -184,26 +184,6 @@ def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> C
     deficit.
     """
     return Check(Key.of(name), claim, finding, _BY_SIGN[lead.sign])
-
-
-_ASPECTS = {
-    "order": {HOLDS: "holds", FAILS: "fails", INCONCLUSIVE: "is not decided"},
-    "lead": {HOLDS: "is established", FAILS: "is established the other way", INCONCLUSIVE: "is open"},
-}
-
-
-def superiority_words(checks: Sequence[Check]) -> str:
-    """Return a summary of the order and leads of claims; empty if there are none."""
-    counts = []
-    for aspect, words in _ASPECTS.items():
-        outcomes = [check.outcome for check in checks if check.aspect == aspect]
-        alike = len(set(outcomes)) == 1
-        if outcomes:
-            sentence = f"the {aspect} {words[outcomes[0] if alike else HOLDS]}"
-            whole = len(outcomes)
-            share = out_of(whole, whole) if alike else out_of(outcomes.count(HOLDS), whole, str)
-            counts.append(f"{sentence} in {share} comparisons" if whole > 1 else sentence)
-    return "; ".join(counts)
 
 
 Number = Printed | float

@@ -7,7 +7,7 @@ import pandas as pd
 from notebooks.across import audit
 from notebooks.across.audit import ranked_findings
 from radeval_lib.study import scorecards
-from radeval_lib.study.scorecards import distinct_failures
+from radeval_lib.study.scorecards import failing
 
 COLUMNS = [
     "paper",
@@ -71,7 +71,7 @@ def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None
         "",
         "By a typo.",
     ]
-    assert distinct_failures(checks)["discrepancy"].tolist() == [
+    assert failing(checks).drop_duplicates(["paper", "reason"])["reason"].tolist() == [
         "typo",
         "sum",
         "order",
