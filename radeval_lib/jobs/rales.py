@@ -31,6 +31,12 @@ SHARES: dict[str, float] = {"all": 1.0, "tenth": 0.1, "hundredth": 0.01, "probe"
 encoder."""
 
 
+_TASK, _REGIME = "|".join(TASKS), "|".join(SHARES)
+TaskName = Annotated[str, Field(pattern=f"^({_TASK})$")]
+RegimeOfTask = Annotated[str, Field(pattern=f"^({_TASK})/({_REGIME})$")]
+TaskOrRegime = Annotated[str, Field(pattern=f"^({_TASK})(/({_REGIME}))?$")]
+
+
 class Dimension(BaseModel, extra="forbid", frozen=True):
     """A setting that is searched: between two ends, or among choices."""
 
@@ -87,30 +93,20 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     shallow_layers: AtLeastOne
     trim: bool
     split_cells: bool
-    documents: dict[str, Count]
-    test_documents: dict[str, Count]
+    documents: dict[TaskName, Count]
+    test_documents: dict[TaskName, Count]
     rare_class: Count
     draws: dict[RegimeName, AtLeastOne]
-    trials: dict[str, Count]
+    trials: dict[RegimeOfTask, Count]
     startup: AtLeastOne
-    defaults: dict[str, dict[str, Any]]
-    space: dict[str, dict[str, Dimension]]
+    defaults: dict[TaskOrRegime, dict[str, Any]]
+    space: dict[TaskOrRegime, dict[str, Dimension]]
     pretraining: Pretraining
 
     @model_validator(mode="after")
-    def _of_known_tasks(self) -> RalesSettings:
-        both = [f"{task}/{regime}" for task in TASKS for regime in SHARES]
-        either = [*TASKS, *both]
-        keys_of = {"documents": TASKS, "test_documents": TASKS, "trials": both}
-        keys_of |= {"defaults": either, "space": either}
-        for name, keys in keys_of.items():
-            if unknown := [key for key in getattr(self, name) if key not in keys]:
-                raise ValueError(f"{name} has the key {unknown[0]!r}; tasks are {', '.join(TASKS)}")
+    def _draws_every_regime(self) -> RalesSettings:
         if lacking := [regime for regime in self.regimes if regime not in self.draws]:
             raise ValueError(f"draws has no number for the regime {lacking[0]!r}")
-        for key, number in self.trials.items():
-            if number and not (key in self.space or key.partition("/")[0] in self.space):
-                raise ValueError(f"space has nothing for the trials of {key!r}")
         return self
 
 

@@ -331,15 +331,13 @@ def _split(records: Sequence[Any], *, again: bool) -> Parts:
     split, as RaLEs divides RadSpRL."""
     if not again:
         return Parts(*([row for row in records if row.split == name] for name in Parts._fields))
-    reports = list(dict.fromkeys(map(_report, records)))
+    owners = [row.report if isinstance(row, AnnotatedSentence) else row.id for row in records]
+    reports = list(dict.fromkeys(owners))
     borders = (0.55, 0.70) if any(row.split for row in records) else (0.8, 0.9)
     cuts = [round(border * len(reports)) for border in borders]
     part = {name: sum(index >= cut for cut in cuts) for index, name in enumerate(reports)}
-    return Parts(*([row for row in records if part[_report(row)] == number] for number in range(3)))
-
-
-def _report(record: Any) -> str:
-    return str(record.report if isinstance(record, AnnotatedSentence) else record.id)
+    rows = list(zip(records, owners, strict=True))
+    return Parts(*([row for row, owner in rows if part[owner] == number] for number in range(3)))
 
 
 def _rarest(labels: Iterable[str]) -> str:

@@ -3,12 +3,10 @@ modality and anatomy as the papers name them, on all pairs together, and on one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from inspect import signature
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, model_validator
@@ -49,7 +47,6 @@ PARTS = ("train", "dev", "test")
 _SPLITS = {"validate": "dev", "val": "dev", "valid": "dev", "development": "dev"}
 _MODALITIES = {"mri": "MR", "mr": "MR", "ct": "CT", "x-ray": "X-ray"}
 _SHARES = (0.8, 0.9)
-Made = TypeVar("Made")
 Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_decoder"]
 
 
@@ -245,48 +242,29 @@ def make(
     folder: Path | None = None,
 ) -> Summarizer:
     """Return a system trained on ``train_set``, with the epoch or threshold chosen on ``dev`` by ROUGE-L. A
-    long training keeps its last checkpoint in ``folder``. Raises :class:`ParameterError` for an unknown
-    setting or a missing encoder."""
+    long training keeps its last checkpoint in ``folder``. ``encoder`` is for systems that read vectors."""
     if system.kind == "lead":
-        return _with_settings(system, LeadSentences, system.settings)
+        return LeadSentences(**system.settings)
     if system.needs_vectors:
-        if encoder is None:
-            raise ParameterError("no encoder to read by", f"systems, {system.kind}")
+        assert encoder is not None
         if system.kind == "clusters":
-            kind = partial(ClusterExtractor, encoder.encode, seed=seed)
-            return _with_settings(system, kind, system.settings)
-        selector = _with_settings(system, partial(SentenceSelector, encoder.encode), system.settings)
-        return selector.fit(train_set, dev)
-    given = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
-    settings = _with_settings(system, TrainingSettings, given)
+            return ClusterExtractor(encoder.encode, seed=seed, **system.settings)
+        return SentenceSelector(encoder.encode, **system.settings).fit(train_set, dev)
+    settings = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
     task = _task(system, train_set, seed, device)
-    train(task, train_set, dev, settings, folder=folder)
+    train(task, train_set, dev, TrainingSettings(**settings), folder=folder)
     return task
-
-
-def _with_settings(system: System, made: Callable[..., Made], settings: Mapping[str, Any]) -> Made:
-    """Return an instance made with these settings; a :class:`ParameterError` for one that it does not
-    take."""
-    try:
-        signature(made).bind(**settings)
-    except TypeError as error:
-        where = f"systems, {system.kind}"
-        raise ParameterError(
-            f"a setting does not exist: {error}", where, "Correct it in the profile."
-        ) from error
-    return made(**settings)
 
 
 def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:
     if system.kind == "pointer":
         from radeval_lib.models.summarizers.pointer import PointerSettings, PointerSummarizer
 
-        sizes = _with_settings(system, PointerSettings, system.settings)
-        return PointerSummarizer(train_set, sizes, seed=seed)
+        return PointerSummarizer(train_set, PointerSettings(**system.settings), seed=seed)
     from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 
     given = {key: value for key, value in system.settings.items() if key not in ("layers", "trimmed")}
-    settings = _with_settings(system, Seq2SeqSettings, given)
+    settings = Seq2SeqSettings(**given)
     if system.kind == "seq2seq":
         return Seq2SeqSummarizer.load(system.start, settings if given else None, device=device)
     texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]

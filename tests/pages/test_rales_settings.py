@@ -33,11 +33,10 @@ def changed(**settings: Any) -> Profile:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"documents": {"stanzas": 5}}, "documents has the key 'stanzas'"),
-        ({"trials": {"stanza": 5}}, "trials has the key 'stanza'"),
-        ({"defaults": {"stanza/probes": {}}}, "defaults has the key 'stanza/probes'"),
+        ({"documents": {"stanzas": 5}}, "documents.stanzas"),
+        ({"trials": {"stanza": 5}}, "trials.stanza"),
+        ({"defaults": {"stanza/probes": {}}}, "defaults.stanza/probes"),
         ({"draws": {"all": 1}}, "no number for the regime 'probe'"),
-        ({"space": {}}, "nothing for the trials of 'procedures/"),
     ],
 )
 def test_a_misspelt_task_or_regime_is_named(settings: dict[str, Any], message: str) -> None:
