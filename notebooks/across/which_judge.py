@@ -201,9 +201,8 @@ def on_invented_facts(
         One row per measure, the lowest first: ``value`` (Spearman), ``low``, ``high``, for which cases are
         drawn.
     """
-    references, candidates = (
-        [reveal(getattr(fact, side)) for fact in facts] for side in ("reference", "candidate")
-    )
+    references = [reveal(fact.reference) for fact in facts]
+    candidates = [reveal(fact.candidate) for fact in facts]
     frame = scored(metrics, references, candidates)
     if behind(candidates[0]):
         frame[SOURCE] = recorded.column(candidates, "found_in_source")

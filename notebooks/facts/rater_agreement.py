@@ -1,4 +1,5 @@
-"""How far the same raters agree on counts, on ratios made of them, and on grades: alpha with intervals.
+"""How far the same raters agree on counts, on ratios made of them, and on grades: alpha with intervals; and
+what clinicians listed in consultation notes.
 
 A matrix of ratings has one row per unit, one column per rater and nothing missing; its index has the unit's
 ``case``, which is drawn as a whole.
@@ -13,7 +14,7 @@ import pandas as pd
 
 from radeval_lib.data import radpref
 from radeval_lib.data.errors import DataError
-from radeval_lib.data.records import RatedPair
+from radeval_lib.data.records import NoteJudgement, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.base import Estimate, FloatArray
@@ -28,6 +29,7 @@ RATED = {
 }
 """Roles of what the same raters said of the same texts."""
 SIGNIFICANT = "significant errors, counted"
+RATIO, COUNTS = "share of errors that are omissions", ["incorrect statements", "omissions"]
 
 
 def rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
@@ -131,3 +133,37 @@ def gain(
         _resampled(matrix, resamples, rng()) for matrix in (first, second)
     )
     return estimate(alpha - other_alpha, drawn - other_drawn)
+
+
+def listed(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
+    """Return what each clinician listed in each note.
+
+    Index ``case``, ``group``, ``clinician``; ``candidate`` (str; restricted texts are laid open, so this must
+    not be shown); :data:`COUNTS`, ``critical errors``, ``seconds`` (NaN if not known).
+    """
+    return pd.DataFrame(
+        {
+            "case": judged.case,
+            "group": judged.group,
+            "clinician": judged.rater,
+            "candidate": reveal(judged.candidate),
+            "incorrect statements": len(judged.incorrect),
+            "omissions": len(judged.omissions),
+            "critical errors": sum(error.critical for error in (*judged.incorrect, *judged.omissions)),
+            "seconds": np.nan if judged.seconds is None else judged.seconds,
+        }
+        for judged in judgements
+    ).set_index(["case", "group", "clinician"])
+
+
+def note_matrices(lists: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return what :func:`listed` has and ratios of it, for :func:`alphas`:
+    one row per note, one column per clinician; only notes of which all clinicians have a value."""
+    errors = lists[COUNTS].sum(axis=1)
+    words = lists["candidate"].str.split().str.len().clip(lower=1)
+    values = {name: lists[name] for name in (*COUNTS, "critical errors", "seconds")} | {
+        "errors by words of the note": errors / words,
+        RATIO: lists["omissions"] / errors.where(errors > 0),
+    }
+    matrices = {name: column.unstack("clinician").dropna() for name, column in values.items()}
+    return {name: matrix for name, matrix in matrices.items() if len(matrix)}

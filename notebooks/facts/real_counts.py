@@ -69,20 +69,18 @@ def length_prediction(frame: pd.DataFrame, target: str) -> pd.Series:
 def correlations(
     frame: pd.DataFrame,
     scores: pd.DataFrame,
-    target: str = "f1",
     *,
     within: bool = False,
     resamples: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Return the Pearson correlation of each metric, and of :data:`LENGTH`, with a rate; intervals draw whole
+    """Return the Pearson correlation of each metric, and of :data:`LENGTH`, with F1; intervals draw whole
     cases.
 
     Parameters
     ----------
     frame : of :func:`table`.
     scores : one column per metric, index of ``frame``.
-    target : one of :data:`TARGETS`.
     within : subtract the mean of its case from every number, so that only summaries of one case are compared.
 
     Returns
@@ -91,12 +89,12 @@ def correlations(
         Index ``metric``; ``value``, ``low``, ``high``, and ``over_length``, ``over_length_low``,
         ``over_length_high``: that correlation minus the lengths', on the same draws.
     """
-    values = scores.assign(**{LENGTH: length_prediction(frame, target), target: frame[target]})
+    values = scores.assign(**{LENGTH: length_prediction(frame, "f1"), "f1": frame["f1"]})
     if within:
         values -= values.groupby(frame["case"]).transform("mean")
     predictions = {name: values[name] for name in [*scores, LENGTH]}
     drawn = resample(
-        predictions, values[target], groups=frame["case"], kind="pearson", resamples=resamples, rng=rng
+        predictions, values["f1"], groups=frame["case"], kind="pearson", resamples=resamples, rng=rng
     )
     table, gaps = drawn.intervals().set_index("metric"), drawn.compare(LENGTH).set_index("rival")
     for name, end in (("", "difference"), ("_low", "high"), ("_high", "low")):

@@ -157,21 +157,15 @@ def quantile(values: ArrayLike, level: float) -> Estimate:
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     """Return mean absolute differences by category, a row per expert, by what each is compared with."""
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
-        "mean of all six": lambda counts_of: np.abs(counts_of - counts_of.mean(axis=1, keepdims=True)).mean(
-            axis=0
-        ),
-        "mean of the other five": lambda counts_of: np.abs(
-            counts_of - agreement.mean_of_others(counts_of)
-        ).mean(axis=0),
-        "each of the other five": lambda counts_of: agreement.means_of_pairs(
-            agreement.mean_absolute_differences(counts_of)
+        "mean of all six": lambda part: np.abs(part - part.mean(axis=1, keepdims=True)).mean(axis=0),
+        "mean of the other five": lambda part: np.abs(part - agreement.mean_of_others(part)).mean(axis=0),
+        "each of the other five": lambda part: agreement.means_of_pairs(
+            agreement.mean_absolute_differences(part)
         ),
     }
-    categories = dict(zip(LETTERS, np.moveaxis(counts, 1, 0), strict=True))
+    parts = dict(zip(LETTERS, np.moveaxis(counts, 1, 0), strict=True))
     return {
-        name: pd.DataFrame(
-            {f"({letter})": way(counts_of) for letter, counts_of in categories.items()}, RATERS
-        )
+        name: pd.DataFrame({f"({letter})": way(part) for letter, part in parts.items()}, RATERS)
         for name, way in ways.items()
     }
 

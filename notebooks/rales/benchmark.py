@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from notebooks.rales.benchmark_encoders import title
+from notebooks.rales.fitting import title
 from radeval_lib import plots
 from radeval_lib.errors import ResultError
 from radeval_lib.jobs.rales import RalesSettings

@@ -26,20 +26,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from notebooks.rales.benchmark_encoders import IN_DOMAIN, resolve
 from radeval_lib import atomic, provenance
 from radeval_lib.errors import ParameterError, SearchError
 from radeval_lib.jobs.rales import SHARES, Dimension, RalesSettings
 from radeval_lib.jobs.rales_tasks import BenchmarkTask, Parts, task_of, texts_of
-from radeval_lib.models.catalog import checksum
+from radeval_lib.models import catalog
+from radeval_lib.models import names as model_names
 from radeval_lib.models.classifiers import frozen
-from radeval_lib.models.derived import trimmed
+from radeval_lib.models.derived import shallow, trimmed, untrained
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.paths import display_path
 from radeval_lib.study.runs import Run
 
 _KNOWN = {setting.name for setting in fields(TrainingSettings)}
 _OF_REGIMES = {"penalty", "frozen"}  # of a probe; of a search that may also freeze the encoder
+
+SHALLOW, IN_DOMAIN = "shallow:", "in_domain"
+"""Before an encoder's name, ``shallow:`` stands for the first layers of a model and ``untrained:``, which may
+stand before that, for its architecture with weights drawn at random; ``in_domain`` is the encoder that the
+pretraining keeps."""
 
 Tables = dict[str, pd.DataFrame]
 Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
@@ -279,6 +284,35 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
     return {kind: pd.concat(tables, ignore_index=True) for kind, tables in frames.items()}
 
 
+def title(name: str, layers: int) -> str:
+    """Return an encoder as a page shows it: Table 2's name if it is one of Table 2's models."""
+    if name == IN_DOMAIN:
+        return "in-domain"
+    if name.startswith(SHALLOW):
+        return f"{title(name.removeprefix(SHALLOW), layers)}, {layers} layers"
+    if name.startswith(model_names.UNTRAINED):
+        return f"{title(name.removeprefix(model_names.UNTRAINED), layers)}, untrained"
+    described = {card.hub: card.title for card in catalog.cards()}
+    return described.get(name, model_names.title(name))
+
+
+def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
+    """Return folder or hub name of an encoder, other than the in-domain one.
+
+    Raises
+    ------
+    ParameterError
+        If a prefix stands in the other order or twice, or before the in-domain encoder.
+    """
+    where = name.removeprefix(model_names.UNTRAINED).removeprefix(SHALLOW)
+    if where == IN_DOMAIN or where.startswith((model_names.UNTRAINED, SHALLOW)):
+        order = f"{model_names.UNTRAINED}{SHALLOW}NAME"
+        raise ParameterError(f"no encoder {name!r}", "rales, encoders", f"Order prefixes as in {order}.")
+    if SHALLOW in name:
+        where = shallow(where, layers, folder)
+    return untrained(where, folder, seed) if name.startswith(model_names.UNTRAINED) else where
+
+
 def encoder_of_draw(
     run: Run, settings: RalesSettings, encoder: str, parts: Parts, folder: Path
 ) -> Callable[[int], str]:
@@ -306,7 +340,7 @@ def fingerprint(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict
     """
     return {
         "records": {"role": task.role, "files": run.reading.files.get(task.role, {})},
-        "encoder": {"name": encoder, "sha256": checksum(start)},
+        "encoder": {"name": encoder, "sha256": catalog.checksum(start)},
         "settings": run.profile.digest,
         "seed": run.seed,
     }

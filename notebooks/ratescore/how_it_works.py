@@ -157,23 +157,14 @@ def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
     return formula.set_index(["direction", "candidate_entity", "quantity"], drop=False).loc[wanted]
 
 
-def _penalised_and_unlike(formula: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Return the candidate's entities for which the formulas insert a penalty, and those whose types
-    differ."""
-    unlike = (formula["candidate_type"] != "-") & (formula["candidate_type"] != formula["reference_type"])
-    first, second = (
-        sorted(set(formula.loc[chosen, "candidate_entity"]))
-        for chosen in (formula["quantity"] == "penalty", unlike)
-    )
-    return first, second
-
-
 def check_penalties(formula: pd.DataFrame) -> list[Check]:
     """Return whether the formulas of A.1 insert a penalty where types differ, one direction at a time, and
     nowhere else."""
     checks = []
     for direction, rows in formula[formula["candidate_type"] != "-"].groupby("direction", sort=False):
-        with_penalty, unlike = _penalised_and_unlike(rows)
+        differ = rows["candidate_type"] != rows["reference_type"]
+        with_penalty = sorted(set(rows.loc[rows["quantity"] == "penalty", "candidate_entity"]))
+        unlike = sorted(set(rows.loc[differ, "candidate_entity"]))
         named = [joined(names) or "none" for names in (with_penalty, unlike)]
         checks.append(
             check_statement(

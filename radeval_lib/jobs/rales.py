@@ -74,7 +74,7 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    encoders : as :mod:`notebooks.rales.benchmark_encoders` names them.
+    encoders : as :mod:`notebooks.rales.fitting` names them.
     regimes : in which each is fitted.
     shallow_layers : how many layers a shallow encoder keeps.
     trim : whether an encoder's vocabulary is cut down to the texts of a task.

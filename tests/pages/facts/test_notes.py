@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from notebooks.facts import consultation_notes
+from notebooks.facts import rater_agreement
 from radeval_lib.data.records import NoteError, NoteJudgement
 
 
@@ -13,10 +13,10 @@ def _note(case: str, rater: str, incorrect: int, omitted: int, seconds: float | 
 
 
 def test_note_matrices_by_hand() -> None:
-    lists = consultation_notes.listed(
+    lists = rater_agreement.listed(
         [_note("1", "x", 2, 0), _note("1", "y", 1, 1), _note("2", "x", 0, 0, None), _note("2", "y", 0, 2)]
     )
-    matrices = consultation_notes.note_matrices(lists)
+    matrices = rater_agreement.note_matrices(lists)
     assert matrices["incorrect statements"].to_numpy().tolist() == [[2, 1], [0, 0]]
     assert matrices["critical errors"].to_numpy().tolist() == [[2, 1], [0, 0]]
     assert matrices["errors by words of the note"].to_numpy().tolist() == [[0.4, 0.4], [0.0, 0.4]]

@@ -21,13 +21,6 @@ def frame() -> pd.DataFrame:
     return table(load("fact_ratings", "recorded/mts_dialog", size=0, seed=0, root=None))
 
 
-def test_table_keeps_order() -> None:
-    ratings = load("fact_ratings", "recorded/mts_dialog", size=0, seed=0, root=None)[:3]
-    frame = table(ratings)
-    assert list(frame.index) == [rating.id for rating in ratings]
-    assert frame["reference_words"].iloc[0] == len(str(ratings[0].reference).split())
-
-
 def test_lengths_by_hand() -> None:
     words = pd.DataFrame({"reference_words": [0, 4, 8], "candidate_words": [3, 2, 16]})
     lengths = real_counts.lengths(words)
