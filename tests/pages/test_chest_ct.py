@@ -11,16 +11,10 @@ from radeval_lib.data.ct_labels import FILE, LabelledReport, load
 
 
 def test_two_reports_counted_by_hand():
-    table = agreement(
-        [
-            LabelledReport(
-                "1", "Small left pleural effusion. The heart is enlarged.", frozenset({"Cardiomegaly"})
-            ),
-            LabelledReport(
-                "2", "No effusion. Emphysema.", frozenset({"Emphysema", "Pleural effusion", "Hiatal hernia"})
-            ),
-        ]
-    )
+    labels = frozenset({"Emphysema", "Pleural effusion", "Hiatal hernia"})
+    texts = "Small left pleural effusion. The heart is enlarged.", "No effusion. Emphysema."
+    reports = zip("12", texts, (frozenset({"Cardiomegaly"}), labels), strict=True)
+    table = agreement([LabelledReport(*report) for report in reports])
     assert list(table.loc["Cardiomegaly", ["labelled", "read", "both", "F1"]]) == [1, 1, 1, 1]
     assert list(table.loc["Pleural effusion", ["labelled", "read", "both", "F1"]]) == [1, 1, 0, 0]
     assert list(table.loc["Emphysema", ["labelled", "read", "both"]]) == [1, 1, 1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,20 +10,11 @@ import pytest
 
 from notebooks.across import fingerprints
 from radeval_lib import metrics, study
-from radeval_lib.data import openi
-from radeval_lib.data.manifests import data_root, find
 from radeval_lib.data.records import Report
-from radeval_lib.data.report_edits import EDITS, LAYOUTS, SAME, WORDINGS, edited, texts
-from radeval_lib.data.restricted import reveal
+from radeval_lib.data.report_edits import EDITS, LAYOUTS, WORDINGS, edited, texts
 
-PARTS = [
-    "No pleural effusion.",
-    "Mild edema.",
-    "Heart is normal",
-    "Left rib.",
-    "Lungs clear.",
-    "Bones intact.",
-]
+REST_PARTS = ["Heart is normal", "Left rib.", "Lungs clear.", "Bones intact."]
+PARTS = ["No pleural effusion.", "Mild edema.", *REST_PARTS]
 REST = "Heart is normal. Left rib. Lungs clear. Bones intact."
 EXTRA = "Right lower lobe pneumonia."
 
@@ -32,14 +22,11 @@ EXTRA = "Right lower lobe pneumonia."
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
-        (
-            "order reversed",
-            "Bones intact. Lungs clear. Left rib. Heart is normal. Mild edema. No pleural effusion.",
-        ),
         ("a “no” lost", f"Pleural effusion. Mild edema. {REST}"),
         ("left for right", f"No pleural effusion. Mild edema. {REST}".replace("Left", "Right")),
         ("mild for severe", f"No pleural effusion. Severe edema. {REST}"),
         ("a sentence left out", f"No pleural effusion. Mild edema. {REST}".replace("Heart is normal. ", "")),
+        ("order reversed", " ".join(f"{part.rstrip('.')}." for part in reversed(PARTS))),
         ("a sentence twice", f"No pleural effusion. No pleural effusion. Mild edema. {REST}"),
         ("in other words", None),
     ],
@@ -114,14 +101,3 @@ DENIAL = ["No pleural effusion.", "No acute abnormality is seen.", "Osseous stru
 def test_words_are_exchanged_one_for_one(edit: str, text: str) -> None:
     assert (EDITS | WORDINGS)[edit](DENIAL, EXTRA) == text
     assert WORDINGS[fingerprints.EXCHANGED[2]](DENIAL[:2], EXTRA) is None
-
-
-def test_exchanged_words_are_in_use() -> None:
-    path = find("openi", data_root(), "indiana_reports.csv")
-    if path is None:
-        pytest.skip("the data root has no Open-i")
-    reports = openi.load(path)
-    half = openi.halves(reports)
-    texts = [reveal(report.findings).lower() for report in reports if half[report.id] == "odd"]
-    for word in {*SAME, *SAME.values()}:
-        assert np.mean([bool(re.search(rf"\b{word}\b", text)) for text in texts]) >= 0.01, word

@@ -1,12 +1,11 @@
 """Reading labels, summary, and freeze of GREEN's judge."""
 
-from types import SimpleNamespace
+import re
 
 import numpy as np
 import pytest
 
 from notebooks.green import summary
-from radeval_lib.data import recorded
 from radeval_lib.errors import RadevalError
 from radeval_lib.jobs import green, labelled_sentences
 from radeval_lib.rules.judge import RulesJudge
@@ -57,19 +56,10 @@ def test_a_summary_is_by_letter_whatever_the_order_of_the_clusters():
 
 def test_the_built_in_fault_is_in_its_share_of_reports():
     pairs, faults = summary.faulty_pairs(60, 1, share=1.0)
-    assert (
-        sum("effusion" in candidate.lower() or "pleural fluid" in candidate.lower() for _, candidate in pairs)
-        > 50
-    )
+    fluid = [re.search("effusion|pleural fluid", candidate.lower()) for _, candidate in pairs]
+    assert sum(map(bool, fluid)) > 50
     assert faults == 45, "none where the reference or the candidate has an effusion"
     assert summary.faulty_pairs(10, 1, share=0.0)[1] == 0
-    assert summary.faulty_pairs(10, 1, share=0.0) == summary.faulty_pairs(10, 1, share=0.0)
-
-
-def test_the_judges_behaviour_has_a_digest_as_that_which_is_kept():
-    frozen = green.freeze()
-    assert frozen["scored"] >= 1
-    assert len(frozen["digest"]) == len(green.behaviour()) == 64
 
 
 def test_a_use_of_radpref_is_counted_and_needs_a_frozen_judge(tmp_path, monkeypatch):
@@ -83,15 +73,3 @@ def test_a_use_of_radpref_is_counted_and_needs_a_frozen_judge(tmp_path, monkeypa
     monkeypatch.setattr(green, "behaviour", lambda: "def")
     with pytest.raises(RadevalError):
         green.require_frozen()
-
-
-def test_answers_are_the_recorded_ones_where_open_i_is_not_there():
-    bare = SimpleNamespace(
-        profile=SimpleNamespace(resamples=50),
-        find=lambda name: None,
-        recording=recorded.load,
-        rng=lambda name: np.random.default_rng(0),
-    )
-    sentences, pairs = labelled_sentences.answers(bare)
-    assert len(sentences) == 2 * sentences["sentence"].nunique()
-    assert set(pairs[["false", "missing"]].stack()) <= {0, 1}

@@ -7,20 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from notebooks.across import metric_cards
 from notebooks.across.metric_cards import SETS, Nearest, five_lines, stored_five_lines
-from radeval_lib import study
 from radeval_lib.data import recorded
 from radeval_lib.data.manifests import data_root
 from radeval_lib.metric_cards.agreement import in_half
 from radeval_lib.study import recordings
-
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> study.Run:
-    return study.begin(
-        "across/metric_cards", profile="smoke", seed=0, output_dir=str(tmp_path_factory.mktemp("card"))
-    )
 
 
 def test_a_denial_is_one_word() -> None:
@@ -54,12 +45,3 @@ def test_the_metric_that_is_built_to_win_reads_the_grades_of_its_half_alone(
     fake = recorded.Recording("radpref", changed, recorded.load("radpref").about)
     monkeypatch.setattr(recorded, "load", lambda name: fake)
     assert (Nearest().of_rows(table) == first).all()
-
-
-def test_it_wins_on_what_it_knows_and_fails_on_the_rest(run: study.Run) -> None:
-    fates = metric_cards.fates(metric_cards.built_to_win(run))
-    knows, other, facts = fates["value"]
-    assert knows == pytest.approx(1.0)
-    assert other < 0.45
-    assert facts < 0.3
-    assert fates["n"].tolist()[2] == 400

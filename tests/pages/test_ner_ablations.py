@@ -12,12 +12,10 @@ from notebooks.ratescore.ner_ablations import (
     NerModels,
     check_gain,
     check_iob_ahead,
-    contrast_table,
     with_wilson,
 )
 from radeval_lib.jobs.ratescore import Training
 from radeval_lib.papers.printed_numbers import parse, printed
-from radeval_lib.stats.base import Estimate
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.results import statement_outcome
@@ -73,18 +71,6 @@ def test_a_gain_holds_only_over_whichever_source(measure, stated, single, outcom
     checks = check_gain(printed("ratescore.table7"), measure, parse(stated))
     assert statement_outcome(checks) == outcome
     assert [check.reading for check in checks] == [f"over {source}" for source in single]
-
-
-def test_an_interval_that_holds_0_decides_nothing() -> None:
-    better, unclear = Estimate(0.2, 0.1, 0.3, detectable=0.12), Estimate(0.1, -0.1, 0.3, detectable=0.2)
-    table = contrast_table(
-        {
-            name: dict.fromkeys(("f1", "precision", "recall"), gap)
-            for name, gap in (("a", better), ("b", unclear))
-        }
-    )
-    assert table.loc["a"].tolist() == [*["+0.200 [+0.100, +0.300]"] * 3, "better", "0.120"]
-    assert table.loc["b", "F1 decided"] == "not decided here"
 
 
 def _trained(*trainings: Training) -> NerModels:

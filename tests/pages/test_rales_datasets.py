@@ -5,36 +5,10 @@ import pandas as pd
 import pytest
 
 from notebooks.rales import datasets
-from radeval_lib import study
-from radeval_lib.study.results import by_key, statement_outcome
 
 
 def test_names_in_italics_are_split_at_commas() -> None:
     assert datasets.italic("labels *Located at, modify* and *hedge*") == ["located at", "modify", "hedge"]
-
-
-def test_sources_are_counted_as_the_prose_names_them() -> None:
-    table1 = study.printed("rales.table1")
-    message = " ".join(quote for _, quote in study.quotations("rales.table1"))
-    rows = by_key(datasets.check_sources(table1, message))
-    outcomes = {of[0].key.row: statement_outcome(of) for of in rows}
-    assert outcomes.pop("MEDIQA 2021") == "inconclusive"  # three, or two of the test reports
-    assert list(outcomes.values()) == ["holds"] * 5
-    first = datasets.check_sources(table1, message.replace("CheXpert", ""))[0]
-    assert (first.key.row, first.holds) == ("RadGraph", False)
-
-
-def test_body_parts_are_those_of_the_prose() -> None:
-    printed = study.printed("rales.table6").assign(part=lambda t: t["modality"] + " " + t["body_part"])
-    counts = study.wide(printed, "part", "split")
-    quotations = [words for _, words in study.quotations("rales.table6")]
-
-    def outcomes(rows: pd.DataFrame) -> list[str]:
-        return [statement_outcome(checks) for checks in by_key(datasets.check_parts(rows, quotations))]
-
-    assert outcomes(counts) == ["inconclusive", "holds"]  # necks and pelvises, which the prose may leave out
-    assert outcomes(counts[~counts.index.str.contains("Neck|elvis")]) == ["holds", "holds"]
-    assert outcomes(counts[counts["train"] > 0]) == ["fails", "fails"]  # no sinuses, and nothing unseen
 
 
 def test_predictions_follow_from_precision_recall_and_reports() -> None:

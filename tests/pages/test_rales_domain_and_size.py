@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from notebooks.rales.domain_and_size import check_differences, check_lead, contrast, lies_within
-from notebooks.rales.scores import averages, mann_whitney
+from notebooks.rales.scores import mann_whitney
 from radeval_lib.study.results import statement_outcome
 
 
@@ -20,13 +20,6 @@ def scores() -> pd.DataFrame:
         ("Clinical", family, value) for family, value in zip("abcd", (82.0, 82.2, 82.4, 82.6), strict=True)
     ]
     return pd.DataFrame(rows, columns=["domain", "family", "value"]).assign(half_width=0.05, labels="100%")
-
-
-def test_every_setting_has_sixteen_models_with_domain_and_size() -> None:
-    long = averages()
-    assert long.groupby("labels").size().tolist() == [16] * 4
-    gatortron = long.set_index(["model", "labels"]).loc[("GatorTron", "100%")]
-    assert gatortron[["domain", "million parameters", "value"]].tolist() == ["Clinical", 345, 83.4]
 
 
 def test_ranks_of_separated_groups_by_hand() -> None:

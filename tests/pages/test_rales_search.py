@@ -52,13 +52,9 @@ def test_a_killed_search_loses_and_repeats_nothing(tmp_path: Path, dies_at: int)
     again = Objective()
     result = run(again, tmp_path / "killed")
     assert told(result) == told(whole)
+    assert all(trial.tables["counts"]["case"].tolist() == ["007"] for trial in result)
     assert len(again.tried) == 6 - dies_at  # the finished ones are not made again
     assert len({json.dumps(item.parameters) for item in result}) == 6  # nor tried twice under another number
-
-
-def test_tables_come_back_as_they_were(tmp_path: Path) -> None:
-    result = run(Objective(), tmp_path, trials=1)
-    assert result[0].tables["counts"]["case"].tolist() == ["007"]
 
 
 def test_a_trial_that_was_removed_is_made_again(tmp_path: Path) -> None:

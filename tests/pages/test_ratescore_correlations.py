@@ -10,7 +10,6 @@ from notebooks.ratescore.correlations import (
     by_measure,
     check_groups,
     length_group,
-    not_among,
     radpref_errors,
     right_of,
 )
@@ -60,30 +59,10 @@ def test_shares_that_no_count_prints_stand_for_their_neighbours() -> None:
     assert p == pytest.approx(2 * 0.5**4)  # four reports that RaTEScore alone is right about
 
 
-def test_to_excel_is_to_lead() -> None:
-    table5 = PrintedAgreement.of(by_measure(printed("ratescore.table5")), {"Rewrites": 847})
-    order, lead = table5.check_above("on rewrites", "our model excels", "Rewrites, accuracy")
-    assert (order.outcome, lead.outcome, lead.needed) == ("holds", "inconclusive", True)
-
-
 def test_what_is_needed_allows_for_rounding() -> None:
     figure3 = PrintedAgreement.of({"Sentences, Pearson": printed("ratescore.fig3")}, {"Sentences": 443})
     assert figure3.needed("Sentences, Pearson", "RadGraph F1", 443) == pytest.approx(0.313, abs=1e-3)
     assert figure3.established("Sentences, Pearson") == "six of seven"
-
-
-def test_how_many_leads_are_established_depends_on_the_pairs() -> None:
-    columns = {"Sentences, Pearson": printed("ratescore.fig3"), **by_measure(printed("ratescore.table5"))}
-    result = {}
-    for sentences, paragraphs in ((443, 371), (2215, 1856)):
-        agreement = PrintedAgreement.of(columns, {"Sentences": sentences, "Paragraphs": paragraphs})
-        result[sentences] = [agreement.established(f"{part}, Pearson") for part in agreement.pairs]
-    assert result == {443: ["six of seven", "two of seven"], 2215: ["all seven", "five of seven"]}
-
-
-def test_baselines_that_a_table_lacks_are_named() -> None:
-    assert not_among(["BLEU", "ROUGE", "SPICE"], printed("ratescore.table5")) == []
-    assert not_among(["BLEU", "ROUGE", "SPICE"], printed("ratescore.table4")) == ["ROUGE", "SPICE"]
 
 
 RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": parse("3")}

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from notebooks.across import reading
 from radeval_lib import data
-
-
-def test_every_data_set_can_be_searched_for() -> None:
-    html = reading.catalogue().data or ""
-    rows = json.loads(html.partition('<script type="application/json">')[2].partition("</script>")[0])
-    assert len(rows) == len(data.names())
-    assert any("radbook data add openi" in row[-1] for row in rows)
-    assert {row[1].partition(";")[0] for row in rows} == set(reading.ACCESS_WORDS.values())
-    assert "<Document" not in html
 
 
 def test_names_in_the_ledger_exist() -> None:

@@ -77,15 +77,6 @@ def test_references_are_cut_as_those_that_r2gen_released(data_root: Path):
         assert all(word in (other, "unk") or other == "<unk>" for word, other in words)
 
 
-def test_what_is_recorded_holds_no_text():
-    result = recorded.load("iu_systems")
-    assert len(result.table) == result.table.groupby("system").size().sum() > 590 * len(FILES)
-    for frame in (result.table, result.parts["released"]):
-        texts = frame.select_dtypes(exclude="number")
-        assert set(texts) <= {"system", "stratum"}
-    assert (recorded.RECORDED / "iu_systems.csv").stat().st_size < 1_000_000
-
-
 def test_recorded_numbers_follow_from_the_texts(data_root: Path):
     texts = system_sets.outputs(data_root)
     table = recorded.load("iu_systems").table

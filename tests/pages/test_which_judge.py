@@ -106,15 +106,6 @@ def test_auc_is_the_share_of_pairs_in_the_right_order(run: SimpleNamespace) -> N
     assert which_judge.estimates(drawn)["low"].between(0, 0.5).all()
 
 
-def test_metrics_are_grouped_by_whose_they_are() -> None:
-    metrics = {name: SimpleNamespace(name=name) for name in ("bleu", "ratescore", "observations")}
-    labels = {"bleu": "bleu", "ratescore": "ratescore (ours)", "observations": "observations"}
-    whose = which_judge.groups(metrics, labels)
-    assert whose.tolist() == [which_judge.PUBLISHED, which_judge.SUBSTITUTES, which_judge.RULES]
-    table = pd.DataFrame({"value": [0.1, 0.9, 0.5]}, ["bleu", "observations", "ratescore (ours)"])
-    assert list(which_judge.ordered(table, whose).index) == ["bleu", "ratescore (ours)", "observations"]
-
-
 def test_scores_that_differ_by_rounding_alone_are_tied() -> None:
     values = np.array([0.1 + 0.2, 0.3, 0.3 - 1e-8])
     metric = SimpleNamespace(sign=lambda: -1, score=lambda *sides: SimpleNamespace(values=values))

@@ -6,9 +6,6 @@ import pytest
 
 from notebooks.ratescore.how_it_works import (
     by_hand,
-    check_only_difference,
-    check_penalties,
-    check_repeated,
     in_release,
     printed_inputs,
 )
@@ -49,27 +46,3 @@ def test_the_weights_must_stand_in_one_set_and_one_order() -> None:
     for matrices, stand in (([whole], 3), ([whole.T], 3), ([part, rest], 2), ([part], 1), ([part * 0], 0)):
         sets = {str(number): Weights("w", matrix, 0.4) for number, matrix in enumerate(matrices)}
         assert in_release(weights, sets) == stand
-
-
-def test_a_penalty_stands_where_types_differ_alone() -> None:
-    formula = printed("ratescore.example_a1").query("place == 'formula'")
-    assert [check.agrees for check in check_penalties(formula)] == [True, True]
-    formula.loc[formula["candidate_entity"] == "Foley catheter", "reference_type"] = "Disease"
-    assert [check.agrees for check in check_penalties(formula)] == [False, False]
-
-
-def test_the_directions_of_a1_differ_in_one_weight_alone() -> None:
-    formula = printed("ratescore.example_a1").query("place == 'formula' and quantity != 'weight in sum'")
-    assert check_only_difference(formula).outcome == "holds"
-    formula.loc[(formula["quantity"] == "penalty") & (formula["direction"] == "S(x, x_hat)"), "value"] = 0.4
-    assert check_only_difference(formula).outcome == "fails"
-
-
-def test_what_a1_prints_twice_is_compared() -> None:
-    numbers = printed("ratescore.example_a1")
-    result = check_repeated(numbers)
-    assert [check.outcome for check in result] == ["holds"] * 8
-    assert len({check.name for check in result}) == 8
-    numbers.loc[(numbers["place"] == "text") & (numbers["quantity"] == "cosine"), "value"] = 0.5
-    numbers.loc[numbers["quantity"] == "weight in sum", "value"] = 0.7
-    assert [check.outcome for check in check_repeated(numbers)].count("fails") == 6

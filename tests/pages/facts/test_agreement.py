@@ -8,15 +8,8 @@ import pandas as pd
 import pytest
 
 from notebooks.facts import agreement
-from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.stats.measures import FactCounts
 from radeval_lib.study.results import statement_outcome
-
-
-def test_the_alpha_of_all_three_is_compared_and_those_of_the_pairs_are_taken() -> None:
-    checks = agreement.among_pairs(printed("facts.table2"))
-    assert len(checks) == 9
-    assert {cell[-1] for check in checks for cell in check.cells} == {agreement.ALL}
 
 
 def test_one_wrong_description_does_not_give_the_printed_agreements() -> None:

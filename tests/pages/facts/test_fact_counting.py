@@ -13,8 +13,8 @@ from notebooks.facts.fact_counting import BuildDocuments
 from radeval_lib.data import recorded
 from radeval_lib.data.mtsamples import recorded_documents
 from radeval_lib.data.records import Document
-from radeval_lib.papers.printed_numbers import parse, quoted
-from radeval_lib.study.results import by_key, statement_outcome
+from radeval_lib.papers.printed_numbers import quoted
+from radeval_lib.study.results import statement_outcome
 from radeval_lib.study.runs import begin_cell
 
 PART = [
@@ -27,18 +27,6 @@ PART = [
     for number, (group, extra) in enumerate([("Diets", ""), ("Diets", " daily"), ("Surgery", "")])
 ]
 WHOLE, SOME = BuildDocuments(PART, whole=True), BuildDocuments(PART, whole=False)
-
-
-def test_printed_shares_hold_where_all_reports_and_rounded_specialties_give_them() -> None:
-    text = quoted("facts.claim_dataset")
-    kept, *parts = fact_counting.size_checks(text)
-    assert kept.outcome == "holds"
-    # 79.46%, 9.96% and 10.58% of 3,242, each within 40 reports of its share.
-    assert [statement_outcome(rows) for rows in by_key(parts)] == ["inconclusive", "holds", "inconclusive"]
-    assert [check.computed[:6] for check in parts[4:]] == ["10.58%", "+18.8 "]
-    assert {check.outcome for check in fact_counting.size_checks(text | {"train": parse("2900")})[1:3]} == {
-        "fails"
-    }
 
 
 def test_the_whole_file_is_held_against_print() -> None:
@@ -93,43 +81,8 @@ def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Pat
     assert repeated[0] == repeated[1]
 
 
-def test_marks_of_the_printed_task() -> None:
-    assert fact_counting.plain("Weight: 201 Pounds.") == "weight 201 pounds"
-    facts = fact_counting.facts_of_g()
-    assert (len(fact_counting.marked("R")), len(facts), facts["marked in R"].sum()) == (6, 4, 2)
-
-
 def test_a_fact_stands_in_a_text_by_whole_words() -> None:
     assert fact_counting.stands_in("lost 24", "she has lost 24 pounds")
     assert fact_counting.stands_in("she has", "she has lost 24 pounds")
     assert not fact_counting.stands_in("lost 2", "she has lost 24 pounds")
     assert not fact_counting.stands_in("ounds", "she has lost 24 pounds")
-
-
-def test_the_printed_report_is_whole_and_without_its_description() -> None:
-    report, description = fact_counting.printed_report()
-    assert report.startswith("The patient's assistant brings")
-    assert report.endswith("any questions.")
-    assert report.count(description.rstrip(".")) == 1
-
-
-def test_the_task_is_of_the_printed_description_and_its_comment_quotes_g(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert [(check.outcome, check.computed) for check in fact_counting.texts_of_task()] == [
-        ("holds", "the description of Figure 1, 33 words"),
-        ("holds", "9 words, in G"),
-    ]
-    monkeypatch.setattr(fact_counting, "printed_report", lambda: ("", "Another description."))
-    monkeypatch.setattr(fact_counting, "quotations", lambda _: [("Figure 3", '"to 199" wrong information')])
-    assert [check.outcome for check in fact_counting.texts_of_task()] == ["fails", "fails"]
-
-
-def test_quoted_texts_are_those_of_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    checks = fact_counting.quoted_texts()
-    assert [(check.outcome, check.computed) for check in checks] == [
-        ("holds", "22 words, in Figure 3"),
-        ("holds", "22 words, in Figure 1"),
-    ]
-    monkeypatch.setattr(fact_counting, "printed_report", lambda: ("Weight today is 210 pounds.", ""))
-    assert [check.outcome for check in fact_counting.quoted_texts()] == ["holds", "fails"]

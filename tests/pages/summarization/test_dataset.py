@@ -7,20 +7,13 @@ from types import SimpleNamespace
 import pytest
 
 from notebooks.summarization import dataset
-from radeval_lib.papers.printed_numbers import parse, released
+from radeval_lib.papers.printed_numbers import parse
 from radeval_lib.study.results import statement_outcome
 
 
 def test_pairs_of_a_sentence_are_read_in_one_spelling() -> None:
     text = "“CT ab- domen/pelvis” and “MR Head”, but not head"
     assert dataset.listed(text) == ["CT Abdomen-pelvis", "MR Head"]
-
-
-def test_the_papers_lists_name_every_pair_of_the_released_counts_and_its_kinds() -> None:
-    lists = dataset.pair_lists()
-    assert set(lists["iii"]) == set(released("mimic_rrs_counts")["pair"])
-    assert set(lists["all"]) == {*lists["trained"], *lists["unseen"]}
-    assert tuple(dataset.named_kinds().values()) == dataset.kinds(lists["all"])
 
 
 @pytest.mark.parametrize(

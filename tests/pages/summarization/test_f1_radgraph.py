@@ -9,37 +9,9 @@ import pytest
 from notebooks.summarization import f1_radgraph
 from notebooks.summarization.f1_radgraph import (
     Example,
-    check_schema,
     scores_by_level,
 )
-from radeval_lib.data.radgraph import annotation
 from radeval_lib.metrics.radgraph import build_graph
-
-
-def test_concepts_levels_labels_and_relations_of_the_schema_are_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    result = {
-        check.name: check.computed for check in check_schema(Example.read()) if check.outcome == "holds"
-    }
-    assert result == {
-        "concepts": "2: ANAT, OBS",
-        "levels of Observation": "3: OBS-DP, OBS-U, OBS-DA",
-        "entity labels": "4: ANAT-DP, OBS-DP, OBS-U, OBS-DA",
-        "relation types": "3: Suggestive Of, Located At, Modify",
-        "labels of the example": "OBS-DP, OBS-DA, ANAT-DP",
-        "relations of the example": "all 3 join two entities",
-    }
-    (position, entities), relations = f1_radgraph.quotations("rrs.def_schema")
-    fewer = [(position, entities.replace("(OBS-U)", "")), relations]
-    whole = f1_radgraph.quotations
-    monkeypatch.setattr(
-        f1_radgraph, "quotations", lambda name: fewer if name == "rrs.def_schema" else whole(name)
-    )
-    assert {check.name for check in check_schema(Example.read()) if check.outcome == "fails"} == {
-        "levels of Observation",
-        "entity labels",
-    }
 
 
 def test_the_printed_triplets_follow_by_one_rule_on_the_ends_of_an_edge() -> None:
@@ -65,13 +37,6 @@ def test_every_single_change_is_one() -> None:
     assert (levels.loc[levels.index.str.startswith("an edge"), "simple"] == 100).all()
     assert (levels.loc[levels.index.str.startswith("an edge"), "complete"] < 100).all()
     assert levels.loc["a label is replaced", "simple"].tolist() == pytest.approx([100 * 5 / 6] * 12)
-
-
-EDEMA = annotation(
-    ["Mild", "edema", "of", "both", "lungs", ",", "stable"],
-    [(0, 1, "OBS-DP"), (1, 2, "OBS-DP"), (4, 5, "ANAT-DP"), (6, 7, "OBS-DP")],
-    [(0, 1, "modify"), (1, 2, "located_at")],
-)
 
 
 def test_quality_by_hand() -> None:

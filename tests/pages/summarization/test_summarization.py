@@ -60,12 +60,9 @@ def test_records_without_a_split_are_divided_by_patient() -> None:
 def test_a_source_without_splits_is_a_test_beside_one_with_splits() -> None:
     records = [pair(1, split="train"), pair(2, split="validate"), pair(3)]
     parts = divided(records, np.random.default_rng(1))
-    assert [[record.id for record in parts[part]] for part in ("train", "dev", "test")] == [
-        ["1"],
-        ["2"],
-        ["3"],
-    ]
-    with pytest.raises(ParameterError, match="unknown split 'holdout'"):
+    assert [parts[part][0].id for part in ("train", "dev", "test")] == ["1", "2", "3"]
+    assert sum(map(len, parts.values())) == 3
+    with pytest.raises(ParameterError):
         divided([replace(records[0], split="holdout")], np.random.default_rng(1))
 
 
@@ -171,25 +168,15 @@ def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch:
     assert learned == [(seed, groups) for groups in (["CT Head"], ["CT Head", "MR Head"]) for seed in (3, 4)]
     assert run_trainings["case"].tolist() == ["6", "7"] * 6
     rows = run_trainings.groupby(["system", "train_set", "seed"], sort=False)
-    assert list(rows.groups) == [
-        ("Pointer", "CT Head", 3),
-        ("Pointer", "CT Head", 4),
-        ("Lead-3", "", 3),
-        ("Pointer", "ALL", 3),
-        ("Pointer", "ALL", 4),
-        (training.ORACLE, "", 3),
-    ]
-    assert rows["length"].first().tolist() == [4, 4, 2, 4, 4, len("A clot.")]
-    assert rows["graph"].apply(list).map(
-        lambda values: [np.isfinite(value) for value in values]
-    ).tolist() == [
-        [True, False],  # no graphs across pairs
-        [False, False],  # nor of the second seed
-        [True, True],
-        [True, True],
-        [False, False],
-        [True, True],
-    ]
+    result = {key: (part["length"].iloc[0], part["graph"].notna().tolist()) for key, part in rows}
+    assert result == {
+        ("Pointer", "CT Head", 3): (4, [True, False]),  # no graphs across pairs
+        ("Pointer", "CT Head", 4): (4, [False, False]),  # nor of the second seed
+        ("Lead-3", "", 3): (2, [True, True]),
+        ("Pointer", "ALL", 3): (4, [True, True]),
+        ("Pointer", "ALL", 4): (4, [False, False]),
+        (training.ORACLE, "", 3): (len("A clot."), [True, True]),
+    }
     whole = training.run_one_corpus(run, {"Pointer": both["Pointer"]})
     assert list(dict.fromkeys(whole["system"])) == ["Pointer", training.COMMONEST, training.ORACLE]
     assert whole[whole["system"] == training.COMMONEST]["length"].tolist() == [len("Clot.")] * 2
