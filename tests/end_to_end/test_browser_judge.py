@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import json
 import subprocess
+import sys
+import zipfile
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,12 +19,19 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
+from radeval_lib.categories import CATEGORIES
 from radeval_lib.metrics import by_rules
 from radeval_lib.paths import BOOK, REFERENCES, ROOT
 from radeval_lib.pipeline import book, browser_judge, staging, steps
 from tests.end_to_end.conftest import new_context
-from tests.pipeline.test_browser_judge import PAIRS
 
+PAIRS = [
+    ("Small left effusion. No pneumothorax.", "Large right effusion. Pneumothorax."),
+    ("The heart is enlarged.", "Heart size is normal. Large blarney in the left lung."),
+    ("History: child with cough.\n\nFindings: mild edema, unchanged.", "Severe edema, worse."),
+    ("", "Nodule of 4 mm in the right upper lobe."),
+    ("Endotracheal tube 4 cm above the carina.", "Endotracheal tube 1 cm above the carina."),
+]
 # What the page's own text refers to, and no more, so that the book is made in seconds.
 OTHER = "(own-reports)=\n# Own reports\n\n(nb-green-rules_judge)=\n## The judge by rules\n"
 TOC = "format: jb-book\nroot: try_the_judge\nchapters:\n- file: other\n- file: bibliography\n"
@@ -60,6 +71,46 @@ def package() -> Path:
         except (OSError, subprocess.SubprocessError) as error:
             pytest.skip(f"npm cannot fetch Pyodide's package: {error}")
     return path
+
+
+def test_only_the_pinned_package_is_taken(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(browser_judge, "BUILD", tmp_path)
+    for content, problem in ((None, "npm pack"), (package.read_bytes() + b"x", "SHA-512")):
+        if content is not None:
+            browser_judge.package().write_bytes(content)
+        with pytest.raises(browser_judge.BrowserJudgeError, match=problem):
+            browser_judge.runtime()
+
+
+def test_its_modules_judge_alone_as_they_do_here(tmp_path: Path) -> None:
+    """Without site-packages, so that a module that is missing, or needs more, cannot be imported."""
+    content = browser_judge.archive()
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        assert not [name for name in packed.namelist() if not name.endswith((".py", ".yml"))]
+        assert {name.split("/")[0] for name in packed.namelist()} == {"radeval_lib", "yaml"}
+        packed.extractall(tmp_path)
+    program = (
+        f"import sys, json; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"from {browser_judge.ENTRY} import shown_as_json\nimport yaml\n"
+        "assert not hasattr(yaml, 'CSafeLoader')\n"
+        "print(json.dumps([shown_as_json(*pair) for pair in json.load(sys.stdin)]))"
+    )
+    alone, pairs = [sys.executable, "-I", "-S", "-c", program], json.dumps(PAIRS)
+    done = subprocess.run(alone, input=pairs, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout) == [by_rules.shown_as_json(*pair) for pair in PAIRS]
+
+
+def test_examples_have_the_errors_that_they_are_named_for() -> None:
+    examples = browser_judge.examples()
+    assert len({text for _, *texts in examples for text in texts}) == 2 * len(examples)
+    for title, reference, candidate in examples:
+        errors = by_rules.shown(reference, candidate)["errors"]
+        planted = [] if title.endswith("misses") else browser_judge.EXAMPLES[title][1]
+        listed = sorted((error["category"], error["significant"]) for error in errors)
+        assert listed == sorted((CATEGORIES[letter], significant) for letter, significant in planted)
 
 
 @pytest.fixture(scope="module")

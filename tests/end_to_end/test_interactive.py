@@ -10,8 +10,6 @@ from playwright.sync_api import Page, expect
 
 from radeval_lib.metrics import ratescore
 
-LEFT_OUT = "-1"
-
 
 def test_an_edited_pair_scores_as_the_library_does(html: Path, page: Page) -> None:
     page.goto((html / "notebooks" / "ratescore" / "how_it_works.html").as_uri())
@@ -34,10 +32,3 @@ def test_an_edited_pair_scores_as_the_library_does(html: Path, page: Page) -> No
         cosines = np.array(message["cosines"])[np.ix_(kept["reference"], kept["candidate"])]
         wanted = scorer.score(entities["reference"], entities["candidate"], cosines)
         expect(page.locator(".ra-pair [role=status]")).to_contain_text(f"core {wanted.score:.3f}")
-
-
-def test_a_side_without_entities_scores_one_half(html: Path, page: Page) -> None:
-    page.goto((html / "notebooks" / "ratescore" / "how_it_works.html").as_uri())
-    for select in page.locator(".ra-pair fieldset").first.locator("select").all():
-        select.select_option(LEFT_OUT)
-    expect(page.locator(".ra-pair [role=status]")).to_have_text("Score 0.500: a side has no entity.")

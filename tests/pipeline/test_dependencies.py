@@ -13,12 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.errors import NotebookError
 from radeval_lib.paths import ROOT
 from radeval_lib.study import dependencies
 from radeval_lib.study.dependencies import parsed
 from radeval_lib.study.profiles import profile
-from radeval_lib.study.sources import code_of
 from tests.copies import copy_found_out
 
 TRAINING, RATED, METHOD = "ratescore/ner_training", "ratescore/rated_pairs", "ratescore/correlations"
@@ -188,17 +186,3 @@ def test_imports_are_found_in_any_block_but_that_of_types() -> None:
     assert names == {f"radeval_lib.{name}" for name in ("a", "other", "always", "b.c", "b.e", "h")}
     with pytest.raises(SyntaxError):
         parsed(b"from .b import c", ".py")
-
-
-def test_the_code_of_a_page_is_its_cells_without_options() -> None:
-    text = "\n".join(
-        [
-            *("# Title", "```python", "import no", "```"),
-            *("```{code-cell} ipython3", ":tags: [parameters]", "", "a = 1", "```"),
-            *("```{code-cell} ipython3", "---", "mystnb: {}", "---", "b = '''", "text'''", "```"),
-        ]
-    )
-    assert code_of(text).split() == ["a", "=", "1", "b", "=", "'''", "text'''"]
-    for unended in ("```{code-cell}\na = 1\n", "```{code-cell}\n---\ntags: [b]\na = 1\n```\n"):
-        with pytest.raises(NotebookError):
-            code_of(unended)

@@ -4,20 +4,18 @@ of such data is removed."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
 from radeval_lib import checksums, small_counts, tables
-from radeval_lib.data import guard, recorded
+from radeval_lib.data import recorded
 from radeval_lib.data.manifests import restricted_in
-from radeval_lib.paths import BOOK, BUILD_LOCK, IN_REACH
-from radeval_lib.pipeline import book, release, steps
+from radeval_lib.paths import BUILD_LOCK, IN_REACH
+from radeval_lib.pipeline import release, steps
 from radeval_lib.study import recordings
 from radeval_lib.study.profiles import profile
 from tests.pipeline.conftest import RECORDS, TinyRepository
@@ -113,13 +111,6 @@ def test_what_a_failing_cell_says_of_restricted_data_is_withheld(tiny: TinyRepos
         assert "atelectasis" not in text
 
 
-def test_what_pages_of_the_book_say_is_no_leak_of_alike_reports(tmp_path: Path) -> None:
-    (tmp_path / "ratings.html").write_text((BOOK / "own.md").read_text(encoding="utf-8"), encoding="utf-8")
-    corpora = {"our_ratings": ["Right rib fracture. Acute fracture of a right rib."]}
-    assert guard.scan(tmp_path, corpora)
-    assert not guard.scan(tmp_path, corpora, book.example_texts())
-
-
 def test_stored_scores_that_are_out_of_date_are_not_released(monkeypatch: pytest.MonkeyPatch) -> None:
     stale: dict[str, list[str]] = {}
     monkeypatch.setattr(recordings, "out_of_date", lambda name, metrics: stale.get(name, []))
@@ -140,27 +131,6 @@ def builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mimic_cxr\n", encoding="utf-8")
     return made
-
-
-@pytest.mark.parametrize("refused", ["", "t.csv", "log"])
-def test_marks_go_last_so_that_what_cannot_be_removed_is_still_listed(
-    builds: list[Path], monkeypatch: pytest.MonkeyPatch, refused: str
-) -> None:
-    unlink = os.unlink
-
-    def watched(path: Any, **where: Any) -> None:
-        if os.path.basename(path) == refused:
-            raise PermissionError(13, "Permission denied", path)
-        unlink(path, **where)
-
-    monkeypatch.setattr(os, "unlink", watched)
-    if refused:
-        with pytest.raises(PermissionError):
-            release.purge()
-        assert list(release.with_restricted_data().values()) == [["mimic_cxr"]] * 2
-    else:
-        release.purge()
-        assert not any(folder.exists() for folder in builds)
 
 
 def test_a_busy_build_keeps_all_and_a_damaged_mark_is_still_a_mark(builds: list[Path]) -> None:
