@@ -15,8 +15,7 @@ from matplotlib.figure import Figure
 
 from notebooks.rales.scores import SPECIAL, colours, mann_whitney
 from radeval_lib import plots
-from radeval_lib.papers.printed_numbers import Printed
-from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.papers.printed_numbers import Printed, rounding_range
 from radeval_lib.study.checks import Check, Key, by_reading, check_one_sided, check_statement
 from radeval_lib.study.superiority import Lead, check_superiority
 

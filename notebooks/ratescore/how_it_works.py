@@ -19,8 +19,7 @@ from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.formula import penalty_matrix
 from radeval_lib.models import encoders
-from radeval_lib.papers.printed_numbers import Printed, printed_in
-from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.papers.printed_numbers import Printed, printed_in, rounding_range
 from radeval_lib.paths import ROOT
 from radeval_lib.rules import generator
 from radeval_lib.stats.correlations import coefficient

@@ -29,16 +29,11 @@ _STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 @dataclass(frozen=True, config=_STRICT)
 class Implementation:
-    """Where the library implements a paper's definition. ``function`` is one or more ``package.module:name``;
-    ``test`` (``tests/….py::name``) compares it with released code or hand-computed values."""
+    """Where the library implements a paper's definition: ``functions``, each as ``package.module:name``, and
+    the ``test`` (``tests/….py::name``) that compares them with released code or hand-computed values."""
 
-    function: str | list[str]
+    functions: list[str]
     test: str
-
-    @property
-    def functions(self) -> list[str]:
-        """The names of all functions."""
-        return [self.function] if isinstance(self.function, str) else self.function
 
 
 def file_of(paper: str) -> Path:
@@ -109,12 +104,6 @@ class Exhibit:
         here = ("published_numbers", "synthetic_ok")
         outside = [need.replace("_", " ") for need in self.needs if need not in here]
         return ", ".join(outside) or "the authors' own results"
-
-    @property
-    def why_not_checked(self) -> str:
-        """The reason why a build may lack the exhibit, in words to follow a colon."""
-        unseen = "not legible in our copy; " if self.legible == "no" else ""
-        return f"{unseen}would need {self.would_need}"
 
     @property
     def heading(self) -> str:

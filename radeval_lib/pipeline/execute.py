@@ -212,7 +212,7 @@ def run_notebook(
     with ExitStack() as held:
         if not in_build:
             held.enter_context(steps.locked(folders.output_dir / BUILD_LOCK, shared=True))
-        held.enter_context(steps.locked(cells.lock_path(folders.executed)))
+        held.enter_context(steps.locked(folders.executed.parent / f".{folders.executed.stem}.lock"))
         folder = held.enter_context(atomic.scratch(folders.executed.parent))
         executed = folder / "executed.ipynb"
         with atomic.new_folder(folders.left) as stage:

@@ -102,7 +102,6 @@ def static_calibration_error(
     probabilities: ArrayLike,
     labels: ArrayLike,
     *,
-    bins: int = BINS,
     zeros: Literal["first bin", "dropped"] = "first bin",
 ) -> float:
     """Return SCE: the calibration gap of every class's probability, averaged over classes; 0 to 1.
@@ -114,7 +113,7 @@ def static_calibration_error(
     total = 0.0
     for index, column in enumerate(array.T):
         kept = column > (0 if zeros == "dropped" else -1)
-        _, hits, mass = _binned_sums(column[kept], (truth[kept] == index).astype(np.float64), bins)
+        _, hits, mass = _binned_sums(column[kept], (truth[kept] == index).astype(np.float64), BINS)
         # n_bk |acc - conf| = |hits - mass|: the bin's count cancels.
         total += float(np.abs(hits - mass).sum())
     return total / array.size
@@ -156,18 +155,24 @@ def average_kl_from_uniform(probabilities: ArrayLike) -> float:
     return float(rel_entr(1 / array.shape[1], array).sum(axis=1).mean())
 
 
+def _losses(array: FloatArray, labels: ArrayLike) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return -np.log(array[np.arange(len(array)), np.asarray(labels)])
+
+
+def _distances(array: FloatArray, labels: ArrayLike) -> FloatArray:
+    return np.asarray(np.square(array - np.eye(array.shape[1])[np.asarray(labels)]).sum(axis=1))
+
+
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Return NLL: mean of -log of the probability given to the true class, in nats; infinite if that is 0."""
-    array, truth = _array(probabilities), np.asarray(labels)
-    with np.errstate(divide="ignore"):
-        return float(-np.log(array[np.arange(len(truth)), truth]).mean())
+    return float(_losses(_array(probabilities), labels).mean())
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Return the Brier score: squared distance of the probabilities from the truth's 0s and 1s, summed over
     classes and averaged over samples; 0 to 2. scikit-learn's is half of it if there are two classes."""
-    array, truth = _array(probabilities), np.asarray(labels)
-    return float(np.square(array - np.eye(array.shape[1])[truth]).sum(axis=1).mean())
+    return float(_distances(_array(probabilities), labels).mean())
 
 
 def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
@@ -251,15 +256,12 @@ def resample(
 def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
     """Return the contribution of each sample: 1, its loss, whether that is infinite, its squared distance,
     its gap by bin."""
-    confidence, correct = array.max(axis=1), (array.argmax(axis=1) == labels).astype(np.float64)
-    with np.errstate(divide="ignore"):
-        loss = -np.log(array[np.arange(len(array)), labels])
+    (confidence, correct), loss = _confidence(array, labels), _losses(array, labels)
     # A document with an infinite term makes only those resamples infinite that it is drawn for.
     infinite = np.isinf(loss)
-    distance = np.square(array - np.eye(array.shape[1])[labels]).sum(axis=1)
     gaps = np.eye(BINS)[bin_of(confidence, BINS)] * (correct - confidence)[:, None]
-    ones = np.ones(len(array))
-    return np.column_stack([ones, np.where(infinite, 0.0, loss), infinite, distance, gaps])
+    finite = np.where(infinite, 0.0, loss)
+    return np.column_stack([np.ones(len(array)), finite, infinite, _distances(array, labels), gaps])
 
 
 def known_classifier(

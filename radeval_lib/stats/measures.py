@@ -108,21 +108,12 @@ class FactCounts:
     generated : G, facts in the generated description.
     common : R&G, facts of the generated description that are also in the reference.
     correct : C, facts of the generated description that are correct.
-
-    Raises
-    ------
-    ValueError
-        If a part exceeds its whole.
     """
 
     reference: int
     generated: int
     common: int
     correct: int
-
-    def __post_init__(self) -> None:
-        if self.common > min(self.generated, self.reference) or self.correct > self.generated:
-            raise ValueError(f"a part exceeds its whole in {self}; count facts of both texts alike")
 
     @property
     def precision(self) -> float:

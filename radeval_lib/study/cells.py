@@ -73,11 +73,6 @@ def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
     return output_dir / ("executed_cells" if is_cell else "executed") / f"{name}.ipynb"
 
 
-def lock_path(executed: Path) -> Path:
-    """Return the lock held while this executed notebook and its results are written."""
-    return executed.parent / f".{executed.stem}.lock"
-
-
 def planned(profile: Profile) -> list[Cell]:
     """Return every job of a profile, in the order of the job lists."""
     plans = dict.fromkeys(registry.PLANS.values())

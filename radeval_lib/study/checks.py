@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released
-from radeval_lib.papers.rounding import rounding_range
+from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released, rounding_range
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE, Outcome
 from radeval_lib.text_format import out_of

@@ -43,10 +43,8 @@ class Parsed(NamedTuple):
 def _parsed() -> dict[str, Parsed]:
     """Return the earlier analyses of sources, by the SHA-256 of their content and of the code that looks:
     parsing the library takes longer than a build that has nothing to do may (``make book``, 4 s)."""
-    with suppress(OSError, ValueError):
-        entries = json.loads(_CACHE.read_text(encoding="utf-8")).items()
-        return {key: Parsed(tuple(names), sha256) for key, (names, sha256) in entries}
-    return {}
+    entries = atomic.read_mapping(_CACHE).items()
+    return {key: Parsed(tuple(names), sha256) for key, (names, sha256) in entries}
 
 
 _LOOKING = [checksums.of_file(Path(file)) for file in (__file__, checksums.__file__, own_yaml.__file__)]

@@ -34,10 +34,6 @@ from radeval_lib.text_format import environment, in_words, joined
 
 MOST_CHECKS = 1
 """The most that a page shows of an exhibit, folded; the audit has all."""
-MOST_LISTED = 2
-"""The most failing checks with one discrepancy that a page names."""
-MOST_FILES = 4
-"""The most data files of a result that a page names; its JSON has all."""
 DISCREPANCY_WORDS = {
     "paper": "paper",
     "text": "in our text of the paper, not in the paper",
@@ -54,10 +50,7 @@ def verdict_sentence(result: Result) -> str:
     if result.kind == verdicts.IMPLEMENTED:
         return "The library has it, and a test checks it."
     if result.kind == verdicts.EXPERIMENT:
-        if entry.legible == "full":
-            return f"No verdict: that needs {entry.would_need}."
-        part = "it is not" if entry.legible == "no" else "only part of it is"
-        return f"No verdict: {part} legible in our copy of the paper; it would need {entry.would_need}."
+        return f"No verdict: that needs {entry.would_need}."
     if result.outcome == verdicts.EDITED:
         return "No verdict: the cells that ran are not those of the notebook's source."
     used = f" Used here: {result.stand_in}." if result.stand_in else ""
@@ -131,7 +124,7 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     template = _template()
     # Failing checks are shown above, with what is printed and what follows; of many the audit has the others.
     others = [check for check in result.checks if check.outcome != verdicts.FAILS]
-    is_short = len(others) <= MOST_CHECKS and len(result.checks) - len(others) <= MOST_LISTED
+    is_short = len(others) <= MOST_CHECKS and len(result.checks) - len(others) <= 2
     checks = pd.DataFrame(
         {
             "check": [check.name for check in others],
@@ -174,8 +167,6 @@ def _template() -> Any:
     templates.globals |= {
         "marks": verdicts.MARKS,
         "discrepancy_words": DISCREPANCY_WORDS,
-        "most_listed": MOST_LISTED,
-        "most_files": MOST_FILES,
         "outcome_class": outcome_class,
         "printed_words": printed_words,
         "place_of": place_of,
@@ -283,12 +274,10 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = F
     """
     cells, template = compared_cells(result), _template()
     explanations = {name: discrepancy.explanation for name, discrepancy in result.discrepancies.items()}
-    titles = {verdicts.FAILS: "does not follow", verdicts.HOLDS: "agrees"}
 
     def shown_cell(row: Any) -> str:
         letter = letters.get(row.discrepancy, "") if row.outcome == verdicts.FAILS else ""
-        title = explanations.get(row.discrepancy) or titles.get(row.outcome, row.outcome)
-        return str(template.cell(row, letter, title))
+        return str(template.cell(row, letter, explanations.get(row.discrepancy, row.outcome)))
 
     keys = list(cells.columns[: cells.columns.get_loc("printed")])
     columns = layout_of(result.exhibit)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import astuple
 from html import escape
@@ -23,7 +23,6 @@ from radeval_lib.study.results import (
     Discrepancy,
     Result,
     by_key,
-    headlines,
     statement_outcome,
 )
 from radeval_lib.tables import table_html
@@ -56,12 +55,11 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     -------
     DataFrame
         One row per exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
-        ``notebook``, ``anchor``, ``place`` (where it is shown there: the display of a printed table, else the
-        anchor; empty if not checked), ``needs``; of the strongest evidence ``verdict``, ``outcome``,
-        ``weight``, ``coverage`` (in words), ``evidence``, ``instrument`` (each empty if not checked) and
-        ``remaining``; per kind of evidence the verdict there and its coverage (empty if none); and how many
-        ``checks`` there are over all evidence, how many are ``failing`` and ``inconclusive``, as they count
-        for verdicts.
+        ``notebook``, ``anchor``, ``needs``; of the strongest evidence ``verdict``, ``outcome``, ``place``
+        (where its page shows it: the display of a printed table, else the anchor), ``weight``, ``coverage``
+        (in words) and ``evidence`` (each empty if not checked); per kind of evidence the verdict there and
+        its coverage (empty if none); and how many ``checks`` there are over all evidence, how many are
+        ``failing`` and ``inconclusive``, as they count for verdicts.
     """
     by_exhibit: dict[str, list[Result]] = {}
     for result in results:
@@ -69,36 +67,30 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     rows = []
     for entry in ledger().values():
         made = _by_weight(by_exhibit.get(entry.id, []))
-        best = made[0] if made else None
-        outcomes = Counter(statement_outcome(rows) for result in made for rows in by_key(result.checks))
-        levels = {
-            result.evidence: result.verdict + (f" ({result.coverage.words})" if result.coverage else "")
-            for result in reversed(made)
+        unseen = "not legible in our copy; " if entry.legible == "no" else ""
+        row: dict[str, object] = {
+            "exhibit": entry.id,
+            "paper": PAPERS[entry.paper],
+            "label": entry.label,
+            "title": entry.title,
+            "kind": entry.kind.replace("_", " "),
+            "notebook": entry.notebook,
+            "anchor": entry.anchor,
+            "needs": f"{unseen}would need {entry.would_need}",
+            "verdict": verdicts.NOT_CHECKED,
+            "outcome": verdicts.NOT_CHECKED,
+            **dict.fromkeys(("place", "weight", "coverage", "evidence", *verdicts.EVIDENCE), ""),
         }
-        rows.append(
-            {
-                "exhibit": entry.id,
-                "paper": PAPERS[entry.paper],
-                "label": entry.label,
-                "title": entry.title,
-                "kind": entry.kind.replace("_", " "),
-                "notebook": entry.notebook,
-                "anchor": entry.anchor,
-                "place": "" if not best else place_of(best) if is_shown_by_cells(best) else entry.anchor,
-                "needs": entry.why_not_checked,
-                "verdict": best.verdict if best else verdicts.NOT_CHECKED,
-                "outcome": best.outcome if best else verdicts.NOT_CHECKED,
-                "weight": best.weight if best else "",
-                "coverage": best.coverage.words if best and best.coverage else "",
-                "evidence": best.evidence if best else "",
-                "instrument": best.instrument if best else "",
-                "remaining": best.remaining if best else "",
-                **{level: levels.get(level, "") for level in verdicts.EVIDENCE},
-                "checks": outcomes.total(),
-                "failing": outcomes[verdicts.FAILS],
-                "inconclusive": outcomes[verdicts.INCONCLUSIVE],
-            }
-        )
+        for result in reversed(made):  # the first of them is the last, and stands
+            covered = result.coverage.words if result.coverage else ""
+            row |= {name: getattr(result, name) for name in ("verdict", "outcome", "weight", "evidence")}
+            row["coverage"], row["place"] = covered, entry.anchor
+            if is_shown_by_cells(result):
+                row["place"] = place_of(result)
+            row[result.evidence] = result.verdict + (f" ({covered})" if covered else "")
+        outcomes = Counter(statement_outcome(rows) for result in made for rows in by_key(result.checks))
+        row |= {"checks": outcomes.total(), "failing": outcomes[verdicts.FAILS]}
+        rows.append({**row, "inconclusive": outcomes[verdicts.INCONCLUSIVE]})
     return pd.DataFrame(rows)
 
 
@@ -190,8 +182,8 @@ def muted(words: str) -> str:
 
 
 def changes(old: Path, new: Path) -> str:
-    """Return the changes from an old edition to a new one, in Markdown: verdicts, outcomes of shared checks,
-    findings. A dash marks what an edition lacks.
+    """Return the changes from an old edition to a new one as a table in Markdown: verdicts, outcomes of
+    shared checks, findings of the front page. A dash marks what an edition lacks.
 
     Parameters
     ----------
@@ -202,61 +194,37 @@ def changes(old: Path, new: Path) -> str:
     ResultError
         If one of the folders has no results.
     """
-    lines, before, after = ["# What changed since the last edition"], _edition(old), _edition(new)
-    for title, heads in (
-        ("Verdicts", ("exhibit", "evidence")),
-        ("Outcomes of checks", ("exhibit", "evidence", "check")),
-        ("Findings of the front page", ("finding",)),
-    ):
-        earlier, later = before[title], after[title]
+    before, after = _edition(old), _edition(new)
+    lines = ["# What changed since the last edition", "", "| what | before | now |", "| --- | --- | --- |"]
+    for name in sorted(before.keys() | after.keys()):
+        (was, was_shown), (now, now_shown) = (edition.get(name, ("", "–")) for edition in (before, after))
         # A check of one edition alone is seen in its exhibit's verdict.
-        names = earlier.keys() & later.keys() if "check" in heads else earlier.keys() | later.keys()
-        missing = ("", "–")
-        pairs = [(name, earlier.get(name, missing), later.get(name, missing)) for name in sorted(names)]
-        rows = [(*name, was[1], now[1]) for name, was, now in pairs if was[0] != now[0]]
-        lines += ["", f"## {title}: {len(rows)}", ""]
-        if rows:
-            table = [(*heads, "before", "now"), ["---"] * (len(heads) + 2), *rows]
-            for row in table:
-                escaped = (" ".join(plain(cell, 2_000).replace("|", "\\|").split()) for cell in row)
-                lines.append(f"| {' | '.join(escaped)} |")
+        if was != now and (not name[1] or (was and now)):
+            cells = (": ".join(filter(None, name)), was_shown, now_shown)
+            escaped = (" ".join(plain(cell, 2_000).replace("|", "\\|").split()) for cell in cells)
+            lines.append(f"| {' | '.join(escaped)} |")
     return "\n".join([*lines, ""])
 
 
-Compared = dict[tuple[str, ...], tuple[str, str]]
-
-
-def _edition(edition: Path) -> dict[str, Compared]:
-    """Return what is compared of an edition, by the title of its section and its names: the value, and how it
-    is shown."""
-    folder = edition / "results"  # a rendered book has all in one folder, with printed numbers beside
-
-    def contents(pattern: str) -> dict[str, dict[str, Any]]:
-        paths = sorted([*folder.glob(pattern), *folder.glob(f"*/*/{pattern}")])
-        return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
-
-    recorded = contents("*.*.*.json")
-    if not recorded:
+def _edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return what is compared of an edition, by the name of an exhibit or finding and that of a check: the
+    value, and how it is shown."""
+    compared = {}
+    for path in sorted((edition / "results").rglob("*.json")):
+        content = json.loads(path.read_bytes())
+        if path.name.startswith("headline_"):
+            words = "borne out" if content["holds"] else "not borne out"
+            compared[f"finding {path.stem.removeprefix('headline_')}", ""] = words, words
+        elif "verdict" in content:
+            entry = ledger().get(content["exhibit"])
+            label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""
+            ours = ", ours" if content["instrument"] == verdicts.OURS else ""
+            name = f"{label}{content['exhibit']} ({content['evidence']}{ours})"
+            compared[name, ""] = content["verdict"], content["verdict"]
+            for check in content["checks"]:
+                shown = f"{check['outcome']} ({check['computed']})"
+                compared[name, ", ".join(filter(None, check["key"].values()))] = check["outcome"], shown
+    if not compared:
         remedy = "Give the folder of a build, or of a rendered book."
         raise ResultError("no recorded results", display_path(edition), remedy)
-    verdicts_given, outcomes, findings = Compared(), Compared(), Compared()
-    for result in (content for content in recorded.values() if "verdict" in content):
-        entry, ours = ledger().get(result["exhibit"]), result.get("instrument") == verdicts.OURS
-        label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""
-        key = (f"{label}{result['exhibit']}", result["evidence"] + (", ours" if ours else ""))
-        verdicts_given[key] = (result["verdict"], result["verdict"])
-        for check in result["checks"]:
-            shown = f"{check['outcome']} ({check['computed']})"
-            outcomes[(*key, ", ".join(filter(None, check["key"].values())))] = (check["outcome"], shown)
-    handed_over = contents("headline_*.json")
-    for name, headline in headlines().items():
-        made = handed_over.get(f"headline_{name}.json", {})
-        texts = defaultdict(lambda: "…", made.get("texts", {}))  # an older sentence had other numbers
-        words = "not borne out" if made else "not computed"
-        sentence = headline.text.format_map(texts) if made.get("holds") else words
-        findings[(name,)] = (sentence, sentence)
-    return {
-        "Verdicts": verdicts_given,
-        "Outcomes of checks": outcomes,
-        "Findings of the front page": findings,
-    }
+    return compared

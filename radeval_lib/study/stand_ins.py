@@ -13,7 +13,6 @@ from radeval_lib.models.names import UNTRAINED, is_packaged
 from radeval_lib.registry import ABSENT, CELL_MODEL, RULES, SYNTHETIC
 from radeval_lib.text_format import long_date
 
-_ACCESS = {"open": "public"}
 # How a sentence names a role.
 _NOUNS = {
     "ner_model": "NER model",
@@ -47,9 +46,8 @@ def rests_on(filler: str) -> str:
     if evidence == "recorded":
         recording = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(filler))
         return f"public data, scored on {long_date(recording.scored_on)}"
-    return {SYNTHETIC: "generated reports", ABSENT: "nothing"}.get(
-        evidence, f"{_ACCESS.get(evidence, evidence)} data"
-    )
+    words = {SYNTHETIC: "generated reports", ABSENT: "nothing", "open": "public data"}
+    return words.get(evidence, f"{evidence} data")
 
 
 def title(filler: str) -> str:

@@ -141,8 +141,7 @@ def check_superiority(
     )
     if leads is None:
         return [order]
-    whose = f" of {weakest}, the weakest of these," if len(ahead) > 1 and isinstance(leads, Mapping) else ""
-    return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, not order_alone, whose)]
+    return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, not order_alone)]
 
 
 def _shown(value: Printed | float, decimals: int) -> str:
@@ -159,17 +158,17 @@ def unknown_leads(
     ]
 
 
-def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool, whose: str = "") -> Check:
-    """Return the check that a lead is established over every rival; ``whose`` it is, if several lead."""
+def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool) -> Check:
+    """Return the check that a lead is established over every rival."""
     signs = [lead.sign for lead in leads.values()]
     outcome = _BY_SIGN[min(signs)]
     word = {1: "established", 0: "not established", -1: "established the other way"}
     if len(set(leads.values())) == 1:
         (lead,) = set(leads.values())
-        words_of_lead = f"lead{whose} {word[lead.sign]}: {lead.wording}"
+        words_of_lead = f"lead {word[lead.sign]}: {lead.wording}"
     else:
         doubtful = [f"{rival} ({lead.wording})" for rival, lead in leads.items() if lead.sign < 1]
-        words_of_lead = f"lead{whose} established over {signs.count(1) or 'none'} of {len(signs)}"
+        words_of_lead = f"lead established over {signs.count(1) or 'none'} of {len(signs)}"
         words_of_lead += f"; not over {', '.join(doubtful)}" if doubtful else ""
     if len(leads) > 1 and set(leads.values()) != {UNKNOWN}:
         words_of_lead += "; each at 5%, not corrected for their number"

@@ -73,8 +73,6 @@ VERDICTS = (
 Verdict = Annotated[str, among(VERDICTS)]
 KINDS = ("data", "numbers", "other data", IMPLEMENTED, EXPERIMENT)
 """What results can be, in the order in which a reader should look at them."""
-UNITS = ("cells", "settings", "statements")
-"""What coverage counts: cells of a table, settings of a guideline, statements of any other exhibit."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Coverage:
 
     Attributes
     ----------
-    checked, total : in ``unit``, one of :data:`UNITS`.
+    checked, total : in ``unit``: cells of a table, settings of a guideline, statements of any other exhibit.
     open_leads : leads that the paper does not claim and that nothing establishes.
     beside : of a table's decided checks, those that compare none of its cells.
     """

@@ -28,21 +28,14 @@ def test_ece_by_hand() -> None:
     confident = np.array([0.62, 0.66, 0.72, 0.78, 0.82, 0.84, 0.88])
     p = np.column_stack([confident, 0.7 * (1 - confident), 0.3 * (1 - confident)])
     labels = [0, 1, 0, 0, 1, 2, 0]
-    error = calibration.expected_calibration_error(p, labels)
-    assert error == pytest.approx((0.28 + 0.5 + 1.54) / 7)
-    for bins in (1, 5, 15, 20):
-        assert calibration.expected_calibration_error(p, labels, bins=bins) != pytest.approx(error)
-
-
-def test_mce_and_weighted_gap_by_hand() -> None:
-    assert calibration.maximum_calibration_error(HAND, HAND_LABELS) == pytest.approx(0.7)
-    assert calibration.largest_weighted_gap(HAND, HAND_LABELS) == pytest.approx(0.7 / 4)
+    assert calibration.expected_calibration_error(p, labels) == pytest.approx((0.28 + 0.5 + 1.54) / 7)
 
 
 def test_wmc_by_hand() -> None:
-    assert calibration.weighted_model_confidence(HAND, HAND_LABELS) == pytest.approx(
-        (0.8 - 0.7 + 0.55 + 0.9) / 4
-    )
+    confidence = calibration.weighted_model_confidence(HAND, HAND_LABELS)
+    assert confidence == pytest.approx((0.8 - 0.7 + 0.55 + 0.9) / 4)
+    assert calibration.maximum_calibration_error(HAND, HAND_LABELS) == pytest.approx(0.7)
+    assert calibration.largest_weighted_gap(HAND, HAND_LABELS) == pytest.approx(0.7 / 4)
 
 
 def test_sce_by_hand() -> None:
@@ -52,11 +45,8 @@ def test_sce_by_hand() -> None:
     p = [[0.62, 0.29, 0.09], [0.22, 0.66, 0.12], [0.15, 0.72, 0.13], [0.28, 0.05, 0.67]]
     labels = [0, 0, 1, 2]
     by_class = (0.50 + 0.38 + 0.15, 0.29 + 0.66 + 0.28 + 0.05, 0.25 + 0.09 + 0.33)
-    error = calibration.static_calibration_error(p, labels)
-    assert error == pytest.approx(sum(by_class) / (4 * 3))
+    assert calibration.static_calibration_error(p, labels) == pytest.approx(sum(by_class) / (4 * 3))
     assert calibration.expected_calibration_error(p, labels) == pytest.approx((0.05 + 0.28) / 4)
-    for bins in (1, 5, 15, 20):
-        assert calibration.static_calibration_error(p, labels, bins=bins) != pytest.approx(error)
 
 
 def test_entropy_by_hand() -> None:
@@ -72,9 +62,6 @@ def test_two_directions_of_kl_by_hand() -> None:
     assert calibration.average_kl_from_uniform(p) == pytest.approx(
         0.5 * math.log(0.5 / 0.8) + 0.5 * math.log(0.5 / 0.2)
     )
-
-
-def test_a_zero_probability_makes_only_one_direction_infinite() -> None:
     assert calibration.average_kl_to_uniform([[1.0, 0.0]]) == pytest.approx(math.log(2))
     assert calibration.average_kl_from_uniform([[1.0, 0.0]]) == math.inf
 
@@ -120,9 +107,6 @@ def test_nll_and_brier_by_hand() -> None:
     assert calibration.negative_log_likelihood(HAND, HAND_LABELS) == pytest.approx(sum(losses) / 4)
     squares = [0.04 + 0.0225 + 0.0025, 0.49 + 0.64 + 0.01, 0.0625 + 0.2025 + 0.04, 0.0025 + 0.0025 + 0.01]
     assert calibration.brier_score(HAND, HAND_LABELS) == pytest.approx(sum(squares) / 4)
-
-
-def test_a_true_class_with_probability_zero_is_infinitely_unlikely() -> None:
     assert calibration.negative_log_likelihood([[1.0, 0.0]], [1]) == math.inf
     assert calibration.brier_score([[1.0, 0.0]], [1]) == 2
 
@@ -168,14 +152,6 @@ def test_finds_the_temperature_that_the_labels_were_drawn_with(factor: float) ->
     logits, labels = drawn(factor)
     # standard error of the fit with 20,000 samples is about 0.01 of it
     assert temperature.fit(logits, labels) == pytest.approx(factor, rel=0.04)
-
-
-def test_lowers_ece_on_samples_that_it_was_not_fitted_on() -> None:
-    logits, labels = drawn(3.0)
-    fitted = temperature.fit(logits[:2000], labels[:2000])
-    before = calibration.expected_calibration_error(temperature.scale(logits[2000:], 1.0), labels[2000:])
-    after = calibration.expected_calibration_error(temperature.scale(logits[2000:], fitted), labels[2000:])
-    assert after < before / 5
 
 
 def test_agrees_with_netcal() -> None:

@@ -24,20 +24,6 @@ BY_HAND = pd.DataFrame(
 )
 
 
-def _made(seeds: int = 3, cases: int = 40, skill: float = 0.8, of: int = 5) -> pd.DataFrame:
-    """Return the same cases for every ``skill``; what is found differs by seed and case."""
-    truth = np.random.default_rng(0).integers(1, 9, (cases, 2))
-    rng = np.random.default_rng(of)
-    rows = []
-    for seed in range(seeds):
-        for case, (gold, more) in enumerate(truth):
-            matched = rng.binomial(gold, skill - 0.02 * seed)
-            words = int(gold + 5 * more)
-            predicted, correct = matched + rng.poisson(0.7), rng.binomial(words, skill)
-            rows.append((seed, f"case {case}", "x", matched, predicted, int(gold), correct, words))
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
 def test_measures_by_hand() -> None:
     frame = by_seed(BY_HAND, TAGGING)
     assert frame.index.tolist() == [0, 1]
@@ -95,7 +81,7 @@ def test_a_true_null_is_seldom_called_a_lead(seeds: int, spread: float) -> None:
 
 
 def test_a_difference_is_paired_over_cases() -> None:
-    counts = _made(seeds=1)
+    counts = BY_HAND[BY_HAND["seed"] == 0]
     frame = paired_difference(counts, counts, TAGGING, resamples=300, rng=np.random.default_rng(0))
     assert (frame[["value", "low", "high"]] == 0).all(axis=None)
     assert (frame["p"] == 1).all()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 import pandas as pd
 import pytest
@@ -101,18 +100,11 @@ def test_a_bound_can_only_contradict(number: str, outcome: str) -> None:
 
 
 def _table(f1_of_b: str) -> pd.DataFrame:
-    rows = [("a", "P", "0.50"), ("a", "R", "0.50"), ("a", "F", "0.50")]
-    rows += [
-        ("b", "P", "0.20"),
-        ("b", "R", "0.80"),
-        ("b", "F", f1_of_b),
-        ("c", "P", "0.20"),
-        ("c", "F", "0.3"),
-    ]
-    frame = pd.DataFrame(rows, columns=["model", "metric", "printed"])
-    frame["value"] = [parse(text).value for text in frame["printed"]]
-    frame["half_width"] = [parse(text).half_width for text in frame["printed"]]
-    return frame
+    cells = f"a P 0.50, a R 0.50, a F 0.50, b P 0.20, b R 0.80, b F {f1_of_b}, c P 0.20, c F 0.3"
+    frame = pd.DataFrame([cell.split() for cell in cells.split(", ")], columns=["model", "metric", "printed"])
+    numbers = list(map(parse, frame["printed"]))
+    widths = [number.half_width for number in numbers]
+    return frame.assign(value=[number.value for number in numbers], half_width=widths)
 
 
 @pytest.mark.parametrize(("printed", "agrees"), [("0.32", True), ("0.40", False)])
@@ -151,38 +143,24 @@ def test_a_setting_is_checked_against_the_released_code(monkeypatch: pytest.Monk
     assert [check_setting("P", name).outcome for name in rows["setting"]] == [HOLDS, FAILS]
 
 
-def _typed(program: str) -> Iterator[str]:
-    """Claims in words whose outcome is typed, and not under a condition that something computed decides."""
+def typed_outcomes(program: str) -> list[str]:
+    """Return claims in words whose outcome is a constant, apart from those under a computed condition."""
     tree = ast.parse(program)
-    decided = {
-        node
-        for node_under in ast.walk(tree)
-        if isinstance(node_under, ast.If)
-        for node in ast.walk(node_under)
-    }
+    conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
+    decided = {part for node in conditions for part in ast.walk(node)}
+    typed = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node not in decided:
-            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            given = node.args[3:4] + [
-                node_under.value for node_under in node.keywords if node_under.arg == "holds"
-            ]
-            if name in ("states", "check_statement") and any(
-                isinstance(node_under, ast.Constant) for node_under in given
-            ):
-                yield ast.unparse(node)
-
-
-def test_a_typed_outcome_is_found() -> None:
-    assert list(_typed("page.states('what', 'claim', f'{found}', None)"))
-    assert list(_typed("check_statement('what', 'claim', found, holds=True)"))
-    assert not list(_typed("page.states('what', 'claim', found, found > 1)"))
-    assert not list(_typed("if found > 1:\n    page.states('what', 'claim', found, False)"))
+            name = ast.unparse(node.func).rpartition(".")[2]
+            given = node.args[3:4] + [word.value for word in node.keywords if word.arg == "holds"]
+            if name in ("states", "check_statement") and any(isinstance(x, ast.Constant) for x in given):
+                typed.append(ast.unparse(node))
+    return typed
 
 
 def test_no_outcome_is_typed() -> None:
-    modules = (ROOT / "radeval_lib").rglob("*.py")
-    programs = {path: path.read_text("utf-8") for path in modules}
+    assert typed_outcomes("page.states('what', 'claim', f'{made}', None)")
+    programs = {path: path.read_text("utf-8") for path in (ROOT / "radeval_lib").rglob("*.py")}
     programs |= {path: code_of(path.read_text("utf-8")) for path in NOTEBOOKS.rglob("*.md")}
     claims = re.compile(r"\b(states|check_statement)\(")
-    typed_by_path = {path: list(_typed(text)) for path, text in programs.items() if claims.search(text)}
-    assert not {path.name: typed for path, typed in typed_by_path.items() if typed}
+    assert not [typed for text in programs.values() if claims.search(text) for typed in typed_outcomes(text)]

@@ -24,10 +24,8 @@ def test_indication() -> None:
 
 
 def test_findings_after_the_impression_are_shifted() -> None:
-    names, texts = (
-        ["impression", "findings", "addendum"],
-        ["no bleed", "the ventricles are normal", "called at 5"],
-    )
+    names = ["impression", "findings", "addendum"]
+    texts = ["no bleed", "the ventricles are normal", "called at 5"]
     assert demo.findings_section(names, texts, "meant") == "the ventricles are normal"
     assert demo.findings_section(names, texts, "released") == "no bleed"
     before = ["findings", "impression"]

@@ -87,44 +87,30 @@ def test_every_exhibit_named_with_printed_numbers_is_in_the_ledger() -> None:
     assert named <= set(ledger())
 
 
-@pytest.mark.parametrize(("exhibit", "number", "quote"), QUOTES, ids=[f"{e}-{n}" for e, n, _ in QUOTES])
-def test_quoted_values_stand_in_their_quote(exhibit: str, number: int, quote: dict[str, object]) -> None:
-    for text in quote.get("values", {}).values():  # type: ignore[attr-defined]
-        assert _squeezed(text.rstrip("%")) in _squeezed(str(quote["quote"]))
-
-
-@pytest.mark.parametrize("exhibit", sorted({exhibit for exhibit, *_ in QUOTES}))
-def test_quoted_numbers_of_an_exhibit_have_a_name_each(exhibit: str) -> None:
-    values = [quote.get("values", {}) for of, _, quote in QUOTES if of == exhibit]
-    assert len(quoted(exhibit)) == sum(map(len, values))  # type: ignore[arg-type]
+def test_quoted_values_stand_in_their_quote_and_have_a_name_each() -> None:
+    for exhibit, _, quote in QUOTES:
+        for text in quote.get("values", {}).values():
+            assert _squeezed(text.rstrip("%")) in _squeezed(quote["quote"]), exhibit
+    for exhibit in {exhibit for exhibit, *_ in QUOTES}:
+        values = [quote.get("values", {}) for of, _, quote in QUOTES if of == exhibit]
+        assert len(quoted(exhibit)) == sum(map(len, values)), exhibit
 
 
 @pytest.fixture(scope="session")
-def paper_lines(paper_texts: Path) -> dict[str, list[str]]:
-    """The lines of each paper's text, letters and digits alone."""
-    texts = {}
-    for key in PAPER_NAMES:
-        path = paper_texts / description(key)["text"]
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-        texts[key] = [letters for line in lines if (letters := _letters(line))]
-    return texts
+def text_of(paper_texts: Path) -> dict[str, str]:
+    """Each paper's text."""
+    return {
+        key: (paper_texts / description(key)["text"]).read_text(encoding="utf-8", errors="replace")
+        for key in PAPER_NAMES
+    }
 
 
-@pytest.mark.parametrize(("exhibit", "number", "quote"), QUOTES, ids=[f"{e}-{n}" for e, n, _ in QUOTES])
-def test_quotes_stand_in_the_paper(
-    exhibit: str, number: int, quote: dict[str, object], paper_lines: dict[str, list[str]]
-) -> None:
-    assert _stands_in_columns(_letters(str(quote["quote"])), paper_lines[exhibit.partition(".")[0]])
-
-
-def test_what_a_paper_does_not_say_is_no_quote_of_it() -> None:
-    lines = [
-        _letters(line) for line in ("we train on 12 re- A second column", "with 0.5 of it ports from a file")
-    ]
-    for quote in ("we train on 12 reports from a file", "A second column with 0.5 of it"):
-        assert _stands_in_columns(_letters(quote), lines)
-    for quote in ("we train on 13 reports from a file", "with 0.6 of it", "file we"):
-        assert not _stands_in_columns(_letters(quote), lines)
+@pytest.mark.parametrize("exhibit", sorted({exhibit for exhibit, *_ in QUOTES}))
+def test_quotes_stand_in_the_paper(exhibit: str, text_of: dict[str, str]) -> None:
+    text = text_of[exhibit.partition(".")[0]]
+    lines = [letters for line in text.splitlines() if (letters := _letters(line))]
+    quotes = [str(quote["quote"]) for of, _, quote in QUOTES if of == exhibit]
+    assert not [quote for quote in quotes if not _stands_in_columns(_letters(quote), lines)]
 
 
 def _letters(text: str) -> str:
@@ -153,16 +139,6 @@ def _stands_in_columns(quote: str, lines: list[str], apart: int = 5) -> bool:
     return any(follows(0, row) for row in range(len(lines)) if quote[:2] in lines[row])
 
 
-@pytest.fixture(scope="session")
-def spaced_texts(paper_texts: Path) -> dict[str, str]:
-    """Each paper's text with every run of white space as one space."""
-    texts = {}
-    for key in PAPER_NAMES:
-        content = (paper_texts / description(key)["text"]).read_text(encoding="utf-8", errors="replace")
-        texts[key] = re.sub(r"\s+", " ", content)
-    return texts
-
-
 def _pair_in(first: str, second: str, text: str, between: str) -> bool:
     """Return whether two cells stand one after the other, with no more than ``between`` (a pattern) in
     between."""
@@ -171,7 +147,7 @@ def _pair_in(first: str, second: str, text: str, between: str) -> bool:
 
 
 @pytest.mark.parametrize("exhibit", TABLES)
-def test_cells_stand_in_the_paper_beside_their_neighbours(exhibit: str, spaced_texts: dict[str, str]) -> None:
+def test_cells_stand_in_the_paper_beside_their_neighbours(exhibit: str, text_of: dict[str, str]) -> None:
     """The second guard on the transcription; the first is the papers' own arithmetic, in the audit.
 
     Every number must stand in the paper's text next to the number before or after it in our table. Cells that
@@ -181,9 +157,9 @@ def test_cells_stand_in_the_paper_beside_their_neighbours(exhibit: str, spaced_t
     described = description(key)["tables"][exhibit]
     if described.get("source"):
         pytest.skip(f"transcribed from {described['source']}, not from the paper")
-    text = spaced_texts[key]
-    cells = [c for c in printed(exhibit)["printed"] if c not in (NOT_LEGIBLE, NOT_PRINTED)]
-    cells = [c.removesuffix("%") for c in cells]
+    text = re.sub(r"\s+", " ", text_of[key])
+    legible = printed(exhibit).query("printed not in [@NOT_LEGIBLE, @NOT_PRINTED]")["printed"]
+    cells = [text.removesuffix("%") for text in legible]
     # Words and signs, but no other number; labels such as "Expert 1" or "95% CI" need leave.
     between = r".{0,70}?" if described.get("digits_between") else r"[^\d]{0,160}?"
     beside = [_pair_in(first, second, text, between) for first, second in pairwise(cells)]

@@ -17,12 +17,8 @@ from radeval_lib.papers.printed_numbers import (
     transcribed,
 )
 from radeval_lib.study import Estimate, Key, begin, check_statement, check_value, record
-from radeval_lib.study.exhibit_html import (
-    cell_by_cell,
-    compared_cells,
-    exhibit_html,
-)
-from radeval_lib.study.results import Result, Sample, read
+from radeval_lib.study.exhibit_html import cell_by_cell, compared_cells, exhibit_html
+from radeval_lib.study.results import Result, Sample
 
 TABLES = [key for key, entry in ledger().items() if entry.kind in ("table", "figure") and transcribed(key)]
 
@@ -71,8 +67,6 @@ def test_a_table_of_which_no_cell_is_compared_is_folded(table7: Result) -> None:
     check = replace(table7.checks[2], cells=(), discrepancy="")
     html = exhibit_html(replace(table7, exhibit="rales.table2", checks=(check,)))
     assert html.index("<details>") < html.index("<table")
-    assert "No check compares a single cell." in html
-    assert "(16 cells)" in html
 
 
 def test_of_several_checks_of_a_cell_the_worst_stands(table7: Result) -> None:
@@ -104,19 +98,7 @@ def test_every_transcription_has_a_layout_that_shows_each_cell_once(key: str, ta
 
 def test_one_folded_line_has_numbers_command_data_sample_and_seed(table7: Result) -> None:
     html = exhibit_html(replace(table7, samples=(Sample(16, "models", trainings=1),)))
-    assert html.count("<summary>Details</summary>") == 1
     assert all(f'"../../results/rales.table7.printed.{ending}"' in html for ending in ("csv", "json"))
     assert "<code>radbook run rales/calibration -p profile smoke</code>" in html
     assert re.search(r"data_manifests/papers/rales/table7\.csv <code>[0-9a-f]{64}</code>", html)
     assert "n = 16 models, taken as independent; 1 training of each model" in html
-    assert f"<dd>{table7.provenance['seed']}</dd>" in html
-
-
-def test_a_sample_is_read_back_and_an_empty_one_refused(table7: Result, tmp_path: Path) -> None:
-    run = begin("rales/calibration", profile="smoke", seed=0, output_dir=str(tmp_path / "other"))
-    sample = Sample(200, "report pairs", trainings=2, draws=3, resamples=2000)
-    record(run, "rales.table7", evidence="printed", checks=table7.checks, samples=[sample])
-    (path,) = run.output_dir.rglob("*.printed.json")
-    assert read(path).samples == (sample,)
-    assert sample.words.endswith("; 2 trainings of each model; 3 draws of its training data; 2,000 resamples")
-    assert Sample(1, "pair of texts").words == "n = 1 pair of texts"

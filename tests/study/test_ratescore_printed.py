@@ -32,9 +32,3 @@ def test_pieces_of_one_place_are_one_quotation() -> None:
     shown = said("ratescore.claim_encoder").data
     assert shown.count("<blockquote>") == 1
     assert "BioLORD outperforms MedCPT with … 0.02 in Pearson Consistency." in shown
-
-
-def test_a_quotation_names_its_paper_only_on_a_page_of_several() -> None:
-    assert "<footer>Appendix" in said("ratescore.example_a1").data
-    assert "“Finally, during" in said("ratescore.example_a1").data
-    assert "<footer>RaLEs, " in said("rales.def_f1radgraph").data

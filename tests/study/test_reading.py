@@ -40,14 +40,6 @@ def test_the_files_of_every_role_are_recorded(role: str, data_root: Path, tmp_pa
     assert run.reading.files == {role: read}
 
 
-def test_two_runs_do_not_share_what_they_read(data_root: Path, tmp_path: Path) -> None:
-    first, second = (_run("across/which_judge", tmp_path, data_root) for _ in range(2))
-    first.load("rated_pairs")
-    second.load("fact_ratings")
-    assert all(name.startswith("radpref/") for name in first.reading.of()["data"])
-    assert all(name.startswith("mts_dialog/") for name in second.reading.of()["data"])
-
-
 def test_data_that_the_notebook_does_not_declare_are_refused(data_root: Path, tmp_path: Path) -> None:
     run = _run("across/which_judge", tmp_path, data_root)
     with pytest.raises(NotebookError):

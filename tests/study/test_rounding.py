@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from radeval_lib.papers.rounding import correlation_range
+from radeval_lib.papers.printed_numbers import correlation_range
 from radeval_lib.study import f1, rounding_range
 
 UNIT = st.floats(0.05, 0.95)
