@@ -16,10 +16,16 @@ def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
     table = pd.DataFrame(rows, columns=["exhibit", "discrepancy", "outcome"])
     names = [f"c{number}" for number in range(len(rows))]
     why = table["discrepancy"]
+    always = {"paper": "RaTEScore", "notebook": "ratescore/x", "evidence": "printed", "reply": "not asked"}
     return table.assign(
-        **{"paper": "RaTEScore", "notebook": "ratescore/x", "evidence": "printed", "reply": "not asked"},
-        **{"label": table["exhibit"], "anchor": table["exhibit"], "check": names, "what": names},
-        **{"printed": "1", "follows": "2", "kind": why.map(lambda name: "paper" if name else "")},
+        **always,
+        printed="1",
+        follows="2",
+        label=table["exhibit"],
+        anchor=table["exhibit"],
+        check=names,
+        what=names,
+        kind=why.map(lambda name: "paper" if name else ""),
         explanation=why.map(lambda name: f"By a {name}." if name else ""),
         weight=why.map(lambda name: WEIGHTS.get(name, "number")),
     )
