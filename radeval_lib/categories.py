@@ -1,6 +1,6 @@
 """Categories that several packages share: RaTE-NER's entity types, and the errors of ReXVal and GREEN.
 
-:data:`CATEGORIES`, :data:`REXVAL_NAMES` and :data:`GREEN_NAMES` list the same six errors in the same order.
+:data:`CATEGORIES` and :data:`GREEN_NAMES` list the same six errors in the same order.
 """
 
 from __future__ import annotations
@@ -24,16 +24,6 @@ CATEGORIES: dict[str, str] = {
     "f": "omission of a comparison that describes a change",
 }
 """The six errors in our words, by GREEN's letter."""
-
-REXVAL_NAMES = (
-    "false prediction of finding",
-    "omission of finding",
-    "incorrect location of finding",
-    "incorrect severity of finding",
-    "comparison absent from the reference",
-    "omission of comparison",
-)
-"""The six errors as ReXVal names them."""
 
 GREEN_NAMES = (
     "False report of a finding in the candidate",

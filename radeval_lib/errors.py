@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from difflib import get_close_matches
-from functools import wraps
-from inspect import signature
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Union, get_args, get_origin
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def plain(text: str, longest: int) -> str:
@@ -51,21 +45,6 @@ def meant(name: object, choices: Iterable[object]) -> str:
     """Return a question that suggests the nearest choice, followed by a space; empty if none is near."""
     near = get_close_matches(str(name), [str(choice) for choice in choices], n=1)
     return f"Did you mean {near[0]!r}? " if near else ""
-
-
-def naming_keywords(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a call with an unknown keyword raise a TypeError that lists and suggests keywords."""
-    parameters = list(signature(function).parameters)
-
-    @wraps(function)
-    def called(*args: P.args, **given: P.kwargs) -> R:
-        if unknown := [name for name in given if name not in parameters]:
-            near = meant(unknown[0], parameters)
-            keywords = ", ".join(parameters)
-            raise TypeError(f"{function.__name__}: no keyword {unknown[0]!r}. {near}Keywords: {keywords}.")
-        return function(*args, **given)
-
-    return called
 
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
@@ -124,29 +103,12 @@ class FileError(RadevalError):
     """A file or folder that the system does not let us read or write."""
 
 
-_REMEDIES = {
-    errno.ENOSPC: "Free some space on that disk, or write to another.",
-    errno.EDQUOT: "Free some of your quota, or write to another place.",
-    errno.EFBIG: "Write to a place where files may be larger, or raise the limit on their size.",
-    errno.EACCES: "Choose a place that you may read and write.",
-    errno.EPERM: "Choose a place that you may read and write.",
-    errno.EROFS: "Choose a place that can be written to.",
-    errno.EISDIR: "Give the name of a file.",
-    errno.ENOTDIR: "A part of the path is a file; give another path.",
-    errno.ENAMETOOLONG: "Give a shorter name.",
-    errno.ELOOP: "The links lead in a circle; give another path.",
-}
-
-
 def of_system(error: OSError) -> FileError:
     """Return an operating-system error as a RadevalError that names only the last part of a path."""
     name = error.filename2 or error.filename
-    where = Path(str(name)).name if name else ""
-    return FileError(
-        (error.strerror or str(error) or type(error).__name__).lower(),
-        where,
-        _REMEDIES.get(error.errno or 0, ""),
-    )
+    what = (error.strerror or str(error) or type(error).__name__).lower()
+    remedy = "Give another path, or make this one usable." if name else ""
+    return FileError(what, Path(str(name)).name if name else "", remedy)
 
 
 def check_choice(value: object, choices: Any, where: str, error: type[RadevalError]) -> None:

@@ -52,7 +52,6 @@ def test_score_adds_a_column_and_keeps_the_rest(pairs: Path, tmp_path: Path) -> 
         ["--metric", "rouge_l", "--set", "rouge_l.colour=red"],
         ["--metric", "rouge_l", "--set", "bleu.order=4"],
         ["--metric", "rouge_l", "--set", "nonsense"],
-        ["--metric", "bleu", "--set", "bleu.order=4", "--set", "bleu.order=2"],
     ],
 )
 def test_bad_metrics_and_settings_are_refused(change: list[str], pairs: Path, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
     Raises
     ------
     ParameterError
-        For an option of another form, of a metric that was not asked for, or given twice.
+        For an option of another form, or of a metric that was not asked for.
     """
     settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
     for text in given:
@@ -83,8 +83,6 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
             raise ParameterError(
                 f"{text!r} is a setting of {owner!r}", "--set", f"Use one of {', '.join(metrics)}."
             )
-        if key in settings[owner]:
-            raise ParameterError(f"{name!r} is set twice", "--set", "Give one value.")
         settings[owner][key] = value
     return settings
 

@@ -135,10 +135,8 @@ def run(
     from radeval_lib import data
     from radeval_lib.pipeline import execute
 
-    name, given = execute.notebook_name(notebook), dict(parameters)
-    if len(given) < len(parameters):
-        raise ParameterError("a parameter is given twice", "-p", "Give each parameter once.")
-    values = execute.parse_parameters(name, {"data_root": data_root, **given})
+    name = execute.notebook_name(notebook)
+    values = execute.parse_parameters(name, {"data_root": data_root, **dict(parameters)})
     values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
     folders = execute.place_of(name, values)
     execute.run_notebook(name, values, folders, progress=not quiet, in_build=in_build)

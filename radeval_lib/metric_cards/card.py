@@ -15,7 +15,7 @@ import pandas as pd
 
 from radeval_lib import atomic, data, own_yaml, provenance
 from radeval_lib.data import recorded as stored
-from radeval_lib.errors import check_choice, naming_keywords, plain
+from radeval_lib.errors import check_choice, plain
 from radeval_lib.metric_cards import agreement, pairs
 from radeval_lib.metric_cards.agreement import PERSON, Half
 from radeval_lib.metric_cards.behaviour import RESAMPLES, behaviour, costs, on_systems
@@ -253,7 +253,6 @@ def cost_in_words(cost: Mapping[str, Any]) -> str:
     return f"{cost['value']:z.0%}"
 
 
-@naming_keywords
 def metric_card(
     metric: Callable[..., Any] | str | Metric | Mapping[str, float],
     *,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from radeval_lib import provenance
 from radeval_lib.categories import CATEGORIES
-from radeval_lib.errors import listed, naming_keywords, plain
+from radeval_lib.errors import listed, plain
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, settings_by_name
 from radeval_lib.metrics.cautions import Cautions
@@ -215,7 +215,6 @@ def bibtex(keys: Iterable[str]) -> str:
     )
 
 
-@naming_keywords
 def compare(
     references: Sequence[str] | pd.DataFrame,
     systems: Mapping[str, Sequence[str]] | Mapping[str, str] | None = None,

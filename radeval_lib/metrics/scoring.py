@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from radeval_lib.errors import ModelError, RadevalError, listed, naming_keywords, plain
+from radeval_lib.errors import ModelError, RadevalError, listed, plain
 from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, checked_pairs
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions
@@ -264,7 +264,6 @@ def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, tex
     }
 
 
-@naming_keywords
 def score(
     references: Sequence[str] | pd.DataFrame,
     candidates: Sequence[str] | None = None,
@@ -301,7 +300,6 @@ def score(
     return with_scores(frame, evaluation.columns, evaluation.scored)
 
 
-@naming_keywords
 def explain(
     references: Sequence[str] | pd.DataFrame,
     candidates: Sequence[str] | None = None,

@@ -125,8 +125,8 @@ def with_restricted_data() -> dict[Path, list[str]]:
 
 
 def purge() -> None:
-    """Remove everything that :func:`with_restricted_data` lists, and Snakemake's logs. Marks go last, so that
-    it lists what an error leaves.
+    """Remove everything that :func:`with_restricted_data` lists, and Snakemake's logs. A folder's mark goes
+    last, so that what an error leaves is still listed.
 
     Raises
     ------
@@ -139,10 +139,6 @@ def purge() -> None:
         folders = with_restricted_data()
         for folder in folders:
             locks.enter_context(steps.locked(folder / BUILD_LOCK))
-        stays = {folder / name for folder in folders for name in (IN_REACH, BUILD_LOCK)}
-        atomic.discard(*(part for folder in folders for part in folder.iterdir() if part not in stays))
-        if folders:
-            atomic.discard(_ENGINE)
         for folder in folders:
-            atomic.discard(*(folder / name for name in (IN_REACH, BUILD_LOCK)))
-            folder.rmdir()
+            atomic.discard(_ENGINE, *(part for part in folder.iterdir() if part.name != IN_REACH))
+            atomic.discard(folder)
