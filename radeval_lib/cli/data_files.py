@@ -38,7 +38,7 @@ def data_status(dataset: str, data_root: str) -> None:
     click.echo(f"{'data set':22} {'access':12} {'redistributable':16} files")
     for name in dict.fromkeys(file.dataset for file in statuses):
         files = [file for file in statuses if file.dataset == name]
-        there = sum(file.state in ("verified", "recorded", "unrecorded") for file in files)
+        there = sum(file.state in ("verified", "there") for file in files)
         bad = sum(file.state == "mismatch" for file in files)
         listed = f"{there} of {len(files)} files" + (f", {bad} do not match" if bad else "")
         passed_on = "yes" if data.load_manifest(name).redistributable else "no"

@@ -7,19 +7,17 @@ from where the user has them. No credentials are asked for, stored or shown.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from radeval_lib import atomic
-from radeval_lib.data.errors import ChecksumError, DataError, DataRootError, FetchError
-from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names, sha256
+from radeval_lib.data.errors import ChecksumError, DataError, DataRootError, FetchError, ManifestError
+from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names
 
-RECORD = "recorded_checksums.json"  # in the data root: sha256 of files whose manifest states none
 TIMEOUT = 60  # seconds without a byte
 Say = Callable[[str], object]
 
@@ -28,8 +26,8 @@ Say = Callable[[str], object]
 class FileStatus:
     """A file of a data set under a data root.
 
-    ``state``: ``verified`` (as the manifest states it), ``recorded`` (as it was when it first came),
-    ``unrecorded`` (there, with nothing to compare it with), ``missing``, or ``mismatch``.
+    ``state``: ``verified`` (as the manifest states it), ``there`` (the manifest states no checksum),
+    ``missing``, or ``mismatch``.
     """
 
     dataset: str
@@ -46,45 +44,24 @@ def _root(root: Path | None) -> Path:
     return root
 
 
-def _expected(manifest: Manifest, entry: DataFile, root: Path) -> DataFile:
-    """Return the manifest's entry, with the checksum that was recorded if the manifest states none; a
-    table of one's own, which its owner edits, is compared with none."""
-    if entry.sha256 or manifest.reader:
-        return entry
-    return replace(entry, sha256=atomic.read_mapping(root / RECORD).get(entry.path))
-
-
-def _record(entry: DataFile, root: Path) -> None:
-    """Record the checksum of a file whose manifest states none."""
-    if entry.sha256 is None:
-        content = atomic.read_mapping(root / RECORD) | {entry.path: sha256(root / entry.path)}
-        atomic.write_text(root / RECORD, json.dumps(dict(sorted(content.items())), indent=2) + "\n")
-
-
 def status(root: Path | None, dataset: str = "") -> list[FileStatus]:
     """Return the state of every file of one data set, or of all; without a data root, all are missing."""
-    return [
-        _file_status(manifest, entry, root)
-        for manifest in map(load_manifest, [dataset] if dataset else names())
-        for entry in manifest.files
-    ]
-
-
-def _file_status(manifest: Manifest, entry: DataFile, root: Path | None) -> FileStatus:
-    if root is None or not (path := root / entry.path).is_file():
-        return FileStatus(manifest.name, entry.path, "missing", manifest.access)
-    expected = _expected(manifest, entry, root)
-    try:
-        check_file(path, expected)
-    except ChecksumError as error:
-        return FileStatus(manifest.name, entry.path, "mismatch", manifest.access, error.what)
-    state = "verified" if entry.sha256 else "recorded" if expected.sha256 else "unrecorded"
-    return FileStatus(manifest.name, entry.path, state, manifest.access)
+    files = []
+    for manifest in map(load_manifest, [dataset] if dataset else names()):
+        for entry in manifest.files:
+            state, detail = "missing", ""
+            if root is not None and (path := root / entry.path).is_file():
+                state = "verified" if entry.sha256 else "there"
+                try:
+                    check_file(path, entry)
+                except ChecksumError as error:
+                    state, detail = "mismatch", error.what
+            files.append(FileStatus(manifest.name, entry.path, state, manifest.access, detail))
+    return files
 
 
 def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileStatus]:
-    """Check every file that exists. A file without a checksum gets its own recorded, unless it is your own
-    table, which you may edit.
+    """Check every file that exists, and return them.
 
     After all checks, the error names the files that do not match; they belong to the user and are not
     removed.
@@ -96,14 +73,10 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
         raise FetchError(f"it holds no file of {dataset or 'any data set'}", "data root", remedy)
     for file in there:
         say(f"{file.state:10} {file.path}{': ' + file.detail if file.detail else ''}")
-        if file.state == "unrecorded" and not load_manifest(file.dataset).reader:
-            _record(load_manifest(file.dataset).file(file.path), folder)
     if bad := [file.path for file in there if file.state == "mismatch"]:
-        remedy = "Remove them and get them again."
-        if set(bad) & set(atomic.read_mapping(folder / RECORD)):
-            remedy += f" If you changed one yourself, remove its line from {RECORD} there."
-        raise ChecksumError(f"{len(bad)} file(s) do not match: {', '.join(bad)}", remedy=remedy)
-    return status(folder, dataset)
+        wrong = f"{len(bad)} file(s) do not match: {', '.join(bad)}"
+        raise ChecksumError(wrong, remedy="Remove them and get them again.")
+    return there
 
 
 def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = print) -> list[Path]:
@@ -113,8 +86,7 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
     steps to get it.
     """
     folder, manifest = _root(root), load_manifest(dataset)
-    states = {entry.path: _file_status(manifest, entry, folder).state for entry in manifest.files}
-    there = [path for path, state in states.items() if state not in ("missing", "mismatch")]
+    there = [file.path for file in status(folder, dataset) if file.state not in ("missing", "mismatch")]
     wanted = [manifest.file(path) for path in manifest.missing(there)]
     if not wanted:
         say(f"{dataset}: every file is in place")
@@ -125,7 +97,7 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
         hub = f"the hub, {manifest.hub} at {manifest.revision[:7]}"
         say(f"fetching {entry.path} from {hub if manifest.revision else entry.url}")
         with atomic.scratch(folder) as incoming:
-            _install(_download(manifest, entry, incoming, progress), manifest, entry, folder)
+            _install(_download(manifest, entry, incoming, progress), entry, folder)
     return [folder / entry.path for entry in manifest.files if (folder / entry.path).is_file()]
 
 
@@ -179,13 +151,12 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path, progress: bool)
         raise FetchError(f"download of {entry.path} failed ({reason})", manifest.name, remedy) from None
 
 
-def _install(incoming: Path, manifest: Manifest, entry: DataFile, root: Path) -> None:
+def _install(incoming: Path, entry: DataFile, root: Path) -> None:
     """Check a file and move it to its place; what does not match never gets there."""
-    check_file(incoming, _expected(manifest, entry, root))
+    check_file(incoming, entry)
     target = root / entry.path
     target.parent.mkdir(parents=True, exist_ok=True)
     os.replace(incoming, target)
-    _record(entry, root)
 
 
 def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print) -> list[Path]:
@@ -199,18 +170,13 @@ def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print
     for path, entry in chosen:
         with atomic.scratch(folder) as incoming:
             shutil.copyfile(path, incoming / "copy")
-            _install(incoming / "copy", manifest, entry, folder)
+            _install(incoming / "copy", entry, folder)
         say(f"added      {entry.path}")
     return [folder / entry.path for _, entry in chosen]
 
 
 def _entry_for(path: Path, manifest: Manifest) -> DataFile:
-    matches = [entry for entry in manifest.files if PurePosixPath(entry.path).name == path.name]
-    if len(matches) > 1:
-        folder = path.resolve().parent.name
-        matches = [entry for entry in matches if PurePosixPath(entry.path).parent.name == folder]
-    if len(matches) != 1:
-        files = ", ".join(entry.path for entry in manifest.files)
-        remedy = f"Rename it to one of these, with the folder if several share the name: {files}."
-        raise FetchError(f"{path.name!r} does not name exactly one file of {manifest.name!r}", remedy=remedy)
-    return matches[0]
+    try:
+        return manifest.file(f"{path.resolve().parent.name}/{path.name}")
+    except ManifestError:
+        return manifest.file(path.name)

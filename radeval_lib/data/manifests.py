@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import field
 from functools import cache, lru_cache
@@ -45,10 +44,6 @@ address. ::
     date: 2026-11-23
     signed: Name and position of who answers for it
 """
-UNVERIFIED = "recorded on first verified fetch"
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-
-
 _ONE_LINE = AfterValidator(lambda text: " ".join(text.split()))
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), _ONE_LINE]
 Lines = dict[Annotated[str, BeforeValidator(str)], Annotated[str, BeforeValidator(str), _ONE_LINE]]
@@ -61,19 +56,13 @@ def _within(path: str) -> str:
     return path
 
 
-def _digest(value: Any) -> Any:
-    if value not in (None, UNVERIFIED) and not _SHA256.fullmatch(str(value)):
-        raise ValueError(f"must be 64 hexadecimal digits or {UNVERIFIED!r}")
-    return None if value == UNVERIFIED else value
-
-
 @dataclass(frozen=True, config=STRICT)
 class DataFile:
     """A file of a data set; ``holds_reports`` is false if its authors wrote it without a word of a report,
     so that the guard on restricted text need not search for it."""
 
     path: Annotated[str, AfterValidator(_within)]
-    sha256: Annotated[str | None, BeforeValidator(_digest)]
+    sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
     size: Annotated[StrictInt, Field(ge=0)] | None = None
     url: str = ""
     holds_reports: StrictBool = True
@@ -124,11 +113,10 @@ class Manifest:
         return min(([path for path in group if path not in there] for group in self.groups), key=len)
 
     def file(self, path: str = "") -> DataFile:
-        """Return the file with that path or name; the first file if ``path`` is empty."""
+        """Return the file with that path, or whose path ends so; the first file if ``path`` is empty."""
         if not path:
             return self.files[0]
-        named = [entry for entry in self.files if path in (entry.path, PurePosixPath(entry.path).name)]
-        matches = [entry for entry in named if entry.path == path] or named
+        matches = [entry for entry in self.files if f"/{entry.path}".endswith(f"/{path}")]
         if len(matches) != 1:
             files = ", ".join(entry.path for entry in matches or self.files)
             number = "several files" if matches else "no file"
@@ -205,10 +193,7 @@ def find(name: str, root: Path | None, file: str = "") -> Path | None:
     ``file`` is the path or name of one of its files; empty: the first.
     """
     entry = load_manifest(name).file(file)
-    if root is None:
-        return None
-    path = root / entry.path
-    if not path.is_file():
+    if root is None or not (path := root / entry.path).is_file():
         return None
     check_file(path, entry)
     return path

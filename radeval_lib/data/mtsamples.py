@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from radeval_lib.data import reading
+from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import Document
@@ -22,11 +24,16 @@ SHORTEST_DESCRIPTION = 12  # words; shorter ones are left out (Moramarco et al. 
 def load(path: Path, *, partial: bool = False) -> list[Document]:
     """Return transcriptions in the file's order; the description is the summary and the specialty the group.
 
-    Rows without a transcription are kept, with empty text. A row's number, its first column, is its id. Of a
-    ``partial`` file the last row is left out if it is incomplete.
+    Rows without a transcription are kept, with empty text. A row's number, its first column, is its id. A
+    ``partial`` file ends at a row that is incomplete.
     """
-    rows = reading.read_csv(path, ("", *COLUMNS), partial=partial)
-    return reading.records(rows, _document, name="row number")
+    rows = reading.read_csv(path, ("", *COLUMNS))
+    return reading.records(_until_cut(rows) if partial else rows, _document, name="row number")
+
+
+def _until_cut(rows: Iterator[reading.Entry]) -> Iterator[reading.Entry]:
+    with suppress(FormatError):
+        yield from rows
 
 
 def _document(row: reading.Entry) -> Document:

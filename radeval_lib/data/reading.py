@@ -42,11 +42,7 @@ def value(given: Any, kind: Any, name: str, where: str) -> Any:
     try:
         return _adapter(kind).validate_python(given)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        fields = getattr(kind, "__pydantic_fields__", {})
-        path = ".".join([name, *(str(part) for part in first["loc"] if part in fields)])
-        wrong = f"{path}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise FormatError(wrong, where, RIGHT_FILE) from None
+        raise FormatError(f"{name}: {complaint(error)}", where, RIGHT_FILE) from None
 
 
 class Entry(dict[str, Any]):
@@ -90,16 +86,13 @@ def read_text(path: Path) -> str:
     return text
 
 
-def read_csv(
-    path: Path, columns: Sequence[str], *, partial: bool = False, delimiter: str = ","
-) -> Iterator[Entry]:
+def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Iterator[Entry]:
     """Yield the rows of a CSV file with a header, each with its first line's number; memory use is constant.
 
-    In a file of tab-separated values a quotation mark is a character like others. A ``partial`` file ends at
-    a row that is incomplete. Of columns that share a name, which none that is asked for may, those but the
-    first have their number behind it.
+    In a file of tab-separated values a quotation mark is a character like others. Of columns that share a
+    name, which none that is asked for may, those but the first have their number behind it.
     """
-    rows = _rows(path, partial, delimiter)
+    rows = _rows(path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
         raise FormatError("file is empty", path.name, CUT_SHORT)
@@ -115,13 +108,12 @@ def read_csv(
     names = [name if header.index(name) == at else f"{name}.{at}" for at, name in enumerate(header)]
     for at, (line, cells) in enumerate(rows, start=1):
         where = f"{path.name}, line {line}"
-        if len(cells) == len(names):
-            yield Entry(dict(zip(names, cells, strict=True)), where, at)
-        elif not partial:
+        if len(cells) != len(names):
             raise FormatError(f"{len(cells)} cells instead of {len(names)}", where, CUT_SHORT)
+        yield Entry(dict(zip(names, cells, strict=True)), where, at)
 
 
-def _rows(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line, cells) of each row that is not blank; what the reader cannot read becomes a
     FormatError."""
     quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
@@ -135,10 +127,7 @@ def _rows(path: Path, partial: bool, delimiter: str) -> Iterator[tuple[int, list
                     yield begin, cells
                 begin = rows.line_num + 1
         except csv.Error as error:
-            if not partial:
-                raise FormatError(
-                    f"not a CSV row ({error})", f"{path.name}, line {begin}", CUT_SHORT
-                ) from None
+            raise FormatError(f"not a CSV row ({error})", f"{path.name}, line {begin}", CUT_SHORT) from None
         except UnicodeDecodeError:
             where = f"{path.name}, line {rows.line_num + 1}"
             raise FormatError("not UTF-8 text", where, SAVE_AS_UTF8) from None

@@ -12,14 +12,7 @@ import yaml
 from radeval_lib import data, registry
 from radeval_lib.data import manifests
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
-from radeval_lib.data.manifests import (
-    UNVERIFIED,
-    DataFile,
-    Manifest,
-    load_manifest,
-    parse_manifest,
-    restricted_in,
-)
+from radeval_lib.data.manifests import DataFile, Manifest, load_manifest, parse_manifest, restricted_in
 from radeval_lib.paths import DATASETS, REFERENCES
 from tests.data import samples
 
@@ -70,9 +63,8 @@ def _content() -> dict[str, Any]:
         ({"access": "secret"}, "access"),
         ({"name": "other"}, "name"),
         ({"restrited": True}, "'restricted'"),
-        ({"files": [{"path": "../x", "sha256": UNVERIFIED}]}, "files.0.path"),
+        ({"files": [{"path": "../x"}]}, "files.0.path"),
         ({"files": [{"path": "x", "sha256": "abc"}]}, "files.0.sha256"),
-        ({"files": [{"path": "x"}]}, "sha256"),
     ],
 )
 def test_malformed_manifest(change: dict[str, Any], part: str) -> None:

@@ -90,7 +90,7 @@ def test_one_manifest_makes_a_table_fill_the_role(tmp_path: Path, monkeypatch: p
         "title": "Our ratings: reports of one week",
         "reader": "ratings",
         "restricted": False,
-        "files": [{"path": "mine/ratings.csv", "sha256": manifests.UNVERIFIED}],
+        "files": [{"path": "mine/ratings.csv"}],
         "shows": "Grades of two radiologists.",
     }
     (folder / "mine.yml").write_text(yaml.safe_dump(content), encoding="utf-8")
