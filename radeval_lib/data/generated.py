@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
+from contextlib import suppress
 from itertools import starmap
 
 from radeval_lib.data import iob_tags
@@ -53,16 +53,14 @@ def _parted(n: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
 
 
 def _summary(made: SyntheticReport, split: str, name: str = "") -> ReportPair:
-    texts = made.findings.text, made.impression.text, made.indication
-    group = f"{made.modality} {made.anatomy}"
+    texts, group = (made.findings.text, made.impression.text), f"{made.modality} {made.anatomy}"
     return ReportPair(name or made.report_id, *texts, group=group, split=split)
 
 
 def reports(n: int, seed: int) -> Iterator[Report]:
     """Yield whole reports."""
     for made in generate(n, seed):
-        texts = made.findings.text, made.impression.text, made.indication, made.comparison, made.technique
-        yield Report(made.report_id, *texts)
+        yield Report(made.report_id, made.findings.text, made.impression.text)
 
 
 def summaries(n: int, seed: int) -> Iterator[ReportPair]:
@@ -168,14 +166,6 @@ def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
         yield tokens, iob_tags.encode(spans, len(tokens))
 
 
-def _turned(turn: Callable[[SyntheticReport], SyntheticReport], report: SyntheticReport) -> SyntheticReport:
-    """Return the report turned, or as it is if it cannot be, since it may have no other wording."""
-    try:
-        return turn(report)
-    except SyntheticError:
-        return report
-
-
 def text_pairs(n: int, seed: int) -> Iterator[TextPair]:
     """Yield ``n`` candidates; the source is the whole report."""
     for number, pair in enumerate(error_cases(n, seed)):
@@ -194,7 +184,9 @@ def error_cases(n: int, seed: int) -> Iterator[ErrorPair]:
         for origin in range(min(CANDIDATES, n - case * CANDIDATES)):
             pair = _with_errors(reference, expected, seed, f"{case}/{origin}")
             kind: RewriteKind = "style" if origin == 0 else "synonym"
-            candidate = _turned(partial(rewrite, kind=kind, seed=seed + origin), pair.candidate)
+            candidate = pair.candidate
+            with suppress(SyntheticError):  # it may have no other wording
+                candidate = rewrite(candidate, kind=kind, seed=seed + origin)
             yield ErrorPair(pair.reference, candidate, pair.comparison)
 
 

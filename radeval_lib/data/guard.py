@@ -6,7 +6,7 @@ This module is the second line: it looks for sequences of every restricted corpu
 means harm has the data already. So it reads what a notebook, a library or the book writes, and refuses every
 other kind of file.
 
-What is compared (:mod:`radeval_lib.data.leak_sequences`) are sequences of words and of letters; phrases of
+What is compared (:mod:`radeval_lib.data.leak_sequences`) are sequences of words; phrases of
 four adjoining words, if they are rare in the corpus and are neither in a public text nor in what the
 study wrote itself; and what names a patient, a study or a day. The files are indexed by hashes of their
 sequences and the corpora stream past them, so that no corpus is stored and its size does not matter.
@@ -16,18 +16,22 @@ What it cannot see is listed in :data:`UNSEEN`.
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import yaml
 
-from radeval_lib import atomic, checksums
-from radeval_lib.data import leak_readings
-from radeval_lib.data.errors import DataError
+from radeval_lib import atomic, checksums, green_analysis, own_yaml
+from radeval_lib.data import green_training, leak_readings, reading
+from radeval_lib.data.errors import DataError, FormatError
 from radeval_lib.data.leak_sequences import (
     LABELS,
     NAMED,
@@ -44,12 +48,17 @@ from radeval_lib.data.leak_sequences import (
     within,
     words,
 )
+from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
+from radeval_lib.data.readers import load
 from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.errors import listed
+from radeval_lib.paths import PAPERS
 
 _UNITS = {"cells": 4, "results": 3}  # depth of a build's folders that are whole or nothing
 # Folders of a rendered book that hold the theme's own files, and fonts of formulas.
 _THEME = {"_static", "mathjax"}
+_TAG = re.compile(r"O|[BIESLU]-\S+")  # of the IOB schemes
+_REPEATED = 20  # letters; a shorter text that a longer one holds may be there by chance
 
 UNSEEN = (
     "words in pixels; pictures other than SVG are therefore refused, and so is every file that is neither "
@@ -58,7 +67,7 @@ UNSEEN = (
     "blanks or signs that do not show within its words, or with letters of other scripts; text that goes on "
     "from one file or name to the next",
     "the records of Sphinx, checkpoints and caches, and the weights and vocabularies of models",
-    "paraphrases",
+    "paraphrases; pieces of words but for those that tokenizers mark with ##, @@, ▁ or Ġ",
     "phrases of three words; and longer ones, up to seven words, of which a third text of the corpus, a "
     "public text, a source of a page or a generated report holds each part of four, or whose parts of four "
     "end with a word such as *the*, or have two words of one or two letters; numbers, single letters and "
@@ -97,19 +106,6 @@ class Leak:
         return f"{where} ({self.why or f'{self.sequences} sequences of {self.corpus}'})"
 
 
-def _hashes(texts: Iterable[str], vocabulary: frozenset[str]) -> tuple[Hashes, str]:
-    """Return the sequences in the readings of a file, and why it must be refused, if it must."""
-    each: dict[str, Hashes] = {}
-    why = ""
-    try:
-        for text in texts:
-            if text not in each:
-                each[text] = of_text(text, vocabulary)
-    except leak_readings.RefusedError as error:
-        why = str(error)
-    return distinct(each.values()), why
-
-
 def hits(texts: Iterable[Text], watched: Hashes) -> Hashes:
     """Return the sequences of a corpus that are in ``watched`` and as rare as their kind requires. Both are
     sorted."""
@@ -146,18 +142,17 @@ def scan(
     by_digest: dict[str, tuple[Hashes, str]] = {}  # a build holds most pages several times
     paths = sorted(path.relative_to(folder) for path in folder.rglob("*"))
     for path in paths:
+        texts, _ = leak_readings.of_text(" ".join((*path.parts, path.stem)))
+        every.append((path, True, distinct(of_text(text, vocabulary) for text in texts)))
         if not (folder / path).is_file() or (digest := checksums.of_file(folder / path)) in trusted:
             continue
         if digest not in by_digest:
-            texts = leak_readings.of_file((folder / path).read_bytes(), path.as_posix())
-            by_digest[digest] = _hashes(texts, vocabulary)
+            texts, why = leak_readings.of_file((folder / path).read_bytes(), path.as_posix())
+            by_digest[digest] = distinct(of_text(text, vocabulary) for text in texts), why
         sequences, why = by_digest[digest]
         every.append((path, False, sequences))
         if why and not _THEME & {*path.parts}:
             refused.append(Leak(path.as_posix(), "", 0, why=why))
-    for path in paths:
-        texts = leak_readings.of_text(" ".join((*path.parts, path.stem)))
-        every.append((path, True, _hashes(texts, vocabulary)[0]))
     watched = distinct(sequences for *_, sequences in every)
     watched = watched[~within(watched, distinct(of_text(text, vocabulary) for text in public))]
     by_corpus = {name: hits(texts, watched) for name, texts in corpora.items()}
@@ -165,8 +160,8 @@ def scan(
     leaks = []
     for name, sequences in by_corpus.items():
         wanted = sequences[~within(sequences, allowed)]
-        for path, named, of_file in every:
-            if count := int(within(wanted, of_file).sum()):
+        for path, named, there in every:
+            if count := int(within(wanted, there).sum()):
                 leaks.append(Leak(path.as_posix(), name, count, named))
     return leaks + refused
 
@@ -212,7 +207,11 @@ def scan_build(
         if len(parts) > (depth := _UNITS.get(parts[0], len(parts))):
             doomed.append(folder.joinpath(*parts[:depth]))
     for path in doomed:
-        _remove(path, folder)
+        with suppress(OSError):  # what stays is named
+            atomic.discard(path)
+        with suppress(OSError):  # until one folder is not empty
+            for above in path.relative_to(folder).parents[:-1]:
+                (folder / above).rmdir()
     hidden = {leak.file for leak in leaks if leak.named}  # a name may reveal something, too
     messages = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
     subject = "restricted text in" if any(leak.corpus for leak in leaks) else "what cannot be searched:"
@@ -225,11 +224,92 @@ def scan_build(
     )
 
 
-def _remove(path: Path, folder: Path) -> None:
-    """Remove a file or folder below ``folder`` as far as the system lets us, with the folders that it leaves
-    empty."""
-    with suppress(OSError):  # what stays is named
-        atomic.discard(path)
-    with suppress(OSError):  # until one is not empty
-        for above in path.relative_to(folder).parents[:-1]:
-            (folder / above).rmdir()
+@dataclass(frozen=True)
+class RestrictedTexts:
+    """The texts and identifiers of a restricted data set, as its files have them, streamed each time that one
+    goes through them: a loader keeps less, such as only the reports that have both sections."""
+
+    name: str
+    root: Path
+
+    def __iter__(self) -> Iterator[str]:
+        manifest = load_manifest(self.name)
+        for file in manifest.files:
+            path = find(self.name, self.root, file.path)
+            if path is None or not file.holds_reports:
+                continue
+            for text in of_file(path, manifest.identifiers):
+                # Each of GREEN's training pairs repeats a layout that its authors published.
+                bare = self.name == green_training.NAME
+                yield from green_analysis.without_layout(text) if bare else [text]
+
+
+def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
+    """Return the texts of the restricted data sets in a data root, for the guard."""
+    return {name: RestrictedTexts(name, root) for name in restricted_in(root)}
+
+
+def public_texts(root: Path | None) -> Iterator[str]:
+    """Yield texts that are never a leak: what papers print, and texts of a data root's open sets that have
+    their own field. Lists of words or findings are skipped."""
+    for path in sorted(PAPERS.rglob("*.csv")):
+        yield path.read_text(encoding="utf-8")
+    for path in sorted(PAPERS.rglob("*.yml")):
+        content = own_yaml.read(path)
+        del content["exhibits"]  # what we say of the paper
+        yield yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=math.inf)
+    for name in names() if root else ():
+        if root and not load_manifest(name).restricted:
+            for record in load(name, root):
+                yield from (value for value in vars(record).values() if isinstance(value, str))
+
+
+def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the cells of a table, the strings in JSON or JSON lines, or the lines of any other file.
+
+    Values in a column or under a key of ``identifiers`` also come as ``id`` and the value. Of the notes of
+    MIMIC-III only those of radiology come, which are all that the study reads.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be read, so that nothing could be searched for.
+    """
+    if path.suffix in (".csv", ".tsv", ".gz"):
+        for row in reading.read_csv(path, (), delimiter="\t" if path.suffix == ".tsv" else ","):
+            if row.get("CATEGORY", "Radiology") == "Radiology":
+                # A text that another cell of its row repeats would not seem rare.
+                cells = list(dict.fromkeys(filter(None, map(str.strip, row.values()))))
+                for cell in cells:
+                    if len(cell) < _REPEATED or not any(cell in other != cell for other in cells):
+                        yield cell
+                yield from (f"id {row[name]}" for name in identifiers if row.get(name))
+    elif path.suffix == ".json":
+        try:
+            content = reading.decode_json(reading.read_text(path), object, path.name)
+        except FormatError:
+            content = [dict(item) for item in reading.read_objects(path)]
+        yield from _strings(content, identifiers)
+    else:
+        yield from filter(None, reading.read_text(path).split("\n"))
+
+
+def _strings(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
+    """Yield the strings of a JSON value, and its keys but for plain names; a list of words is one text, a
+    list of IOB tags none: models that learned from them list the same labels."""
+    if isinstance(value, str):
+        yield from filter(None, [value])
+    elif isinstance(value, list):
+        if value and all(isinstance(word, str) and not word.strip().count(" ") for word in value):
+            if not all(map(_TAG.fullmatch, value)):
+                yield " ".join(value)
+        else:
+            for entry in value:
+                yield from _strings(entry, identifiers)
+    elif isinstance(value, dict):
+        for key, entry in value.items():
+            if not key.replace("_", "").isalpha():
+                yield key
+            if key in identifiers and isinstance(entry, str | int):
+                yield f"id {entry}"
+            yield from _strings(entry, identifiers)

@@ -40,28 +40,19 @@ def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
     ``B-`` and ``S-`` begin an entity. ``I-`` and ``E-`` continue one of the same label; without one, they
     begin it (as in IOB1, and as gold files with a stray ``I-`` are usually read). ``O`` ends it.
     """
-    entities: list[Entity] = []
-    start, open_label = 0, ""
-
-    def close(end: int) -> None:
-        if open_label:
-            entities.append(Entity(start, end, open_label))
-
+    spans: list[WordSpan] = []
+    continued = ""  # the label that an I- or E- continues
     for position, tag in enumerate(tags):
         prefix, _, label = tag.partition("-")
-        if tag != "O" and not (prefix in _PREFIXES and label):
-            raise ValueError(f"the tag of token {position} is not an IOB tag")
         if tag == "O":
-            close(position)
-            open_label = ""
-        elif prefix in "BS" or label != open_label:
-            close(position)
-            start, open_label = position, label
-        if prefix in "ES" and open_label:
-            close(position + 1)
-            open_label = ""
-    close(len(tags))
-    return tuple(entities)
+            continued = ""
+            continue
+        if not (prefix in _PREFIXES and label):
+            raise ValueError(f"the tag of token {position} is not an IOB tag")
+        start = spans.pop()[0] if prefix in "IE" and label == continued else position
+        spans.append((start, position + 1, label))
+        continued = "" if prefix in "ES" else label
+    return tuple(Entity(*span) for span in spans)
 
 
 def load(path: Path) -> list[AnnotatedSentence]:

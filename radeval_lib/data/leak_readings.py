@@ -41,35 +41,35 @@ _PICTURE_KIND = r"(?:image/(?!svg\+xml)[\w.+-]+|video/[\w.+-]+|application/pdf)"
 _DATA_URL = re.compile(
     rf"data:\s*(?:{_PICTURE_KIND}[^,<>\n]{{,99}}|[^,<>\n]{{,99}};\s*base64),\s*[\w+/%=-]{{8,}}", re.IGNORECASE
 )
+_KEYS = object()  # under which the keys of a JSON value are
 _PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # of a notebook's outputs: "image/png"
 
 
-class RefusedError(Exception):
-    """A file that may show a text in a way that is not read; its message says how."""
-
-
-def of_file(content: bytes, name: str = "") -> Iterator[str]:
-    """Yield every reading of a file's bytes, or of an archive's members and their names.
-
-    Raises
-    ------
-    RefusedError
-        At the end, if the file or a member is of a kind that is not read.
-    """
+def of_file(content: bytes, name: str = "") -> tuple[set[str], str]:
+    """Return every reading of a file's bytes, or of an archive's members and their names; and why the file
+    must be refused, if it must."""
     if _BINARY.search(name):
-        return
+        return set(), ""
     if not content.startswith((b"\x1f\x8b", b"PK\3\4")) and content[257:262] != b"ustar":
-        yield from of_text(_text(content))
-        return
+        try:
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text or text.startswith(("%PDF-", "%!PS")):
+            return set(), "neither text in UTF-8 nor another kind of file that is searched"
+        return of_text(text)
     try:
         members = _members(content)
     except _DAMAGED:
-        raise RefusedError("an archive that is damaged or encrypted") from None
+        return set(), "an archive that is damaged or encrypted"
+    if any(len(inner) > MOST for _, inner in members):
+        return set(), "too much is packed in it to be read"
+    readings, refused = set[str](), ""
     for member, inner in members:
-        if len(inner) > MOST:
-            raise RefusedError("too much is packed in it to be read")
-        yield from of_text(member)
-        yield from of_file(inner, f"{name}/{member}")
+        texts, why = of_file(inner, f"{name}/{member}")
+        readings |= texts | of_text(member)[0]
+        refused = refused or why
+    return readings, refused
 
 
 def _members(content: bytes) -> list[tuple[str, bytes]]:
@@ -85,35 +85,24 @@ def _members(content: bytes) -> list[tuple[str, bytes]]:
         return [(name, inner.read(MOST + 1) if inner else b"") for name, inner in opened]
 
 
-def _text(content: bytes) -> str:
-    with suppress(UnicodeDecodeError):
-        text = content.decode("utf-8")
-        if "\0" not in text and not text.startswith(("%PDF-", "%!PS")):
-            return text
-    raise RefusedError("neither text in UTF-8 nor another kind of file that is searched")
-
-
-def of_text(text: str) -> Iterator[str]:
-    """Yield every reading of a text: as it is, without markup, and by columns.
-
-    Raises
-    ------
-    RefusedError
-        At the end, if a picture or another file is encoded in the text.
-    """
-    plain = unescaped(text)
-    parsed = _json(text)
-    keys: list[str] = []
-    if parsed is None:
-        yield from _of_marked_up(plain)
+def of_text(text: str) -> tuple[set[str], str]:
+    """Return every reading of a text (as it is, without markup, and by columns) and why it must be refused,
+    if a picture or another file is encoded in it."""
+    plain, strings = unescaped(text), _json_strings(text)
+    by_key: dict[object, list[str]] = defaultdict(list)
+    for key, string in strings:
+        by_key[key].append(string)
+    keys = by_key.pop(_KEYS, [])
+    if strings:
+        every = (string for key, string in strings if key is not _KEYS)
+        readings = {plain, " ".join(keys)}
+        for inner in (every, *by_key.values()):
+            readings.update(_of_marked_up(unescaped(" ".join(inner))))
     else:
-        keys, by_key, every = json_texts(parsed)
-        yield plain
-        yield " ".join(keys)
-        for inner in (every, *by_key):
-            yield from _of_marked_up(unescaped(inner))
-    if _DATA_URL.search(plain) or any(map(_PICTURE_KEY.fullmatch, keys)):
-        raise RefusedError("a picture or a file is encoded in it, whose words cannot be read")
+        readings = set(_of_marked_up(plain))
+    encoded = _DATA_URL.search(plain) or any(map(_PICTURE_KEY.fullmatch, keys))
+    why = "a picture or a file is encoded in it, whose words cannot be read" if encoded else ""
+    return readings | set(map(_whole_words, readings)), why
 
 
 def unescaped(text: str) -> str:
@@ -123,55 +112,53 @@ def unescaped(text: str) -> str:
     return html.unescape(plain)
 
 
+def _whole_words(text: str) -> str:
+    """Return ``text`` with the pieces of words joined, as the tokenizers of language models mark them."""
+    if "▁" in text or "Ġ" in text:
+        text = re.sub(" (?![▁Ġ])", "", text)
+    return re.sub(" ##|@@ ", "", text)
+
+
 def _of_marked_up(text: str) -> Iterator[str]:
     """Yield a text as it is, without its markup, and by columns."""
     yield text
     if "<" not in text or ">" not in text:
-        yield from column_texts(text)
+        yield from _column_texts(text)
         return
     yield _TAG.sub("", text)  # inline markup splits no words,
     yield _TAG.sub(" ", text)  # and block markup does
     yield from _strided([cell for cell in map(str.strip, _TAG.split(text)) if cell])
-    yield from column_texts(_TAG.sub("", _CELL_END.sub("\t", _ROW_END.sub("\n", text))))
+    yield from _column_texts(_TAG.sub("", _CELL_END.sub("\t", _ROW_END.sub("\n", text))))
 
 
-def _json(text: str) -> object | None:
-    """Return the value of a JSON text, or the values of JSON lines as a list; None for another text."""
-    if not text.lstrip().startswith(("{", "[")):
-        return None
-    rows = []
-    for part in (text, *text.splitlines()):
+def _json_strings(text: str) -> list[tuple[object, str]]:
+    """Return the strings of a JSON text or of JSON lines, each with its key, or its column in rows, and keys
+    with :data:`_KEYS`; empty for another text."""
+    if text.lstrip().startswith(("{", "[")):
         with suppress(ValueError, RecursionError):
-            rows.append(json.loads(part))
-            if part is text:
-                break
-    return rows or None
+            return list(_strings(json.loads(text)))
+        with suppress(ValueError, RecursionError):
+            return list(_strings([json.loads(line) for line in text.splitlines() if line.strip()]))
+    return []
 
 
-def json_texts(value: object) -> tuple[list[str], list[str], str]:
-    """Return the texts of a JSON value: its keys; the strings under each key, or in each column of rows,
-    joined by a blank; and all strings, joined by a blank."""
-    keys: list[str] = []
-    under: dict[object, list[str]] = defaultdict(list)
-    every: list[str] = []
-    waiting: list[tuple[object, object]] = [(value, "")]  # last in, first out: no depth is too deep
-    while waiting:
-        inner, key = waiting.pop()
-        if isinstance(inner, str):
-            under[key].append(inner)
-            every.append(inner)
-        elif isinstance(inner, dict):
-            keys += inner
-            waiting += [(entry, name) for name, entry in reversed(inner.items())]
-        elif isinstance(inner, list) and any(isinstance(entry, list) for entry in inner):  # rows
-            rows = (entry if isinstance(entry, list) else [entry] for entry in inner)
-            waiting += reversed([(cell, (key, column)) for row in rows for column, cell in enumerate(row)])
-        elif isinstance(inner, list):
-            waiting += [(entry, key) for entry in reversed(inner)]
-    return keys, [" ".join(texts) for texts in under.values()], " ".join(every)
+def _strings(value: object, key: object = "") -> Iterator[tuple[object, str]]:
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        yield from ((_KEYS, name) for name in value)
+        for name, inner in value.items():
+            yield from _strings(inner, name)
+    elif isinstance(value, list) and any(isinstance(row, list) for row in value):
+        for row in value:
+            for column, cell in enumerate(row if isinstance(row, list) else [row]):
+                yield from _strings(cell, (key, column))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner, key)
 
 
-def column_texts(text: str) -> Iterator[str]:
+def _column_texts(text: str) -> Iterator[str]:
     """Yield readings of a text by columns: of a table (CSV, Markdown, aligned with spaces, or a word with its
     label per line), of the values of each name in ``name: value``, and of words between labels."""
     if 12 * sum(map(text.count, "'\"|/=({[:,")) >= len(text):

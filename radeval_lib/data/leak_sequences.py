@@ -1,8 +1,8 @@
-"""The sequences by which the guard knows a text: of words, of letters, phrases, and what names a patient.
+"""The sequences by which the guard knows a text: of words, phrases, and what names a patient.
 
 Words are compared without case, punctuation, numbers and the labels of annotations, and of a file only the
-words that the corpus knows, so that what interrupts a text does not hide it. Sequences of letters alone are
-compared too, for pieces of words. All are hashed: sets of hashes are sorted arrays.
+words that the corpus knows, so that what interrupts a text does not hide it. All are hashed: sets of hashes
+are sorted arrays.
 """
 
 from __future__ import annotations
@@ -17,16 +17,14 @@ from numpy.typing import NDArray
 from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data.radgraph import ENTITY_LABELS
 
-# Kinds of sequences: by how many words, or one of the first four.
+# Kinds of sequences: by how many words, or one of the first three.
 PHRASE = 1  # four adjoining words, where they are rare, unless the study itself or a public text says them
 NUMBERS = 2  # a number that the corpus names, or an identifier of letters and digits
 NAMED = 3  # a shorter number behind the name of an identifier
-LETTERS = 4  # so many letters in a row as LETTER_COUNT, where they are rare
 FEWEST_WORDS = 5  # a whole text of so many words is a hit if it is rare; shorter ones anyone may write
 RARE_WORDS = 7  # as is a sequence of so many,
 WORDS = 8  # and one of so many in any case
 RARE = 2  # texts of the corpus that hold what is rare, at most
-LETTER_COUNT = 64
 _KIND = np.uint64(15)  # the bits of a hash that hold its kind
 _WORD = re.compile(r"[a-z]{2,}")  # of lower-case text: "an", not "a" or "t1"
 # What phrases are made of: words and numbers; and signs that end a sentence or a clause, which none spans.
@@ -59,12 +57,8 @@ _NAMED = re.compile(
     r"((?:[0-9]{5,7}(?:\.0+(?![0-9]))?(?:[^a-z0-9.]+|\.?$))+)"
 )
 LABELS = frozenset(_WORD.findall(" ".join((*RATE_TYPES, *ENTITY_LABELS)).lower()))
-_NO_LETTERS = bytes(set(range(256)) - set(b"abcdefghijklmnopqrstuvwxyz"))
 # The base of the rolling hashes, odd so that no power of it is 0; another in each process.
-_BASE = random.SystemRandom().getrandbits(64) | 1
-_POWER = {length: np.uint64(pow(_BASE, length, 1 << 64)) for length in (1, 2, 4, 8, 16, 32)}
-_PIECE = 1 << 20  # letters that are hashed at once
-_SAMPLED = np.uint64(62)  # bits: of the sequences of letters a fourth, the same ones everywhere
+_BASE = np.uint64(random.SystemRandom().getrandbits(64) | 1)
 
 Hashes = NDArray[np.uint64]
 _NONE = np.empty(0, np.uint64)
@@ -130,20 +124,8 @@ def _sequences(hashes: Hashes, length: int) -> Hashes:
     count = len(hashes) - length + 1
     result = np.zeros(count, np.uint64)
     for start in range(length):
-        result = result * _POWER[1] + hashes[start : start + count]
+        result = result * _BASE + hashes[start : start + count]
     return result
-
-
-def _letters(plain: str) -> Hashes:
-    """Return the hashes of a sample of the sequences of LETTER_COUNT letters."""
-    letters = plain.encode("ascii", "ignore").translate(None, _NO_LETTERS)
-    kept = []
-    for start in range(0, len(letters) - LETTER_COUNT + 1, _PIECE):
-        piece = np.frombuffer(letters[start : start + _PIECE + LETTER_COUNT - 1], np.uint8).astype(np.uint64)
-        for length, power in _POWER.items():  # sequences of 2, 4, ... letters
-            piece = piece[:-length] * power + piece[length:]
-        kept.append(piece[piece >> _SAMPLED == 0])
-    return np.concatenate([_NONE, *kept])
 
 
 def phrases_and_identifiers(plain: str) -> Hashes:
@@ -169,7 +151,7 @@ def of_corpus(text: str) -> Hashes:
 
 def _of_words(plain: str, hashes: Hashes, lengths: Iterable[int]) -> Hashes:
     by_length = (_marked(_sequences(hashes, length), length) for length in lengths)
-    return np.concatenate([*by_length, _marked(_letters(plain), LETTERS), phrases_and_identifiers(plain)])
+    return np.concatenate([*by_length, phrases_and_identifiers(plain)])
 
 
 def distinct(some: Iterable[Hashes]) -> Hashes:

@@ -1,4 +1,4 @@
-"""MEDIQA-2021 task 3: findings, impression and background of chest X-ray reports (Ben Abacha et al. 2021)."""
+"""MEDIQA-2021 task 3: findings and impression of chest X-ray reports (Ben Abacha et al. 2021)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,16 @@ from radeval_lib.data.restricted import mark
 
 
 def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> list[ReportPair]:
-    """Return the report pairs of a list of {study_id, subject_id, findings, impression, background}, in its
-    order.
+    """Return the report pairs of a list of {study_id, subject_id, findings, impression}, in its order.
 
     ``group`` is the institution; ``restricted`` marks files that users build from MIMIC-CXR.
     """
 
     def pair(item: reading.Entry) -> ReportPair:
-        sections = (item.text(key) for key in ("findings", "impression", "background"))
-        findings, impression, background = (
-            mark(section, "mediqa2021_mimic_cxr", restricted) for section in sections
+        texts = (
+            mark(item.text(key), "mediqa2021_mimic_cxr", restricted) for key in ("findings", "impression")
         )
-        name, patient = item.take("study_id", str), item.take("subject_id", str)
-        return ReportPair(name, findings, impression, background, patient, group)
+        return ReportPair(item.take("study_id", str), *texts, item.take("subject_id", str), group)
 
     return reading.records(reading.read_objects(path), pair, name="study_id")
 

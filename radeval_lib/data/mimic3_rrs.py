@@ -136,7 +136,7 @@ class ListRules:
     """Rules as exact lists: examinations and findings headers of each pair, headers in order of priority."""
 
     descriptions: dict[str, str]
-    headers: dict[str, tuple[str, ...]]
+    headers: dict[str, list[str]]
 
     def pair(self, description: str) -> str | None:
         """Return the modality-anatomy pair that lists an examination's name, or None."""
@@ -152,17 +152,12 @@ Rules = PatternRules | ListRules
 
 def load_rules(path: Path) -> ListRules:
     """Return exact lists from JSON: {pair: {descriptions: [...], headers: [...]}}."""
-    descriptions: dict[str, str] = {}
-    headers: dict[str, tuple[str, ...]] = {}
-    for number, (pair, item) in enumerate(reading.read_json(path, dict).items(), start=1):
-        entry = reading.Entry(item, f"{path.name}, pair {number}")
-        if pair not in PAIRS:
-            raise FormatError("unknown pair", entry.where, f"Name one: {', '.join(PAIRS)}.")
-        for description in entry.take("descriptions", tuple[str, ...]):
-            if descriptions.setdefault(description, pair) != pair:
-                raise FormatError("an examination is in two pairs", entry.where, "Remove it from one.")
-        headers[pair] = entry.take("headers", tuple[str, ...])
-    return ListRules(descriptions, headers)
+    content = reading.read_json(path, dict)
+    if not content.keys() <= {*PAIRS}:
+        raise FormatError("unknown pair", path.name, f"Name only {', '.join(PAIRS)}.")
+    lists = {pair: reading.Entry(item, f"{path.name}, {pair}") for pair, item in content.items()}
+    descriptions = {name: pair for pair in lists for name in lists[pair].take("descriptions", list[str])}
+    return ListRules(descriptions, {pair: lists[pair].take("headers", list[str]) for pair in lists})
 
 
 def _clean(text: str) -> str:

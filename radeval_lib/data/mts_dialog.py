@@ -32,7 +32,7 @@ _NO_RATE = -1.0  # what the file prints for two omission rates; no counts give i
 def load(scores: Path, summaries: Path) -> list[FactRating]:
     """Return ratings in the files' order; systems have no names in the files and are numbered from 1.
 
-    An omission rate of -1 becomes None and is explained in ``fault``.
+    An omission rate of -1 becomes None.
     """
     rated = reading.read_csv(scores, (*_RATES.values(), _OMISSION))
     written = reading.read_csv(summaries, ("ID", "Dialogue", "Reference Summary", "Automatic Summary"))
@@ -50,7 +50,6 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
                 candidate=text.text("Automatic Summary"),
                 source=text.text("Dialogue"),
                 omission=None if omission == _NO_RATE else omission,
-                fault=f"{_OMISSION} {omission:g} is not a rate" if omission == _NO_RATE else "",
                 **{name: row.take(column, reading.Number) for name, column in _RATES.items()},
             )
         )
@@ -66,7 +65,6 @@ def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
     """Yield the ratings from their recording."""
     for row in recording.table.itertuples():
         reference, candidate = pair(recording.name, row)
-        no_rate = bool(np.isnan(row.omission))
         yield FactRating(
             id=f"{row.case}/{row.system}",
             case=str(row.case),
@@ -74,8 +72,7 @@ def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
             reference=reference,
             candidate=candidate,
             source=placeholder(recording.name, "source", row.case, row.source_words),
-            omission=None if no_rate else row.omission,
-            fault=f"{_OMISSION} is not a rate" if no_rate else "",
+            omission=None if np.isnan(row.omission) else row.omission,
             **{name: getattr(row, name) for name in _RATES},
         )
 

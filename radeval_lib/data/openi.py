@@ -30,23 +30,15 @@ LABELS = (
 """What people coded, as findings of NegBio's repository (Peng et al. 2018), without ``Hernia``: it is empty
 for every report by a fault of the mapping."""
 LABELS_FILE = "openi_gld_std14.csv"
-COLUMNS = ("uid", "MeSH", "Problems", "image", "indication", "comparison", "findings", "impression")
 
 
 def load(path: Path) -> list[Report]:
-    """Return reports of ``indiana_reports.csv``, in the file's order; any section may be empty."""
-    return reading.table(path, COLUMNS, _report, name="uid")
+    """Return reports of ``indiana_reports.csv``, in the file's order; either section may be empty."""
 
+    def report(row: reading.Entry) -> Report:
+        return Report(str(row.take("uid", reading.Count)), row.text("findings"), row.text("impression"))
 
-def _report(row: reading.Entry) -> Report:
-    return Report(
-        id=str(row.take("uid", reading.Count)),
-        findings=row.text("findings"),
-        impression=row.text("impression"),
-        indication=row.text("indication"),
-        comparison=row.text("comparison"),
-        technique=row.text("image"),
-    )
+    return reading.table(path, ("uid", "findings", "impression"), report, name="uid")
 
 
 def text_key(report: Report) -> str:

@@ -20,35 +20,30 @@ COLUMNS = (
     "Model",
     "Evaluator Note",
     "Model Note",
-    "Post-edited note",
     "Post-edit time",
     "Incorrect Statements",
     "Omissions",
-    "Other Issues",
 )
 _MARKS = {"!": True, "-": False}  # critical, not critical
 
 
 def load(path: Path) -> list[NoteJudgement]:
     """Return judgements in the file's order."""
+
+    def judgement(row: reading.Entry) -> NoteJudgement:
+        return NoteJudgement(
+            case=row.text("Consultation"),
+            group=row.text("Model"),
+            rater=row.text("Evaluator"),
+            reference=row.text("Evaluator Note"),
+            candidate=row.text("Model Note"),
+            incorrect=_listed(row, "Incorrect Statements"),
+            omissions=_listed(row, "Omissions"),
+            seconds=row.take("Post-edit time", reading.Number) if row.text("Post-edit time") else None,
+        )
+
     name = "consultation, model and evaluator"
-    return reading.table(path, COLUMNS, _judgement, attrgetter("case", "group", "rater"), name)
-
-
-def _judgement(row: reading.Entry) -> NoteJudgement:
-    seconds = row.text("Post-edit time")
-    return NoteJudgement(
-        case=row.text("Consultation"),
-        group=row.text("Model"),
-        rater=row.text("Evaluator"),
-        reference=row.text("Evaluator Note"),
-        candidate=row.text("Model Note"),
-        edited=row.text("Post-edited note"),
-        seconds=row.take("Post-edit time", reading.Number) if seconds else None,
-        incorrect=_listed(row, "Incorrect Statements"),
-        omissions=_listed(row, "Omissions"),
-        remarks=row.text("Other Issues"),
-    )
+    return reading.table(path, COLUMNS, judgement, attrgetter("case", "group", "rater"), name)
 
 
 def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:

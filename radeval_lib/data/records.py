@@ -23,14 +23,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 @dataclass(frozen=True, config=_CHECKED)
 class Report:
-    """A report as its source has it; any section may be empty."""
+    """Two sections of a report as its source has them; either may be empty."""
 
     id: Name
     findings: Text
     impression: Text
-    indication: Text = ""
-    comparison: Text = ""
-    technique: str = ""
 
 
 @dataclass(frozen=True, config=_CHECKED)
@@ -61,7 +58,6 @@ class ReportPair:
     id: Name
     findings: Given
     impression: Given
-    background: Text = ""
     patient: str = ""
     group: str = ""
     split: str = ""
@@ -199,11 +195,11 @@ class JudgedPair:
 
 @dataclass(frozen=True, config=_CHECKED)
 class FactRating:
-    """A machine-written text judged by counting facts, as rates and, if the source keeps them, counts.
+    """A machine-written text judged by counting facts, as rates.
 
     ``precision``, ``recall`` and ``f1`` are of the candidate's facts against the reference's;
     ``hallucination`` is the share of the candidate's facts that are invented, ``omission`` the share of the
-    reference's that are left out (None if the source prints what is not a rate; ``fault`` says what).
+    reference's that are left out (None if the source prints what is not a rate).
     Candidates of one ``case`` share reference and source; ``group`` is the system that wrote the candidate.
     """
 
@@ -216,13 +212,9 @@ class FactRating:
     f1: Share
     hallucination: Share
     omission: Share | None
-    reference_facts: Count | None = None
-    candidate_facts: Count | None = None
-    common_facts: Count | None = None
     source: Text = ""
     group: str = ""
     rater: str = ""
-    fault: str = ""
 
 
 @dataclass(frozen=True, config=_CHECKED)
@@ -237,8 +229,8 @@ class NoteError:
 class NoteJudgement:
     """What one clinician listed as wrong in one note (PriMock57).
 
-    ``reference`` is the clinician's own note, ``candidate`` the judged one, ``edited`` its correction;
-    ``seconds`` is the time that the correction took, None if it was not taken.
+    ``reference`` is the clinician's own note, ``candidate`` the judged one; ``seconds`` is the time that its
+    correction took, None if it was not taken.
     """
 
     case: Name
@@ -246,8 +238,6 @@ class NoteJudgement:
     rater: Name
     reference: Text
     candidate: Text
-    edited: Text
     incorrect: tuple[NoteError, ...]
     omissions: tuple[NoteError, ...]
     seconds: Annotated[float, Field(ge=0)] | None = None
-    remarks: Text = ""

@@ -143,12 +143,12 @@ def present(source: str, root: Path | None) -> str:
     A data set counts as present if the data root holds any of its files. The generator and stored sets are
     always present; so is an unknown name, which :func:`load` refuses.
     """
-
-    def loads(part: str) -> bool:
-        name = dataset_of(part)
-        return is_recorded(part) or name not in manifests.names() or manifests.is_present(name, root)
-
-    return "+".join(filter(loads, source.split("+")))
+    parts = {part: dataset_of(part) for part in source.split("+")}
+    return "+".join(
+        part
+        for part, name in parts.items()
+        if is_recorded(part) or name not in manifests.names() or manifests.is_present(name, root)
+    )
 
 
 def lack(role: str, source: str, root: Path | None) -> AbsentDataError:

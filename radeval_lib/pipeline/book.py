@@ -12,7 +12,7 @@ from pathlib import Path
 import sphinx
 
 from radeval_lib import atomic, checksums
-from radeval_lib.data import guard, guarded_texts
+from radeval_lib.data import guard
 from radeval_lib.errors import RadevalError
 from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
 from radeval_lib.pipeline import browser_judge, forkserver, steps
@@ -68,11 +68,11 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
 
 def search(output_dir: Path, data_root: Path | None) -> None:
     """Search a build for restricted text from ``data_root``, see :func:`guard.scan_build`."""
-    if data_root and (corpora := guarded_texts.restricted_texts(data_root)):
+    if data_root and (corpora := guard.restricted_texts(data_root)):
         guard.scan_build(
             output_dir,
             corpora,
-            chain(guarded_texts.public_texts(data_root), example_texts()),
+            chain(guard.public_texts(data_root), example_texts()),
             trusted=trusted(),
             own=own_texts(output_dir),
         )

@@ -153,9 +153,9 @@ ID,Dialogue,Reference Summary,Automatic Summary
 """
 PRIMOCK = [
     [*primock57.COLUMNS],
-    ["1", "c01", "m1", "3/7 hx\nof cough.", "Cough.", "Cough <add>3 days</add>.", "31", "", "! 3 days", ""],
-    ["2", "c01", "m1", "Cough.", "Cough.", "Cough.", "", "- dry\ncough\n! fever", "", "Short."],
-    ["1", "c01", "doctor", "Cough.", "Cough, 3 days.", "Cough, 3 days.", "4.5", "", "", ""],
+    ["1", "c01", "m1", "3/7 hx\nof cough.", "Cough.", "31", "", "! 3 days"],
+    ["2", "c01", "m1", "Cough.", "Cough.", "", "- dry\ncough\n! fever", ""],
+    ["1", "c01", "doctor", "Cough.", "Cough, 3 days.", "4.5", "", ""],
 ]
 RATED = ["ExpID", "ReviewID", "Target Summary", "Generated Summary", *mslr.QUESTIONS]
 

@@ -24,7 +24,6 @@ from radeval_lib import checksums, green_analysis
 from radeval_lib.data import (
     RestrictedText,
     guard,
-    guarded_texts,
     leak_readings,
     leak_sequences,
 )
@@ -220,7 +219,7 @@ def test_texts_of_restricted_sets_in_a_data_root(tmp_path: Path) -> None:
     pages.mkdir()
     (pages / "a.html").write_text(f"<p>{SECRET}</p>")
     (pages / "b.html").write_text("<p>A vessel runs below the old clips here.</p>")
-    corpora = guarded_texts.restricted_texts(root)
+    corpora = guard.restricted_texts(root)
     assert set(corpora) == {"rate_eval", "rate_ner", "mimic3_rrs", "mimic3_procedure"}
     assert [(leak.corpus, leak.file) for leak in scan(pages, corpora)] == [
         ("rate_eval", "a.html"),
@@ -234,7 +233,7 @@ def test_public_texts_hold_what_the_papers_print_and_open_sets_say(tmp_path: Pat
     (tmp_path / "openi").mkdir()
     (tmp_path / "a.html").write_text(f"<p>{printed}</p>")
     assert scan(tmp_path, {"green_training": [printed]})
-    assert not scan(tmp_path, {"green_training": [printed]}, guarded_texts.public_texts(None))
+    assert not scan(tmp_path, {"green_training": [printed]}, guard.public_texts(None))
 
 
 def test_the_layout_of_an_analysis_is_no_leak_but_what_it_lists_is(tmp_path: Path) -> None:
@@ -243,7 +242,7 @@ def test_the_layout_of_an_analysis_is_no_leak_but_what_it_lists_is(tmp_path: Pat
     (tmp_path / "root" / "green_training").mkdir(parents=True)
     turns = [{"from": "human", "value": "Reference: \nCandidate: "}, {"from": "gpt", "value": analysis}]
     (tmp_path / "root" / "green_training" / "train.json").write_text(json.dumps([{"conversations": turns}]))
-    corpora = guarded_texts.restricted_texts(tmp_path / "root")
+    corpora = guard.restricted_texts(tmp_path / "root")
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text(green_analysis.render([0] * 6, [0] * 6, 1))
     assert not scan(tmp_path / "pages", corpora)

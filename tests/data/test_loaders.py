@@ -24,7 +24,6 @@ from radeval_lib.cli.data_files import data_group
 from radeval_lib.data import (
     fetch,
     guard,
-    guarded_texts,
     manifests,
     mediqa,
     mimic_cxr,
@@ -211,7 +210,7 @@ def test_further_columns_of_one_name_are_all_read(tmp_path: Path) -> None:
     path.write_bytes(b"x,text,text,\n1,first cell,second cell,\n")
     (row,) = reading.read_csv(path, ("x",))
     assert dict(row) == {"x": "1", "text": "first cell", "text.2": "second cell", "": ""}
-    assert set(guarded_texts.of_file(path)) == {"1", "first cell", "second cell"}
+    assert set(guard.of_file(path)) == {"1", "first cell", "second cell"}
     with pytest.raises(FormatError):
         list(reading.read_csv(path, ("text",)))
 
@@ -375,9 +374,7 @@ def test_mts_dialog_joins_by_row_and_keeps_what_is_no_rate(root: Path) -> None:
     first, second, third, _ = readers.load("mts_dialog", root)
     assert (first.id, first.case, first.group) == ("0/1", "0", "system 1")
     assert (third.id, third.case, third.group) == ("0/2", "0", "system 2")
-    assert (first.precision, first.omission, first.fault) == (0.66666667, 0.571428571, "")
-    assert second.omission is None
-    assert second.fault
+    assert (first.precision, first.omission, second.omission) == (0.66666667, 0.571428571, None)
     assert third.candidate == "Unremarkable."
 
 
@@ -466,7 +463,7 @@ def test_public_files(data_root: Path) -> None:
     assert len(readers.load("radpref", data_root)) == 1800  # 3 raters, 200 candidates, 3 scales
     rated = readers.load("mts_dialog", data_root)
     assert (len(rated), len({rating.case for rating in rated})) == (400, 100)
-    assert [rating.id for rating in rated if rating.fault] == ["44/4", "45/4"]
+    assert [rating.id for rating in rated if rating.omission is None] == ["44/4", "45/4"]
     # 322 rows, of which the last is cut off.
     assert len(mtsamples.load(data_root / "mtsamples" / "mtsamples_part.csv", partial=True)) == 321
     assert len(readers.load("mslr", data_root)) == 576
@@ -477,7 +474,7 @@ def test_the_guard_gets_the_long_numbers_of_records(root: Path) -> None:
     path.write_text(path.read_text().replace("s50,", "s50414267,"))
     path = root / "mimic_cxr/mimic-cxr-2.0.0-split.csv"
     path.write_text(path.read_text().replace(",50,10,", ",50414267,10000032,"))
-    texts = [reveal(text) for text in guarded_texts.restricted_texts(root)["mimic_cxr_rrs"]]
+    texts = [reveal(text) for text in guard.restricted_texts(root)["mimic_cxr_rrs"]]
     assert {"50414267", "10000032", "id a-1", "id 10000032"} <= set(texts)
 
 
@@ -486,7 +483,7 @@ def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
     root.joinpath("mimic_cxr/mimic-cxr-2.0.0-split.csv").unlink()
     more = b"s53,,,A mass. Seen again at the left base.,Seen again at the left base.\n"
     root.joinpath("mimic_cxr/mimic_cxr_sectioned.csv").write_bytes(SECTIONS + more)
-    corpora = guarded_texts.restricted_texts(root)
+    corpora = guard.restricted_texts(root)
     assert readers.load("mimic_cxr_rrs", root) == []
     texts = list(corpora["mimic_cxr_rrs"])
     assert {"Normal.", "The lungs are clear.\n The heart is normal."} <= set(texts)
@@ -504,11 +501,11 @@ def test_a_restricted_set_without_anything_to_search_for_is_refused(tmp_path: Pa
     path.parent.mkdir()
     path.write_text("study,impression,findings\n")
     with pytest.raises(DataError):
-        guard.scan(tmp_path, guarded_texts.restricted_texts(tmp_path))
+        guard.scan(tmp_path, guard.restricted_texts(tmp_path))
 
 
 def test_tags_of_entities_are_no_text(tmp_path: Path) -> None:
     tagged = {"tokens": ["No", "effusion", "."], "ner_tags": ["O", "B-ABNORMALITY", "O"]}
     rows = [tagged, {"tokens": ["O", "B"]}]
     (tmp_path / "dev_IOB.json").write_text(json.dumps(rows))
-    assert list(guarded_texts.of_file(tmp_path / "dev_IOB.json")) == ["No effusion .", "O B"]
+    assert list(guard.of_file(tmp_path / "dev_IOB.json")) == ["No effusion .", "O B"]

@@ -361,8 +361,8 @@ def _primock57() -> Iterable[tuple[str, bytes]]:
             wrong = [f"{rng.choice('!-')} {candidate.split('.')[0]}"] * rng.randint(0, 2)
             left = [f"{rng.choice('!-')} {reference.split('.')[0]}"] * rng.randint(0, 2)
             lists = ["\n".join(wrong), "\n".join(left)]
-            texts = [reference, candidate, candidate]
-            rows.append([rater, f"day1_c{case:02d}", group, *texts, rng.randint(20, 90), *lists, ""])
+            row = [rater, f"day1_c{case:02d}", group, reference, candidate, rng.randint(20, 90)]
+            rows.append([*row, *lists])
     yield _table("primock57/results.csv", rows)
 
 

@@ -9,7 +9,7 @@ from radeval_lib.data.records import NoteError, NoteJudgement
 def _note(case: str, rater: str, incorrect: int, omitted: int, seconds: float | None = 10.0) -> NoteJudgement:
     wrong = tuple(NoteError("w", True) for _ in range(incorrect))
     left = tuple(NoteError("o", False) for _ in range(omitted))
-    return NoteJudgement(case, "m", rater, "own note", "a note of five words", "edited", wrong, left, seconds)
+    return NoteJudgement(case, "m", rater, "own note", "a note of five words", wrong, left, seconds)
 
 
 def test_note_matrices_by_hand() -> None:
