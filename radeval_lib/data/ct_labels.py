@@ -47,7 +47,9 @@ def load(path: Path) -> list[LabelledReport]:
         labels = frozenset(name for name in LABELS if row.take(name, reading.Flag))
         return LabelledReport(row.text("AccessionNo"), row.text("report_text"), labels)
 
-    return reading.table(path, ("AccessionNo", "report_text", *LABELS), report, name="AccessionNo")
+    return reading.records(
+        reading.read_csv(path, ("AccessionNo", "report_text", *LABELS)), report, name="AccessionNo"
+    )
 
 
 READER = Reader(each(load, FILE))

@@ -30,24 +30,9 @@ import numpy as np
 import yaml
 
 from radeval_lib import atomic, checksums, green_analysis, own_yaml
-from radeval_lib.data import green_training, leak_readings, reading
+from radeval_lib.data import green_training, leak_readings, leak_sequences, reading
 from radeval_lib.data.errors import DataError, FormatError
-from radeval_lib.data.leak_sequences import (
-    LABELS,
-    NAMED,
-    NUMBERS,
-    PHRASE,
-    RARE,
-    WORDS,
-    Hashes,
-    distinct,
-    kinds,
-    of_corpus,
-    of_text,
-    phrases_and_identifiers,
-    within,
-    words,
-)
+from radeval_lib.data.leak_sequences import RARE, Hashes, distinct, of_text, within
 from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
 from radeval_lib.data.readers import load
 from radeval_lib.data.restricted import Text, reveal
@@ -71,7 +56,7 @@ UNSEEN = (
     "phrases of three words; and longer ones, up to seven words, of which a third text of the corpus, a "
     "public text, a source of a page or a generated report holds each part of four, or whose parts of four "
     "end with a word such as *the*, or have two words of one or two letters; numbers, single letters and "
-    f"these labels of annotations do not count as words: {', '.join(sorted(LABELS))}",
+    f"these labels of annotations do not count as words: {', '.join(sorted(leak_sequences.LABELS))}",
     "numbers of patients and studies of four digits, and those of five to seven that do not stand behind the "
     "name of an identifier; longer ones with letters directly behind them, with spaces within or rounded",
     "days before the year 2100, which anyone may name, and days in any other form than year, month and day "
@@ -111,13 +96,18 @@ def hits(texts: Iterable[Text], watched: Hashes) -> Hashes:
     sorted."""
     holders: dict[int, set[int]] = defaultdict(set)
     for text in map(reveal, texts):
-        key, sequences = hash(tuple(words(text))), of_corpus(text)
+        key, sequences = hash(tuple(leak_sequences.words(text))), leak_sequences.of_corpus(text)
         for hit in sequences[within(sequences, watched)].tolist():
             if len(holders[hit]) <= RARE:
                 holders[hit].add(key)
     every = np.array(sorted(holders), np.uint64)
     rare = np.array([len(holders[hit]) <= RARE for hit in every.tolist()], bool)
-    return every[rare | np.isin(kinds(every), (WORDS, NUMBERS, NAMED))]
+    return every[
+        rare
+        | np.isin(
+            leak_sequences.kinds(every), (leak_sequences.WORDS, leak_sequences.NUMBERS, leak_sequences.NAMED)
+        )
+    ]
 
 
 def scan(
@@ -169,10 +159,15 @@ def scan(
 def _said(hits: Hashes, own: Iterable[str]) -> Hashes:
     """Return the phrases and the named numbers among the hits that the study's own texts say; a whole
     sentence is a leak there too. The texts, of which many are generated, are read until all are found."""
-    left = wanted = hits[np.isin(kinds(hits), (PHRASE, NAMED))]
+    left = wanted = hits[np.isin(leak_sequences.kinds(hits), (leak_sequences.PHRASE, leak_sequences.NAMED))]
     texts = iter(own)
     while len(left) and (text := next(texts, None)) is not None:
-        left = left[~within(left, distinct([phrases_and_identifiers(leak_readings.unescaped(text).lower())]))]
+        left = left[
+            ~within(
+                left,
+                distinct([leak_sequences.phrases_and_identifiers(leak_readings.unescaped(text).lower())]),
+            )
+        ]
     return wanted[~within(wanted, left)]
 
 
@@ -184,22 +179,15 @@ def _vocabulary(corpus: str, texts: Iterable[Text]) -> set[str]:
             corpus,
             "Fetch them again, or remove them from the data root.",
         )
-    return {word for text in texts for word in words(reveal(text))}
+    return {word for text in texts for word in leak_sequences.words(reveal(text))}
 
 
-def scan_build(
-    folder: Path,
-    corpora: Mapping[str, Iterable[Text]],
-    public: Iterable[str] = (),
-    trusted: Collection[str] = (),
-    own: Iterable[str] = (),
-) -> None:
-    """Raise an error if a file of a build contains text of a restricted corpus, and remove it.
+def refuse(folder: Path, leaks: Sequence[Leak]) -> None:
+    """Raise an error if there are leaks in a build, and remove the files.
 
     Of a rendered book nothing stays, because pages, search index and Sphinx's own records repeat one another;
     nor does anything of a folder of results or of a job, which are whole or absent.
     """
-    leaks = scan(folder, corpora, public, trusted, own)
     if not leaks:
         return
     doomed = [folder / leak.file for leak in leaks] + list(folder.rglob("_build"))

@@ -47,12 +47,8 @@ def references(path: Path) -> dict[str, str]:
 
 def outputs(path: Path, column: str, *, last: bool = False) -> dict[str, str]:
     """Return the text of each study by uid; if a table has several rows per study, the first or the last."""
-    texts: dict[str, str] = {}
-    for row in reading.read_csv(path, (column, "report")):
-        study = uid(row.text(column))
-        if last or study not in texts:
-            texts[study] = row.text("report")
-    return texts
+    rows = list(reading.read_csv(path, (column, "report")))
+    return {uid(row.text(column)): row.text("report") for row in (rows if last else rows[::-1])}
 
 
 def lines(path: Path) -> list[str]:

@@ -31,11 +31,8 @@ _WORD = re.compile(r"[a-z]{2,}")  # of lower-case text: "an", not "a" or "t1"
 _PART = re.compile(r"[a-z]+|[0-9]+|[.:;?!](?=\s|$)")
 _FEWEST_NAMES = 3  # words of a phrase that have three letters and more
 # Where tables and cells join texts, a phrase seems to end with the first word of the next, such as these.
-FUNCTION_WORDS = frozenset(
-    re.findall(
-        "[a-z]+", "a an and or no the with of is are was were there in to for at by on as be this that it"
-    )
-)
+_FUNCTION = "a an and or no the with of is are was were there in to for at by on as be this that it"
+FUNCTION_WORDS = frozenset(re.findall("[a-z]+", _FUNCTION))
 # Standing alone, but for a word before it (s50414267) and .0 behind it: no decimals, no part of a hash.
 _NUMBER = re.compile(r"([0-9]{8,14})(?:\.0+)?(?![0-9a-z]|\.[0-9])")
 # What may stand before such a number: a blank, a sign, or one word ("patient10000032"), not "0." or "3f".

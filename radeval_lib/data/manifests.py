@@ -16,16 +16,7 @@ from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictInt,
-    StringConstraints,
-    ValidationError,
-)
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic.dataclasses import dataclass
 
 from radeval_lib import checksums
@@ -63,9 +54,9 @@ class DataFile:
 
     path: Annotated[str, AfterValidator(_within)]
     sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
-    size: Annotated[StrictInt, Field(ge=0)] | None = None
+    size: Annotated[int, Field(ge=0)] | None = None
     url: str = ""
-    holds_reports: StrictBool = True
+    holds_reports: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, config=STRICT)
@@ -81,8 +72,8 @@ class Manifest:
     version: Line = "1"
     licence: Line = "its owner's"
     access: Literal["open", "hub", "credentialed", "built"]
-    redistributable: StrictBool
-    restricted: StrictBool
+    redistributable: bool
+    restricted: bool
     redistribution: Line = "Not part of this repository."
     source: Line = "https://example.org/"
     steps: Annotated[tuple[Line, ...], Field(min_length=1)] = ("Put its files below the data root.",)

@@ -72,7 +72,9 @@ def load(path: Path) -> list[Document]:
         name, patient = str(row.take("ROW_ID", reading.Count)), row.get("SUBJECT_ID", "")
         return Document(name, mark(reason, NAME, True), label=code, patient=patient)
 
-    return reading.table(path, ("ROW_ID", "indication", "procedure_label"), document, name="ROW_ID")
+    return reading.records(
+        reading.read_csv(path, ("ROW_ID", "indication", "procedure_label")), document, name="ROW_ID"
+    )
 
 
 def load_mapping(path: Path) -> dict[frozenset[str], str]:
@@ -88,7 +90,7 @@ def load_mapping(path: Path) -> dict[frozenset[str], str]:
         return frozenset(reading.value(listed, list[str], "procedure_titles", row.where)), code
 
     columns = ("procedure_titles", "LOINC_NUM")
-    return dict(reading.table(path, columns, mapped, itemgetter(0), "procedure_titles"))
+    return dict(reading.records(reading.read_csv(path, columns), mapped, itemgetter(0), "procedure_titles"))
 
 
 def title_counts(notes: Iterable[Note]) -> Counter[frozenset[str]]:

@@ -57,18 +57,11 @@ class Note:
 
 
 def radiology_notes(path: Path) -> Iterator[Note]:
-    """Yield notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order.
-
-    Memory is constant but for the ids.
-    """
-    seen: set[int] = set()
+    """Yield notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order."""
     for row in reading.read_csv(path, ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT")):
         if row.text("CATEGORY") != "Radiology":
             continue
         row_id, patient = (row.take(key, reading.Count) for key in ("ROW_ID", "SUBJECT_ID"))
-        if row_id in seen:
-            raise FormatError("an earlier row has the same ROW_ID", row.where, "Remove one of the two rows.")
-        seen.add(row_id)
         text = RestrictedText(row["TEXT"], "mimic3")
         yield Note(str(row_id), str(patient), " ".join(row["DESCRIPTION"].split()), text)
 

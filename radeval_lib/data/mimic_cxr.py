@@ -26,7 +26,7 @@ def load_sections(path: Path) -> list[Report]:
         findings, impression = (mark(section, NAME, True) for section in sections)
         return Report(study, findings, impression)
 
-    return reading.table(path, ("study", "impression", "findings"), report, name="study")
+    return reading.records(reading.read_csv(path, ("study", "impression", "findings")), report, name="study")
 
 
 def load_splits(path: Path) -> dict[str, tuple[str, str]]:

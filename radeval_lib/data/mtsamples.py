@@ -13,12 +13,10 @@ import numpy as np
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find, Reader
-from radeval_lib.data.recorded import Recording
+from radeval_lib.data.recorded import Recording, if_any
 from radeval_lib.data.records import Document
-from radeval_lib.placeholders import placeholder
 
 COLUMNS = ("description", "medical_specialty", "sample_name", "transcription", "keywords")
-SHORTEST_DESCRIPTION = 12  # words; shorter ones are left out (Moramarco et al. 2021, Section 3)
 
 
 def load(path: Path, *, partial: bool = False) -> list[Document]:
@@ -46,9 +44,9 @@ def _document(row: reading.Entry) -> Document:
     )
 
 
-def with_long_descriptions(documents: list[Document], shortest: int = SHORTEST_DESCRIPTION) -> list[Document]:
-    """Return the documents with a description of at least ``shortest`` words, which the paper keeps."""
-    return [document for document in documents if len(str(document.summary).split()) >= shortest]
+def with_long_descriptions(documents: list[Document]) -> list[Document]:
+    """Return the documents with a description of at least 12 words, which the paper keeps (Section 3)."""
+    return [document for document in documents if len(str(document.summary).split()) >= 12]
 
 
 def split(documents: list[Document], rng: np.random.Generator) -> list[Document]:
@@ -105,13 +103,8 @@ def _read(find: Find) -> list[Document]:
 def recorded_documents(recording: Recording) -> Iterator[Document]:
     """Yield documents with the recorded numbers of words and specialties."""
     for row in recording.table.itertuples():
-        text, summary = (
-            placeholder(recording.name, side, number, words) if words else ""
-            for side, number, words in (
-                ("text", row.case, row.text_words),
-                ("candidate", row.number, row.description_words),
-            )
-        )
+        text = if_any(recording.name, "text", row.case, row.text_words)
+        summary = if_any(recording.name, "candidate", row.number, row.description_words)
         yield Document(id=str(row.number), text=text, summary=summary, group=f"specialty {row.specialty}")
 
 

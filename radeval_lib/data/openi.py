@@ -38,7 +38,7 @@ def load(path: Path) -> list[Report]:
     def report(row: reading.Entry) -> Report:
         return Report(str(row.take("uid", reading.Count)), row.text("findings"), row.text("impression"))
 
-    return reading.table(path, ("uid", "findings", "impression"), report, name="uid")
+    return reading.records(reading.read_csv(path, ("uid", "findings", "impression")), report, name="uid")
 
 
 def text_key(report: Report) -> str:
@@ -86,7 +86,7 @@ def load_labels(path: Path) -> list[CodedStudy]:
         number = row.text("filename").removeprefix("CXR")
         return CodedStudy(number, coded, bool(row.take("normal", reading.Flag)))
 
-    return reading.table(path, ("filename", *LABELS, "normal"), study, name="filename")
+    return reading.records(reading.read_csv(path, ("filename", *LABELS, "normal")), study, name="filename")
 
 
 READER = Reader(

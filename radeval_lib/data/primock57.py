@@ -43,7 +43,9 @@ def load(path: Path) -> list[NoteJudgement]:
         )
 
     name = "consultation, model and evaluator"
-    return reading.table(path, COLUMNS, judgement, attrgetter("case", "group", "rater"), name)
+    return reading.records(
+        reading.read_csv(path, COLUMNS), judgement, attrgetter("case", "group", "rater"), name
+    )
 
 
 def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:

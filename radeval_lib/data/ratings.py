@@ -80,12 +80,9 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     references: dict[str, str] = {}
 
     def rating(row: reading.Entry) -> RatedPair:
-        case, number, candidate, reference, rater, _ = (row.text(column) for column in COLUMNS)
-        if empty := [column for column in COLUMNS if not row.text(column)]:
-            remedy = "Give every row a value in each column."
-            raise FormatError(f"the column {empty[0]} is empty", row.where, remedy)
-        if slashed := [column for column in ("case", "id") if "/" in row[column]]:
-            raise FormatError(f"{slashed[0]} contains a slash", row.where, "Use another character.")
+        case, number, candidate, reference, rater = (row.take(name, reading.Filled) for name in COLUMNS[:-1])
+        if "/" in case or "/" in number:
+            raise FormatError("a case or id contains a slash", row.where, "Use another character.")
         if texts.setdefault(f"{case}/{number}", candidate) != candidate:
             remedy = "Rows with one case and id are about one candidate: give each text an id of its own."
             raise FormatError("an earlier row gives this candidate another text", row.where, remedy)

@@ -190,14 +190,3 @@ def records(
             if first is not record:
                 raise FormatError(f"the {name} repeats that of {place}", entry.where, "Remove one of them.")
     return [record for record, _ in by_key.values()]
-
-
-def table(
-    path: Path,
-    columns: Sequence[str],
-    parse: Callable[[Entry], T | list[T]],
-    key: Callable[[T], Any] = attrgetter("id"),
-    name: str = "id",
-) -> list[T]:
-    """Return the :func:`records` from the rows of a CSV file (:func:`read_csv`)."""
-    return records(read_csv(path, columns), parse, key, name)

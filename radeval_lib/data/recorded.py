@@ -140,10 +140,13 @@ def pair(name: str, row: Any) -> tuple[str, str]:
 def sections(name: str, row: Any) -> tuple[str, str]:
     """Return placeholders for the findings and impression in a row of a set's table; empty if a report has
     none."""
-    return (
-        placeholder(name, "findings", row.number, row.findings_words) if row.findings_words else "",
-        placeholder(name, "impression", row.number, row.impression_words) if row.impression_words else "",
-    )
+    findings = if_any(name, "findings", row.number, row.findings_words)
+    return findings, if_any(name, "impression", row.number, row.impression_words)
+
+
+def if_any(name: str, side: str, number: int, words: int) -> str:
+    """Return the placeholder of a text; empty if the text has no words."""
+    return placeholder(name, side, number, words) if words else ""
 
 
 def texts(name: str) -> pd.DataFrame:

@@ -114,7 +114,9 @@ def load_reports(path: Path) -> list[Candidate]:
         return [Candidate(*study, origin, texts["gt_report"], texts[origin]) for origin in ORIGINS]
 
     columns = ("study_id", "gt_report", *ORIGINS)
-    return reading.table(path, columns, candidates, attrgetter("study_id", "origin"), "study_id")
+    return reading.records(
+        reading.read_csv(path, columns), candidates, attrgetter("study_id", "origin"), "study_id"
+    )
 
 
 _COLUMNS = (
@@ -136,9 +138,8 @@ def load_counts(path: Path) -> list[ErrorCount]:
         If a column is missing, a value is not one of those that the manifest describes, or a count is
         repeated.
     """
-    return reading.table(
-        path,
-        _COLUMNS,
+    return reading.records(
+        reading.read_csv(path, _COLUMNS),
         lambda row: ErrorCount(*(row.take(title, Any) for title in _COLUMNS)),
         attrgetter("study", "origin", "category", "rater", "significant"),
         "study, candidate, category, rater and significance",

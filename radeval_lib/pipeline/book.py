@@ -39,7 +39,7 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
     BookError
         If Jupyter Book fails or warns of anything; ``book.log`` has all of it.
     LeakError
-        If restricted text is in the book, see :func:`guard.scan_build`.
+        If restricted text is in the book, see :func:`guard.refuse`.
     """
     judge = browser_judge.in_reach() if judge is None else judge
     made, unfinished = output_dir / "_build", output_dir / "book.unfinished"
@@ -67,15 +67,10 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
 
 
 def search(output_dir: Path, data_root: Path | None) -> None:
-    """Search a build for restricted text from ``data_root``, see :func:`guard.scan_build`."""
+    """Search a build for restricted text from ``data_root``, see :func:`guard.refuse`."""
     if data_root and (corpora := guard.restricted_texts(data_root)):
-        guard.scan_build(
-            output_dir,
-            corpora,
-            chain(guard.public_texts(data_root), example_texts()),
-            trusted=trusted(),
-            own=own_texts(output_dir),
-        )
+        public = chain(guard.public_texts(data_root), example_texts())
+        guard.refuse(output_dir, guard.scan(output_dir, corpora, public, trusted(), own_texts(output_dir)))
 
 
 def trusted() -> set[str]:

@@ -27,7 +27,7 @@ from radeval_lib.data import (
     leak_readings,
     leak_sequences,
 )
-from radeval_lib.data.guard import LeakError, scan, scan_build
+from radeval_lib.data.guard import LeakError, refuse, scan
 from tests.data import samples
 
 SECRET = (
@@ -60,7 +60,7 @@ def test_a_build_without_a_leak_passes(build: Path) -> None:
     (build / "a.ipynb").write_text(json.dumps({"cells": cells, "data": {"image/svg+xml": "<svg></svg>"}}))
     for number in range(60):
         (build / f"{number}-{rng.choice(words)}.txt").write_text(" ".join(rng.choices(words, k=3)))
-    scan_build(build, CORPORA)
+    refuse(build, scan(build, CORPORA))
 
 
 LEAKS = {
@@ -80,7 +80,7 @@ def test_planted_leak_in_a_page(build: Path, way: str) -> None:
     page = build / "rales" / "scores.html"
     page.write_text(PUBLIC_PAGE.replace("</body>", f"{LEAKS[way]}</body>"))
     with pytest.raises(LeakError) as caught:
-        scan_build(build, CORPORA)
+        refuse(build, scan(build, CORPORA))
     message = str(caught.value)
     assert "rales/scores.html" in message
     assert "mimic3_rrs" in message
@@ -273,7 +273,7 @@ def test_fonts_of_formulas_are_not_refused(build: Path) -> None:
     for name in ("book/_extra/mathjax/a.woff", "_build/html/mathjax/fonts/a.woff"):
         (build / name).parent.mkdir(parents=True, exist_ok=True)
         (build / name).write_bytes(font)
-    scan_build(build, CORPORA)
+    refuse(build, scan(build, CORPORA))
     (build / "a.woff").write_bytes(font)
     assert [leak.file for leak in scan(build, CORPORA)] == ["a.woff"]
 
@@ -351,14 +351,14 @@ def test_what_no_person_reads_is_not_refused(build: Path, name: str) -> None:
 def test_what_cannot_be_removed_is_counted_and_the_leak_reported(
     build: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> None:
+    def denied(*_: object, **__: object) -> None:
         raise PermissionError
 
     for name in ("a.txt", "b.txt"):
         (build / name).write_text(SECRET, encoding="utf-8")
-    monkeypatch.setattr(Path, "unlink", refuse)
+    monkeypatch.setattr(Path, "unlink", denied)
     with pytest.raises(LeakError) as caught:
-        scan_build(build, CORPORA)
+        refuse(build, scan(build, CORPORA))
     assert "2 of these" in caught.value.remedy
 
 
@@ -372,7 +372,7 @@ def test_names_are_read_and_not_repeated(build: Path, name: str) -> None:
     (build / name).parent.mkdir(parents=True, exist_ok=True)
     (build / name).write_text("1")
     with pytest.raises(LeakError) as caught:
-        scan_build(build, CORPORA)
+        refuse(build, scan(build, CORPORA))
     assert not {"nodular", "March", "seventh", "rib"} & set(re.findall(r"\w+", str(caught.value)))
     assert not scan(build, CORPORA)
     assert {path.name for path in build.rglob("*")} == {"index.html", "rales", "scores.html", "results.json"}
@@ -420,7 +420,7 @@ def test_nothing_that_holds_the_text_stays(build: Path) -> None:
         (build / name).parent.mkdir(parents=True, exist_ok=True)
         (build / name).write_text(SECRET if name in gone or name == whole[0] else "clean")
     with pytest.raises(LeakError):
-        scan_build(build, CORPORA)
+        refuse(build, scan(build, CORPORA))
     assert all((build / name).exists() for name in kept)
     assert not any((build / name).exists() for name in [*gone, *whole])
-    scan_build(build, CORPORA)
+    refuse(build, scan(build, CORPORA))
