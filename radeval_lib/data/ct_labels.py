@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from radeval_lib.data import reading
+import pandas as pd
+
 from radeval_lib.data.readers import Reader, each
 
 LABELS = (
@@ -42,14 +43,14 @@ class LabelledReport:
 
 def load(path: Path) -> list[LabelledReport]:
     """Return the reports with their labels, in the file's order."""
-
-    def report(row: reading.Entry) -> LabelledReport:
-        labels = frozenset(name for name in LABELS if row.take(name, reading.Flag))
-        return LabelledReport(row.text("AccessionNo"), row.text("report_text"), labels)
-
-    return reading.records(
-        reading.read_csv(path, ("AccessionNo", "report_text", *LABELS)), report, name="AccessionNo"
-    )
+    return [
+        LabelledReport(
+            row["AccessionNo"],
+            row["report_text"].strip(),
+            frozenset(name for name in LABELS if row[name] == 1),
+        )
+        for row in pd.read_csv(path).to_dict("records")
+    ]
 
 
 READER = Reader(each(load, FILE))

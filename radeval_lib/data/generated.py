@@ -114,14 +114,9 @@ def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Yield findings sections with RadGraph entities and relations, each as one sequence of tokens."""
     for made, split in _parted(n, seed):
         entities, relations = graph(made.findings)
-        yield AnnotatedSentence(
-            id=made.report_id,
-            tokens=tokenize(made.findings.text),
-            entities=tuple(starmap(Entity, entities)),
-            relations=tuple(starmap(Relation, relations)),
-            group=f"{made.modality} {made.anatomy}",
-            split=split,
-        )
+        marks = tuple(starmap(Entity, entities)), tuple(starmap(Relation, relations))
+        tokens, group = tokenize(made.findings.text), f"{made.modality} {made.anatomy}"
+        yield AnnotatedSentence(made.report_id, tokens, *marks, group=group, split=split)
 
 
 def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
@@ -146,12 +141,9 @@ def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
 def judged_pairs(n: int, seed: int) -> Iterator[JudgedPair]:
     """Yield pairs made by GREEN's five heuristics, each with an analysis written from the gold errors."""
     for number, pair in enumerate(green_pairs(n, seed)):
-        reference, candidate = pair.reference.findings.text, pair.candidate.findings.text
-        yield JudgedPair(
-            id=f"{pair.reference.report_id}/{number}",
-            prompt=f"Reference: {reference}\nCandidate: {candidate}",
-            analysis=green_answer(pair.reference, pair.candidate, pair.comparison),
-        )
+        prompt = f"Reference: {pair.reference.findings.text}\nCandidate: {pair.candidate.findings.text}"
+        analysis = green_answer(pair.reference, pair.candidate, pair.comparison)
+        yield JudgedPair(f"{pair.reference.report_id}/{number}", prompt, analysis)
 
 
 def radgraph_json(text: AnnotatedText) -> Annotation:

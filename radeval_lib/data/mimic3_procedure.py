@@ -16,10 +16,10 @@ from pathlib import Path
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.mimic3_rrs import Note, radiology_notes
+from radeval_lib.data.mimic3_rrs import radiology_notes
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import Document
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark, reveal
 
 NAME = "mimic3_procedure"
 RARE = 100  # codes with fewer reports become OTHER (Appendix A; not in the released code)
@@ -93,17 +93,19 @@ def load_mapping(path: Path) -> dict[frozenset[str], str]:
     return dict(reading.records(reading.read_csv(path, columns), mapped, itemgetter(0), "procedure_titles"))
 
 
-def title_counts(notes: Iterable[Note]) -> Counter[frozenset[str]]:
+def title_counts(notes: Iterable[Document]) -> Counter[frozenset[str]]:
     """Return how often each set of titles occurs in CT reports with a reason, which a mapping must cover."""
-    texts = (note.text.reveal() for note in notes if note.description.startswith("CT"))
+    texts = (reveal(note.text) for note in notes if note.label.startswith("CT"))
     return Counter(named for text in texts if (named := titles(text)) and indication(text))
 
 
-def build(notes: Iterable[Note], mapping: Mapping[frozenset[str], str], rare: int = RARE) -> list[Document]:
+def build(
+    notes: Iterable[Document], mapping: Mapping[frozenset[str], str], rare: int = RARE
+) -> list[Document]:
     """Return reasons with procedure codes for the CT reports that have both; rare codes are merged."""
     documents = []
-    for note in (note for note in notes if note.description.startswith("CT")):
-        text = note.text.reveal()
+    for note in (note for note in notes if note.label.startswith("CT")):
+        text = reveal(note.text)
         reason, code = indication(text), mapping.get(titles(text))
         if reason and code:
             documents.append(Document(note.id, mark(reason, NAME, True), label=code, patient=note.patient))

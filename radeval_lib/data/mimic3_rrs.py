@@ -19,8 +19,8 @@ from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Reader
-from radeval_lib.data.records import ReportPair
-from radeval_lib.data.restricted import RestrictedText, mark
+from radeval_lib.data.records import Document, ReportPair
+from radeval_lib.data.restricted import mark, reveal
 
 NAME = "mimic3_rrs"
 # The paper's pairs; the trained ones have three splits, in the order in which the reference shuffles.
@@ -46,24 +46,15 @@ _INTERVENTION = re.compile(r"\b(GUID\w*|BIOPSY|DRAIN\w*|NEEDLE|ABLATION|ASPIR\w*
 _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|impression|protocol|conclusion")
 
 
-@dataclass(frozen=True)
-class Note:
-    """A radiology note: ``description`` is the examination's name in MIMIC-III."""
-
-    id: str
-    patient: str
-    description: str
-    text: RestrictedText
-
-
-def radiology_notes(path: Path) -> Iterator[Note]:
-    """Yield notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order."""
+def radiology_notes(path: Path) -> Iterator[Document]:
+    """Yield notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order; the label
+    is the examination's name."""
     for row in reading.read_csv(path, ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT")):
         if row.text("CATEGORY") != "Radiology":
             continue
         row_id, patient = (row.take(key, reading.Count) for key in ("ROW_ID", "SUBJECT_ID"))
-        text = RestrictedText(row["TEXT"], "mimic3")
-        yield Note(str(row_id), str(patient), " ".join(row["DESCRIPTION"].split()), text)
+        name, text = " ".join(row["DESCRIPTION"].split()), mark(row["TEXT"], "mimic3", True)
+        yield Document(str(row_id), text, label=name, patient=str(patient))
 
 
 def split(text: str) -> list[tuple[str, str]]:
@@ -175,13 +166,13 @@ def extract(text: str, pair: str, rules: Rules) -> tuple[str, str] | str:
     return (findings, impression) if impression else "empty impression"
 
 
-def build(notes: Iterable[Note], rules: Rules) -> list[ReportPair]:
+def build(notes: Iterable[Document], rules: Rules) -> list[ReportPair]:
     """Return report pairs from radiology notes, with their ids and patients."""
     built = []
     for note in notes:
-        if (pair := rules.pair(note.description)) is None:
+        if (pair := rules.pair(note.label)) is None:
             continue
-        result = extract(note.text.reveal(), pair, rules)
+        result = extract(reveal(note.text), pair, rules)
         if not isinstance(result, str):
             findings, impression = (mark(part, NAME, True) for part in result)
             built.append(ReportPair(note.id, findings, impression, patient=note.patient, group=pair))

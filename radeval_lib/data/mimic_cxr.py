@@ -46,12 +46,12 @@ def pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list
     """Return pairs for the studies that have both sections and an official split (MIMIC-RRS, Section 2.1)."""
     return [
         ReportPair(
-            id=report.id,
-            findings=report.findings,
-            impression=report.impression,
-            patient=splits[report.id][0],
-            group="X-ray chest",
-            split=splits[report.id][1],
+            report.id,
+            report.findings,
+            report.impression,
+            splits[report.id][0],
+            "X-ray chest",
+            splits[report.id][1],
         )
         for report in reports
         if len(report.findings) and len(report.impression) and report.id in splits

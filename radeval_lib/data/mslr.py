@@ -27,16 +27,9 @@ def load_ratings(path: Path) -> list[RatedPair]:
         answers = [row[column].partition(":")[0].strip() for column in QUESTIONS]  # such as "2: Yes"
         if set(answers) <= _POINTS.keys():
             system = row["ExpID"][-_SUFFIX:]
-            pair = RatedPair(
-                id=f"{row['ReviewID']}/{system}",
-                reference=row["Target Summary"],
-                candidate=row["Generated Summary"],
-                rating=float(sum(_POINTS[answer] for answer in answers)),
-                rater=path.stem,
-                group=system,
-                scale="facets",
-            )
-            pairs.append(pair)
+            name, texts = f"{row['ReviewID']}/{system}", (row["Target Summary"], row["Generated Summary"])
+            rating = float(sum(_POINTS[answer] for answer in answers))
+            pairs.append(RatedPair(name, *texts, rating, path.stem, group=system, scale="facets"))
     return pairs
 
 

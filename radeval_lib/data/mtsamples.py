@@ -26,22 +26,18 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
     ``partial`` file ends at a row that is incomplete.
     """
     rows = reading.read_csv(path, ("", *COLUMNS))
-    return reading.records(_until_cut(rows) if partial else rows, _document, name="row number")
+
+    def document(row: reading.Entry) -> Document:
+        texts = row.text("transcription"), row.text("description")
+        name = str(reading.value(row[""], reading.Count, "row number", row.where))
+        return Document(name, *texts, label=row.text("sample_name"), group=row.text("medical_specialty"))
+
+    return reading.records(_until_cut(rows) if partial else rows, document, name="row number")
 
 
 def _until_cut(rows: Iterator[reading.Entry]) -> Iterator[reading.Entry]:
     with suppress(FormatError):
         yield from rows
-
-
-def _document(row: reading.Entry) -> Document:
-    return Document(
-        id=str(reading.value(row[""], reading.Count, "row number", row.where)),
-        text=row.text("transcription"),
-        summary=row.text("description"),
-        label=row.text("sample_name"),
-        group=row.text("medical_specialty"),
-    )
 
 
 def with_long_descriptions(documents: list[Document]) -> list[Document]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
+import pandas as pd
+
 from radeval_lib.data import reading
 from radeval_lib.data.readers import Reader, each
 from radeval_lib.data.recorded import Recording, sections
@@ -34,11 +36,8 @@ LABELS_FILE = "openi_gld_std14.csv"
 
 def load(path: Path) -> list[Report]:
     """Return reports of ``indiana_reports.csv``, in the file's order; either section may be empty."""
-
-    def report(row: reading.Entry) -> Report:
-        return Report(str(row.take("uid", reading.Count)), row.text("findings"), row.text("impression"))
-
-    return reading.records(reading.read_csv(path, ("uid", "findings", "impression")), report, name="uid")
+    columns = ("uid", "findings", "impression")
+    return [Report(*map(row.text, columns)) for row in reading.read_csv(path, columns)]
 
 
 def text_key(report: Report) -> str:
@@ -65,7 +64,7 @@ def to_develop_on(reports: Sequence[Report], tested: Collection[str]) -> list[Re
 def pairs(reports: list[Report]) -> list[ReportPair]:
     """Return the findings and impression of the reports that have both."""
     return [
-        ReportPair(id=report.id, findings=report.findings, impression=report.impression, group="Indiana")
+        ReportPair(report.id, report.findings, report.impression, group="Indiana")
         for report in reports
         if len(report.findings) and len(report.impression)
     ]
@@ -80,13 +79,11 @@ def recorded_reports(recording: Recording) -> Iterator[Report]:
 
 def load_labels(path: Path) -> list[CodedStudy]:
     """Return each report's labels, in the file's order; the id of the row ``CXR12`` is ``12``."""
-
-    def study(row: reading.Entry) -> CodedStudy:
-        coded = frozenset(name for name in LABELS if row.take(name, reading.Flag))
-        number = row.text("filename").removeprefix("CXR")
-        return CodedStudy(number, coded, bool(row.take("normal", reading.Flag)))
-
-    return reading.records(reading.read_csv(path, ("filename", *LABELS, "normal")), study, name="filename")
+    studies = []
+    for row in pd.read_csv(path).to_dict("records"):
+        codes = frozenset(name for name in LABELS if row[name] == 1)
+        studies.append(CodedStudy(row["filename"].removeprefix("CXR"), codes, row["normal"] == 1))
+    return studies
 
 
 READER = Reader(

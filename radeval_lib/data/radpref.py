@@ -23,15 +23,8 @@ SIGNIFICANCES = ("urgent", "actionable_not_urgent", "not_actionable_not_urgent",
 SYSTEMS: dict[str | int, str] = {"medgemma": "MedGemma", "gpt": "GPT"}
 """RadPref's systems in the words of its authors, by their names in its files and in its stored numbers."""
 SYSTEMS |= {1: "MedGemma", "system 1": "MedGemma", 2: "GPT", "system 2": "GPT"}
-MARKS = tuple(
-    (kind, significance)
-    for kind, significances in (
-        ("false", SIGNIFICANCES),
-        ("missing", SIGNIFICANCES),
-        ("attribute", ("significant", "negligible")),
-    )
-    for significance in significances
-)
+MARKS = tuple((kind, significance) for kind in ("false", "missing") for significance in SIGNIFICANCES)
+MARKS += (("attribute", "significant"), ("attribute", "negligible"))
 """Kind and significance of every error that a radiologist can mark."""
 SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
 """The marks that GREEN would call clinically significant: they ask for something to be done."""
@@ -140,15 +133,8 @@ def _rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
     shares = np.where(possible > 0, np.minimum(1, marked / np.maximum(possible, 1)), marked > 0)
     for scale, values in (("grade", rows["grade"]), ("errors", marked), ("error_share", shares)):
         for row, value in zip(rows.itertuples(), values, strict=True):
-            yield RatedPair(
-                id=row.name,
-                reference=row.reference,
-                candidate=row.text,
-                rating=float(value),
-                rater=row.user,
-                group=row.source,
-                scale=scale,
-            )
+            texts = row.reference, row.text
+            yield RatedPair(row.name, *texts, float(value), row.user, group=row.source, scale=scale)
 
 
 def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:

@@ -32,12 +32,7 @@ def load_pairs(path: Path) -> list[RatedPair]:
         reference, candidate = (mark(row[column], NAME, True) for column in PAIR_COLUMNS[:2])
         return RatedPair(str(row.at), reference, candidate, row.take("Score", Rating))
 
-    return reading.records(
-        reading.read_csv(path, PAIR_COLUMNS),
-        pair,
-        lambda pair: (pair.reference, pair.candidate, pair.rating),
-        "row",
-    )
+    return reading.records(reading.read_csv(path, PAIR_COLUMNS), pair)
 
 
 def load_triads(path: Path) -> list[Triad]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
@@ -25,8 +24,8 @@ from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Reader, Records, each
-from radeval_lib.data.records import ErrorCount, RatedPair
-from radeval_lib.data.restricted import Text, mark
+from radeval_lib.data.records import ErrorCount, RatedPair, TextPair
+from radeval_lib.data.restricted import mark
 
 NAME = "rexval"
 RATERS = tuple(f"Expert {number}" for number in range(6))
@@ -82,41 +81,18 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
     return sums.to_numpy(dtype=np.float64).reshape(-1, len(LETTERS), len(RATERS))
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A candidate report for a study.
+def load_reports(path: Path) -> list[TextPair]:
+    """Return candidates of ``50_samples_gt_and_candidates.csv``, four for each row. The case is the row's
+    number from 0, by which counts refer to it; the group is the metric that retrieved the candidate."""
 
-    ``study`` is the row of the study in the file of reports, from 0, by which counts refer to it;
-    ``study_id`` its number in MIMIC-CXR; ``origin`` the metric that retrieved the candidate.
-    """
+    def candidates(row: reading.Entry) -> list[TextPair]:
+        given = {name: row.take(name, reading.Filled) and row[name] for name in ("gt_report", *ORIGINS)}
+        reference, *texts = (mark(text, NAME, True) for text in given.values())
+        case = str(row.at - 1)
+        pairs = zip(ORIGINS, texts, strict=True)
+        return [TextPair(f"{case}/{name}", case, reference, text, group=name) for name, text in pairs]
 
-    study: int
-    study_id: str
-    origin: str
-    reference: Text
-    candidate: Text
-
-
-def load_reports(path: Path) -> list[Candidate]:
-    """Return candidates of ``50_samples_gt_and_candidates.csv``, four for each row.
-
-    Raises
-    ------
-    FormatError
-        If a column or a report is missing, or a study is repeated.
-    """
-
-    def candidates(row: reading.Entry) -> list[Candidate]:
-        study = row.at - 1, str(row.take("study_id", reading.Count))
-        for name in ("gt_report", *ORIGINS):
-            row.take(name, reading.Filled)
-        texts = {name: mark(row[name], NAME, True) for name in ("gt_report", *ORIGINS)}
-        return [Candidate(*study, origin, texts["gt_report"], texts[origin]) for origin in ORIGINS]
-
-    columns = ("study_id", "gt_report", *ORIGINS)
-    return reading.records(
-        reading.read_csv(path, columns), candidates, attrgetter("study_id", "origin"), "study_id"
-    )
+    return reading.records(reading.read_csv(path, ("gt_report", *ORIGINS)), candidates)
 
 
 _COLUMNS = (
@@ -146,24 +122,16 @@ def load_counts(path: Path) -> list[ErrorCount]:
     )
 
 
-def rated_pairs(reports: Sequence[Candidate], counts: Sequence[ErrorCount]) -> list[RatedPair]:
+def rated_pairs(reports: Sequence[TextPair], counts: Sequence[ErrorCount]) -> list[RatedPair]:
     """Return one record for each candidate and rater who counted its errors, in the order of ``reports``. The
     rating is the number of errors, significant or not. Candidates without counts are left out."""
-    totals: dict[tuple[int, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    totals: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for entry in counts:
-        totals[entry.study, entry.origin][entry.rater] += entry.count
+        totals[f"{entry.study}/{entry.origin}"][entry.rater] += entry.count
     return [
-        RatedPair(
-            id=f"{report.study}/{report.origin}",
-            reference=report.reference,
-            candidate=report.candidate,
-            rating=total,
-            rater=rater,
-            group=report.origin,
-            scale="errors",
-        )
-        for report in reports
-        for rater, total in sorted(totals.get((report.study, report.origin), {}).items())
+        RatedPair(pair.id, pair.reference, pair.candidate, total, rater, group=pair.group, scale="errors")
+        for pair in reports
+        for rater, total in sorted(totals[pair.id].items())
     ]
 
 
@@ -178,7 +146,7 @@ def _read(find: Find) -> Records:
     return [*reports, *counts, *rated_pairs(reports, counts)]
 
 
-READER = Reader(_read, lambda records: {"pairs": sum(isinstance(record, Candidate) for record in records)})
+READER = Reader(_read, lambda records: {"pairs": sum(isinstance(record, TextPair) for record in records)})
 COUNTS_READER = Reader(
     each(load, ""),
     lambda records: {

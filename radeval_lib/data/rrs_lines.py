@@ -52,18 +52,13 @@ def counts(pairs: Sequence[ReportPair]) -> dict[str, int]:
 
 def _read(find: Find) -> list[ReportPair]:
     records: list[ReportPair] = []
-    files = [path for file in load_manifest(NAME).files if (path := find(file.path)) is not None]
-    for path in files:
-        findings = path.with_name(path.name.replace(".impression.", ".findings."))
-        impressions = path.with_name(path.name.replace(".findings.", ".impression."))
-        for other in (findings, impressions):
-            if other not in files:
-                missing = f"{other.parent.name}/{other.name} is missing"
-                where = f"{path.parent.name}/{path.name}"
-                raise DataError(missing, where, "Register both files of the pair.")
-        if path == findings:
-            split = path.name.split(".")[0].replace("validate", "dev")
-            records += load(path, impressions, group=path.parent.name, split=split)
+    for file in load_manifest(NAME).files[::2]:  # pairs of files, the findings first
+        findings, impressions = find(file.path), find(file.path.replace(".findings.", ".impression."))
+        if findings and impressions:
+            split = findings.name.split(".")[0].replace("validate", "dev")
+            records += load(findings, impressions, group=findings.parent.name, split=split)
+        elif findings or impressions:
+            raise DataError("one of the two files of a pair is missing", file.path, "Register both.")
     return records
 
 

@@ -9,14 +9,14 @@ import pytest
 
 from radeval_lib.data import mimic3_procedure as procedure
 from radeval_lib.data import mimic3_rrs as rrs
-from radeval_lib.data.mimic3_rrs import Note, is_like, split
+from radeval_lib.data.mimic3_rrs import is_like, split
 from radeval_lib.data.records import Document, ReportPair
 from radeval_lib.data.restricted import RestrictedText, reveal
 from tests.data.samples import HEAD
 
 
-def _note(text: str, description: str = "CT HEAD W/O CONTRAST", number: int = 1, patient: str = "7") -> Note:
-    return Note(str(number), patient, description, RestrictedText(text, "mimic3"))
+def _note(text: str, examination: str = "CT HEAD W/O CONTRAST", number: int = 1) -> Document:
+    return Document(str(number), RestrictedText(text, "mimic3"), label=examination, patient=str(number))
 
 
 def test_sections() -> None:
@@ -221,7 +221,7 @@ def test_documents_and_rare_classes() -> None:
         "CT SCAN\n_____\n no reason",
         "CT KNEE\n_____\nReason: x\n",
     ]
-    given = [_note(text, number=number, patient=str(number)) for number, text in enumerate(texts)]
+    given = [_note(text, number=number) for number, text in enumerate(texts)]
     given.append(_note(HEAD, "MR HEAD", 9))
     documents = procedure.build(given, MAPPING, rare=2)
     assert [(document.id, document.label, document.patient) for document in documents] == [

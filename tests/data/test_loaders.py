@@ -38,7 +38,7 @@ from radeval_lib.data import (
     rexval,
 )
 from radeval_lib.data.errors import DataError, FormatError
-from radeval_lib.data.records import Document, Entity, ErrorCount, Relation, Report
+from radeval_lib.data.records import Document, Entity, ErrorCount, Relation, Report, TextPair
 from radeval_lib.data.restricted import RestrictedText, reveal
 from tests.data.samples import FILES, HEAD, SECTIONS, SPAN, csv_bytes
 
@@ -306,9 +306,7 @@ def test_rate_ner_document_level_indices(tmp_path: Path) -> None:
 
 def test_rexval_reports_and_counts(root: Path) -> None:
     candidates = rexval.load_reports(root / "rexval/50_samples_gt_and_candidates.csv")
-    assert [(entry.study, entry.origin) for entry in candidates[:4]] == [
-        (0, origin) for origin in rexval.ORIGINS
-    ]
+    assert [(entry.case, entry.group) for entry in candidates[:4]] == [("0", name) for name in rexval.ORIGINS]
     assert reveal(candidates[5].candidate) == "Normal heart."
     (root / "counts.csv").write_bytes(
         b"study_number,candidate_type,error_category,rater_index,clinically_significant,num_errors\n"
@@ -319,7 +317,7 @@ def test_rexval_reports_and_counts(root: Path) -> None:
 
 
 def test_rexval_pairs_join_candidates_with_each_raters_errors() -> None:
-    reports = [rexval.Candidate(0, "7", origin, "reference", "candidate") for origin in ("bleu", "s_emb")]
+    reports = [TextPair(f"0/{origin}", "0", "reference", "candidate") for origin in ("bleu", "s_emb")]
     counts = [
         ErrorCount(0, "bleu", category, rater, significant, count)
         for rater, count in (("a", 2), ("b", 0))
