@@ -161,7 +161,7 @@ def _strings(value: object, key: object = "") -> Iterator[tuple[object, str]]:
 def _column_texts(text: str) -> Iterator[str]:
     """Yield readings of a text by columns: of a table (CSV, Markdown, aligned with spaces, or a word with its
     label per line), of the values of each name in ``name: value``, and of words between labels."""
-    if 12 * sum(map(text.count, "'\"|/=({[:,")) >= len(text):
+    if 16 * sum(map(text.count, "'\"|/=({[:,")) >= len(text):
         yield from _strided([quoted or double or word for quoted, double, word in _TOKEN.findall(text)])
     lines = [line.strip().strip("|") for line in text.splitlines()]
     if len(lines) < 3:

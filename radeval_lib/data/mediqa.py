@@ -20,10 +20,11 @@ def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> lis
     """
 
     def pair(item: reading.Entry) -> ReportPair:
-        texts = (
+        findings, impression = (
             mark(item.text(key), "mediqa2021_mimic_cxr", restricted) for key in ("findings", "impression")
         )
-        return ReportPair(item.take("study_id", str), *texts, item.take("subject_id", str), group)
+        patient = item.take("subject_id", str)
+        return ReportPair(item.take("study_id", str), findings, impression, patient, group)
 
     return reading.records(reading.read_objects(path), pair, name="study_id")
 

@@ -6,13 +6,11 @@ import csv
 import gzip
 import io
 import json
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 from hypothesis import given
@@ -26,7 +24,6 @@ from radeval_lib.data import (
     guard,
     manifests,
     mediqa,
-    mimic_cxr,
     mtsamples,
     openi,
     radgraph,
@@ -38,7 +35,7 @@ from radeval_lib.data import (
     rexval,
 )
 from radeval_lib.data.errors import DataError, FormatError
-from radeval_lib.data.records import Document, Entity, ErrorCount, Relation, Report, TextPair
+from radeval_lib.data.records import Entity, NoteError, Relation, Report
 from radeval_lib.data.restricted import RestrictedText, reveal
 from tests.data.samples import FILES, HEAD, SECTIONS, SPAN, csv_bytes
 
@@ -88,6 +85,70 @@ def test_load_and_check(name: str, root: Path) -> None:
     assert len(records) == number
     counts = readers.reader(name).count(records)
     assert {key: counts[key] for key in expected} == expected
+
+
+# By hand from the samples: some fields of the first records.
+FIELDS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
+    "openi": ("id impression", [("1", "Normal chest."), ("2", "Left opacity,\nnew."), ("4", "")]),
+    "openi_labels": ("id codes normal", [("1", set(), True), ("12", {"Atelectasis", "Effusion"}, False)]),
+    "mimic_cxr_rrs": ("id patient split", [("s50", "10", "train")]),
+    "mimic3_rrs": ("id patient group", [("9", "70", "CT_head"), ("10", "71", "MR_pelvis")]),
+    "radsum23": ("id", [("CT_head/validate.findings.tok/1",)]),
+    "radgraph": (
+        "id group entities relations",
+        [
+            (
+                *("p1/s1.txt", "MIMIC-CXR"),
+                (Entity(0, 1, "OBS-DP"), Entity(1, 2, "ANAT-DP"), Entity(4, 6, "OBS-DA")),
+                (Relation(0, 1, "located_at"),),
+            ),
+            ("c1/labeler_1", "CheXpert", (Entity(1, 2, "OBS-DP"),), ()),
+            ("c1/labeler_2", "CheXpert", (), ()),
+        ],
+    ),
+    "mts_dialog": (
+        "id case group precision omission",
+        [
+            ("0/1", "0", "system 1", 0.66666667, 0.571428571),
+            ("1/1", "1", "system 1", 1, None),  # -1 is no rate
+            ("0/2", "0", "system 2", 1, 1),
+        ],
+    ),
+    "mslr": (
+        "id rating rater group reference",  # a quotation mark is a character like others
+        [
+            ("CD1/ABCDEF", 3.0, "A1", "ABCDEF", 'the "target'),
+            ("CD1/XYZXYZ", 4.0, "A1", "XYZXYZ", 'the "target'),
+        ],
+    ),
+    "primock57": (
+        "case group rater seconds incorrect omissions",
+        [
+            ("c01", "m1", "1", 31.0, (), (NoteError("3 days", True),)),
+            ("c01", "m1", "2", None, (NoteError("dry cough", False), NoteError("fever", True)), ()),
+            ("c01", "doctor", "1", 4.5, (), ()),
+        ],
+    ),
+    "iu_systems": (
+        "system id text",
+        [
+            ("reference", "12", "Small left effusion is seen again."),
+            ("reference", "1", "The lungs are clear without effusion."),
+            *(("MLRG", "12", "effusion."), ("MLRG", "1", "clear.")),
+            *(("MLRG, last image", "12", "clear."), ("MLRG, last image", "1", "clear.")),
+            *(("MoERad", "12", "No effusion."), ("MoERad", "1", "Clear.")),
+            *(("CvT2DistilGPT2", "12", "clear."), ("CvT2DistilGPT2", "1", "clear.")),
+            *(("AAMN", "12", "no effusion ."), ("AAMN", "1", "")),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_fields(name: str, root: Path) -> None:
+    fields, expected = FIELDS[name]
+    records = readers.load(name, root)[: len(expected)]
+    assert [tuple(getattr(record, field) for field in fields.split()) for record in records] == expected
 
 
 @pytest.mark.parametrize("name", sorted(registry.READERS))
@@ -215,31 +276,11 @@ def test_further_columns_of_one_name_are_all_read(tmp_path: Path) -> None:
         list(reading.read_csv(path, ("text",)))
 
 
-def test_openi_fields(root: Path) -> None:
-    reports = readers.load("openi", root)
-    assert [report.id for report in reports] == ["1", "2", "4"]
-    assert reports[1].impression == "Left opacity,\nnew."
-    assert [pair.id for pair in openi.pairs(reports)] == ["1"]  # 2 has no findings, 4 no impression
-    assert [study.codes for study in readers.load("openi_labels", root)] == [
-        set(),
-        {"Atelectasis", "Effusion"},
-    ]
-
-
 def test_openi_is_halved_by_text() -> None:
     texts = {"1": ("Clear.", "Normal."), "2": ("Mass.", ""), "4": (" clear", "NORMAL"), "7": ("", "mass")}
     reports = [Report(uid, *text) for uid, text in {**texts, "9": ("Other.", "")}.items()]
     assert openi.halves(reports) == {"1": "odd", "2": "even", "4": "odd", "7": "even", "9": "odd"}
     assert [report.id for report in openi.to_develop_on(reports, {"4"})] == ["9"]
-
-
-def test_outputs_of_systems_are_matched_by_uid(root: Path) -> None:
-    texts = {(record.system, record.id): record.text for record in readers.load("iu_systems", root)}
-    assert list(texts)[:3] == [("reference", "12"), ("reference", "1"), ("MLRG", "12")]
-    assert (texts["MLRG", "12"], texts["MLRG, last image", "12"]) == ("effusion.", "clear.")
-    assert texts["MLRG", "1"] == texts["MLRG, last image", "1"] == "clear."
-    assert texts["CvT2DistilGPT2", "1"] == "clear."
-    assert (texts["AAMN", "12"], texts["AAMN", "1"]) == ("no effusion .", "")
 
 
 def test_mtsamples_part_leaves_out_the_row_that_was_cut(root: Path) -> None:
@@ -256,22 +297,6 @@ def test_mtsamples_part_leaves_out_the_row_that_was_cut(root: Path) -> None:
     assert output.count("not loaded whole") == 8, "a part is not compared"
 
 
-def test_mtsamples_splits_each_specialty() -> None:
-    documents = [
-        Document(id=f"{group} {number}", text="x", group=group)
-        for group, size in (("Surgery", 24), ("Diets", 7), ("Rare", 1))
-        for number in range(size)
-    ]
-    parted = mtsamples.split(documents, np.random.default_rng(0))
-    assert [document.id for document in parted] == [document.id for document in documents]
-    sizes = Counter((document.group, document.split) for document in parted)
-    # floor(0.8 n), then the smaller half of the rest: 19, 2, 3; 5, 1, 1; 0, 0, 1.
-    assert [sizes["Surgery", split] for split in ("train", "dev", "test")] == [19, 2, 3]
-    assert [sizes["Diets", split] for split in ("train", "dev", "test")] == [5, 1, 1]
-    assert sizes["Rare", "test"] == 1
-    assert parted != mtsamples.split(documents, np.random.default_rng(1))
-
-
 @given(st.integers(1, 2000))
 def test_split_sizes_are_those_of_scikit_learn(n: int) -> None:
     train, development, test = mtsamples.split_sizes(n)
@@ -285,23 +310,20 @@ def test_split_sizes_are_those_of_scikit_learn(n: int) -> None:
 
 
 def test_rate_ner_spans_and_counts(tmp_path: Path) -> None:
-    (tmp_path / "b.json").write_bytes(SPAN + SPAN.splitlines()[0].replace(b'"a"', b'"c"'))
-    first, second, third = rate_ner.load_span(tmp_path / "b.json", "MIMIC-IV")
-    assert first.entities == (Entity(0, 1, "Non-Abnormality"), Entity(1, 2, "Anatomy"))
-    assert second.entities == (Entity(1, 3, "Abnormality"),)
-    counts = rate_ner.counts([replace(sentence, split="train") for sentence in (first, second, third)])
-    assert counts["sentences, MIMIC-IV, train"] == 3
-    assert counts["entities, MIMIC-IV, Anatomy, train, all"] == 2
-    assert counts["entities, MIMIC-IV, Anatomy, train, distinct"] == 1
-
-
-def test_rate_ner_document_level_indices(tmp_path: Path) -> None:
-    """PURE and DyGIE count words through a document's sentences."""
-    item = b'{"doc_key": "d", "sentences": [["a"], ["left", "lung"]], "ner": [[], [[1, 2, "Anatomy"]]]}'
-    (tmp_path / "a.json").write_bytes(item)
-    sentences = rate_ner.load_span(tmp_path / "a.json")
-    assert [sentence.id for sentence in sentences] == ["d-0", "d-1"]
-    assert sentences[1].entities == (Entity(0, 2, "Anatomy"),)
+    # PURE and DyGIE count words through a document's sentences.
+    item = b'\n{"doc_key": "d", "sentences": [["a"], ["left", "lung"]], "ner": [[], [[1, 2, "Anatomy"]]]}'
+    (tmp_path / "b.json").write_bytes(SPAN + SPAN.splitlines()[0].replace(b'"a"', b'"c"') + item)
+    sentences = rate_ner.load_span(tmp_path / "b.json", "MIMIC-IV")
+    assert [sentence.id for sentence in sentences] == ["a", "b", "c", "d-0", "d-1"]
+    assert sentences[0].entities == (Entity(0, 1, "Non-Abnormality"), Entity(1, 2, "Anatomy"))
+    assert [sentences[at].entities for at in (1, 4)] == [
+        (Entity(1, 3, "Abnormality"),),
+        (Entity(0, 2, "Anatomy"),),
+    ]
+    counts = rate_ner.counts([replace(sentence, split="train") for sentence in sentences])
+    assert counts["sentences, MIMIC-IV, train"] == 5
+    assert counts["entities, MIMIC-IV, Anatomy, train, all"] == 3
+    assert counts["entities, MIMIC-IV, Anatomy, train, distinct"] == 2
 
 
 def test_rexval_reports_and_counts(root: Path) -> None:
@@ -314,29 +336,8 @@ def test_rexval_reports_and_counts(root: Path) -> None:
     )
     counts = rexval.load_counts(root / "counts.csv")
     assert [(count.significant, count.count) for count in counts] == [(True, 2), (False, 0), (True, 1)]
-
-
-def test_rexval_pairs_join_candidates_with_each_raters_errors() -> None:
-    reports = [TextPair(f"0/{origin}", "0", "reference", "candidate") for origin in ("bleu", "s_emb")]
-    counts = [
-        ErrorCount(0, "bleu", category, rater, significant, count)
-        for rater, count in (("a", 2), ("b", 0))
-        for category in (1, 4)
-        for significant in (True, False)
-    ]
-    pairs = rexval.rated_pairs(reports, counts)
-    assert [(pair.id, pair.rater, pair.rating) for pair in pairs] == [("0/bleu", "a", 8), ("0/bleu", "b", 0)]
-    assert {pair.scale for pair in pairs} == {"errors"}
-
-
-def test_radgraph_graph_and_two_labelers(root: Path) -> None:
-    report, *both = readers.load("radgraph", root)
-    assert report.entities[2] == Entity(4, 6, "OBS-DA")
-    assert report.relations == (Relation(0, 1, "located_at"),)
-    assert [(record.id, len(record.entities), record.group) for record in both] == [
-        ("c1/labeler_1", 1, "CheXpert"),
-        ("c1/labeler_2", 0, "CheXpert"),
-    ]
+    pairs = rexval.rated_pairs(candidates, counts)
+    assert [(pair.id, pair.rater, pair.rating) for pair in pairs] == [("0/s_emb", "5", 1), ("0/bleu", "0", 2)]
 
 
 @pytest.mark.parametrize(
@@ -368,33 +369,6 @@ def test_radsprl_roles_and_gaps(root: Path) -> None:
     assert second.relations == ()
 
 
-def test_mts_dialog_joins_by_row_and_keeps_what_is_no_rate(root: Path) -> None:
-    first, second, third, _ = readers.load("mts_dialog", root)
-    assert (first.id, first.case, first.group) == ("0/1", "0", "system 1")
-    assert (third.id, third.case, third.group) == ("0/2", "0", "system 2")
-    assert (first.precision, first.omission, second.omission) == (0.66666667, 0.571428571, None)
-    assert third.candidate == "Unremarkable."
-
-
-def test_mslr_sums_facets_and_leaves_out_what_is_not_answered(root: Path) -> None:
-    first, second = readers.load("mslr", root)
-    assert (first.id, first.rating, first.rater, first.group) == ("CD1/ABCDEF", 3.0, "A1", "ABCDEF")
-    assert (second.id, second.rating) == ("CD1/XYZXYZ", 4.0)
-    assert first.reference == 'the "target'  # a quotation mark is a character like others
-
-
-def test_primock57_lists_errors(root: Path) -> None:
-    first, second, third = readers.load("primock57", root)
-    assert (first.case, first.group, first.rater, first.seconds) == ("c01", "m1", "1", 31.0)
-    assert [(error.text, error.critical) for error in first.omissions] == [("3 days", True)]
-    assert [(error.text, error.critical) for error in second.incorrect] == [
-        ("dry cough", False),
-        ("fever", True),
-    ]
-    assert second.seconds is None
-    assert third.incorrect == third.omissions == ()
-
-
 def test_radpref_pairs_and_errors(root: Path) -> None:
     folder = root / "radpref"
     marks = radpref.marks(
@@ -414,43 +388,23 @@ def test_radpref_pairs_and_errors(root: Path) -> None:
     assert on_scale == {"errors": [0, 1, 1, 2], "error_share": [0, 1, 1, 1]}
 
 
-def test_mimic_cxr_pairs_need_both_sections_and_a_split(root: Path) -> None:
+def test_files_that_contradict_one_another_are_refused(root: Path) -> None:
     (pair,) = readers.load("mimic_cxr_rrs", root)
-    assert (pair.id, pair.patient, pair.split) == ("s50", "10", "train")
     assert reveal(pair.findings) == "The lungs are clear. The heart is normal."
-    path = root / "mimic_cxr/mimic-cxr-2.0.0-split.csv"
-    path.write_bytes(path.read_bytes() + b"a-3,50,10,test\n")
-    with pytest.raises(FormatError):
-        mimic_cxr.load_splits(path)
-
-
-def test_line_files_skip_empty_impressions_and_need_their_counterpart(root: Path) -> None:
-    assert [pair.id for pair in readers.load("radsum23", root)] == ["CT_head/validate.findings.tok/1"]
-    findings, impressions = (
-        root / f"radsum23/CT_head/validate.{part}.tok" for part in ("findings", "impression")
-    )
-    for spoiled in (b"clear .\n", b"\nfracture .\n"):  # cut short; an empty line
-        findings.write_bytes(spoiled)
+    split = "mimic_cxr/mimic-cxr-2.0.0-split.csv"
+    notes = "mimic3/NOTEEVENTS.csv.gz"
+    for name, path, spoiled in (
+        ("mimic_cxr_rrs", split, FILES[split] + b"a-3,50,10,test\n"),  # in two splits
+        ("mimic3_rrs", notes, FILES[notes][:-9]),
+        ("radsum23", "radsum23/CT_head/validate.findings.tok", b"clear .\n"),
+        ("radsum23", "radsum23/CT_head/validate.findings.tok", b"\nfracture .\n"),
+    ):
+        (root / path).write_bytes(spoiled)
         with pytest.raises(FormatError):
-            readers.load("radsum23", root)
-    findings.unlink()
+            readers.load(name, root)
+    (root / "radsum23/CT_head/validate.impression.tok").unlink()
     with pytest.raises(DataError):
         readers.load("radsum23", root)
-    findings.write_bytes(b"clear .\n")
-    impressions.unlink()
-    with pytest.raises(DataError):
-        readers.load("radsum23", root)
-
-
-def test_a_cut_archive_of_notes_is_refused(root: Path) -> None:
-    path = root / "mimic3/NOTEEVENTS.csv.gz"
-    assert [(pair.id, pair.patient, pair.group) for pair in readers.load("mimic3_rrs", root)] == [
-        ("9", "70", "CT_head"),
-        ("10", "71", "MR_pelvis"),
-    ]
-    path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(FormatError):
-        readers.load("mimic3_rrs", root)
 
 
 def test_public_files(data_root: Path) -> None:
