@@ -104,4 +104,4 @@ def recorded_documents(recording: Recording) -> Iterator[Document]:
         yield Document(id=str(row.number), text=text, summary=summary, group=f"specialty {row.specialty}")
 
 
-READER = Reader(_read, counts)
+READER = Reader(_read)

@@ -86,8 +86,5 @@ def load_labels(path: Path) -> list[CodedStudy]:
     return studies
 
 
-READER = Reader(
-    each(load, "indiana_reports.csv"),
-    lambda records: {"pairs with findings and impression": len(pairs(records))},
-)
+READER = Reader(each(load, "indiana_reports.csv"))
 LABELS_READER = Reader(each(load_labels, LABELS_FILE))

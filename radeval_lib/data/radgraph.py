@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import SPLIT_FILES, Counts, Reader, Records, by_split, each
+from radeval_lib.data.readers import SPLIT_FILES, Reader, each
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.data.restricted import mark
 
@@ -134,9 +134,4 @@ def _graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...],
     return tuple(entities), tuple(relations)
 
 
-def _counts(records: Records) -> Counts:
-    reports = {record.id.partition("/labeler_")[0]: record for record in records}
-    return {**by_split(reports.values()), "reports": len(reports)}
-
-
-READER = Reader(each(load, *SPLIT_FILES), _counts)
+READER = Reader(each(load, *SPLIT_FILES))

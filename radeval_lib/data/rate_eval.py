@@ -6,7 +6,6 @@ raises an error that lists what was found.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +14,7 @@ from pydantic import Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.readers import Counts, Find, Reader, Records, each
+from radeval_lib.data.readers import Find, Reader, Records, each
 from radeval_lib.data.records import RatedPair, Triad
 from radeval_lib.data.restricted import mark
 
@@ -43,16 +42,12 @@ def load_triads(path: Path) -> list[Triad]:
     ]
 
 
-# Scale of the records and name in Table 3 of each task's folder.
-_TASKS = {
-    "Task1_sentence_rate": ("sentence", "sentence level"),
-    "Task2_paragraph_rate": ("paragraph", "paragraph level"),
-}
+_SCALES = {"Task1_sentence_rate": "sentence", "Task2_paragraph_rate": "paragraph"}
 
 
 def _pairs_of_file(path: Path) -> Records:
     split, task = path.stem.removeprefix("rate_"), path.parent.name
-    scale = _TASKS[task][0]
+    scale = _SCALES[task]
     return [
         replace(pair, id=f"{split}-{pair.id}", group=task, split=split, scale=scale)
         for pair in load_pairs(path)
@@ -64,9 +59,4 @@ def _read(find: Find) -> Records:
     return each(_pairs_of_file, *tables)(find) + each(load_triads, "triads.json")(find)
 
 
-def _counts(records: Records) -> Counts:
-    rest = ("", "simulated reports")
-    return Counter(_TASKS.get(getattr(record, "group", ""), rest)[1] for record in records)
-
-
-READER = Reader(_read, _counts)
+READER = Reader(_read)

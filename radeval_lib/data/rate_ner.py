@@ -6,8 +6,6 @@ error lists what it found instead.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +17,7 @@ from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import SPLITS, Find, Reader, Records, each
 from radeval_lib.data.records import AnnotatedSentence, Entity
-from radeval_lib.data.restricted import mark, reveal
+from radeval_lib.data.restricted import mark
 
 NAME = "rate_ner"
 SOURCES = {"MIMIC_IV": "MIMIC-IV", "Radiopaedia": "Radiopaedia"}  # folder -> the paper's name
@@ -60,23 +58,6 @@ def _sentences(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSent
     return made
 
 
-def counts(sentences: Sequence[AnnotatedSentence]) -> dict[str, int]:
-    """Return counts of sentences and entities by source, type and split, named as the manifest names them.
-
-    Distinct entities are distinct pairs of words and type within a source and split.
-    """
-    result: Counter[str] = Counter()
-    distinct: dict[str, set[str]] = defaultdict(set)
-    for sentence in sentences:
-        result[f"sentences, {sentence.group}, {sentence.split}"] += 1
-        for entity in sentence.entities:
-            name = f"entities, {sentence.group}, {entity.label}, {sentence.split}"
-            result[f"{name}, all"] += 1
-            words = " ".join(reveal(token) for token in sentence.tokens[entity.start : entity.end])
-            distinct[f"{name}, distinct"].add(words)
-    return dict(result) | {name: len(words) for name, words in distinct.items()}
-
-
 def _read(find: Find) -> Records:
     """Return span files, which need no list of labels; the IOB files hold the same sentences."""
     records: Records = []
@@ -86,4 +67,4 @@ def _read(find: Find) -> Records:
     return records
 
 
-READER = Reader(_read, counts)
+READER = Reader(_read)

@@ -15,18 +15,23 @@ from radeval_lib.errors import RegistryError, meant
 Find = Callable[[str], Path | None]
 """Finds a file of one data set by its path or name, verified and recorded as read; None if absent."""
 Records = list[Any]
-Counts = dict[str, int]
 SPLITS = ("train", "dev", "test")
 SPLIT_FILES = tuple(f"{split}.json" for split in SPLITS)
 
 
+def by_kind(records: Iterable[Any]) -> dict[str, int]:
+    """Return how many records there are of each type and split."""
+    kinds = (f"{type(record).__name__} {getattr(record, 'split', '')}".strip() for record in records)
+    return dict(Counter(kinds))
+
+
 @dataclass(frozen=True)
 class Reader:
-    """How a data set is read: ``load(find)`` gives records, ``count(records)`` the counts that papers
-    print."""
+    """How a data set is read: ``load(find)`` gives records, ``count(records)`` what ``radbook data verify``
+    says of them."""
 
     load: Callable[[Find], Records]
-    count: Callable[[Records], Counts] = lambda records: {}
+    count: Callable[[Records], dict[str, int]] = by_kind
 
 
 def each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Callable[[Find], Records]:
@@ -43,11 +48,6 @@ def each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Callable[[F
         return records
 
     return read
-
-
-def by_split(records: Iterable[Any]) -> Counts:
-    """Return records per split."""
-    return dict(sorted(Counter(record.split for record in records).items()))
 
 
 def reader(name: str) -> Reader:

@@ -146,11 +146,5 @@ def _read(find: Find) -> Records:
     return [*reports, *counts, *rated_pairs(reports, counts)]
 
 
-READER = Reader(_read, lambda records: {"pairs": sum(isinstance(record, TextPair) for record in records)})
-COUNTS_READER = Reader(
-    each(load, ""),
-    lambda records: {
-        "pairs": len({(record.study, record.origin) for record in records}),
-        "raters": len({record.rater for record in records}),
-    },
-)
+READER = Reader(_read)
+COUNTS_READER = Reader(each(load, ""))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
@@ -39,17 +38,6 @@ def _lines(path: Path) -> list[str]:
     return [line.strip() for line in reading.read_text(path).removesuffix("\n").split("\n")]
 
 
-def counts(pairs: Sequence[ReportPair]) -> dict[str, int]:
-    """Return counts of reports by group and split, by group, and in all, named as the manifests name them."""
-    result = {"reports": len(pairs)}
-    for pair in pairs:
-        modality, _, anatomy = pair.group.partition("_")
-        group = f"{modality} {anatomy.capitalize()}"
-        for name in (f"{group}, {pair.split}", f"{group}, total"):
-            result[name] = result.get(name, 0) + 1
-    return result
-
-
 def _read(find: Find) -> list[ReportPair]:
     records: list[ReportPair] = []
     for file in load_manifest(NAME).files[::2]:  # pairs of files, the findings first
@@ -62,4 +50,4 @@ def _read(find: Find) -> list[ReportPair]:
     return records
 
 
-READER = Reader(_read, counts)
+READER = Reader(_read)

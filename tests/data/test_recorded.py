@@ -175,7 +175,6 @@ def test_columns_are_found_by_placeholder_alone() -> None:
 )
 def test_recorded_lengths_are_those_of_the_texts(name: str, sides: tuple[str, str], data_root: Path) -> None:
     ours, theirs = recorded.records(name), readers.load(name, data_root)
-    assert readers.reader(name).count(ours) == readers.reader(name).count(theirs)
     for mine, its in zip(ours, theirs, strict=True):
         for side in sides:
             assert len(getattr(mine, side).split()) == len(getattr(its, side).split())
