@@ -58,7 +58,7 @@ def _content() -> dict[str, Any]:
     [
         ({"licence": None}, "licence"),
         ({"files": [{"path": 3}]}, "files.0.path"),
-        ({"redistributable": "no"}, "redistributable"),
+        ({"redistributable": "maybe"}, "redistributable"),
         ({"steps": []}, "steps"),
         ({"access": "secret"}, "access"),
         ({"name": "other"}, "name"),
