@@ -3,6 +3,7 @@ profile's ``experiments``."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, model_validator
@@ -120,11 +121,11 @@ def cells(profile: Profile) -> list[Cell]:
     regime, together on a laptop, where starting a kernel costs time, or one job each."""
     chosen = settings(profile)
     pretraining = Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)
-    planned = [pretraining.with_data(chosen.pretraining.role)]
+    planned = [replace(pretraining, data=(chosen.pretraining.role,))]
     for encoder in chosen.encoders:
         for task, regime in work(chosen, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]:
             fitted = Cell.of(FITTING, encoder=encoder, task=task, regime=regime)
-            planned.append(fitted.with_data(*([] if task == EVERY else [role_of(task)])))
+            planned.append(replace(fitted, data=() if task == EVERY else (role_of(task),)))
     return planned
 
 

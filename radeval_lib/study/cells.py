@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +43,6 @@ class Cell:
     def of(cls, notebook: str, **parameters: Value) -> Cell:
         """Return a job with its parameters given by name."""
         return cls(notebook, tuple(parameters.items()))
-
-    def with_data(self, *roles: str) -> Cell:
-        """Return this job restricted to these data roles; with none, to all that its notebook declares."""
-        return replace(self, data=roles)
 
     @property
     def parameters(self) -> dict[str, Value]:

@@ -29,7 +29,6 @@ from radeval_lib import atomic, checksums, provenance, registry
 from radeval_lib.data import radpref, readers, recorded, roles
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.manifests import find, sha256
-from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, Scores
@@ -118,22 +117,19 @@ def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] 
 
 
 def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
-    """Return a sentence for each stored set (:func:`sentence`) on these metrics (None: all)."""
-    now = (provenance.commit()["commit"] or "")[:7]
-    return [sentence(recorded.load(name), out_of_date(name, metrics), now) for name, metrics in sets.items()]
-
-
-def sentence(recording: Recording, stale: Sequence[str], now: str) -> str:
-    """Return a sentence on when a set was scored, and by which version if the code at the commit ``now``
-    would score metrics, ``stale``, differently."""
-    day, columns = long_date(recording.scored_on), recording.about["columns"]
-    title = str(recording.about["title"]).partition(":")[0]
-    if not stale:
-        return f"{title} was {'scored' if columns else 'counted'} on {day}."
-    versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
-    titles = joined([get(key).title or key for key in stale])
-    here = f"version {now}" if now else "this version"
-    return f"{title} was scored on {day}, with version {versions} of {titles}; {here} scores otherwise."
+    """Return a sentence for each stored set on when it was scored, and by which version if this code would
+    score some of these metrics (None: all) differently."""
+    written = []
+    for name, metrics in sets.items():
+        recording, stale = recorded.load(name), out_of_date(name, metrics)
+        columns, title = recording.about["columns"], str(recording.about["title"]).partition(":")[0]
+        words = f"{title} was {'scored' if columns else 'counted'} on {long_date(recording.scored_on)}"
+        if stale:
+            versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
+            titles = joined([get(key).title or key for key in stale])
+            words += f", with version {versions} of {titles}; this version scores otherwise"
+        written.append(f"{words}.")
+    return written
 
 
 def sets_of(fillers: Iterable[str]) -> list[str]:

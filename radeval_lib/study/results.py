@@ -31,7 +31,6 @@ DISCREPANCY_KINDS = ("paper", "text", OPEN_CONVENTION, "rounding")
 WEIGHTS = ("conclusion", "number", "slip")
 """How much a discrepancy weighs, the gravest first: a conclusion of the paper falls; what is printed cannot
 follow; a citation or a word is wrong."""
-HEADLINES = MANIFESTS / "headlines.yml"
 _CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
 _AGAIN = "Remove its folder and run `radbook build`: it makes the page and its results again."
 _FORMAT = 8
@@ -444,7 +443,7 @@ class HandedOver(BaseModel, extra="forbid"):
 @cache
 def headlines() -> dict[str, Headline]:
     """Return all headlines by id, in the order of the front page."""
-    entries = own_yaml.read(HEADLINES).items()
+    entries = own_yaml.read(MANIFESTS / "headlines.yml").items()
     return {key: Headline.model_validate({"id": key, **entry}) for key, entry in entries}
 
 
