@@ -8,6 +8,7 @@ from functools import lru_cache
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.reader import Finding, Reading, read
 from radeval_lib.rules.reader.phrases import Quality
+from radeval_lib.rules.reader.records import MEASURED
 from radeval_lib.rules.report_text import singular
 from radeval_lib.rules.report_text.words import Span
 
@@ -42,6 +43,7 @@ class Item:
     greater: str | None = None
     grade: str = ""
     volume_ml: float | None = None
+    span_mm: tuple[float, float] | None = None
 
     @property
     def side(self) -> str | None:
@@ -91,7 +93,7 @@ def said(text: str) -> Said:
                 result.contradicted.setdefault(finding.observation, (finding.start, finding.end))
         elif number not in diagnoses:
             items += _by_place(_item(finding, reading), finding)
-    for item in sorted(items, key=_rank):
+    for item in sorted(_by_side(items), key=_rank):
         _add(result.stated, item)
     result.stated.sort(key=lambda item: item.uncertain)
     for statement in reading.normals:
@@ -145,19 +147,13 @@ def _item(finding: Finding, reading: Reading) -> Item:
         finding.presence == "uncertain",
         places,
         sides,
-        finding.severity,
-        finding.size_mm,
-        finding.distance_mm,
-        frozenset([finding.change] if finding.change else []),
-        means,
-        frozenset([" ".join(map(singular, finding.words.lower().split()))]),
-        finding.start,
-        finding.end,
-        finding.count,
-        finding.qualities | _QUALITIES.get(finding.observation, frozenset()),
-        finding.greater,
-        finding.grade,
-        finding.volume_ml,
+        changes=frozenset([finding.change] if finding.change else []),
+        means=means,
+        names=frozenset([" ".join(map(singular, finding.words.lower().split()))]),
+        start=finding.start,
+        end=finding.end,
+        qualities=finding.qualities | _QUALITIES.get(finding.observation, frozenset()),
+        **{name: getattr(finding, name) for name in MEASURED},
     )
 
 
@@ -178,6 +174,17 @@ def _by_place(item: Item, finding: Finding) -> list[Item]:
         )
         for location in where
     ]
+
+
+def _by_side(items: list[Item]) -> list[Item]:
+    """Return the findings, those on both sides once for each where more is said of a side: "bilateral
+    effusions. The left one is small"."""
+    sided = {(item.observation, item.places) for item in items if item.side in ("left", "right")}
+    apart = []
+    for item in items:
+        both = item.side == "bilateral" and (item.observation, item.places) in sided
+        apart += [replace(item, sides=frozenset([side])) for side in ("left", "right")] if both else [item]
+    return apart
 
 
 def _add(items: list[Item], new: Item) -> None:
@@ -202,6 +209,7 @@ def _add(items: list[Item], new: Item) -> None:
             old.greater = old.greater or new.greater
             old.grade = old.grade or new.grade
             old.volume_ml = old.volume_ml or new.volume_ml
+            old.span_mm = old.span_mm or new.span_mm
             old.means |= new.means
             old.names |= new.names
             return

@@ -94,14 +94,8 @@ class Judgement:
         """Return the analysis in GREEN's layout."""
 
         def listed(significant: bool) -> list[list[str]]:
-            return [
-                [
-                    error.says
-                    for error in self.errors
-                    if error.category == letter and error.significant == significant
-                ]
-                for letter in LETTERS
-            ]
+            counted = [error for error in self.errors if error.significant == significant]
+            return [[error.says for error in counted if error.category == letter] for letter in LETTERS]
 
         explanation = (
             f"{len(self.errors)} differences between the findings of the two reports were named by rules."
@@ -168,10 +162,9 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
                 slight += weigh.slight(links[-1])
             else:
                 errors.append(weigh.false(item, ours.rules_out(item.observation)))
-    errors.sort(key=lambda pair_link: (pair_link.category, not pair_link.significant, pair_link.says))
+    errors.sort(key=lambda error: (error.category, not error.significant, error.says))
     shared = tuple(
-        (name(pair_link.reference.observation), name(pair_link.candidate.observation), pair_link.relation)
-        for pair_link in links
+        (name(link.reference.observation), name(link.candidate.observation), link.relation) for link in links
     )
     return Judgement(tuple(errors), tuple(matched), _agreed(ours, theirs), shared, slight)
 
@@ -334,6 +327,11 @@ def _degree_error(item: Item, other: Item) -> bool | None:
     if item.volume_ml and other.volume_ml and item.volume_ml != other.volume_ml:
         return max(item.volume_ml, other.volume_ml) >= SIZE_RATIO * min(item.volume_ml, other.volume_ml)
     if item.size_mm and other.size_mm and item.observation not in vocabulary().devices:
+        if bool(item.span_mm) != bool(other.span_mm):
+            (low, high), (least, most) = (
+                each.span_mm or (max(each.size_mm), max(each.size_mm)) for each in (item, other)
+            )
+            return None if least <= high and low <= most else max(low, least) >= SIZE_RATIO * min(high, most)
         pairs = [(max(item.size_mm), max(other.size_mm))]
         if len(item.size_mm) == len(other.size_mm):
             pairs = list(zip(sorted(item.size_mm), sorted(other.size_mm), strict=True))

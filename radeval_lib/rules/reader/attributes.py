@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from math import inf
 from typing import Any
 
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
@@ -51,7 +52,9 @@ _COUNTS = (
 _NO_ADJECTIVES = BE | {*SEPARATORS} | word_set("of in on at the view image year month week day x there")
 _CLEAR = frozenset(["none", "no", "absent", "negative", "clear", "normal", "free"])
 # Between an organ and its own size, and behind that.
-_MEASURES = frozenset(["measure", "measuring", "measured", "is", ":", "at", "in", "size", "length", "about"])
+_MEASURES = word_set(
+    "measure measuring measured is are : at in size length about up to short axis diameter maximum maximal"
+)
 _BEHIND_MEASURE = frozenset([",", "with", "without", "in", "long", "and", ")"])
 GROWN = 1.15
 """A size that is larger than before by more than this factor has increased."""
@@ -97,6 +100,7 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             usual = set().union(*(sentence.known.places.get(sense.key, ()) for sense in owner.senses))
             if usual & {mention.location.place for mention in spot.value}:
                 owner.spots.append(spot.value)
+                sentence.use(spot.first, spot.end)
 
 
 def _nearest_to_place(
@@ -150,7 +154,7 @@ def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Degrees; of several the highest counts."""
     for degree in sentence.now(sentence.degrees):
         # "Effusions, small on the left with atelectasis": the effusion is small
-        before = [mention for mention in mentions if mention.end <= degree.first]
+        before = [mention for mention in mentions if mention.first <= degree.first]
         back = "on" in sentence.between(degree.end, degree.end + 1) and bool(before)
         if mention := nearest(sentence, before if back else mentions, degree, 4, 0, loose=True):
             mention.severity = max(degree.value, -1 if mention.severity is None else mention.severity)
@@ -218,6 +222,7 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
                 mention.distance_mm = size.value[0]
             else:
                 mention.size_mm += size.value
+                mention.span_mm = mention.span_mm or _span(sentence, size)
     for volume in sentence.now(sentence.volumes):
         if mention := nearest(sentence, mentions, volume, 0, 0):
             mention.volume_ml = max(volume.value)
@@ -233,10 +238,27 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             mention.change = "increased" if grown else "decreased" if shrunk else "unchanged"
 
 
+def _span(sentence: MarkedSentence, size: PhraseMatch[tuple[float, ...]]) -> tuple[float, float] | None:
+    """Return the limits of a size of which one or both are given: "5-7 mm", "less than 1 cm"."""
+    first = max(0, size.first - 2)
+    before, inside = sentence.between(first, size.first), sentence.between(size.first, size.end)
+    if before & (_BELOW | _ABOVE):
+        sentence.use(first if "than" in before else size.first - 1, size.first)
+    if before & _BELOW or "sub" in inside:
+        return 0.0, max(size.value)
+    if before & _ABOVE:
+        return max(size.value), inf
+    if len(size.value) == 2 and size.end - size.first == 3 + ("to" in inside):
+        return min(size.value), max(size.value)
+    return None
+
+
 def _of_organ(sentence: MarkedSentence, mentions: list[Mention], size: PhraseMatch[Any]) -> bool:
     """Return whether a size is that of a place with no finding before it in the clause: "kidney: 11 cm"."""
     spot = next((spot for spot in reversed(sentence.spots) if spot.end <= size.first), None)
-    if spot is None or any(sentence.scope.clause[spot.first] <= each.first < spot.first for each in mentions):
+    if spot is None or any(
+        sentence.scope.clause[spot.first] <= each.first <= spot.first for each in mentions
+    ):
         return False
     between = sentence.between(spot.end, size.first)
     return (
@@ -593,7 +615,20 @@ def _ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]
                 return [sentence.mention(subject.first, subject.end, [Sense("cardiomegaly", HOME)])], []
             span = words[subject.first].start, words[at].end
             return [], [NormalMention(subject.value, "normal", *span, None)]
-    return [], []
+    return _enlarged(sentence), []
+
+
+def _enlarged(sentence: MarkedSentence) -> list[Mention]:
+    """Return the structures that are too large by their size: "ascending aorta measures 4.6 cm"."""
+    enlarged = []
+    for match in sentence.limits:
+        limit, observation = match.value
+        size = next((size for size in sentence.now(sentence.sizes) if size.first >= match.end), None)
+        between = sentence.between(match.end, size.first) if size is not None else set()
+        if size is not None and max(size.value) >= limit and between and between <= _MEASURES:
+            sentence.use(match.first, size.end)
+            enlarged.append(sentence.mention(match.first, match.end, [Sense(observation, HOME)]))
+    return enlarged
 
 
 def _is_state_of(

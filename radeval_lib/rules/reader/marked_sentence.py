@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, TypeVar
 
-from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes, of_before
+from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes, of_before, skip
 from radeval_lib.rules.reader.phrases import SEGMENTS, VOLUMES, PhraseMatch, grades, segments, sizes
 from radeval_lib.rules.reader.places import (
     OTHER_SIDE,
@@ -65,6 +65,7 @@ class MarkedSentence:
     volumes : volumes in millilitres.
     grades : grades, stages and categories.
     qualities : words for what a finding is called of those that exclude each other; None for none.
+    limits : structures with the size in millimetres from which on they are too large, and what they then are.
     past : for each word, whether it says how something was before; length n.
     scope : the reach of negations and hedges.
     """
@@ -86,13 +87,19 @@ class MarkedSentence:
                 self.misspelt.append((token.start, token.end, spelt))
         text, size = [token.word for token in self.words], len(self.words)
         self.used, self.normal = [False] * size, [False] * size
-        self.named = vocabulary.observations.find(text)
+        # Lymph nodes are no finding without "enlarged" or "calcified"
+        self.named = [
+            match._replace(value=senses)
+            for match in vocabulary.observations.find(text)
+            if (senses := [sense for sense in match.value if all(word in text for word in sense.lead)])
+        ]
         named = _marks(size, self.named)
         self.spots = [
             match._replace(value=[self._of_one(spot, match, statement) for spot in match.value])
             for match in places(self.words, vocabulary)
             if not self._in_no_place(match)
         ]
+        self.sizes = list(sizes(self.words))
         denied = list(denied_changes(self.words, named))
         self.compared = compared = list(side_comparisons(self.words))
         taken = _marks(size, denied, compared)
@@ -101,7 +108,7 @@ class MarkedSentence:
             + [
                 match
                 for match in vocabulary.changes.find(text, named)
-                if not taken[match.first] and not self._compares_places(match)
+                if not taken[match.first] and not self._compares(match)
             ]
         )
         self.degrees = [
@@ -120,13 +127,13 @@ class MarkedSentence:
         ]
         self.spots = [self._of_compared(match) for match in self.spots]
         self.sides = vocabulary.sides.find(text, _marks(size, self.spots, compared)) + compared
-        self.sizes = list(sizes(self.words))
         self.volumes = list(sizes(self.words, VOLUMES))
         self.grades = list(grades(self.words))
         self.qualities = [
             *vocabulary.qualities.find(text),
             *(segments(self.words) if not SEGMENTS.isdisjoint(text) else ()),
         ]
+        self.limits = vocabulary.limits.find(text, named) if self.sizes else []
         self.past = of_before(self.words, self.sizes)
         asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(
@@ -192,11 +199,21 @@ class MarkedSentence:
         site = spot.location.place
         return spot._replace(location=replace(spot.location, side=None)) if site else spot
 
-    def _compares_places(self, change: PhraseMatch[str]) -> bool:
-        """Return whether a comparative is one of places: "more prominent in the bases", not "than before"."""
+    def _compares(self, change: PhraseMatch[str]) -> bool:
+        """Return whether a comparative is one of places or sizes: "more prominent in the bases", "larger than
+        3 cm", "the larger nodule", not "than before"."""
         if self.words[change.first].word not in MORE:
             return False
-        at = change.end
+        at = skip(self.words, change.end, frozenset(["than"]))
+        if any(size.first == at for size in self.sizes):
+            return True
+        if (
+            change.first
+            and self.words[change.first - 1].word == "the"
+            and any(change.end == name.first for name in self.named)
+        ):
+            self.use(change.first, change.end)
+            return True
         while at < len(self.words) and self.words[at].word in ("in", "at", "within", "the", "on", "towards"):
             at += 1
         rest = self.between(at, len(self.words))

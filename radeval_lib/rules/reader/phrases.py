@@ -120,6 +120,11 @@ def sizes(
                 unit = units.get(word, unit)
             elif _SIZE.fullmatch(word):
                 numbers.append(float(word) * unit)
+            elif word == "sub" and not numbers:
+                numbers.append(unit)
+            elif word == "to" and position and _SIZE.fullmatch(words[position - 1].word) and numbers:
+                if words[position - 2].word == "from":
+                    break  # "from 5 to 7 mm" are two sizes, "5 to 7 mm" is one
             elif (word in NUMERALS or word == "half") and words[position + 1].word in _WITHIN and not numbers:
                 if word == "half" and position and words[position - 1].word == "a":
                     break  # "one and a half"

@@ -68,7 +68,7 @@ _SIDES = frozenset(["left", "right"])
 _TO_SIDES = (["to", "left"], ["to", "right"])
 OTHER_SIDE = {"left": "right", "right": "left"}
 _FEWER = frozenset(["<", "smaller", "less", "better"])
-_TOWARD = frozenset(["on", "at", "in", "the", "to", "toward", "than"])
+_TOWARD = frozenset(["on", "at", "in", "the", "to", "toward", "than", "one", "that"])
 _SHIFTS = frozenset(["shift", "shifted", "deviation", "deviated", "displaced", "displacement", "shifting"])
 _BEING = word_set("is being side one slightly much somewhat mildly appearing appear a bit")
 
@@ -96,7 +96,9 @@ def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | No
     side = next((word for word in compared_words if word in _SIDES), None)
     if compared.value != "bilateral" or side is None:
         return None
-    return OTHER_SIDE[side] if _FEWER.intersection(compared_words) else side
+    fewer = not _FEWER.isdisjoint(compared_words)
+    other = "than" in compared_words[: compared_words.index(side)]  # "larger than on the left"
+    return OTHER_SIDE[side] if fewer != other else side
 
 
 def _larger_on(words: Sequence[Token], at: int) -> int:
@@ -104,7 +106,8 @@ def _larger_on(words: Sequence[Token], at: int) -> int:
     compares no sides."""
     comparison = comparative(words, at)
     end = skip(words, comparison, _TOWARD) if comparison else 0
-    if end == comparison and words[at].word not in ("<", ">"):
+    between = end == comparison and words[at].word not in ("<", ">")
+    if between and (not end or [word.word for word in words[end + 1 : end + 2]] != ["than"]):
         return 0
     if not 0 < end < len(words) or words[end].word not in _SIDES or words[end - 1].word == "to":
         return 0

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from radeval_lib.rules.reader.phrases import word_set
 from radeval_lib.rules.reader.records import (
     HOME,
+    MEASURED,
     Finding,
     Location,
     Mention,
@@ -40,7 +41,9 @@ _POSITIONS = frozenset(["malposition", "good_position"])
 _RELATED = re.compile(r"ipsilateral|contralateral", re.IGNORECASE)
 # How a statement begins that says more of what the one before named.
 _POINTS = re.compile(
-    r"(?:it|this|these|they)\b|(?:(?:its|the|catheter|distal)\s)*(?P<tip>tips?\b)", re.IGNORECASE
+    r"(?:it|this|these|they)\b|the\s(?:left|right)\s(?:one\s|side\s)?(?:is|has|remains|measures|appears)\b"
+    r"|(?:(?:its|the|catheter|distal)\s)*(?P<tip>tips?\b)",
+    re.IGNORECASE,
 )
 _SIDES = re.compile(r"\b(?:left|right)\b")
 _FITS = 1000.0  # what a fitting place counts for, against the share of a region
@@ -217,6 +220,8 @@ class _Report:
         if sense.key in vocab.placeless:
             return self._side_of_lung(mention)
         locations = [self._location(spots, sense) for spots in mention.spots]
+        if device:  # "left chest wall" is where the generator or port is, not where its tip is
+            locations = [Location(None, at.side) if at.place == "chest_wall" else at for at in locations]
         if sense.key in vocab.paired:  # of "right hemidiaphragm" the side counts: the name says where
             locations = [Location(None, where.side) for where in locations]
         locations = [
@@ -247,7 +252,6 @@ class _Report:
     ) -> Finding:
         start, end = statement.span(mention.start, mention.stop)
         words, locations = self.text[start:end], self._locations(mention, sense)
-        attributes = (mention.severity, mention.size_mm, mention.change)
         limited = locations or mention.severity is not None or mention.size_mm or mention.change
         # Whether the name itself is what the words before it deny, and is not the name of a kind.
         named = bool(_BEFORE.intersection(mention.before[-1:])) and words.lower().split()[0] not in _KINDS
@@ -259,16 +263,10 @@ class _Report:
             end,
             words,
             locations,
-            *attributes,
-            sign,
-            outright,
-            mention.distance_mm,
-            mention.probable,
-            mention.count,
-            frozenset(mention.qualities),
-            mention.greater,
-            mention.grade,
-            mention.volume_ml,
+            sign_of=sign,
+            outright=outright,
+            qualities=frozenset(mention.qualities),
+            **{name: getattr(mention, name) for name in (*MEASURED, "change", "probable")},
         )
 
     def _normal(self, normal_mention: NormalMention, statement: Statement) -> NormalStatement:

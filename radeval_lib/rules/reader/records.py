@@ -15,6 +15,10 @@ SEVERAL = 0
 """The count of several findings without a number."""
 
 
+MEASURED = ("severity", "size_mm", "span_mm", "distance_mm", "count", "greater", "grade", "volume_ml")
+"""The attributes that a finding has as its mention has them, and that the judge compares."""
+
+
 @dataclass(frozen=True, slots=True)
 class Location:
     """A place of the lexicon and its side; either may be None, not both.
@@ -50,6 +54,8 @@ class Finding:
     outright : whether it is denied by its bare name ("no effusion"), without place, severity, size or change,
         so that the denial is one of the finding altogether.
     distance_mm : the distance of a tip from the place that is named with it.
+    span_mm : the least and the largest diameter that it may have, "5-7 mm", "less than 1 cm"; None if its
+        size is exact or not given.
     """
 
     observation: str
@@ -70,6 +76,7 @@ class Finding:
     greater: str | None = None
     grade: str = ""
     volume_ml: float | None = None
+    span_mm: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +164,7 @@ class Mention:
     distance_mm : of a device's tip, its distance from a landmark in millimetres; 0 at the landmark.
     change : the kind of change, such as "increased"; None if none is said.
     sign_of : the mentions, by their number in the sentence, that it is read as a sign of.
-    count, qualities, greater, grade, volume_ml : as of a :class:`Finding`.
+    count, qualities, greater, grade, volume_ml, span_mm : as of a :class:`Finding`.
     before : the six words before it, at most.
     probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
     """
@@ -182,6 +189,7 @@ class Mention:
     greater: str | None = None
     grade: str = ""
     volume_ml: float | None = None
+    span_mm: tuple[float, float] | None = None
 
 
 class NormalMention(NamedTuple):

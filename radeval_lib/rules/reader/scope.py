@@ -43,8 +43,9 @@ _NOT = frozenset(["not", "cannot", "nowhere", "never", "neither", "longer"])
 _BEFORE_SEEN = word_set(
     "to be been being able well clearly definitely definitively readily convincingly reliably any so yet"
 )
-# "Unlikely" and "not favored" deny what they are said of, and nothing before a comma.
-_LIKELIHOOD = word_set("likely unlikely doubtful favored favoured felt thought believed considered")
+_NONE = frozenset(["none", "nil"])
+# "Unlikely", "not favored" and "none" deny what they are said of, and nothing before a comma.
+_LIKELIHOOD = _NONE | word_set("likely unlikely doubtful favored favoured felt thought believed considered")
 _POINTING = frozenset(["this", "these", "it", "they"])
 _STUDIES = frozenset(["ct", "study", "exam", "examination", "scan", "comparison"])
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
@@ -118,7 +119,7 @@ def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> S
     size = len(words)
     text = [word.word for word in words]
     cues, after = vocabulary.cues.find(text), vocabulary.after.find(text)
-    after = _with_not_seen(words, after, cues)
+    after = _with_not_seen(words, after, cues, flags)
     begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _denials_by_what_follows(
         words, flags.named
     )
@@ -200,10 +201,11 @@ def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> S
 
 
 def _with_not_seen(
-    words: Sequence[Token], after: list[PhraseMatch[str]], cues: Sequence[PhraseMatch[str]]
+    words: Sequence[Token], after: list[PhraseMatch[str]], cues: Sequence[PhraseMatch[str]], flags: WordFlags
 ) -> list[PhraseMatch[str]]:
-    """Add to the cues that reach back every "could not be demonstrated", in whatever words it is said."""
-    if not any(token.word in _NOT for token in words):
+    """Add to the cues that reach back every "could not be demonstrated", in whatever words it is said, and
+    "none" behind a name."""
+    if not any(token.word in _NOT | _NONE for token in words):
         return after
     taken = {at for cue in after for at in range(cue.first, cue.end)}
     taken |= {at for cue in cues if cue.value != "negation_before" for at in range(cue.first, cue.end)}
@@ -211,6 +213,8 @@ def _with_not_seen(
     for at, token in enumerate(words):
         if token.word == "neither" and at and words[at - 1].word in _SEEN:
             more.append(PhraseMatch(at, at + 1, "negation"))  # "seen neither here nor there"
+        elif token.word in _NONE and at and flags.named[at - 1]:
+            more.append(PhraseMatch(at, at + 1, "negation"))  # "stones none, hydronephrosis none"
         elif token.word in _NOT and at not in taken:
             end = skip(words, at + 1, _BEFORE_SEEN)
             if end < len(words) and words[end].word in _SEEN and end not in taken:

@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise, zip_longest
+from operator import attrgetter
 from typing import Any
 
 from radeval_lib.rules.reader.attributes import (
@@ -19,14 +21,15 @@ from radeval_lib.rules.reader.attributes import (
     read_states,
     stacked_states,
 )
-from radeval_lib.rules.reader.changes import DATES, NOW
+from radeval_lib.rules.reader.changes import DATES, NOW, skip
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
-from radeval_lib.rules.reader.phrases import PhraseMatch
+from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
 from radeval_lib.rules.reader.records import HOME, IGNORED, Mention, Parsed, Sense, Unused
 from radeval_lib.rules.reader.scope import BE
 from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.rules.report_text import MASK
 
+_FIRST = attrgetter("first")
 # Between two findings they doubt both, and between two diagnoses they make them a choice.
 _EITHER = frozenset(["or", "versus", "vs"])
 # What may stand between two diagnoses of one sign: "pneumonia or less likely atelectasis".
@@ -35,22 +38,14 @@ _CHOICE = _EITHER | frozenset(
 )
 
 
-_BESIDE_DATES = DATES | {
-    "/",
-    ":",
-    "series",
-    "image",
-    "slice",
-    "view",
-    "day",
-    "hour",
-    "am",
-    "pm",
-    "dated",
-    MASK,
-}
+_BESIDE_DATES = DATES | {"/", ":", MASK} | word_set("series image slice view day hour am pm dated")
 
 
+# What another name may say more of: "the opacity is atelectasis".
+_OPAQUE = frozenset(["opacity", "nodule", "lung_mass", "airspace_disease", "infiltrate", "consolidation"])
+# What may stand between a side and what is said of it, and between one such pair and the next.
+_BESIDE_SIDES = frozenset(["on", "in", "at", "the", "is", "are", "one", "side", "(", ":"])
+_BETWEEN_SIDES = frozenset(["and", ",", "but", "while", "whereas", "with", "the", ")", "/"])
 # Verbs by which a clause without a name says something of a side.
 _SAYING = BE | {"persist", "persists", "resolved", "cleared", "seen", "gone", "not"}
 
@@ -68,16 +63,14 @@ def parse(text: str, side: str = "") -> Parsed:
         if named_match.value[0].key != IGNORED
     ]
     stated, normals = read_states(sentence)
-    mentions = sorted([*mentions, *stated], key=lambda mention: mention.first)
+    mentions = sorted([*mentions, *stated], key=_FIRST)
     mentions = [mention for mention in mentions if not sentence.scope.hypothetical[mention.first]]
     # "Previously a 2 cm nodule, now 3 cm" has a nodule.
     mentions = [mention for mention in mentions if not sentence.past[mention.first]] or (
         mentions if not normals and NOW & sentence.between(0, len(sentence.words)) else []
     )
-    mentions = sorted(
-        [*_whole_names(sentence, mentions), *stacked_states(sentence)], key=lambda mention: mention.first
-    )
-    mentions = sorted([*mentions, *_other_sides(sentence, mentions)], key=lambda mention: mention.first)
+    mentions = sorted([*_whole_names(sentence, mentions), *stacked_states(sentence)], key=_FIRST)
+    mentions = sorted([*mentions, *_other_sides(sentence, mentions)], key=_FIRST)
     _doubt_alternatives(sentence, mentions)
     _link(sentence, mentions)
     # A phrase that is not a finding ("aeration") takes its own attributes, so that no finding gets them.
@@ -88,9 +81,11 @@ def parse(text: str, side: str = "") -> Parsed:
         if match.value[0].key == IGNORED
         and " ".join(spoken[match.first : match.end]) in sentence.known.no_findings
     ]
-    if owners := sorted([*mentions, *others], key=lambda mention: mention.first):
+    parts = _each_side(sentence, mentions)
+    if owners := sorted([*mentions, *others, *(part for _, part in parts)], key=_FIRST):
         attach(sentence, owners)
         attach_changes(sentence, owners)
+    mentions += _apart_by_side(parts)
     if normals and not mentions:
         sentence.use_all(sentence.spots)
         sentence.use_all(sentence.sides)
@@ -120,10 +115,61 @@ def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Ment
         before = [mention for mention in mentions if mention.end <= begin]
         inside = [at for at, first in enumerate(clauses) if first == begin]
         parts = (*sentence.named, *sentence.subjects, *sentence.spots, *others)
-        says = sentence.between(side.end, inside[-1] + 1) & _SAYING and side.value != "bilateral"
+        says = sentence.between(begin, inside[-1] + 1) & _SAYING and side.value != "bilateral"
         if before and says and not any(mention.first in inside for mention in parts):
             others.append(sentence.mention(side.first, side.end, before[-1].senses))
     return others
+
+
+def _each_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[Mention, Mention]]:
+    """Return each finding with two sides of other degrees, sizes or changes, and what a side is said of:
+    "moderate right and small left effusions", "effusions, moderate on the right and small on the left". A
+    side may be denied: "small left and no right effusion".
+
+    The last side of a list before its name is the finding's own and is not returned.
+    """
+    sided = [spot for spot in sentence.spots if spot.value[0].location.side] + sentence.sides
+    if len(sided) < 2 or not mentions:
+        return []
+    denials = [cue for cue in sentence.scope.before if cue.value == "negation_before"]
+    attributes: list[PhraseMatch[Any]] = [*sentence.degrees, *sentence.sizes, *sentence.changes, *denials]
+    pairs: list[tuple[int, int, str | None]] = []
+    for side in sorted(sided, key=_FIRST):
+        behind = skip(sentence.words, side.end, _BESIDE_SIDES)
+        for match in sorted(attributes, key=_FIRST):
+            near = match.first == behind or skip(sentence.words, match.end, _BESIDE_SIDES) == side.first
+            first, end = min(match.first, side.first), max(match.end, side.end)
+            if near and all(first >= pair[1] or end <= pair[0] for pair in pairs):
+                pairs.append((first, end, match.value if match in sentence.changes else None))
+                break
+    parts = []
+    for pair, following in pairwise(pairs):
+        between = sentence.between(pair[1], following[0])
+        after = next((each for each in mentions if 0 <= each.first - following[1] <= 1), None)
+        before = next((each for each in reversed(mentions) if 0 <= pair[0] - each.end <= 2), None)
+        owner = before if after is None else after
+        inside = any(pair[0] < each.end and each.first < following[1] for each in mentions)
+        if owner is None or inside or not between or between - _BETWEEN_SIDES:
+            continue
+        for first, end, change in (pair,) if after is not None else (pair, following):
+            part = sentence.mention(first, end, owner.senses)
+            parts.append((owner, replace(part, start=owner.start, stop=owner.stop, change=change)))
+    return parts
+
+
+def _apart_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
+    """Return the parts as mentions; the first behind its finding gives that what is said of it instead."""
+    more, divided = [], set()
+    for owner, part in parts:
+        part.change = part.change or owner.change
+        if owner.end <= part.first and id(owner) not in divided:
+            divided.add(id(owner))
+            owner.sides, owner.spots, owner.severity = part.sides, part.spots, part.severity
+            owner.size_mm, owner.span_mm, owner.change = part.size_mm, part.span_mm, part.change
+        else:
+            part.sign_of = owner.sign_of
+            more.append(part)
+    return more
 
 
 def _whole_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
@@ -186,6 +232,17 @@ def _link(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         ]
         if before and behind and not mentions[before[-1]].sign_of:
             mentions[before[-1]].sign_of = _choices(sentence, mentions, behind)
+    for number, mention in enumerate(mentions):
+        # "The opacity at the left base is atelectasis", "the opacity is not a nodule but a nipple shadow"
+        stated = [at for at in range(number + 1, len(mentions)) if mentions[at].presence != "absent"]
+        if not stated or mention.presence == "absent" or mention.sign_of:
+            continue
+        first = mentions[stated[0]].first
+        verbs = {"is", "are"} | ({"but"} if stated[0] > number + 1 else set())
+        between = sentence.between(mention.end, first)
+        is_one = between & {"is", "are"} and sentence.between(first - 2, first) & verbs
+        if is_one and not between & {",", "and"} and any(sense.key in _OPAQUE for sense in mention.senses):
+            mention.sign_of = (stated[0],)
 
 
 def _choices(sentence: MarkedSentence, mentions: list[Mention], behind: list[int]) -> tuple[int, ...]:
@@ -217,7 +274,7 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
     neutral = {at for each in sentence.qualities if not each.value for at in range(each.first, each.end)}
     used, unused = 0, []
     for at, (word, start, end) in enumerate(sentence.words):
-        aside = sentence.past[at] or sentence.scope.hypothetical[at] or not word.isalnum()
+        aside = sentence.past[at] or sentence.scope.hypothetical[at] or not word[-1].isalnum()
         passed = (
             word in needless
             or at in neutral

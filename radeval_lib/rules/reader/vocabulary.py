@@ -30,6 +30,8 @@ _NO_ORGANS = frozenset(
 _NO_SUBJECTS = frozenset(
     ["visualized portions", "left", "right", "anterior", "posterior", "frontal", "lateral"]
 )
+_CUES = ("no_negation", "hypothetical", "negation_before", "hedge_before", "stops")
+"""Kinds of cues before what they are said of; a word of two has the first."""
 # These are calcified, and so is what has a finer or a coarser name of theirs.
 _CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
 # A finding that may be at one of these has a side.
@@ -75,6 +77,7 @@ class Vocabulary:
     malpositions : places where the tip of a device must not lie.
     kin : pairs of near relatives.
     kinds : pairs of a coarser and a finer name.
+    limits : structures with the size in millimetres from which on they are an observation.
     """
 
     observations: Phrases[list[Sense]]
@@ -112,6 +115,7 @@ class Vocabulary:
     malpositions: Mapping[str, frozenset[str]]
     kin: frozenset[frozenset[str]]
     kinds: frozenset[tuple[str, str]]
+    limits: Phrases[tuple[float, str]]
 
     def takes_side(self, observation: str) -> bool:
         """Return whether the observation is on one side, such as anything in a lung or the pleura."""
@@ -302,12 +306,6 @@ def _qualities(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None]]:
     yield from ((words, None) for words in raw["no_qualities"])
 
 
-def _cues(raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for kind in ("no_negation", "hypothetical", "negation_before", "hedge_before", "stops"):
-        for word in raw[kind]:
-            yield word, kind
-
-
 def _spelling(raw: Mapping[str, Any], *named: Iterable[tuple[str, Any]]) -> Spelling:
     """Return names, places and structures as they may be misspelt; every other word of ``reading.yml`` is
     right."""
@@ -385,7 +383,7 @@ def vocabulary() -> Vocabulary:
         changes=Phrases(changes),
         qualities=Phrases(_qualities(raw)),
         compounds=raw["compounds"],
-        cues=Phrases(_cues(raw)),
+        cues=Phrases((word, kind) for kind in _CUES for word in raw[kind]),
         possible=frozenset(raw["possible"]),
         after=Phrases(after),
         links=Phrases((word, True) for word in raw["links"]),
@@ -408,6 +406,11 @@ def vocabulary() -> Vocabulary:
         malpositions={key: frozenset(places) for key, places in raw["malpositions"].items()},
         kin=frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
         kinds=kinds,
+        limits=Phrases(
+            (structure, (limit, observation))
+            for observation, structures in raw["limits"].items()
+            for structure, limit in structures.items()
+        ),
     )
 
 

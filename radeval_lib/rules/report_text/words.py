@@ -37,6 +37,7 @@ _SHORTHAND = {
     "infil": ("infiltrate",), "infilt": ("infiltrate",), "opac": ("opacity",), "atelec": ("atelectasis",),
     "unch": ("unchanged",), "sev": ("severe",), "prob": ("probable",), "poss": ("possible",),
     "lwr": ("lower",), "upr": ("upper",), "chr": ("chronic",), "sl": ("slight",),
+    "subcentimeter": ("sub", "centimeter"), "subcentimetre": ("sub", "centimeter"),
     "eff": ("effusion",), "effs": ("effusion",), "consol": ("consolidation",),
 }  # fmt: skip
 _FULL = {"can't": "can", "won't": "will"}
@@ -203,19 +204,16 @@ def _replaced(text: str) -> tuple[str, list[int]]:
         start = match.start()
         parts.append(text[end:start])
         places += range(end, start)
-        new = _replacement(match)
+        kind = match.lastgroup or ""
+        if kind == "odd":
+            new = _plain_character(match.group())
+        elif kind == "entity":
+            new = _ENTITIES[match.group(kind)]
+        else:
+            new = {"feed": "\n", "nothing": "", "blank": " ", "mask": "XXXX"}[kind]
         parts.append(new)
         places += [start] * len(new)
         end = match.end()
     parts.append(text[end:])
     places += range(end, len(text) + 1)
     return "".join(parts), places
-
-
-def _replacement(match: re.Match[str]) -> str:
-    kind = match.lastgroup
-    if kind == "odd":
-        return _plain_character(match.group())
-    if kind == "entity":
-        return _ENTITIES[match.group(kind)]
-    return {"feed": "\n", "nothing": "", "blank": " ", "mask": "XXXX"}[kind or ""]

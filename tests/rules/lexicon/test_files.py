@@ -235,20 +235,9 @@ KINDS = {
     **dict.fromkeys(["compounds", "chexpert_normal"], OF_LISTS),
     "states": TypeAdapter(dict[str, dict[str, list[Text]]]),
     "families": TypeAdapter(list[list[Text]]),
-    **dict.fromkeys(
-        [
-            "names",
-            "observations",
-            "structures",
-            "places",
-            "malpositions",
-            "sides",
-            "usual_places",
-            "change",
-            "kinds",
-        ],
-        OF_LISTS,
-    ),
+    **dict.fromkeys(["names", "observations", "structures", "places", "malpositions"], OF_LISTS),
+    **dict.fromkeys(["sides", "usual_places", "change", "kinds"], OF_LISTS),
+    "limits": TypeAdapter(dict[str, dict[str, float]]),
     "severity": TypeAdapter(dict[Literal[0, 1, 2, 3], list[Text]]),
 }
 """What the parts of ``reading.yml`` are; a list of texts where none is named."""
@@ -276,6 +265,7 @@ def test_the_words_of_the_reader() -> None:
         (raw["numbered"], places),
         (raw["seldom_denied"], observations),
         (raw["kinds"], observations),
+        (raw["limits"], observations),
         (chain.from_iterable(raw["kinds"].values()), observations),
         (chain.from_iterable(raw["families"]), observations),
         (chain.from_iterable(raw["chexpert"].values()), observations),
