@@ -105,16 +105,6 @@ def test_data_commands_say_what_they_lack(tmp_path: Path) -> None:
         assert remedy in done.stderr
 
 
-def test_a_data_set_that_is_not_fetched_leaves_no_data_root(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("radeval_lib.cli.data_files.DATA", tmp_path / "data")
-    monkeypatch.setattr("radeval_lib.data.manifests.DATA", tmp_path / "data")
-    for name in ("opnei", "rexval"):
-        assert _run("data", "fetch", name).exit_code == 2
-        assert not (tmp_path / "data").exists()
-
-
 def test_exhibits_lists_the_ledger() -> None:
     head, *rows = _run("exhibits", "--profile", "full").stdout.splitlines()  # nothing is built for it
     assert head.split() == ["exhibit", "verdict", "coverage", "evidence", "command", "title"]

@@ -1,6 +1,5 @@
 """Whole or not at all: under errors, under kill -9, and beside one another."""
 
-import errno
 import os
 import signal
 import subprocess
@@ -139,18 +138,6 @@ def test_a_link_is_discarded_and_not_what_it_leads_to(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-def test_a_lock_that_the_file_system_lacks_is_not_one_that_another_process_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_is_held_by_one_process(tmp_path: Path) -> None:
     with atomic.lock(tmp_path / "lock"):
         assert atomic.lock(tmp_path / "lock") is None
-
-    def without(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr(atomic.fcntl, "flock", without)
-    with pytest.raises(OSError):
-        atomic.lock(tmp_path / "lock")
-    with atomic.new_folder(tmp_path / "written"):
-        pass
-    assert (tmp_path / "written").is_dir()

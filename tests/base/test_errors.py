@@ -58,10 +58,8 @@ def test_what_the_system_refuses_names_the_file_and_a_remedy() -> None:
 @pytest.mark.parametrize(
     ("value", "choices", "refused"),
     [
-        ("left", Literal["left", "right"], False),
         ("up", Literal["left", "right"], True),
         (None, Literal["left"] | None, False),
-        (5, Literal["auto"] | int, False),
         ("five", Literal["auto"] | int, True),
         ("any", str, False),
     ],

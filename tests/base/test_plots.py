@@ -26,23 +26,6 @@ def test_texts_on_a_heat_map_contrast_with_their_cells() -> None:
     plt.close()
 
 
-def test_kinds_of_a_line_differ_in_colour_and_marker() -> None:
-    _, axes = plots.panels(1, 1)
-    rows = pd.DataFrame(
-        [("b", "ours", 1.0), ("b", "theirs", 2.0), ("a", "theirs", 3.0)], columns=["line", "kind", "x"]
-    )
-    plots.dodged(axes, rows, "x", "line", "kind", hollow=["ours"])
-    drawn = {points.get_label(): points for points in axes.collections}
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["b", "a"]
-    assert np.round(drawn["ours"].get_offsets(), 2).tolist() == [[1.0, -0.19]]
-    assert np.round(drawn["theirs"].get_offsets(), 2).tolist() == [[2.0, 0.19], [3.0, 1.19]]
-    ours, theirs = drawn["ours"], drawn["theirs"]
-    assert ours.get_edgecolor().tolist() != theirs.get_edgecolor().tolist()
-    assert not ours.get_facecolor().size
-    assert theirs.get_facecolor().tolist() == theirs.get_edgecolor().tolist()
-    assert ours.get_paths()[0].vertices.tolist() != theirs.get_paths()[0].vertices.tolist()
-
-
 def test_cells_of_a_heat_map_choose_their_ink_whatever_stood_on_the_axes() -> None:
     figure, axes = plots.panels(1, 1)
     axes.scatter([0], [0], color="black")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from radeval_lib import registry
-from radeval_lib.data import readers
-from radeval_lib.errors import RegistryError
 
 ROWS = [
     *registry.READERS.values(),
@@ -20,10 +18,3 @@ ROWS = [
 @pytest.mark.parametrize("row", sorted(set(ROWS)))
 def test_a_row_names_what_is_there(row: str) -> None:
     assert registry.find(row)
-
-
-def test_a_data_set_without_a_row_says_where_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(registry.READERS, "openi")
-    with pytest.raises(RegistryError) as caught:
-        readers.reader("openi")
-    assert "READERS" in caught.value.where

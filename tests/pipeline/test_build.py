@@ -169,17 +169,6 @@ def test_bad_input_gets_one_clear_line(tiny: TinyRepository) -> None:
         assert arguments[-1] in refused.stderr
 
 
-def test_snakemake_by_itself_refuses_what_a_build_refuses(tiny: TinyRepository) -> None:
-    profile = tiny.path / "data_manifests" / "profiles" / "public.yml"
-    profile.write_text("extends: embedded\nneeds_data_root: true\n", encoding="utf-8")
-    dry = [sys.executable, "-m", "snakemake", "--dry-run", "--cores", "1", "--config"]
-    for config in (["profile=public", "data_root=/no/such/folder"], ["profile=nope"]):
-        refused = tiny.run([*dry, *config])
-        assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
-    planned = tiny.run([*dry, "profile=public"], {"RADEVAL_DATA_ROOT": str(tiny.path)})
-    assert "running facts/one" in planned.stdout
-
-
 def test_papermill_reads_a_source_from_any_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     page = ROOT / "notebooks" / "rales" / "nlu_scores.md"
     wanted = papermill_io.read(str(page))

@@ -128,9 +128,3 @@ def test_process_dies_with_its_client_or_the_server_and_others_begin(folder: Pat
         client.wait(300)
         facts, _, status = outcome(start(folder, variables, "exit", "0"))
     assert (facts["loaded"], status) == (killed == "client", 0)
-
-
-def test_no_server_beside_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forkserver, "_ACCELERATORS", ("/dev/null",))
-    with forkserver.serving() as variables:
-        assert variables == {}
