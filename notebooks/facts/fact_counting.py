@@ -298,7 +298,7 @@ def extractive_checks(
 ) -> list[Check]:
     """Return the printed precisions against the file's (``copied``: of :func:`copying`), whose words may have
     been stemmed or not: the paper does not say, so that a precision holds if it does both ways. A part of the
-    file, unless it is the ``whole``, can only contradict a mean over all of it."""
+    file, unless it is the ``whole``, can only contradict a statement on all of it."""
     copied_by = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
     runs = copied_by[MEASURES["in_runs"]]
     precisions = list[Check]()
@@ -310,12 +310,7 @@ def extractive_checks(
                 for reading, title in titles.items()
             }
         )
-    if not whole:
-        precisions = [
-            check if check.outcome == FAILS else replace(check, outcome=INCONCLUSIVE, needed=False)
-            for check in precisions
-        ]
-    return [
+    checks = [
         *precisions,
         check_statement(
             "more than half of the words stand in copied runs",
@@ -324,4 +319,10 @@ def extractive_checks(
             above(runs.low, runs.high, 0.5),
             asked="more than half of the words",
         ),
+    ]
+    if whole:
+        return checks
+    return [
+        check if check.outcome == FAILS else replace(check, outcome=INCONCLUSIVE, needed=False)
+        for check in checks
     ]

@@ -54,33 +54,32 @@ def difference(printed: pd.DataFrame, measure: str, column: str, first: str, sec
 
 
 def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> list[Check]:
-    """Return what both sources gain on ``measure``, over either source alone: the paper does not say over
-    which."""
+    """Return what both sources gain on ``measure``, over either source alone and over the better one: the
+    paper does not say over which."""
     gains = {f"over {other}": difference(sources, measure, "training_data", BOTH, other) for other in SINGLE}
+    gains["over the better source"] = min(gains.values(), key=lambda gain: gain.value)
     name = Key("gain over one source", measure)
     return by_reading({reading: check_value(name, promised, gain) for reading, gain in gains.items()})
 
 
 def iob_ahead(schemes: pd.DataFrame) -> list[str]:
     """Return the measures on which every IOB model of Table 6 is above every span model."""
-    ends = schemes.groupby(["measure", "scheme"])["value"].agg(["min", "max"])
-    return [name for name in MEASURES if ends.loc[(name, "IOB"), "min"] > ends.loc[(name, "Span"), "max"]]
+    return [check.reading for check in check_iob_ahead(schemes) if check.holds]
 
 
 def check_iob_ahead(schemes: pd.DataFrame) -> list[Check]:
     """Return whether the IOB models extract more, by whatever measure is meant."""
-    ahead = iob_ahead(schemes)
-    return by_reading(
-        {
-            measure: check_statement(
-                "IOB models above span models",
-                "the IOB scheme overall extracts more comprehensive entities",
-                f"{'' if measure in ahead else 'not '}all above all",
-                measure in ahead,
-            )
-            for measure in MEASURES
-        }
-    )
+    values = schemes.groupby(["measure", "scheme"])["value"]
+    checks = {}
+    for measure in MEASURES:
+        lowest, highest = values.min()[measure, "IOB"], values.max()[measure, "Span"]
+        checks[measure] = check_statement(
+            "IOB models above span models",
+            "the IOB scheme overall extracts more comprehensive entities",
+            f"lowest IOB {lowest:.3f}, highest span {highest:.3f}",
+            bool(lowest > highest),
+        )
+    return by_reading(checks)
 
 
 _ROWS = {
