@@ -8,7 +8,6 @@ import inspect
 import json
 import logging
 import math
-import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -145,28 +144,28 @@ def train(
         raise ModelError(wrong, "training", "Give data that has some in this split.")
     s = settings or TrainingSettings()
     examples = [task.example(record) for record in records]
-    checkpoint = None
-    if folder is not None:
-        checkpoint = _Checkpoint(Path(folder), _fingerprint(task, examples, dev, s))
+    fingerprint = "" if folder is None else _fingerprint(task, examples, dev, s)
     module: Any = task.module.to(device_of(s.device))
     if (config := getattr(module, "config", None)) is not None:
         config.use_cache = False  # what decoding remembers is of no use in training
     set_seed(s.seed)
     training = _Training(task, examples, s)
-    if checkpoint is not None and (kept := checkpoint.read()) is not None:
+    if folder is not None and (kept := _read_checkpoint(Path(folder), fingerprint)) is not None:
         training.resume(kept)
-    history, began, before = training.history, time.monotonic(), len(training.history)
+    history, written = training.history, time.monotonic()
     with quiet(), unpadded(module):
         while len(history) < s.epochs and _since_best(history, s.measure) < s.patience:
             loss = training.epoch()
             measured = {name: float(value) for name, value in task.measure(dev).items()}
-            training.close_epoch(loss, measured)
-            if checkpoint is not None and checkpoint.is_due():
-                checkpoint.write(training.state())
-            done = len(history)
-            left = (time.monotonic() - began) / (done - before) * (s.epochs - done)
+            history.append({"epoch": float(len(history) + 1), "loss": loss, **measured})
+            if _since_best(history, s.measure) == 0:
+                state = trainable_state(module)
+                training.best = {name: value.to("cpu", copy=True) for name, value in state.items()}
+            if folder is not None and time.monotonic() - written >= _BETWEEN:
+                _write_checkpoint(Path(folder), {"fingerprint": fingerprint, **training.state()})
+                written = time.monotonic()
             shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
-            _LOG.info("epoch %d of %d on dev: %s; at most %.0f s left", done, s.epochs, shown, left)
+            _LOG.info("epoch %d of %d on dev: %s", len(history), s.epochs, shown)
     load_trainable_state(module, training.best)
     best = dict(history[len(history) - 1 - _since_best(history, s.measure)])
     del best["epoch"], best["loss"]
@@ -176,55 +175,43 @@ def train(
 def _fingerprint(
     task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings
 ) -> str:
-    """Return a digest of a training and what its result depends on: the task with its attributes and its
-    layers, which of them learn, the examples, the starting weights, the code and the machine."""
+    """Return a digest of a training and what its result depends on: the task with its attributes, layers and
+    starting weights, the examples, the code and the machine."""
     import torch
 
     attributes = {key: repr(value) for key, value in vars(task).items() if key not in ("module", "generator")}
-    learns = [name for name, weight in task.module.named_parameters() if weight.requires_grad]
     weights = [torch.hash_tensor(weight.detach()).item() for weight in task.module.state_dict().values()]
-    generator: torch.Generator | None = getattr(task, "generator", None)
-    drawn = None if generator is None else torch.hash_tensor(generator.get_state()).item()
     digest = hashlib.sha256()
     for example in (*examples, *map(task.example, dev)):
         digest.update(repr(sorted(example.items())).encode())
-    made = [type(task).__qualname__, attributes, repr(task.module), learns, weights, drawn]
+    made = [type(task).__qualname__, attributes, repr(task.module), weights, digest.hexdigest(), asdict(s)]
     machine = [torch.get_num_threads(), str(device_of(s.device)), provenance.conditions()]
-    how = [digest.hexdigest(), asdict(s), machine]
-    return checksums.of_text(json.dumps([made, how], sort_keys=True))
+    return checksums.of_text(json.dumps([made, machine], sort_keys=True))
 
 
-class _Checkpoint:
-    """The last finished epoch of a training, in a folder that is replaced as a whole; torch reads it without
-    running code (``weights_only``). One that is damaged or of another training is thrown away."""
+def _write_checkpoint(folder: Path, state: Mapping[str, Any]) -> None:
+    import torch
 
-    def __init__(self, folder: Path, fingerprint: str) -> None:
-        self._folder, self._fingerprint, self._since = folder, fingerprint, time.monotonic()
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic.new_file(folder / _STATE) as new:
+        torch.save(state, new)
 
-    def is_due(self) -> bool:
-        return time.monotonic() - self._since >= _BETWEEN
 
-    def write(self, state: Mapping[str, Any]) -> None:
-        import torch
+def _read_checkpoint(folder: Path, fingerprint: str) -> dict[str, Any] | None:
+    """Return the state after the last finished epoch; None if there is none of this training. torch reads it
+    without running code (``weights_only``)."""
+    import torch
 
-        with atomic.new_folder(self._folder) as new:
-            torch.save({"fingerprint": self._fingerprint, **state}, new / _STATE)
-        self._since = time.monotonic()
-
-    def read(self) -> dict[str, Any] | None:
-        import torch
-
-        if not (self._folder / _STATE).is_file():
-            return None
-        try:
-            state = dict(torch.load(self._folder / _STATE, map_location="cpu", weights_only=True))
-            if state.pop("fingerprint") == self._fingerprint:
-                return state
-            _LOG.warning("%s starts over: its checkpoint is of another training", self._folder.name)
-        except Exception as error:  # torch raises errors of many types
-            _LOG.warning("%s starts over: its checkpoint is damaged (%s)", self._folder.name, error)
-        shutil.rmtree(self._folder, ignore_errors=True)
+    if not (folder / _STATE).is_file():
         return None
+    try:
+        state = dict(torch.load(folder / _STATE, map_location="cpu", weights_only=True))
+    except Exception:  # torch raises errors of many types
+        state = {}
+    if state.get("fingerprint") == fingerprint:
+        return state
+    _LOG.warning("%s starts over: its checkpoint is damaged or of another training", folder.name)
+    return None
 
 
 def trainable_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -240,10 +227,14 @@ def load_trainable_state(module: torch.nn.Module, state: Mapping[str, torch.Tens
 
 
 class _Training:
-    """A training under way: AdamW, a learning rate that rises and falls linearly, gradients clipped to norm
-    1. ``history`` has the measures of finished epochs, ``best`` the weights of the best one."""
+    """A training under way: AdamW, with one learning rate for pretrained layers and one for the task's new
+    ones, which rise and fall linearly; gradients clipped to norm 1.
+
+    ``history`` has the measures of finished epochs, ``best`` the weights of the best one.
+    """
 
     def __init__(self, task: Task[Any], examples: list[dict[str, Any]], s: TrainingSettings) -> None:
+        from torch.optim import AdamW
         from transformers import get_linear_schedule_with_warmup
 
         self._task, self._examples, self._s = task, examples, s
@@ -252,7 +243,11 @@ class _Training:
         self._generator: torch.Generator | None = getattr(task, "generator", None)
         self._size = s.batch_size * s.accumulate
         self._steps = -(-len(examples) // self._size)
-        self._optimizer = _optimizer(task, s)
+        new_rate = s.learning_rate if s.head_learning_rate is None else s.head_learning_rate
+        groups: list[dict[str, Any]] = [{"params": [], "lr": rate} for rate in (s.learning_rate, new_rate)]
+        for name, weight in task.module.named_parameters():
+            groups[name.startswith(task.new_layers)]["params"].append(weight)
+        self._optimizer = AdamW(groups, weight_decay=s.weight_decay, fused=True)
         whole = self._steps * s.epochs
         self._schedule: Any = get_linear_schedule_with_warmup(self._optimizer, int(s.warmup * whole), whole)
         self.history: list[dict[str, float]] = []
@@ -305,13 +300,6 @@ class _Training:
             self._module.zero_grad()
         return whole.item() / self._steps
 
-    def close_epoch(self, loss: float, measured: dict[str, float]) -> None:
-        """Note what was measured after an epoch, and the weights if it is the best one."""
-        self.history.append({"epoch": float(len(self.history) + 1), "loss": loss, **measured})
-        if _since_best(self.history, self._s.measure) == 0:
-            state = trainable_state(self._module)
-            self.best = {name: value.to("cpu", copy=True) for name, value in state.items()}
-
 
 def _order(examples: list[dict[str, Any]], s: TrainingSettings, epoch: int) -> list[int]:
     """Return the order of the examples in an epoch (from 0), as positions; grouped by length with
@@ -358,14 +346,3 @@ def _since_best(history: list[dict[str, float]], measure: str) -> int:
     worst."""
     values = [-math.inf if math.isnan(row[measure]) else row[measure] for row in history]
     return len(values) - 1 - values.index(max(values)) if values else -1
-
-
-def _optimizer(task: Task[Any], s: TrainingSettings) -> torch.optim.Optimizer:
-    """Return AdamW with one learning rate for pretrained layers and one for the task's new layers."""
-    from torch.optim import AdamW
-
-    rate = s.learning_rate if s.head_learning_rate is None else s.head_learning_rate
-    groups: list[dict[str, Any]] = [{"params": [], "lr": s.learning_rate}, {"params": [], "lr": rate}]
-    for key, value in task.module.named_parameters():
-        groups[key.startswith(task.new_layers)]["params"].append(value)
-    return AdamW(groups, weight_decay=s.weight_decay, fused=True)
