@@ -13,7 +13,7 @@ _HOMES = {
     "radeval_lib.models.masked_language": "MaskedLanguageModel",
     "radeval_lib.models.names": "AFTER_GRAPHS title",
     "radeval_lib.models.derived": "prepare",
-    "radeval_lib.models.ner.schemes": "scheme_of",
+    "radeval_lib.models.ner.models": "scheme_of",
     "radeval_lib.models.training": "TrainingSettings train",
 }
 __getattr__ = names_of(__name__, _HOMES)

@@ -134,6 +134,12 @@ def padded(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
     return tokenizer.pad({"input_ids": list(rows)}, padding_side="right", return_tensors="pt")
 
 
+def labelled_batch(tokenizer: Any, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+    """Return examples as :func:`padded`, with ``labels``, one for each piece; padding has :data:`IGNORED`."""
+    labels = stacked((example["labels"] for example in examples), IGNORED)
+    return {**padded(tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
+
+
 MAX_PIECES = 512
 """Longer texts and sentences are cut, special tokens counted."""
 
@@ -151,11 +157,7 @@ def fast_tokenizer(factory: Any, model: str | Path) -> Any:
 
 def well_formed(text: str) -> str:
     """Return ``text`` with lone surrogates, which cannot be written as UTF-8, replaced by U+FFFD."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def longer_than(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
@@ -248,12 +250,10 @@ def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
     import torch
     from transformers.modeling_outputs import BaseModelOutputWithPooling
 
-    def forward(input_ids: Any = None, attention_mask: Any = None, **others: Any) -> Any:
-        source = None
+    def forward(input_ids: Any, attention_mask: Any, **others: Any) -> Any:
         asked = any(others.get(name) is not None for name in _NEEDS_THE_BATCH)
-        standard_call = input_ids is not None and attention_mask is not None and attention_mask.dim() == 2
-        if standard_call and not asked and input_ids.device.type == "cpu" and torch.is_grad_enabled():
-            source = pack_sequences(attention_mask)
+        training = input_ids.device.type == "cpu" and torch.is_grad_enabled()
+        source = pack_sequences(attention_mask) if training and not asked else None
         if source is None:
             return plain(input_ids=input_ids, attention_mask=attention_mask, **others)
         longest = input_ids.shape[1]
@@ -276,14 +276,12 @@ def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
-    """Return a (rows, width) int64 index into the flattened batch, with -1 for padding. None if packing saves
-    under 10 % or the batch is not padded on the right."""
+    """Return a (rows, width) int64 index into the flattened batch, which is padded on the right, with -1 for
+    padding; None if packing saves under 10 %."""
     import torch
 
     lengths = attention_mask.sum(1)
     longest = attention_mask.shape[1]
-    if not torch.equal(attention_mask.bool(), torch.arange(longest) < lengths.unsqueeze(1)):
-        return None
     rows = _filled(lengths.tolist(), max(_WIDTH, int(lengths.max())))
     width = max(sum(int(lengths[text]) for text in row) for row in rows)
     if len(rows) * width > _WORTH_IT * attention_mask.numel():

@@ -10,11 +10,10 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
-import yaml
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from radeval_lib import checksums, own_yaml
-from radeval_lib.errors import ModelError, complaint
+from radeval_lib.errors import ModelError
 from radeval_lib.models.names import ADDRESSES, RADGRAPH, locate
 from radeval_lib.paths import MODELS, display_path
 from radeval_lib.registry import RULES
@@ -73,16 +72,12 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 
 @cache
 def load(name: str) -> ModelCard:
-    """Return one manifest; raises :class:`ModelError` if there is none of that name or it is malformed."""
+    """Return one manifest; raises :class:`ModelError` if there is none of that name."""
     path = MODELS / f"{name}.yml"
     if not path.is_file():
         remedy = f"Name one of {', '.join(names())}."
         raise ModelError(f"no model is described as {name!r}", display_path(MODELS), remedy)
-    try:
-        return ModelCard(name=name, **own_yaml.read(path))
-    except (ValueError, TypeError, yaml.YAMLError) as error:
-        wrong = complaint(error) if isinstance(error, ValidationError) else str(error)
-        raise ModelError(wrong, display_path(path), "Correct the manifest.") from error
+    return ModelCard(name=name, **own_yaml.read(path))
 
 
 def names() -> list[str]:

@@ -14,16 +14,9 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.batching import (
-    MAX_PIECES,
-    encode_words,
-    fast_tokenizer,
-    in_batches,
-    padded,
-    well_formed,
-)
+from radeval_lib.models import batching
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.ner.schemes import labelled
+from radeval_lib.models.ner.models import labelled
 from radeval_lib.models.pretrained import NEW_CLASSIFIER, pretrained, weights
 
 if TYPE_CHECKING:
@@ -54,7 +47,8 @@ class TextClassifier:
 
     def example(self, record: Document) -> dict[str, Any]:
         """Return ``input_ids`` of the text, and ``labels``, the position of its class."""
-        ids = self.tokenizer(well_formed(reveal(record.text)), truncation=True, max_length=MAX_PIECES)
+        text = batching.well_formed(reveal(record.text))
+        ids = self.tokenizer(text, truncation=True, max_length=batching.MAX_PIECES)
         return {"input_ids": ids["input_ids"], "labels": self._index[record.label]}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
@@ -62,8 +56,8 @@ class TextClassifier:
         int64."""
         import torch
 
-        labels = torch.tensor([example["labels"] for example in examples])
-        return {**padded(self.tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
+        inputs = batching.padded(self.tokenizer, (example["input_ids"] for example in examples))
+        return {**inputs, "labels": torch.tensor([example["labels"] for example in examples])}
 
     def measure(self, records: Sequence[Document]) -> dict[str, float]:
         """Return ``accuracy``: the share of documents classified correctly; 0 if there are none."""
@@ -75,14 +69,14 @@ class TextClassifier:
         """Return scores of each class, shape (documents, classes), in the documents' order."""
         if not records:
             return np.empty((0, len(self.labels)))
-        texts = [well_formed(reveal(record.text)) for record in records]
-        encoded = self.tokenizer(texts, truncation=True, max_length=MAX_PIECES)["input_ids"]
+        texts = [batching.well_formed(reveal(record.text)) for record in records]
+        encoded = self.tokenizer(texts, truncation=True, max_length=batching.MAX_PIECES)["input_ids"]
 
         def scores(batch: list[int], device: Any) -> Any:
-            inputs = padded(self.tokenizer, (encoded[index] for index in batch))
+            inputs = batching.padded(self.tokenizer, (encoded[index] for index in batch))
             return self.module(**inputs.to(device)).logits.double().cpu().numpy()
 
-        return np.stack(in_batches(self.module, [len(ids) for ids in encoded], scores))
+        return np.stack(batching.in_batches(self.module, [len(ids) for ids in encoded], scores))
 
 
 Features = NDArray[np.float32]
@@ -134,7 +128,7 @@ class FrozenEncoder(Encoder):
         from transformers import AutoTokenizer
 
         super().__init__(model, device=device)
-        self.tokenizer = fast_tokenizer(AutoTokenizer, model)
+        self.tokenizer = batching.fast_tokenizer(AutoTokenizer, model)
         self._features: dict[tuple[str, ...], tuple[Features, Features]] = {}
 
     def of_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
@@ -151,10 +145,10 @@ class FrozenEncoder(Encoder):
         """Return the sentences, after their features were computed if they are not known yet."""
         keys = map(tuple, sentences)
         missing = list(dict.fromkeys(key for key in keys if key not in self._features))
-        encoded = encode_words(self.tokenizer, missing)
+        encoded = batching.encode_words(self.tokenizer, missing)
 
         def features(batch: list[int], device: Any) -> Iterator[tuple[Features, Features]]:
-            inputs = padded(self.tokenizer, (encoded[index][0] for index in batch))
+            inputs = batching.padded(self.tokenizer, (encoded[index][0] for index in batch))
             states = self.model(**inputs.to(device)).last_hidden_state.float().cpu().numpy()
             for index, hidden in zip(batch, states, strict=True):
                 pieces = [first for first, _ in encoded[index][1]]
@@ -162,7 +156,7 @@ class FrozenEncoder(Encoder):
                 rows[: len(pieces)] = hidden[pieces]
                 yield hidden[0].copy(), rows
 
-        new = in_batches(self.model, [len(ids) for ids, _ in encoded], features)
+        new = batching.in_batches(self.model, [len(ids) for ids, _ in encoded], features)
         self._features.update(zip(missing, new, strict=True))
         return sentences
 

@@ -25,20 +25,17 @@ from radeval_lib.registry import RULES
 def shallow(name: str, layers: int, folder: Path) -> str:
     """Return the folder of an encoder's first ``layers`` layers, made below ``folder`` if it is missing.
 
-    A :class:`ModelError` if the model cannot be loaded, is not built as BERT is, or has no more layers.
+    A :class:`ModelError` if the model cannot be loaded, or has no more layers.
     """
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     target = folder / f"first-{layers}-layers-of-{_identified(name)}"
     if target.exists():
         return str(target)
-    model = weights(AutoModel, name, ENCODER)
-    stack = getattr(getattr(model, "encoder", None), "layer", None)
-    if stack is None or layers >= len(stack):
-        remedy = "Give fewer layers, of a model of BERT's kind."
-        raise ModelError(f"cannot take the first {layers} layers of this model", name, remedy)
-    model.encoder.layer = stack[:layers]
-    model.config.num_hidden_layers = layers
+    if layers >= pretrained(AutoConfig, name).num_hidden_layers:
+        wrong = f"cannot take the first {layers} layers of this model"
+        raise ModelError(wrong, name, "Give fewer layers.")
+    model = weights(AutoModel, name, ENCODER, num_hidden_layers=layers)
     with atomic.new_folder(target, replace=False) as new:
         save_checkpoint(new, model, pretrained(AutoTokenizer, name))
     return str(target)
@@ -100,23 +97,19 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
         where = Path(tokenizer.name_or_path).name
         remedy = "Give a model with a fast WordPiece tokenizer, or leave its vocabulary whole."
         raise ModelError("its vocabulary is not WordPiece, so it cannot be trimmed", where, remedy)
-    pieces: dict[str, int] = state["model"]["vocab"]
+    words, old = state["model"]["vocab"], tokenizer.get_vocab()
+    added = {token["content"] for token in state["added_tokens"]} - words.keys()
     distinct = sorted({well_formed(text) for text in texts})
     rows = tokenizer(distinct, verbose=False)["input_ids"] if distinct else []
     used = set(itertools.chain.from_iterable(rows))
-    special = set(tokenizer.all_special_tokens)
+    always = {*tokenizer.all_special_tokens, *added}
     kept = [
         piece
-        for piece in sorted(pieces, key=pieces.__getitem__)
-        if pieces[piece] in used or piece in special or len(piece.removeprefix("##")) == 1
+        for piece in sorted(old, key=old.__getitem__)
+        if old[piece] in used or piece in always or len(piece.removeprefix("##")) == 1
     ]
-    state["model"]["vocab"] = {piece: index for index, piece in enumerate(kept)}
-    # What was added is in the word pieces, which keep it if it is used or special, or comes after them.
-    added = {
-        token["content"]: token["id"] for token in state["added_tokens"] if token["content"] not in pieces
-    }
-    kept += sorted(added, key=added.__getitem__)
     new = {piece: index for index, piece in enumerate(kept)}
+    state["model"]["vocab"] = {piece: index for piece, index in new.items() if piece in words}
     state["added_tokens"] = [
         {**token, "id": new[token["content"]]} for token in state["added_tokens"] if token["content"] in new
     ]
@@ -130,7 +123,6 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
         model_max_length=tokenizer.model_max_length,
         **named,
     )
-    old = {**pieces, **added}
     return shortened, [old[piece] for piece in kept]
 
 
@@ -217,7 +209,7 @@ def prepare(
         return untrained(start, where, seed)
     if not name.startswith(AFTER_GRAPHS):
         return start
-    from radeval_lib.models.ner.schemes import IobScheme
+    from radeval_lib.models.ner.models import IobScheme
     from radeval_lib.models.training import TrainingSettings, train
 
     with seeded(seed):
@@ -241,7 +233,7 @@ def drawn(role: str, folder: Path) -> str:
     role : ``encoder``, ``ner_model`` or ``graph_model``.
     """
     from radeval_lib.models.graph.model import GraphModel, GraphSettings
-    from radeval_lib.models.ner.schemes import scheme_of
+    from radeval_lib.models.ner.models import scheme_of
 
     target = folder / role
     if role == "encoder":

@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import (
-    Precision,
-    device_of,
-    in_batches,
-    of_distinct,
-    precision_of,
-    well_formed,
-)
+from radeval_lib.models import batching
 from radeval_lib.models.names import PACKAGED
 from radeval_lib.models.pretrained import ENCODER, pretrained, weights
 
@@ -44,35 +37,38 @@ class Encoder:
         pooling: Pooling = "cls",
         max_tokens: int = 30,
         device: str = "auto",
-        precision: Precision = "auto",
+        precision: batching.Precision = "auto",
     ) -> None:
         from transformers import AutoModel, AutoTokenizer
 
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens
-        self.device = device_of(device)
+        self.device = batching.device_of(device)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
         self.dimension = int(self.model.config.hidden_size)
         if max_tokens > (positions := getattr(self.model.config, "max_position_embeddings", 0)) > 0:
             raise ModelError(f"max_tokens is {max_tokens}", "encoder", f"Give at most {positions}.")
-        self.precision = precision_of(self.device, precision)
+        self.precision = precision
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return vectors, float32 of shape (texts, dimension), in the order of the texts.
 
         Lone surrogates, which no tokenizer takes, are read as U+FFFD.
         """
-        return np.stack(of_distinct(texts, self._vectors)) if texts else np.empty((0, self.dimension), "f4")
+        return (
+            np.stack(batching.of_distinct(texts, self._vectors))
+            if texts
+            else np.empty((0, self.dimension), "f4")
+        )
 
     def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
         """Return the vectors of distinct texts."""
-        readable = [well_formed(text) for text in texts]
+        readable = [batching.well_formed(text) for text in texts]
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
-        lengths = [len(ids) for ids in encoded["input_ids"]]
+        rows = encoded["input_ids"]
 
         def computed(batch: list[int], device: Any) -> NDArray[np.float32]:
-            chosen = {key: [values[index] for index in batch] for key, values in encoded.items()}
-            inputs = self.tokenizer.pad(chosen, padding_side="right", return_tensors="pt").to(device)
+            inputs = batching.padded(self.tokenizer, (rows[index] for index in batch)).to(device)
             hidden = self.model(**inputs).last_hidden_state.float()
             pooled = hidden[:, 0]
             if self.pooling == "mean":
@@ -81,4 +77,4 @@ class Encoder:
             vectors: NDArray[np.float32] = pooled.cpu().numpy()
             return vectors
 
-        return in_batches(self.model, lengths, computed, precision=self.precision)
+        return batching.in_batches(self.model, list(map(len, rows)), computed, precision=self.precision)

@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from pydantic import TypeAdapter
+
 from radeval_lib.errors import ModelError, listed
 from radeval_lib.models.names import ADDRESSES, PACKAGED, RADGRAPH, is_packaged, locate
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE
@@ -130,40 +132,33 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
                 remedy = f"Give the folder of a copy, or {PACKAGED!r} if any encoder will do."
                 raise ModelError(wrong, f"model {where}", remedy)
             source["local_files_only"] = True
+    config = None
     try:
         with quiet():
             loaded = factory.from_pretrained(where, **source, **settings)
             if "Tokenizer" in factory.__name__:
-                _check_vocabulary(loaded, AutoConfig.from_pretrained(where, **source), Path(where).name)
-            return loaded
-    except ModelError:
-        raise
+                config = AutoConfig.from_pretrained(where, **source)
     except Exception as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         remedy = "If it is a hub model, check the network and your access, or give the folder of a copy."
         raise ModelError(f"cannot load {Path(where).name!r}: {first:.200}", "model", remedy) from error
+    if config is not None:
+        _check_vocabulary(loaded, config, Path(where).name)
+    return loaded
 
 
 def _check_vocabulary(tokenizer: Any, config: Any, name: str) -> None:
-    """Check that a tokenizer has about as many tokens as the model has vectors, and its padding."""
-    remedy = "Give a folder in which both belong to one model."
+    """Check that a tokenizer has about as many tokens as the model has vectors."""
     size = getattr(config, "vocab_size", None)
     if isinstance(size, int) and not 0 <= size - len(tokenizer) <= max(_SPARE[0], _SPARE[1] * size):
         wrong = f"the tokenizer has {len(tokenizer):,} tokens, the model vectors for {size:,}"
-        raise ModelError(wrong, f"model {name}", remedy)
-    pads = getattr(config, "pad_token_id", None)
-    # A language model without padding borrows the token that ends a text.
-    has_padding = tokenizer.pad_token_id not in (None, tokenizer.eos_token_id)
-    if has_padding and isinstance(pads, int) and pads >= 0 and pads not in tokenizer.all_special_ids:
-        wrong = f"the model pads with token {pads}, which is an ordinary one of the tokenizer"
-        raise ModelError(wrong, f"model {name}", remedy)
+        raise ModelError(wrong, f"model {name}", "Give a folder in which both belong to one model.")
 
 
 def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
     """Return a model in evaluation mode, from safetensors; ``use`` says what the weights may lack.
 
-    A :class:`ModelError` if it cannot be loaded, lacks weights, has some that are not finite, or has an
-    adapter beside, which transformers would put on it unchecked.
+    A :class:`ModelError` if it cannot be loaded, lacks weights, or has some that are not finite.
     """
     model, loading_info = pretrained(
         factory,
@@ -174,20 +169,13 @@ def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
         **settings,
     )
     where = Path(str(name)).name
-    if getattr(model, "_hf_peft_config_loaded", False):
-        remedy = "Merge it into them (peft: merge_and_unload)."
-        raise ModelError("an adapter is beside the weights", f"model {where}", remedy)
     lacking = {*loading_info["missing_keys"], *(key for key, *_ in loading_info["mismatched_keys"])}
     patterns = (*use.new, *(f"{module}.*" for module in use.idle))
     if model.config.model_type == "pegasus":
         patterns += _COMPUTED
     prefix = f"{model.base_model_prefix}."
-    missing = [
-        key
-        for key in sorted(lacking)
-        if not any(fnmatchcase(key.removeprefix(prefix), pattern) for pattern in patterns)
-    ]
-    if missing:
+    drawn = {key for key in lacking for part in patterns if fnmatchcase(key.removeprefix(prefix), part)}
+    if missing := sorted(lacking - drawn):
         wrong = f"weights are missing, or have another shape: {listed(missing, 50)}"
         raise ModelError(wrong, f"model {where}", "Copy the folder again, whole.")
     check_finite(model.state_dict(), where)
@@ -205,9 +193,8 @@ def check_finite(state: Mapping[str, torch.Tensor], name: str) -> None:
     import torch
 
     for key, value in state.items():
-        if not value.is_floating_point() or not value.numel():
-            continue
-        if not torch.isfinite(torch.stack(torch.aminmax(value.detach()))).all():
+        numbers = value.is_floating_point() and value.numel()
+        if numbers and not torch.isfinite(torch.stack(torch.aminmax(value.detach()))).all():
             remedy = "Copy the folder again, whole."
             raise ModelError(f"{key} holds numbers that are not finite", f"model {name}", remedy)
 
@@ -234,10 +221,8 @@ def save_checkpoint(
 def read_settings(path: Path, kind: type[S]) -> S:
     """Return settings that :func:`save_checkpoint` wrote."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        fields = {key: tuple(value) if isinstance(value, list) else value for key, value in content.items()}
-        return kind(**fields)
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+        return TypeAdapter(kind).validate_json(path.read_bytes())
+    except (OSError, ValueError) as error:
         remedy = "Give a folder in which this library saved a model of that kind."
         raise ModelError(f"{path.name} is missing or damaged", path.parent.name, remedy) from error
 
@@ -288,7 +273,7 @@ def substitute_model(role: str) -> str | None:
     trained on this machine. None if there is none."""
     if role == "encoder":
         return PACKAGED if is_available(PACKAGED) else None
-    trained = BUILD.glob(f"*/cells/{_JOBS[role]}/*/model") if role in _JOBS else ()
-    ranks = {name: rank for rank, name in enumerate((DEFAULT_PROFILE, "open", "full"))}
-    ranked = sorted(trained, key=lambda path: (ranks.get(path.relative_to(BUILD).parts[0], len(ranks)), path))
-    return str(ranked[0]) if ranked else None
+    for profile in (DEFAULT_PROFILE, "open", "full", "*") if role in _JOBS else ():
+        if trained := sorted(BUILD.glob(f"{profile}/cells/{_JOBS[role]}/*/model")):
+            return str(trained[0])
+    return None

@@ -137,6 +137,7 @@ def train(
     ModelError
         If there is nothing to train or to choose the epoch on.
     """
+    import torch
     from transformers import set_seed
 
     if not records or not dev:
@@ -162,7 +163,9 @@ def train(
                 state = trainable_state(module)
                 training.best = {name: value.to("cpu", copy=True) for name, value in state.items()}
             if folder is not None and time.monotonic() - written >= _BETWEEN:
-                _write_checkpoint(Path(folder), {"fingerprint": fingerprint, **training.state()})
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                with atomic.new_file(Path(folder) / _STATE) as new:
+                    torch.save({"fingerprint": fingerprint, **training.state()}, new)
                 written = time.monotonic()
             shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
             _LOG.info("epoch %d of %d on dev: %s", len(history), s.epochs, shown)
@@ -187,14 +190,6 @@ def _fingerprint(
     made = [type(task).__qualname__, attributes, repr(task.module), weights, digest.hexdigest(), asdict(s)]
     machine = [torch.get_num_threads(), str(device_of(s.device)), provenance.conditions()]
     return checksums.of_text(json.dumps([made, machine], sort_keys=True))
-
-
-def _write_checkpoint(folder: Path, state: Mapping[str, Any]) -> None:
-    import torch
-
-    folder.mkdir(parents=True, exist_ok=True)
-    with atomic.new_file(folder / _STATE) as new:
-        torch.save(state, new)
 
 
 def _read_checkpoint(folder: Path, fingerprint: str) -> dict[str, Any] | None:

@@ -3,18 +3,14 @@ one line for what is wrong."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from click.testing import CliRunner
 
 from radeval_lib.cli import main
-from radeval_lib.errors import ModelError
 from radeval_lib.models import catalog, derived, pretrained
 from radeval_lib.papers.printed_numbers import printed
-from radeval_lib.paths import MODELS
 from radeval_lib.pipeline import engine, steps
 
 
@@ -49,44 +45,15 @@ def test_a_hub_model_is_loaded_at_its_revision(monkeypatch: pytest.MonkeyPatch) 
     assert "revision" not in Factory.given
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"domain": "Veterinary"}, "domain"),
-        ({"hub": "no repository"}, "hub"),
-        ({"parameters_millions": 0}, "parameters_millions"),
-        ({"parameter": 3}, "parameter"),
-        ({"seen": []}, "seen"),
-    ],
-)
-def test_a_wrong_manifest_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], message: str
-) -> None:
-    good = yaml.safe_load((MODELS / "bert_base.yml").read_text(encoding="utf-8"))
-    (tmp_path / "wrong.yml").write_text(yaml.safe_dump({**good, **change}), encoding="utf-8")
-    monkeypatch.setattr(catalog, "MODELS", tmp_path)
-    with pytest.raises(ModelError, match=message) as caught:
-        catalog.load("wrong")
-    assert "wrong.yml" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
-def test_an_unknown_model_is_one_line_that_names_the_known_ones() -> None:
-    result = CliRunner().invoke(main, ["models", "status", "gpt"])
-    assert result.exit_code == 2
-    assert "no model is described as 'gpt'" in result.output
-    assert "gatortron" in result.output
-
-
 def test_status_lists_every_model() -> None:
     result = CliRunner().invoke(main, ["models", "status"])
     assert result.exit_code == 0
     assert len(result.output.splitlines()) == len(catalog.names())
     assert "StanfordAIMI/RadBERT refs/pr/2\n" in result.output  # what `hf download` is to be given
-    of_one_model = CliRunner().invoke(main, ["models", "status", "radbert_1"])
-    assert "refs/pr/2" in of_one_model.output
-    assert "tokenizer notes" in of_one_model.output
-    assert not [line for line in of_one_model.output.splitlines() if len(line.split()) < 2]
+    assert "refs/pr/2" in CliRunner().invoke(main, ["models", "status", "radbert_1"]).output
+    unknown = CliRunner().invoke(main, ["models", "status", "gpt"])
+    assert unknown.exit_code == 2
+    assert "gatortron" in unknown.output
 
 
 def test_a_revision_behind_the_name_is_the_one_that_is_loaded() -> None:

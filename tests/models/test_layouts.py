@@ -18,9 +18,7 @@ from radeval_lib.errors import ModelError
 from radeval_lib.models import catalog
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.judges.language_model import CausalJudge
-from radeval_lib.models.ner.models import IobNerModel
-from radeval_lib.models.ner.schemes import IobScheme
+from radeval_lib.models.ner.models import IobNerModel, IobScheme
 from radeval_lib.models.pretrained import ENCODER, weights
 from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
 
@@ -59,87 +57,50 @@ def saved(model: Any, folder: Path, change: Callable[[Weights], Weights] = dict)
     return getattr(model, "base_model", model)
 
 
-def bert(folder: Path) -> Any:
-    """Return google-bert: heads of both tasks, the prefix, the old names of norms, the numbers of
-    positions."""
-
-    def old(held: Weights) -> Weights:
-        norms = (("LayerNorm.weight", "LayerNorm.gamma"), ("LayerNorm.bias", "LayerNorm.beta"))
-        for new, before in norms:
-            held = {name.replace(new, before): value for name, value in held.items()}
-        return {**held, "bert.embeddings.position_ids": torch.arange(512)[None]}
-
-    return saved(random_model("BertForPreTraining"), folder, old)
+def old_names(held: Weights) -> Weights:
+    """Return google-bert's weights: the old names of norms, the numbers of positions."""
+    for new, before in (("LayerNorm.weight", "LayerNorm.gamma"), ("LayerNorm.bias", "LayerNorm.beta")):
+        held = {name.replace(new, before): value for name, value in held.items()}
+    return {**held, "bert.embeddings.position_ids": torch.arange(512)[None]}
 
 
-def megatron_bert(folder: Path) -> Any:
-    """Return GatorTron."""
-    return saved(random_model("MegatronBertForPreTraining"), folder)
+def with_positions(held: Weights) -> Weights:
+    return {**held, "embeddings.position_ids": torch.arange(512)[None]}
 
 
-def roberta(folder: Path) -> Any:
-    """Return RoBERTa, RadBERT-RoBERTa: a head of masked words, no pooler, one type of segments, which is
-    zero."""
-    model = random_model("RobertaForMaskedLM", type_vocab_size=1, max_position_embeddings=514)
-    torch.nn.init.zeros_(model.roberta.embeddings.token_type_embeddings.weight)
-    return saved(model, folder)
-
-
-def electra(folder: Path) -> Any:
-    """Return a discriminator, its embeddings narrower than its layers."""
-    return saved(random_model("ElectraForPreTraining", embedding_size=16), folder)
-
-
-def deberta_v2(folder: Path) -> Any:
-    """Return Microsoft's DeBERTa-v3: two heads that transformers does not know, in half precision."""
-
-    def microsoft(held: Weights) -> Weights:
-        made = {f"deberta.{name}": value for name, value in held.items()}
-        for head in ("lm_predictions.lm_head", "mask_predictions"):
-            made |= {f"{head}.dense.weight": torch.randn(32, 32), f"{head}.LayerNorm.bias": torch.zeros(32)}
-        made["mask_predictions.classifier.weight"] = torch.zeros(1, 32)
-        return {name: value.half() for name, value in made.items()}
-
-    return saved(random_model("DebertaV2Model", **DEBERTA), folder, microsoft)
+def microsoft(held: Weights) -> Weights:
+    """Return DeBERTa-v3's weights: two heads that transformers does not know, in half precision."""
+    made = {f"deberta.{name}": value for name, value in held.items()}
+    for head in ("lm_predictions.lm_head", "mask_predictions"):
+        made |= {f"{head}.dense.weight": torch.randn(32, 32), f"{head}.LayerNorm.bias": torch.zeros(32)}
+    made["mask_predictions.classifier.weight"] = torch.zeros(1, 32)
+    return {name: value.half() for name, value in made.items()}
 
 
 DEBERTA: dict[str, Any] = {
     "relative_attention": True, "position_buckets": 16, "pos_att_type": ["p2c", "c2p"],
     "norm_rel_ebd": "layer_norm", "share_att_key": True, "position_biased_input": False, "type_vocab_size": 0,
 }  # fmt: skip
+LAYOUTS: dict[str, tuple[str, dict[str, Any], Callable[[Weights], Weights]]] = {
+    "bert": ("BertForPreTraining", {}, old_names),
+    "megatron-bert": ("MegatronBertForPreTraining", {}, dict),
+    "roberta": ("RobertaForMaskedLM", {"type_vocab_size": 1, "max_position_embeddings": 514}, dict),
+    "electra": ("ElectraForPreTraining", {"embedding_size": 16}, dict),
+    "deberta-v2": ("DebertaV2Model", DEBERTA, microsoft),
+    "mpnet": ("MPNetModel", {}, with_positions),
+    "distilbert": ("DistilBertForMaskedLM", {"dim": 32, "hidden_dim": 48, "n_layers": 2, "n_heads": 2}, dict),
+    "modernbert": ("ModernBertForMaskedLM", {"pad_token_id": 0}, dict),
+    "bare bert": ("BertModel", {}, dict),
+}
+"""The class of transformers, sizes, and the change of its weights that make the layout of each family."""
 
 
-def mpnet(folder: Path) -> Any:
-    """Return BioLORD: a folder of sentence-transformers, the model at its root."""
-    (folder / "1_Pooling").mkdir()
-    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
-    (folder / "modules.json").write_text("[]")
-    return saved(
-        random_model("MPNetModel"),
-        folder,
-        lambda held: {**held, "embeddings.position_ids": torch.arange(512)[None]},
-    )
+def made(layout: str, folder: Path) -> Any:
+    """Return a small model of that layout, saved in the folder."""
+    name, sizes, change = LAYOUTS[layout]
+    return saved(random_model(name, **sizes), folder, change)
 
 
-def distilbert(folder: Path) -> Any:
-    """Return BERTScore's default in RadEval."""
-    return saved(random_model("DistilBertForMaskedLM", dim=32, hidden_dim=48, n_layers=2, n_heads=2), folder)
-
-
-def modernbert(folder: Path) -> Any:
-    return saved(random_model("ModernBertForMaskedLM", pad_token_id=0), folder)
-
-
-def bare_bert(folder: Path) -> Any:
-    """Return MedCPT, SapBERT, BiomedBERT: a bare encoder with its pooler."""
-    return saved(random_model("BertModel"), folder)
-
-
-LAYOUTS = {
-    "bert": bert, "megatron-bert": megatron_bert, "roberta": roberta, "electra": electra,
-    "deberta-v2": deberta_v2, "mpnet": mpnet, "distilbert": distilbert, "modernbert": modernbert,
-    "bare bert": bare_bert,
-}  # fmt: skip
 WRITERS = ("bart", "t5", "llama", "phi")
 """Families that write, and encode nothing: summarizers and judges, which have tests of their own."""
 DECODERS = ("bert", "megatron-bert", "roberta", "electra", "bare bert")
@@ -151,7 +112,7 @@ def test_every_family_of_the_manifests_is_tried() -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_hub_model_loads_in_every_role_of_an_encoder(layout: str, tmp_path: Path) -> None:
-    original = LAYOUTS[layout](tmp_path).float()
+    original = made(layout, tmp_path).float()
     encoder = Encoder(tmp_path, device="cpu")
     inputs = encoder.tokenizer(TEXTS[0], return_tensors="pt")
     if layout in ("distilbert", "roberta", "modernbert", "mpnet"):
@@ -199,32 +160,10 @@ def test_pegasus_computes_its_positions_and_bart_learns_them(tmp_path: Path) -> 
             assert torch.equal(loaded.model.encoder.embed_positions.weight, positions)
 
 
-@pytest.mark.parametrize("kind", ["Llama", "Phi"])
-def test_a_judge_loads_from_shards_with_numbers_that_older_versions_kept(kind: str, tmp_path: Path) -> None:
-    """GREEN's RadLLaMA-2 and Phi-2."""
-    model = random_model(f"{kind}ForCausalLM", max_position_embeddings=1024)
-    saved(model, tmp_path)
-    held = load_file(tmp_path / "model.safetensors")
-    for layer in range(2):
-        held[f"model.layers.{layer}.self_attn.rotary_emb.inv_freq"] = torch.rand(8)
-    names = sorted(held)
-    shards = {"model-00001-of-00002.safetensors": names[::2], "model-00002-of-00002.safetensors": names[1::2]}
-    for file, held_there in shards.items():
-        save_file({name: held[name] for name in held_there}, tmp_path / file, metadata={"format": "pt"})
-    weight_map = {name: file for file, held_there in shards.items() for name in held_there}
-    (tmp_path / "model.safetensors.index.json").write_text(
-        json.dumps({"metadata": {}, "weight_map": weight_map})
-    )
-    (tmp_path / "model.safetensors").unlink()
-    judge = CausalJudge(tmp_path, max_new_tokens=2, device="cpu")
-    for name, value in model.state_dict().items():
-        assert torch.equal(judge.model.state_dict()[name], value)
-
-
 def test_an_encoder_without_its_pooler_gets_none_and_is_kept_the_same_each_time(tmp_path: Path) -> None:
     from transformers import AutoModel
 
-    roberta(tmp_path)
+    made("roberta", tmp_path)
     for name in ("a", "b"):
         model = weights(AutoModel, tmp_path, ENCODER)
         assert model.pooler is None

@@ -27,17 +27,8 @@ SEGMENTS = ["small left pleural eff", "##usion . heart is", "en ##larg ##ed"]  #
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """radgraph 0.1.18 and what it imports beside torch and transformers, in a folder of their own."""
     wanted = ("radgraph==0.1.18", "appdirs", "dotmap", "h5py", "jsonpickle")
-    command = [
-        sys.executable,
-        "-m",
-        "uv",
-        "--quiet",
-        "pip",
-        "install",
-        "--no-deps",
-        "--target",
-        tmp_path / "package",
-    ]
+    options = ["--quiet", "pip", "install", "--no-deps", "--target", tmp_path / "package"]
+    command = [sys.executable, "-m", "uv", *options]
     settings = runpy.run_path(str(ROOT / "workflow" / "install.py"))["settings_for_uv"]()
     subprocess.run([*command, "--index-strategy", "unsafe-best-match", *wanted], env=settings, check=True)
     monkeypatch.syspath_prepend(tmp_path / "package")
@@ -79,14 +70,5 @@ def test_it_reads_words_in_segments_as_the_model_does(package: None, bert: Path)
         (of_words,) = embedder(**{key: array.unsqueeze(0) for key, array in arrays.items()})
         hidden = [model(torch.tensor([segment])).last_hidden_state[0, 1:-1] for segment in segments]
     pieces = torch.cat(hidden)
-    expected = [
-        pieces[0],
-        pieces[1],
-        pieces[2],
-        pieces[3:5].mean(0),
-        pieces[5],
-        pieces[6],
-        pieces[7],
-        pieces[8:].mean(0),
-    ]
+    expected = [*pieces[:3], pieces[3:5].mean(0), *pieces[5:8], pieces[8:].mean(0)]
     torch.testing.assert_close(of_words, torch.stack(expected))

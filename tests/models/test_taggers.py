@@ -7,14 +7,20 @@ import shutil
 from pathlib import Path
 
 import pytest
-import torch
 
 from radeval_lib.data.generated import ner_corpus
 from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ModelError
 from radeval_lib.models.ner.entities import Counts, Decoding, decode, span_scores, words_of
-from radeval_lib.models.ner.models import IobNerModel, SpanNerModel, iob_labels, open_ner_model
-from radeval_lib.models.ner.schemes import IobScheme, SpanScheme, SpanSettings, scheme_of
+from radeval_lib.models.ner.models import (
+    IobNerModel,
+    IobScheme,
+    SpanScheme,
+    SpanSettings,
+    iob_labels,
+    open_ner_model,
+    scheme_of,
+)
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.rules.generator.generator import generate
 
@@ -61,24 +67,10 @@ def test_iob_tagger_reads_each_sentence_alone_as_among_others() -> None:
     assert tagger.cut(["word " * 600, "word"]) == [True, False]
 
 
-@pytest.mark.parametrize(("precision", "kind"), [("auto", torch.float32), ("bfloat16", torch.bfloat16)])
-def test_both_taggers_compute_in_the_precision_asked_for(precision, kind, tmp_path) -> None:
-    SpanScheme(TINY, SpanSettings(hidden=8, width_size=4)).save(tmp_path)
-    kinds = set()
-    for model in (TINY, tmp_path):
-        tagger = open_ner_model(model, decoding="released", device="cpu", precision=precision)
-        module = tagger.model if isinstance(tagger, IobNerModel) else tagger.scheme.module
-        for part in module.modules():
-            if isinstance(part, torch.nn.Linear):
-                part.register_forward_hook(lambda part, given, output: kinds.add(output.dtype))
-        tagger.tag(["Mild edema."])
-    assert kinds == {kind}
-
-
 def test_labels_must_be_iob() -> None:
     assert iob_labels({0: "O", 1: "B-Anatomy", 2: "I-Anatomy"}, "m") == ["O", "B-ANATOMY", "I-ANATOMY"]
     for labels in ({0: "LABEL_0"}, {0: "O", 2: "B-X"}):
-        with pytest.raises(ModelError, match="labels are not IOB"):
+        with pytest.raises(ModelError):
             iob_labels(labels, "m")
 
 
@@ -101,6 +93,9 @@ def test_training_learns_and_is_kept(name, sentences, tmp_path) -> None:
     words = plain_words(sentences[0])
     expected = scheme.predict([words])[0]
     assert [kind for _, kind in tagger.tag([" ".join(words)])[0]] == [kind for *_, kind in expected]
+    if name == "span":
+        text = "Mild  Edema, (T4)."
+        assert all(found in text for found, _ in tagger.tag([text])[0])  # as the sentence writes it
 
 
 def test_span_scheme_sees_spans_of_up_to_eight_words() -> None:
@@ -112,18 +107,6 @@ def test_span_scheme_sees_spans_of_up_to_eight_words() -> None:
     assert max(example["widths"]) == 7
     assert scheme.predict([[], ["x"]])[0] == []
     assert isinstance(scheme.predict([["word"] * 700])[0], list)
-
-
-def test_span_tagger_writes_as_the_sentence_does(tmp_path) -> None:
-    scheme = SpanScheme(TINY, SpanSettings(hidden=8, width_size=4))
-    scheme.save(tmp_path)
-    loaded = SpanScheme.load(tmp_path)
-    for key, value in scheme.module.state_dict().items():
-        assert (loaded.module.state_dict()[key] == value).all()
-    text = "Mild  Edema, (T4)."
-    for words, kind in SpanNerModel(tmp_path, device="cpu").tag([text])[0]:
-        assert words in text
-        assert kind.isupper()
 
 
 def test_bad_checkpoints_are_named(tmp_path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,8 +15,6 @@ from radeval_lib.models.graph.model import SETTINGS, GraphModel, joined_units
 from radeval_lib.models.names import RADGRAPH
 from radeval_lib.models.pretrained import check_finite
 from radeval_lib.rules.lexicon.entries import tokenize
-
-PACKAGE_MODELS = ("radgraph", "radgraph-xl", "modern-radgraph-xl", "echograph")
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -38,10 +36,7 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
     if Path(text).suffix == ".json":
         return RecordedGraphs(Path(text))
     if not (Path(text) / SETTINGS).is_file():
-        remedy = (
-            f"Give a folder that GraphModel saved, {RADGRAPH}NAME (needs the package radgraph), or a JSON "
-            "file of RadGraph annotations."
-        )
+        remedy = f"Give a folder that this library trained, {RADGRAPH}NAME, or a JSON file of annotations."
         raise ModelError("no graph model of that name", Path(text).name, remedy)
     return ModelExtractor(text, device=device)
 
@@ -94,21 +89,16 @@ class PackageExtractor:
 
     def __init__(self, model: str, *, device: str) -> None:
         self.name = f"{RADGRAPH}{model}"
-        if model not in PACKAGE_MODELS:
-            raise ModelError(f"unknown model {model!r}", "radgraph", f"Models: {', '.join(PACKAGE_MODELS)}.")
-        if importlib.util.find_spec("radgraph") is None:
-            raise ModelError("the package radgraph is not installed", self.name, "Run: pip install radgraph")
-        radgraph: Any = importlib.import_module("radgraph")
-        _give_methods_of_transformers_4(
-            importlib.import_module("radgraph.allennlp.common.cached_transformers")
-        )
         cuda = 0 if device_of(device).type == "cuda" else -1
         try:
+            radgraph: Any = importlib.import_module("radgraph")
+            loading = importlib.import_module("radgraph.allennlp.common.cached_transformers")
+            _give_methods_of_transformers_4(loading)
             self._model = radgraph.RadGraph(model_type=model, cuda=cuda)
         except Exception as error:
-            reason = str(error).strip().splitlines()[:1]
-            wrong = f"cannot load {model!r}: {' '.join(reason):.200}"
-            raise ModelError(wrong, "radgraph", "Check the network and the disk.") from error
+            wrong = f"cannot load {model!r}: {' '.join(str(error).split()):.200}"
+            remedy = "Run: pip install radgraph. Check the name, the network and the disk."
+            raise ModelError(wrong, "radgraph", remedy) from error
         # The package itself refuses missing and unexpected weights (``load_state_dict(..., strict=True)``).
         check_finite(self._model.state_dict(), self.name)
 
@@ -116,7 +106,7 @@ class PackageExtractor:
         # The package reads an empty text as the word "None"; it has no entity here.
         filled = [text for text in dict.fromkeys(texts) if text.strip()]
         given = self._model(filled) if filled else {}
-        annotations = {}
+        annotations: dict[str, Annotation] = {}
         for number, text in enumerate(filled):
             where = f"{self.name}, text {number}"
             if str(number) not in given:  # the package prints what went wrong and skips the text
@@ -124,7 +114,7 @@ class PackageExtractor:
                 raise ModelError(wrong, where, "Shorten the text.")
             check_annotation(given[str(number)], where)
             annotations[text] = given[str(number)]
-        return [annotations[text] if text in annotations else annotation([], [], []) for text in texts]
+        return [annotations.get(text) or annotation([], [], []) for text in texts]
 
 
 def _give_methods_of_transformers_4(package: Any) -> None:
@@ -154,12 +144,11 @@ class RecordedGraphs:
                 raise ModelError(f"{name!r} annotates a text otherwise than one before it", self.name, remedy)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        for number, text in enumerate(texts):
-            if _squeezed(text) not in self._known:
-                wrong = f"no annotation of text {number} ({len(text.split())} words)"
-                remedy = "Annotate every text that is scored, with the same wording."
-                raise ModelError(wrong, self.name, remedy)
-        return [self._known[_squeezed(text)] for text in texts]
+        graphs = [self._known.get(_squeezed(text)) for text in texts]
+        if None in graphs:
+            wrong = f"no annotation of text {graphs.index(None)}"
+            raise ModelError(wrong, self.name, "Annotate every text that is scored, with the same wording.")
+        return [graph for graph in graphs if graph is not None]
 
 
 def _squeezed(text: str) -> str:

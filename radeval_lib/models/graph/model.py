@@ -19,18 +19,7 @@ import pandas as pd
 
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, plain_words
-from radeval_lib.models.batching import (
-    IGNORED,
-    candidate_spans,
-    device_of,
-    encode_words,
-    fast_tokenizer,
-    in_batches,
-    of_distinct,
-    padded,
-    seeded,
-    stacked,
-)
+from radeval_lib.models import batching
 from radeval_lib.models.pretrained import ENCODER, fill, read_settings, save_checkpoint, weights
 
 if TYPE_CHECKING:
@@ -112,7 +101,7 @@ def joined_units(
     """
     parts = [units(words, unit) for words in texts]
     keys = [tuple(words[a:b]) for words, borders in zip(texts, parts, strict=True) for a, b in borders]
-    graphs = iter(of_distinct(keys, read))
+    graphs = iter(batching.of_distinct(keys, read))
     result = []
     for borders in parts:
         entities: list[WordSpan] = []
@@ -146,7 +135,10 @@ def counts(
     an ordered pair one relation: of several the last counts. Gold relations are all counted.
     """
     truth, guess = ({(a, b): kind for a, b, kind in graph.entities} for graph in (gold, predicted))
-    links, predicted_links = (_links(graph) for graph in (gold, predicted))
+    links, predicted_links = (
+        {(graph.entities[head][:2], graph.entities[tail][:2]): kind for head, tail, kind in graph.relations}
+        for graph in (gold, predicted)
+    )
     seen = {span: kind for span, kind in truth.items() if span[1] - span[0] <= max_width}
     right = {span: kind for span, kind in guess.items() if seen.get(span) == kind}
     linked = {pair: kind for pair, kind in predicted_links.items() if links.get(pair) == kind}
@@ -166,16 +158,11 @@ def counts(
     ]
 
 
-def _links(graph: WordGraph) -> dict[tuple[tuple[int, int], tuple[int, int]], str]:
-    """Return the label of each relation by the spans of its head and tail."""
-    ends = [(start, end) for start, end, _ in graph.entities]
-    return {(ends[head], ends[tail]): kind for head, tail, kind in graph.relations}
-
-
 # The network.
 
 
 _DISTANCES = 12  # words; spans further apart count as so far
+_SPANS_PER_WORD = 0.5  # of a unit in training: how many are paired, at least the gold ones
 
 
 @dataclass(frozen=True)
@@ -190,8 +177,6 @@ class GraphSettings:
     max_width : words of the widest span that can be an entity.
     hidden, width_size : sizes of the head's layers and of its embedding of widths.
     dropout : in the layer of the spans' vectors and before the classifier of relations.
-    spans_per_word : in training, how many spans per word of a unit are paired, at least the gold ones.
-    entity_weight : weight of the entity loss, where that of the relation loss is 1.
     frozen_layers : encoder layers from the bottom, the embeddings with them, that are not trained; 0 trains
         all.
     """
@@ -203,8 +188,6 @@ class GraphSettings:
     hidden: int = 150
     width_size: int = 32
     dropout: float = 0.2
-    spans_per_word: float = 0.5
-    entity_weight: float = 1.0
     frozen_layers: int = 0
 
 
@@ -270,8 +253,12 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
             spans = self.head["span"](first[rows, starts] + last[rows, ends] + width)
             entities = self.head["entity"](spans)
             chosen = self._chosen(entities, words, widths, labels)
-            near = chosen.clamp(min=0)
-            pairs = self._pairs(spans[rows, near], words[rows, near])
+            paired, begins = spans[rows, chosen.clamp(min=0)], words[rows, chosen.clamp(min=0)]
+            # A pair's vector: head, tail, their product, and the distance in words, clipped either way.
+            apart = (begins.unsqueeze(2) - begins.unsqueeze(1)).clamp(-_DISTANCES, _DISTANCES) + _DISTANCES
+            product = self.head["product"](paired.unsqueeze(2) * paired.unsqueeze(1))
+            joint = self.head["head"](paired).unsqueeze(2) + self.head["tail"](paired).unsqueeze(1)
+            pairs = self.head["pair"](joint + product + self.head["distance"](apart))
             output = {"entities": entities, "chosen": chosen, "pairs": pairs}
             if labels is not None and relations is not None:
                 output["loss"] = self._loss(entities, pairs, chosen, labels, relations)
@@ -288,7 +275,7 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
                 margin = margin.masked_fill(labels > 0, torch.inf)
                 gold = (labels > 0).sum(-1)
                 length = words.amax(-1) + 1
-                counts = torch.maximum(gold, (s.spans_per_word * length).ceil().long())
+                counts = torch.maximum(gold, (_SPANS_PER_WORD * length).ceil().long())
                 # The argsort of an argsort is the rank: gold spans come first, padding last.
                 order = margin.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
                 wanted = (order < counts.unsqueeze(-1)) & (widths >= 0)
@@ -297,16 +284,6 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
             places = torch.arange(wanted.shape[1], device=wanted.device).expand_as(wanted)
             first = places.masked_fill(~wanted, wanted.shape[1]).sort(-1).values[:, :most]
             return first.masked_fill(first == wanted.shape[1], -1)
-
-        def _pairs(self, spans: Tensor, words: Tensor) -> Tensor:
-            """Return logits of every ordered pair of the chosen spans, shape (units, k, k, relations + 1),
-            from their vectors, shape (units, k, hidden), and first words, shape (units, k): head, tail, their
-            product, and the distance in words, clipped at 12 either way."""
-            apart = (words.unsqueeze(2) - words.unsqueeze(1)).clamp(-_DISTANCES, _DISTANCES) + _DISTANCES
-            product = self.head["product"](spans.unsqueeze(2) * spans.unsqueeze(1))
-            joint = self.head["head"](spans).unsqueeze(2) + self.head["tail"](spans).unsqueeze(1)
-            logits: Tensor = self.head["pair"](joint + product + self.head["distance"](apart))
-            return logits
 
         def _loss(
             self, entities: Tensor, pairs: Tensor, chosen: Tensor, labels: Tensor, relations: Tensor
@@ -317,19 +294,15 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
             absent = chosen < 0
             empty = absent.unsqueeze(2) | absent.unsqueeze(1)
             itself = torch.eye(wanted.shape[1], dtype=torch.bool, device=pairs.device)
-            wanted = wanted.masked_fill(empty | itself, IGNORED)
+            wanted = wanted.masked_fill(empty | itself, batching.IGNORED)
             if len(relations):
                 unit, head, tail, kind = relations.unbind(-1)
                 places = [(chosen[unit] == span.unsqueeze(1)).long().argmax(-1) for span in (head, tail)]
                 wanted[unit, places[0], places[1]] = kind
-            entropy = nn.functional.cross_entropy
-            first = entropy(
-                entities.flatten(0, 1).float(), labels.flatten(), ignore_index=IGNORED, reduction="sum"
-            )
-            second = entropy(
-                pairs.flatten(0, 2).float(), wanted.flatten(), ignore_index=IGNORED, reduction="sum"
-            )
-            return (s.entity_weight * first + second) / (labels > 0).sum().clamp(min=1)
+            entropy = nn.CrossEntropyLoss(ignore_index=batching.IGNORED, reduction="sum")
+            first = entropy(entities.flatten(0, 1).float(), labels.flatten())
+            second = entropy(pairs.flatten(0, 2).float(), wanted.flatten())
+            return (first + second) / (labels > 0).sum().clamp(min=1)
 
     return GraphModule()
 
@@ -348,7 +321,7 @@ class GraphModel:
         from transformers import AutoModel, AutoTokenizer
 
         self.settings = settings
-        self.tokenizer: Any = fast_tokenizer(AutoTokenizer, init_model)
+        self.tokenizer: Any = batching.fast_tokenizer(AutoTokenizer, init_model)
         self.module: Any = graph_module(weights(AutoModel, init_model, ENCODER), settings)
         if settings.frozen_layers:
             encoder: Any = self.module.encoder
@@ -364,7 +337,7 @@ class GraphModel:
         where = Path(folder)
         model = cls(where, read_settings(where / SETTINGS, GraphSettings))
         fill(model.module.head, where / _HEAD)
-        model.module.eval().to(device_of(device))
+        model.module.eval().to(batching.device_of(device))
         return model
 
     def save(self, folder: str | Path) -> None:
@@ -407,19 +380,19 @@ class GraphModel:
         """Return for each unit ``input_ids``, and of all its candidate spans ``starts``, ``ends``, ``widths``
         and ``words``; see :func:`graph_module`."""
         return [
-            {"input_ids": ids, **candidate_spans(pieces, self.settings.max_width)}
-            for ids, pieces in encode_words(self.tokenizer, texts)
+            {"input_ids": ids, **batching.candidate_spans(pieces, self.settings.max_width)}
+            for ids, pieces in batching.encode_words(self.tokenizer, texts)
         ]
 
     def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         """Return a padded batch of units; ``widths`` is -1 for padding."""
         import torch
 
-        inputs = padded(self.tokenizer, (row["input_ids"] for row in rows))
+        inputs = batching.padded(self.tokenizer, (row["input_ids"] for row in rows))
         batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
-        fillers = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": IGNORED}
+        fillers = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": batching.IGNORED}
         for key in (name for name in fillers if name in rows[0]):
-            batch[key] = stacked((row[key] for row in rows), fillers[key])
+            batch[key] = batching.stacked((row[key] for row in rows), fillers[key])
         if "relations" in rows[0]:
             relations = [[number, *link] for number, row in enumerate(rows) for link in row["relations"]]
             batch["relations"] = torch.tensor(relations, dtype=torch.long).reshape(-1, 4)
@@ -440,7 +413,7 @@ class GraphModel:
             chosen, links = output["chosen"].tolist(), output["pairs"].argmax(-1).tolist()
             return map(self._graph, (rows[index] for index in batch), kinds, chosen, links)
 
-        return in_batches(self.module, [len(row["input_ids"]) for row in rows], graphs)
+        return batching.in_batches(self.module, [len(row["input_ids"]) for row in rows], graphs)
 
     def _graph(
         self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]
@@ -495,7 +468,7 @@ def new_model(
     rows = list(corpus)
     entities = tuple(sorted({entity.label for row in rows for entity in row.entities}))
     relations = tuple(sorted({relation.label for row in rows for relation in row.relations}))
-    with seeded(seed):
+    with batching.seeded(seed):
         return GraphModel(init_model, GraphSettings(entities, relations, **head))
 
 

@@ -8,6 +8,7 @@ Source: green-score 0.0.12, ``make_prompt`` in ``green_score/utils.py``, ``get_r
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from radeval_lib.categories import GREEN_NAMES, LETTERS
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
-from radeval_lib.models.batching import IGNORED, device_of, evaluating, stacked
+from radeval_lib.models.batching import IGNORED, device_of, evaluating, in_batches, labelled_batch
 from radeval_lib.models.catalog import checksum
 from radeval_lib.models.names import locate
 from radeval_lib.models.pretrained import TRAINED, pretrained, quiet, save_checkpoint, weights
@@ -119,13 +120,10 @@ class CausalJudge:
     model : folder or hub name.
     batch_size : prompts that are answered at once.
     max_new_tokens : the longest answer.
-    length : tokens of prompt and answer together; None, or more than the model has places: as many as it has.
     device : ``auto``, ``cpu`` or ``cuda``, which computes in bfloat16.
 
     Raises
     ------
-    JudgeError
-        If the longest answer leaves no room for a prompt.
     ModelError
         If the model cannot be loaded.
     """
@@ -136,24 +134,17 @@ class CausalJudge:
         *,
         batch_size: int = 8,
         max_new_tokens: int = 512,
-        length: int | None = None,
         device: str,
     ) -> None:
         import torch
 
         where = locate(model)
-        self._device = device_of(device)
         self.model, self.tokenizer = pretrained_model(where)
-        if self._device.type == "cuda":
-            self.model.to(torch.bfloat16)
-        self.model.to(self._device)
+        on = device_of(device)
+        self.model.to(on, torch.bfloat16 if on.type == "cuda" else None)
         self._released = is_released(str(model), self.tokenizer.chat_template)
         self._batch, self._new = batch_size, max_new_tokens
-        built = getattr(self.model.config, "max_position_embeddings", None) or 2048
-        self._length = min(length or built, built)
-        if self._new >= self._length:
-            wrong = f"an answer of {self._new} tokens leaves no room for the prompt in {self._length}"
-            raise JudgeError(wrong, "judge", "Give a smaller max_new_tokens.")
+        self._length = getattr(self.model.config, "max_position_embeddings", None) or 2048
         self._name = f"{Path(where).name}|{checksum(where)}"
 
     @property
@@ -165,31 +156,25 @@ class CausalJudge:
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """Return the model's answers; raises :class:`JudgeError` if a prompt does not fit even with one-word
         reports."""
-        import torch
-
         prompts = [self.fitting(reference, candidate) for reference, candidate in pairs]
-        order = sorted(range(len(pairs)), key=lambda position: len(prompts[position]))
-        answers: dict[int, str] = {}
-        for start in range(0, len(order), self._batch):
-            chosen = order[start : start + self._batch]
-            # On the left, so that every prompt ends where its answer begins.
-            batch = self.tokenizer.pad(
-                {"input_ids": [prompts[position] for position in chosen]},
-                padding_side="left",
-                return_tensors="pt",
-            ).to(self._device)
-            with torch.inference_mode(), quiet():
-                pad = self.tokenizer.pad_token_id
-                output = self.model.generate(
-                    **batch, max_new_tokens=self._new, do_sample=False, pad_token_id=pad
-                )
-            new = output[:, batch["input_ids"].shape[1] :]
-            texts = self.tokenizer.batch_decode(new, skip_special_tokens=True)
-            made = {position: text.strip() for position, text in zip(chosen, texts, strict=True)}
-            answers.update(made)
+        pad = self.tokenizer.pad_token_id
+
+        def answered(batch: list[int], device: Any) -> list[str]:
+            # Padded on the left, so that every prompt ends where its answer begins.
+            rows = {"input_ids": [prompts[position] for position in batch]}
+            inputs = self.tokenizer.pad(rows, padding_side="left", return_tensors="pt").to(device)
+            output = self.model.generate(
+                **inputs, max_new_tokens=self._new, do_sample=False, pad_token_id=pad
+            )
+            new = output[:, inputs["input_ids"].shape[1] :]
+            texts = list(map(str.strip, self.tokenizer.batch_decode(new, skip_special_tokens=True)))
             if keep is not None:
-                keep(made)
-        return [answers[position] for position in range(len(pairs))]
+                keep(dict(zip(batch, texts, strict=True)))
+            return texts
+
+        with quiet():
+            lengths = list(map(len, prompts))
+            return in_batches(self.model, lengths, answered, sys.maxsize, self._batch, "float32")
 
     def fitting(self, reference: str, candidate: str) -> list[int]:
         """Return the prompt's token ids, with its reports shortened until there is room for the answer."""
@@ -200,8 +185,8 @@ class CausalJudge:
             if len(ids) <= room:
                 return ids
             if words == 1:
-                wrong = f"the prompt alone has more than {room} tokens"
-                raise JudgeError(wrong, "judge", "Give a larger length.")
+                wrong = f"an answer of {self._new} tokens leaves no room for the prompt in {self._length}"
+                raise JudgeError(wrong, "judge", "Give a smaller max_new_tokens.")
             words = max(1, words - _STEP)
 
     def _asked(self, reference: str, candidate: str, words: int) -> list[int]:
@@ -245,10 +230,10 @@ class JudgeTuning:
     def __init__(self, module: Any, tokenizer: Any, *, longest: int = 1024, lora: int = 0) -> None:
         self.tokenizer, self._longest = tokenizer, longest
         if lora:
-            from peft import LoraConfig, TaskType, get_peft_model
+            from peft import LoraConfig, get_peft_model
 
             settings = LoraConfig(
-                task_type=TaskType.CAUSAL_LM, r=lora, lora_alpha=2 * lora, target_modules="all-linear"
+                task_type="CAUSAL_LM", r=lora, lora_alpha=2 * lora, target_modules="all-linear"
             )
             with quiet():
                 module = get_peft_model(module, settings)
@@ -265,13 +250,7 @@ class JudgeTuning:
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return a batch padded on the right: ``input_ids``, ``attention_mask`` and ``labels``, int64."""
-        return {
-            "input_ids": stacked(
-                (example["input_ids"] for example in examples), self.tokenizer.pad_token_id or 0
-            ),
-            "attention_mask": stacked([1] * len(example["input_ids"]) for example in examples),
-            "labels": stacked((example["labels"] for example in examples), IGNORED),
-        }
+        return labelled_batch(self.tokenizer, examples)
 
     def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
         """Return ``likelihood``: the mean log-probability, in nats, of a token of the analyses. It is at most
@@ -295,20 +274,14 @@ def small_model(
     texts: Sequence[str], *, vocabulary: int = 1500, width: int = 128, layers: int = 2
 ) -> tuple[Any, Any]:
     """Return a causal language model with random weights, small enough for a laptop, and its tokenizer."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers import ByteLevelBPETokenizer, Tokenizer
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    raw = Tokenizer(models.BPE())
-    raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    raw.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocabulary,
-        special_tokens=["<pad>", "</s>"],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    raw.train_from_iterator(texts, trainer)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=raw, pad_token="<pad>", eos_token="</s>")
+    learned = ByteLevelBPETokenizer()
+    special = ["<pad>", "</s>"]
+    learned.train_from_iterator(texts, vocabulary, 0, show_progress=False, special_tokens=special)
+    pieces = Tokenizer.from_str(learned.to_str())
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=pieces, pad_token="<pad>", eos_token="</s>")
     config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=width,

@@ -40,7 +40,6 @@ class EndpointJudge:
     ----------
     url : the address up to the version, as ``http://127.0.0.1:8000/v1``.
     model : the name that the server knows the model by.
-    send_to : the host that reports may be sent to if it is not this machine.
     concurrency : requests that are on their way at once.
     timeout : seconds without a byte of an answer.
     tries : how often one answer is asked for if the server is busy or does not answer.
@@ -50,12 +49,11 @@ class EndpointJudge:
     Raises
     ------
     JudgeError
-        If the address is none, or another machine's that ``send_to`` does not name, or the model has no name.
+        If the address is none, or another machine's, or the model has no name.
     """
 
     url: str
     model: str
-    send_to: str = ""
     concurrency: int = 4
     timeout: float = 120.0
     tries: int = 5
@@ -71,10 +69,13 @@ class EndpointJudge:
         if not host or not self.url.startswith(ADDRESSES):
             remedy = "For example http://127.0.0.1:8000/v1."
             raise JudgeError(f"{self.url!r} is not an http address without a query", "endpoint", remedy)
-        if host != self.send_to and not _is_here(host):
+        try:
+            here = host == "localhost" or ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            here = False
+        if not here:
             wrong = f"{host} is another machine, so no reports are sent there"
-            remedy = f"If these reports may leave this machine, give send_to={host!r}."
-            raise JudgeError(wrong, "endpoint", remedy)
+            raise JudgeError(wrong, "endpoint", "Run the server here, or forward one of its ports.")
         if not self.model:
             remedy = "Append the server's name for it to the address, after #."
             raise JudgeError("the server's model has no name", "endpoint", remedy)
@@ -129,13 +130,6 @@ class EndpointJudge:
         if not (answer and answer.strip()):
             raise JudgeError("the answer is empty", self.url, "Check the model.")
         return str(answer)
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class CachedJudge:

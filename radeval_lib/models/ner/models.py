@@ -1,30 +1,345 @@
-"""NER models by name: classifiers of tokens, whoever trained them, their labels read in one of two ways, and
-classifiers of spans that this library saved."""
+"""NER models: tagging schemes to train, and models by name that tag sentences.
+
+Schemes are classifiers of tokens (Zhao et al. 2024, Sections 2.5 and A.9, and RaLEs, Section 4.2.2), and of
+spans (Zhao et al. 2024, Sections 2.5 and A.9). A classifier of tokens may be anyone's, and its labels are
+read in one of two ways; one of spans is of this library.
+
+The span scheme classifies every span of up to eight words. A span's vector is the hidden state of its first
+and last piece and an embedding of its width, as in PURE's entity model (Zhong and Chen 2020); a feed-forward
+head gives each type's score and that of no entity. Spans may overlap.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from radeval_lib.categories import TYPES
+from radeval_lib.data.iob_tags import WordSpan
+from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import (
-    MAX_PIECES,
-    Precision,
-    device_of,
-    in_batches,
-    longer_than,
-    of_distinct,
-    padded,
-    precision_of,
-    well_formed,
+from radeval_lib.models import batching
+from radeval_lib.models.ner.entities import (
+    Decoding,
+    decode,
+    decode_standard,
+    gold_spans,
+    span_scores,
+    words_of,
 )
-from radeval_lib.models.ner.entities import Decoding, decode, words_of
-from radeval_lib.models.ner.schemes import SETTINGS, SpanScheme
-from radeval_lib.models.pretrained import TRAINED, pretrained, weights
+from radeval_lib.models.pretrained import (
+    ENCODER,
+    NEW_NER_MODEL,
+    TRAINED,
+    fill,
+    pretrained,
+    read_settings,
+    save_checkpoint,
+    weights,
+)
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+SETTINGS = "span_ner.json"
+_HEAD = "span_head.safetensors"
+
+
+class Scheme:
+    """A tagging scheme to train on annotated sentences (a :class:`~radeval_lib.models.training.Task`); strict
+    span F1, ``f1``, chooses the epoch."""
+
+    new_layers = ("head.", "classifier.")
+    module: Any
+
+    def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+        """Return a sentence as the module's numbers; words beyond its reach are cut."""
+        raise NotImplementedError
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
+        """Return a padded batch."""
+        raise NotImplementedError
+
+    def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
+        """Return the entities of sentences given as words."""
+        raise NotImplementedError
+
+    def save(self, folder: str | Path) -> None:
+        """Write safetensors weights, configuration and tokenizer."""
+        raise NotImplementedError
+
+    def example(self, record: AnnotatedSentence) -> dict[str, Any]:
+        return self.encoded(plain_words(record), gold_spans(record))
+
+    def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
+        """Return micro F1, precision and recall of strict spans, and the accuracy of words' labels."""
+        words = list(map(plain_words, records))
+        scores = span_scores(list(map(gold_spans, records)), self.predict(words), list(map(len, words)))
+        measures = {name: float(getattr(scores.spans, name)) for name in ("f1", "precision", "recall")}
+        return {**measures, "accuracy": scores.accuracy}
+
+
+class IobScheme(Scheme):
+    """A token classifier over any encoder.
+
+    Every piece of an entity's words is labelled, B- on the first and I- on the rest, because the released
+    decoder reads labels piece by piece. The closing special token is labelled O for the same reason.
+    """
+
+    def __init__(self, init_model: str | Path, types: Sequence[str] = TYPES) -> None:
+        from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+        self.labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
+        self._index = {label: index for index, label in enumerate(self.labels)}
+        self.tokenizer: Any = batching.fast_tokenizer(AutoTokenizer, init_model)
+        config = labelled(self.labels)
+        self.module: Any = weights(AutoModelForTokenClassification, init_model, NEW_NER_MODEL, **config)
+
+    def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+        (encoding,) = batching.encodings(self.tokenizer, [words])
+        labels = ["O"] * len(words)
+        for start, end, kind in spans:
+            labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+        return {"input_ids": encoding.ids, "labels": self._row(encoding.word_ids, labels)}
+
+    def _row(self, word_ids: Sequence[int | None], labels: Sequence[str]) -> list[int]:
+        """Return the index of each piece's label, given those of the words."""
+        row, before = [], None
+        for position, word in enumerate(word_ids):
+            if word is None:
+                row.append(batching.IGNORED if position == 0 else self._index["O"])
+            else:
+                label = labels[word]
+                row.append(self._index["I" + label[1:] if word == before and label != "O" else label])
+            before = word
+        return row
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
+        return batching.labelled_batch(self.tokenizer, examples)
+
+    def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
+        rows = batching.encodings(self.tokenizer, sentences)
+
+        def spans(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
+            inputs = batching.padded(self.tokenizer, (rows[index].ids for index in batch)).to(device)
+            best = self.module(**inputs).logits.argmax(dim=-1).tolist()
+            chosen = [rows[index].word_ids for index in batch]
+            return (self._words(word_ids, labels) for word_ids, labels in zip(chosen, best, strict=True))
+
+        return batching.in_batches(self.module, [len(row.ids) for row in rows], spans)
+
+    def save(self, folder: str | Path) -> None:
+        save_checkpoint(folder, self.module, self.tokenizer)
+
+    def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
+        """Return spans of words: a span of pieces includes every word that has a piece in it."""
+        pieces = zip(row[: len(word_ids)], word_ids, strict=True)
+        labels = ["O" if word is None else self.labels[index] for index, word in pieces]
+        spans: dict[tuple[int, int], WordSpan] = {}
+        for first, end, kind in decode_standard(labels):
+            start, last = word_ids[first], word_ids[end - 1]
+            if start is not None and last is not None:
+                spans.setdefault((start, last + 1), (start, last + 1, kind))
+        return list(spans.values())
+
+
+def labelled(labels: Sequence[str]) -> dict[str, Any]:
+    """Return a classifier's labels, read from its configuration."""
+    numbered = dict(enumerate(labels))
+    by_label = {label: index for index, label in numbered.items()}
+    return {"num_labels": len(labels), "id2label": numbered, "label2id": by_label}
+
+
+class FirstPieceScheme(IobScheme):
+    """An :class:`IobScheme` with one label per word.
+
+    "For words comprised of multiple sub-word tokens, the label is assigned to the first token" (RaLEs,
+    Section 4.2.2); other pieces are left out of the loss and of decoding. Words beyond the encoder's reach
+    are O. Decoding is that of ``seqeval``'s default mode: an I- that continues nothing begins an entity.
+    """
+
+    def _row(self, word_ids: Sequence[int | None], labels: Sequence[str]) -> list[int]:
+        pairs = zip(word_ids, [None, *word_ids], strict=False)  # each with the word before it
+        return [
+            batching.IGNORED if word is None or word == before else self._index[labels[word]]
+            for word, before in pairs
+        ]
+
+    def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
+        labels: list[str] = []
+        for index, word in zip(row, word_ids, strict=False):
+            if word is not None and word == len(labels):
+                labels.append(self.labels[index])
+        return decode_standard(labels)
+
+
+@dataclass(frozen=True)
+class SpanSettings:
+    """Shape of the head of the span scheme.
+
+    Attributes
+    ----------
+    types : entity types, each once; class 0 is not an entity.
+    max_width : the widest span, in words.
+    width_size : dimension of the width embedding.
+    hidden : size of each hidden layer; A.9 says 3096, PURE's own is 150.
+    layers : hidden layers; A.9's three-layer MLP has two of them before the output.
+    dropout : within the head.
+    """
+
+    types: tuple[str, ...] = TYPES
+    max_width: int = 8
+    width_size: int = 150
+    hidden: int = 150
+    layers: int = 2
+    dropout: float = 0.2
+
+
+def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
+    """Return the encoder with its head. ``forward`` returns logits (B, spans, classes), and the loss if
+    labels are given.
+
+    The loss is the mean cross-entropy over the spans of a batch; PURE's is the sum, which differs in scale
+    alone.
+    """
+    import torch
+    from torch import nn
+
+    class SpanModule(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.encoder = encoder
+            self.head = nn.ModuleDict()
+            self.head["widths"] = nn.Embedding(settings.max_width, settings.width_size)
+            size = 2 * int(encoder.config.hidden_size) + settings.width_size
+            steps: list[nn.Module] = []
+            for _ in range(settings.layers):
+                steps += [nn.Linear(size, settings.hidden), nn.ReLU(), nn.Dropout(settings.dropout)]
+                size = settings.hidden
+            self.head["scores"] = nn.Sequential(*steps, nn.Linear(size, len(settings.types) + 1))
+
+        def forward(
+            self,
+            input_ids: Tensor,
+            attention_mask: Tensor,
+            starts: Tensor,
+            ends: Tensor,
+            widths: Tensor,
+            labels: Tensor | None = None,
+        ) -> dict[str, Tensor]:
+            hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            rows = torch.arange(len(hidden), device=hidden.device).unsqueeze(1)
+            width = self.head["widths"](widths)
+            vectors = torch.cat((hidden[rows, starts], hidden[rows, ends], width.to(hidden.dtype)), dim=-1)
+            logits = self.head["scores"](vectors)
+            if labels is None:
+                return {"logits": logits}
+            loss = nn.functional.cross_entropy(
+                logits.flatten(0, 1), labels.flatten(), ignore_index=batching.IGNORED
+            )
+            return {"loss": loss, "logits": logits}
+
+    return SpanModule()
+
+
+class SpanScheme(Scheme):
+    """The span scheme over any encoder; overlapping entities are all kept."""
+
+    precision: batching.Precision = "auto"
+
+    def __init__(self, init_model: str | Path, settings: SpanSettings) -> None:
+        from transformers import AutoModel, AutoTokenizer
+
+        self.settings = settings
+        self.tokenizer: Any = batching.fast_tokenizer(AutoTokenizer, init_model)
+        self.module: Any = span_module(weights(AutoModel, init_model, ENCODER), self.settings)
+        self._classes = {kind: index + 1 for index, kind in enumerate(self.settings.types)}
+
+    @classmethod
+    def load(
+        cls, folder: str | Path, *, device: str = "auto", precision: batching.Precision = "auto"
+    ) -> SpanScheme:
+        """Return the scheme that :meth:`save` wrote; raises :class:`ModelError` for any other folder."""
+        where = Path(folder)
+        scheme = cls(where, read_settings(where / SETTINGS, SpanSettings))
+        fill(scheme.module.head, where / _HEAD)
+        scheme.module.eval().to(batching.device_of(device))
+        scheme.precision = precision
+        return scheme
+
+    def save(self, folder: str | Path) -> None:
+        parts = {_HEAD: self.module.head, SETTINGS: self.settings}
+        save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
+
+    def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+        gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}
+        ((ids, pieces),) = batching.encode_words(self.tokenizer, [words])
+        row = batching.candidate_spans(pieces, self.settings.max_width)
+        ends = zip(row["words"], row["widths"], strict=True)
+        labels = [gold.get((start, start + width + 1), 0) for start, width in ends]
+        return {"input_ids": ids, **row, "labels": labels}
+
+    def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
+        inputs = batching.padded(self.tokenizer, (example["input_ids"] for example in examples))
+        batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
+        for key, filler in {"starts": 0, "ends": 0, "widths": 0, "labels": batching.IGNORED}.items():
+            batch[key] = batching.stacked((example[key] for example in examples), filler)
+        return batch
+
+    def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
+        """Return (text, type) of each entity in each sentence, as written in the sentence."""
+
+        def tagged(texts: list[str]) -> list[list[tuple[str, str]]]:
+            borders = [words_of(text) for text in texts]
+            words = [[text[a:b] for a, b in spans] for text, spans in zip(texts, borders, strict=True)]
+            return [
+                [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in entities]
+                for text, spans, entities in zip(texts, borders, self.predict(words), strict=True)
+            ]
+
+        return list(map(list, batching.of_distinct(sentences, tagged)))
+
+    def cut(self, sentences: Sequence[str]) -> list[bool]:
+        """Return whether each sentence is longer than the model can read."""
+        return batching.longer_than(batching.MAX_PIECES, self.tokenizer, sentences)
+
+    def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
+        examples = [self.encoded(sentence, ()) for sentence in sentences if len(sentence)]
+
+        def spans(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
+            inputs = self.collate([examples[index] for index in batch])
+            inputs = {key: value.to(device) for key, value in inputs.items() if key != "labels"}
+            best = self.module(**inputs)["logits"].argmax(dim=-1).tolist()
+            return (self._spans(examples[index], row) for index, row in zip(batch, best, strict=True))
+
+        lengths = [len(example["input_ids"]) for example in examples]
+        results = iter(batching.in_batches(self.module, lengths, spans, 2_048, 64, self.precision))
+        return [next(results) if len(sentence) else [] for sentence in sentences]
+
+    def _spans(self, example: dict[str, Any], row: Sequence[int]) -> list[WordSpan]:
+        """Return the entities of a sentence, given the likeliest class of each of its candidate spans."""
+        # Not strict: ``row`` is padded to the longest example of its batch.
+        candidates = zip(example["words"], example["widths"], row, strict=False)
+        kinds = self.settings.types
+        return [(start, start + width + 1, kinds[kind - 1]) for start, width, kind in candidates if kind]
+
+
+def scheme_of(name: Literal["iob", "span"], init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
+    """Return an untrained scheme, its new layers drawn from ``seed``; ``head`` sets fields of
+    :class:`SpanSettings`."""
+    with batching.seeded(seed):
+        return IobScheme(init_model) if name == "iob" else SpanScheme(init_model, SpanSettings(**head))
+
+
+# Models by name.
+
 
 _SPECIAL = ("[CLS]", "[SEP]")  # the released code knows these two by name and no others
 
@@ -54,33 +369,32 @@ class IobNerModel:
         *,
         decoding: Decoding = "released",
         device: str = "auto",
-        precision: Precision = "auto",
+        precision: batching.Precision = "auto",
     ) -> None:
         from transformers import AutoConfig, AutoModelForTokenClassification, AutoTokenizer
 
         self.name, self.decoding = str(model), decoding
-        self.device = device_of(device)
-        self.precision = precision_of(self.device, precision)
+        self.device = batching.device_of(device)
+        self.precision = precision
         self.labels = iob_labels(pretrained(AutoConfig, model).id2label, self.name)
         self.tokenizer: Any = pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModelForTokenClassification, model, TRAINED).to(self.device)
-        limit = getattr(self.model.config, "max_position_embeddings", 0) or MAX_PIECES
-        self.max_tokens = min(MAX_PIECES, limit)
-        self._words: dict[tuple[int, ...], str] = {}
+        limit = getattr(self.model.config, "max_position_embeddings", 0) or batching.MAX_PIECES
+        self.max_tokens = min(batching.MAX_PIECES, limit)
+        self._text = lru_cache(maxsize=200_000)(self._joined)  # most entities recur
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
         """Return (text, type) of each entity in each sentence; the text is decoded from the tokens."""
         if not sentences:
             return []
-        encoded = self.tokenizer(
-            [well_formed(sentence) for sentence in sentences], truncation=True, max_length=self.max_tokens
-        )
+        texts = [batching.well_formed(sentence) for sentence in sentences]
+        encoded = self.tokenizer(texts, truncation=True, max_length=self.max_tokens)
         sequences = [tuple(ids) for ids in encoded["input_ids"]]
-        return list(map(list, of_distinct(sequences, self._tagged)))
+        return list(map(list, batching.of_distinct(sequences, self._tagged)))
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
         """Return whether each sentence is longer than the model can read."""
-        return longer_than(self.max_tokens, self.tokenizer, sentences)
+        return batching.longer_than(self.max_tokens, self.tokenizer, sentences)
 
     def _entities(self, ids: tuple[int, ...], row: NDArray[np.int16]) -> list[tuple[str, str]]:
         """Return (text, type) of each entity, given the pieces of a sentence and the index of each one's
@@ -92,24 +406,19 @@ class IobNerModel:
         spans = decode([self.labels[index] for index in row], special, self.decoding)
         return [(self._text(ids[start:end]), kind) for start, end, kind in spans]
 
-    def _text(self, ids: tuple[int, ...]) -> str:
-        """Return the text of these pieces; up to 200,000 answers are kept, because most entities recur."""
-        if ids not in self._words:
-            if len(self._words) > 200_000:
-                self._words.clear()
-            tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
-            self._words[ids] = self.tokenizer.convert_tokens_to_string(tokens)
-        return self._words[ids]
+    def _joined(self, ids: tuple[int, ...]) -> str:
+        """Return the text of these pieces."""
+        return str(self.tokenizer.convert_tokens_to_string(self.tokenizer.convert_ids_to_tokens(list(ids))))
 
     def _tagged(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
         """Return the entities of sequences, by the likeliest label of each token."""
 
         def best(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
-            inputs = padded(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
+            inputs = batching.padded(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
             rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.int16)
             return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
 
-        rows = in_batches(self.model, list(map(len, sequences)), best, precision=self.precision)
+        rows = batching.in_batches(self.model, list(map(len, sequences)), best, precision=self.precision)
         return map(self._entities, sequences, rows)
 
 
@@ -124,40 +433,13 @@ def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
 
 
-class SpanNerModel:
-    """Tags sentences with a saved span model; overlapping entities are all kept."""
-
-    def __init__(self, model: str | Path, *, device: str, precision: Precision = "auto") -> None:
-        self.name = str(model)
-        self.scheme = SpanScheme.load(model)
-        self.scheme.module.to(device_of(device))
-        self.precision = precision_of(device_of(device), precision)
-
-    def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Return (text, type) of each entity in each sentence, as written in the sentence."""
-        return list(map(list, of_distinct(sentences, self._tagged)))
-
-    def _tagged(self, texts: list[str]) -> list[list[tuple[str, str]]]:
-        borders = [words_of(text) for text in texts]
-        words = [[text[a:b] for a, b in spans] for text, spans in zip(texts, borders, strict=True)]
-        predicted = self.scheme.predict(words, self.precision)
-        return [
-            [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in entities]
-            for text, spans, entities in zip(texts, borders, predicted, strict=True)
-        ]
-
-    def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Return whether each sentence is longer than the model can read."""
-        return longer_than(MAX_PIECES, self.scheme.tokenizer, sentences)
-
-
 def open_ner_model(
-    model: str | Path, *, decoding: Decoding, device: str, precision: Precision = "auto"
-) -> IobNerModel | SpanNerModel:
+    model: str | Path, *, decoding: Decoding, device: str, precision: batching.Precision = "auto"
+) -> IobNerModel | SpanScheme:
     """Return the NER model of a folder or hub name: of spans if this library saved it, else of tokens.
 
     ``decoding`` is of labels of tokens alone. A :class:`ModelError` if the model cannot be loaded.
     """
     if (Path(model) / SETTINGS).is_file():
-        return SpanNerModel(model, device=device, precision=precision)
+        return SpanScheme.load(model, device=device, precision=precision)
     return IobNerModel(model, decoding=decoding, device=device, precision=precision)

@@ -197,7 +197,11 @@ class SentenceSelector:
         weights = fitted.coef_[0] / scaler.scale_
         self.coefficients = weights.astype(np.float32)
         self.intercept = float(fitted.intercept_[0] - (weights * scaler.mean_).sum())
-        self.threshold = self._best_threshold(dev)
+        split, shares = self._probabilities([reveal(pair.findings) for pair in dev])
+        impressions = [reveal(pair.impression) for pair in dev]
+        written = (self._summaries(split, shares, threshold) for threshold in _THRESHOLDS)
+        means = [float(rouge_l(impressions, summaries).mean()) for summaries in written]
+        self.threshold = float(_THRESHOLDS[int(np.argmax(means))])  # the lowest of equals
         return self
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
@@ -234,11 +238,3 @@ class SentenceSelector:
             kept = [index for index in ranked[: self.most] if values[index] >= threshold] or ranked[:1]
             result.append(" ".join(row[index] for index in sorted(kept)))
         return result
-
-    def _best_threshold(self, dev: Sequence[ReportPair]) -> float:
-        """Return the threshold with the highest mean ROUGE-L on dev, the lowest of equals."""
-        split, shares = self._probabilities([reveal(pair.findings) for pair in dev])
-        impressions = [reveal(pair.impression) for pair in dev]
-        written = (self._summaries(split, shares, threshold) for threshold in _THRESHOLDS)
-        means = [float(rouge_l(impressions, summaries).mean()) for summaries in written]
-        return float(_THRESHOLDS[int(np.argmax(means))])

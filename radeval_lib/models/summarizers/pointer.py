@@ -195,7 +195,9 @@ class PointerGenerator(nn.Module):
         """Return the memory, and the decoder's first state, for findings (n, s)."""
         real = source.ne(PAD)
         embedded = self.dropout(self.embedding(source))
-        turned = _turned(real)[..., None]
+        # The position of each piece when the row is read backwards, its padding still last.
+        places = torch.arange(source.shape[1], device=source.device)
+        turned = torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)[..., None]
         ahead = self.forwards(embedded)[0]
         behind = self.backwards(embedded.take_along_dim(turned, 1))[0].take_along_dim(turned, 1)
         states = torch.cat([ahead, behind], dim=-1) * real[..., None]
@@ -249,12 +251,6 @@ class PointerGenerator(nn.Module):
         real."""
         scores: Tensor = queries @ memory.states.transpose(1, 2)
         return scores.masked_fill(~memory.real[:, None], torch.finfo(scores.dtype).min).softmax(-1)
-
-
-def _turned(real: Tensor) -> Tensor:
-    """Return the position of each piece when the row is read backwards, its padding still last: (n, s)."""
-    positions = torch.arange(real.shape[1], device=real.device)
-    return torch.where(real, real.sum(1, keepdim=True) - 1 - positions, positions)
 
 
 # Of a batch to summarize with one beam, the most pieces and texts.

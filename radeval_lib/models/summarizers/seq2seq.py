@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import (
-    IGNORED,
-    device_of,
-    in_batches,
-    of_distinct,
-    seeded,
-    stacked,
-    well_formed,
-)
+from radeval_lib.models import batching
 from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
 from radeval_lib.models.names import locate
 from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, SEQ2SEQ, pretrained, quiet, weights
@@ -88,7 +80,7 @@ def encoder_decoder(
     kept = count if layers is None else layers
     first, second = (pretrained(AutoConfig, checkpoint, num_hidden_layers=kept) for _ in range(2))
     second.is_decoder = second.add_cross_attention = True
-    with seeded(seed):
+    with batching.seeded(seed):
         encoder = weights(AutoModel, checkpoint, ENCODER, config=first)
         decoder = weights(AutoModelForCausalLM, checkpoint, NEW_DECODER, config=second)
         if not any("crossattention" in name for name, _ in decoder.named_parameters()):
@@ -151,13 +143,11 @@ class Seq2SeqSummarizer:
     name = "sequence-to-sequence model"
 
     def __init__(self, module: Any, tokenizer: Any, settings: Seq2SeqSettings, *, device: str) -> None:
-        self.module, self.tokenizer = module.to(device_of(device)), tokenizer
+        self.module, self.tokenizer = module.to(batching.device_of(device)), tokenizer
         self.settings = settings
         _let_lengths_differ(module)
-        names = [key for key, _ in module.named_parameters()]
-        self.new_layers = tuple(
-            key for key in names if "crossattention" in key or key.startswith("decoder.cls.")
-        )
+        names = [name for name, _ in module.named_parameters()]
+        self.new_layers = tuple(n for n in names if "crossattention" in n or n.startswith("decoder.cls."))
 
     @classmethod
     def load(
@@ -175,15 +165,14 @@ class Seq2SeqSummarizer:
 
     def example(self, record: ReportPair) -> dict[str, Any]:
         target = self.tokenizer(
-            text_target=well_formed(reveal(record.impression)),
+            text_target=batching.well_formed(reveal(record.impression)),
             truncation=True,
             max_length=self.settings.longest_target,
         )
         return {"input_ids": self._source(reveal(record.findings)), "labels": list(target["input_ids"])}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        labels = stacked((example["labels"] for example in examples), IGNORED)
-        return {**self._inputs([example["input_ids"] for example in examples]), "labels": labels}
+        return batching.labelled_batch(self.tokenizer, examples)
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
         """Return :func:`mean_rouge_l` with greedy decoding, which is fast enough for early stopping."""
@@ -194,15 +183,11 @@ class Seq2SeqSummarizer:
 
     def _source(self, text: str) -> list[int]:
         encoded = self.tokenizer(
-            self.settings.prefix + well_formed(text), truncation=True, max_length=self.settings.longest_source
+            self.settings.prefix + batching.well_formed(text),
+            truncation=True,
+            max_length=self.settings.longest_source,
         )
         return list(encoded["input_ids"])
-
-    def _inputs(self, sources: Sequence[Sequence[int]]) -> dict[str, torch.Tensor]:
-        return {
-            "input_ids": stacked(sources, self.tokenizer.pad_token_id),
-            "attention_mask": stacked([1] * len(ids) for ids in sources),
-        }
 
     def _written(self, findings: Sequence[str], *, beams: int) -> list[str]:
         """Return the impression of each text; equal texts are decoded once."""
@@ -211,9 +196,9 @@ class Seq2SeqSummarizer:
             sources = [self._source(text) for text in texts]
 
             def impressions(batch: list[int], device: Any) -> Iterator[str]:
-                inputs = self._inputs([sources[index] for index in batch])
+                inputs = batching.padded(self.tokenizer, (sources[index] for index in batch))
                 generated = self.module.generate(
-                    **{key: value.to(device) for key, value in inputs.items()},
+                    **inputs.to(device),
                     num_beams=beams,
                     do_sample=False,
                     max_new_tokens=self.settings.longest_target,
@@ -224,6 +209,6 @@ class Seq2SeqSummarizer:
 
             tokens = _BATCH_TOKENS[self.module.device.type] // beams
             with quiet():
-                return in_batches(self.module, list(map(len, sources)), impressions, tokens, 64)
+                return batching.in_batches(self.module, list(map(len, sources)), impressions, tokens, 64)
 
-        return of_distinct(findings, written)
+        return batching.of_distinct(findings, written)

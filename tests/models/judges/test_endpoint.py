@@ -135,10 +135,9 @@ def test_a_damaged_cache_is_named(tmp_path):
         *("http://localhost/v1?a", "https://judge.example.org/v1"),
     ],
 )
-def test_reports_are_sent_to_this_machine_and_to_one_that_is_named(url):
+def test_reports_are_sent_to_this_machine_alone(url):
     with pytest.raises(JudgeError):
-        EndpointJudge(url, "judge", send_to="example.org")
-    EndpointJudge("https://judge.example.org/v1", "judge", send_to="judge.example.org")
+        EndpointJudge(url, "judge")
     for here in ("http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1"):
         EndpointJudge(here, "judge")
 
@@ -153,20 +152,14 @@ def test_a_released_model_is_asked_in_its_own_form():
             assert "messages" not in asked[-1]
 
 
-def test_rules_need_no_model():
+def test_a_judge_is_opened_by_its_name():
+    url = "http://127.0.0.1:8000/v1"
     assert isinstance(open_judge("rules"), RulesJudge)
-    assert len(checksum("rules")) == 64
-
-
-@pytest.mark.parametrize(
-    ("name", "model", "there"),
-    [("http://127.0.0.1:8000/v1#green", "", "green"), ("http://127.0.0.1:8000/v1", "mine", "mine")],
-)
-def test_an_address_may_say_the_models_name(name, model, there):
-    judge = open_judge(name, model=model)
-    assert isinstance(judge, EndpointJudge)
-    assert (judge.url, judge.model) == ("http://127.0.0.1:8000/v1", there)
-    assert checksum(name) != checksum("http://127.0.0.1:8000/v1#other")
+    assert open_judge(f"{url}#green") == EndpointJudge(url, "green")
+    assert open_judge(url, model="mine") == EndpointJudge(url, "mine")
+    assert checksum(url) != checksum(f"{url}#other")
+    with pytest.raises(JudgeError):
+        open_judge("rules", model="mine")
 
 
 def test_no_server_gets_the_texts_of_a_data_root_without_a_statement(tmp_path, monkeypatch):
@@ -180,8 +173,3 @@ def test_no_server_gets_the_texts_of_a_data_root_without_a_statement(tmp_path, m
         "corpus: mimic_cxr_rrs\nserver: 127.0.0.1:8000\ndate: 2026-11-23\nsigned: A. Officer\n"
     )
     assert isinstance(open_judge("http://127.0.0.1:8000/v1#green"), EndpointJudge)
-
-
-def test_a_judge_that_is_no_server_has_no_model_of_a_name():
-    with pytest.raises(JudgeError):
-        open_judge("rules", model="mine")

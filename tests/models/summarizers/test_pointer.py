@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import Any
 
 import pytest
@@ -82,7 +81,6 @@ def test_the_search_finds_the_best_sequence_of_a_small_chain() -> None:
     settings = BeamSettings(beams=4, longest=4, length_penalty=0.0, no_repeat=0)
     best_sequences = search(step, lambda state, rows: state, None, 2, begin=0, end=3, settings=settings)
     assert best_sequences == [list(best), list(best)]
-    assert math.isfinite(probability(best))
 
 
 def test_it_learns_to_copy() -> None:
@@ -98,14 +96,6 @@ def test_it_learns_to_copy() -> None:
     findings = [pair.findings for pair in reports(6, 300)]
     written = task.summarize(findings)
     assert task.summarize(findings[::-1]) == written[::-1]
-
-
-def test_the_same_seed_gives_the_same_model() -> None:
-    first, two, other = (PointerSummarizer(reports(12), SMALL, seed=seed) for seed in (5, 5, 6))
-    findings = [pair.findings for pair in reports(3)]
-    assert first.summarize(findings) == two.summarize(findings)
-    first, second = (model.module.state_dict()["embedding.weight"] for model in (first, other))
-    assert not torch.equal(first, second)
 
 
 @pytest.mark.parametrize(
@@ -159,15 +149,11 @@ def both(end_bias: float, settings: BeamSettings) -> tuple[list[list[int]], list
         theirs = [row[1:] for row in written.tolist()]
         theirs = [row[: row.index(MARK)] if MARK in row else row for row in theirs]
         start = (model.get_encoder()(source).last_hidden_state, torch.zeros((TEXTS, 0), dtype=torch.long))
-        ours = search(
-            step,
-            lambda state, rows: tuple(part[rows] for part in state),
-            start,
-            TEXTS,
-            begin=MARK,
-            end=MARK,
-            settings=settings,
-        )
+
+        def reorder(state: tuple[Tensor, Tensor], rows: Tensor) -> tuple[Tensor, ...]:
+            return tuple(part[rows] for part in state)
+
+        ours = search(step, reorder, start, TEXTS, begin=MARK, end=MARK, settings=settings)
     return ours, theirs
 
 
