@@ -238,12 +238,10 @@ def sending_statements(root: Path) -> list[SendingStatement]:
     for path in sorted((root / STATEMENTS).glob("*.yml")):
         try:
             read.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
-        except ValidationError as error:
-            remedy = "Give corpus, server, date and signed, and nothing else."
-            raise StatementError(complaint(error), f"{STATEMENTS}/{path.name}", remedy) from None
-        except (yaml.YAMLError, TypeError, UnicodeDecodeError):
-            remedy = "Write it as `key: value`, line by line."
-            raise StatementError("not a mapping in YAML", f"{STATEMENTS}/{path.name}", remedy) from None
+        except (ValidationError, yaml.YAMLError, TypeError, UnicodeDecodeError) as error:
+            wrong = complaint(error) if isinstance(error, ValidationError) else "not a mapping in YAML"
+            remedy = "Write corpus, server, date and signed, and nothing else, each as `key: value`."
+            raise StatementError(wrong, f"{STATEMENTS}/{path.name}", remedy) from None
     return read
 
 

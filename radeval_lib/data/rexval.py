@@ -95,7 +95,7 @@ def load_reports(path: Path) -> list[TextPair]:
     return reading.records(reading.read_csv(path, ("gt_report", *ORIGINS)), candidates)
 
 
-_COLUMNS = (
+COUNT_COLUMNS = (
     "study_number",
     "candidate_type",
     "error_category",
@@ -115,8 +115,8 @@ def load_counts(path: Path) -> list[ErrorCount]:
         repeated.
     """
     return reading.records(
-        reading.read_csv(path, _COLUMNS),
-        lambda row: ErrorCount(*(row.take(title, Any) for title in _COLUMNS)),
+        reading.read_csv(path, COUNT_COLUMNS),
+        lambda row: ErrorCount(*(row.take(title, Any) for title in COUNT_COLUMNS)),
         attrgetter("study", "origin", "category", "rater", "significant"),
         "study, candidate, category, rater and significance",
     )

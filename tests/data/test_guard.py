@@ -26,7 +26,6 @@ from radeval_lib.data import (
     leak_sequences,
 )
 from radeval_lib.data.guard import LeakError, refuse, scan
-from tests.data import samples
 
 SECRET = (
     "There is a faint nodular opacity beneath the seventh left rib. It was not seen in March and may be "
@@ -170,32 +169,6 @@ def test_every_sequence_of_a_corpus_is_found(tokens: list[str], draw: st.DataObj
     start = draw.draw(st.integers(0, len(tokens) - length))
     page = leak_sequences.of_text(" ".join(tokens[start : start + length]), frozenset(tokens))
     assert len(guard.hits([" ".join(tokens)], leak_sequences.distinct([page])))
-
-
-def test_texts_of_restricted_sets_in_a_data_root(tmp_path: Path) -> None:
-    """From the files of a data root to a leak on a page, words of annotated sentences included."""
-    root, pages = tmp_path / "root", tmp_path / "pages"
-    for path, content in {
-        "rate_eval/Task2_paragraph_rate/rate_test.csv": (
-            f"gt_report,similar_report,Score\n{SECRET},Small effusion.,1\n".encode()
-        ),
-        "rate_ner/MIMIC_IV/dev_span.json": json.dumps(
-            [{"sentences": [["a", "vessel", "runs", "below", "the", "old", "clips", "here"]], "ner": [[]]}]
-        ).encode(),
-        "mimic3/NOTEEVENTS.csv.gz": gzip.compress(samples.csv_bytes(samples.NOTES)),
-        "openi/indiana_reports.csv": b"",
-    }.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_bytes(content)
-    pages.mkdir()
-    (pages / "a.html").write_text(f"<p>{SECRET}</p>")
-    (pages / "b.html").write_text("<p>A vessel runs below the old clips here.</p>")
-    corpora = guard.restricted_texts(root)
-    assert set(corpora) == {"rate_eval", "rate_ner", "mimic3_rrs", "mimic3_procedure"}
-    assert [(leak.corpus, leak.file) for leak in scan(pages, corpora)] == [
-        ("rate_eval", "a.html"),
-        ("rate_ner", "b.html"),
-    ]
 
 
 def test_public_texts_hold_what_the_papers_print_and_open_sets_say(tmp_path: Path) -> None:

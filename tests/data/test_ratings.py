@@ -68,15 +68,8 @@ def test_what_is_wrong_is_named_without_its_text(rows: list[list[str]], line: in
     assert not {"Else", "lungs"} & set(str(caught.value).replace(".", " ").split())
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        ["1", "a", "Clear lungs.", "The lungs are clear.", "Ada", "4"],
-        ["1", "a", "Else.", "The lungs are clear.", "Eve", "4"],
-        ["1", "c", "Clear lungs.", "Else.", "Eve", "4"],
-    ],
-)
-def test_several_tables_are_checked_as_one(row: list[str], tmp_path: Path) -> None:
+def test_several_tables_are_checked_as_one(tmp_path: Path) -> None:
+    row = ["1", "a", "Else.", "The lungs are clear.", "Eve", "4"]
     first, second = _write(tmp_path / "r.csv", ROWS), _write(tmp_path / "s.csv", [row])
     with pytest.raises(FormatError) as caught:
         ratings.load([first, second], "mine", restricted=False)

@@ -57,12 +57,6 @@ def test_public_files_give_records_of_their_roles(role: str, source: str, data_r
     assert all(isinstance(record, registry.find(ROLES[role].record)) for record in records)
 
 
-def test_texts_come_from_any_ratings(data_root: Path) -> None:
-    for source, size, group in (("radpref/grade", 200, 2), ("mts_dialog", 400, 4)):
-        pairs = load("text_pairs", source, size=0, seed=0, root=data_root)
-        assert (len(pairs), len({pair.case for pair in pairs})) == (size, size // group)
-
-
 @pytest.mark.parametrize(
     ("role", "source"),
     [
@@ -112,13 +106,6 @@ def test_a_data_set_that_is_there_in_part_is_absent(tmp_path: Path) -> None:
 def test_of_several_parts_the_least_open_decides_on_the_evidence() -> None:
     assert evidence("recorded/radpref+rexval") == evidence("rexval+recorded/radpref") == "credentialed"
     assert evidence("synthetic+openi") == "open"
-
-
-def test_spatial_roles_join_their_indicator() -> None:
-    for document in load("spatial_corpus", "synthetic", size=20, seed=0, root=None):
-        for relation in document.relations:
-            assert document.entities[relation.head].label == "Indicator"
-            assert document.entities[relation.tail].label == relation.label
 
 
 def test_written_analyses_parse_to_their_gold_counts() -> None:

@@ -7,7 +7,9 @@ stand made-up ones, which no page has, because the guard searches for its texts.
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import random
 import re
@@ -22,7 +24,7 @@ from xml.sax.saxutils import escape, quoteattr
 import pandas as pd
 
 from radeval_lib.categories import RATE_TYPES
-from radeval_lib.data import iob_tags, mts_dialog, primock57, radpref
+from radeval_lib.data import iob_tags, mts_dialog, radpref, rexval
 from radeval_lib.data.mimic3_rrs import PAIRS
 from radeval_lib.data.radgraph import annotation
 from radeval_lib.data.readers import SPLITS
@@ -31,7 +33,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.data.roles import load
 from radeval_lib.models.ner.entities import gold_spans
 from radeval_lib.rules import reader
-from tests.data.samples import csv_bytes, json_bytes
+from tests.data.samples import FILES, csv_bytes, json_bytes
 
 LABELS = Path(reader.__file__).parent / "labels"
 SIZE = 24
@@ -45,30 +47,16 @@ MADE_UP = tuple(
 )
 
 
-COLUMNS = {
-    "openi/indiana_reports.csv": "uid,MeSH,Problems,image,indication,comparison,findings,impression",
-    "mimic_cxr/mimic_cxr_sectioned.csv": "study,impression,findings,last_paragraph,comparison",
-    "mimic_cxr/mimic-cxr-2.0.0-split.csv": "dicom_id,study_id,subject_id,split",
-    "mimic3/NOTEEVENTS.csv.gz": "ROW_ID,SUBJECT_ID,HADM_ID,CHARTDATE,CATEGORY,DESCRIPTION,ISERROR,TEXT",
-    "mimic3_procedure/annotated_dataset.csv": "ROW_ID,indication,procedure_label",
-    "rate_eval/Task1_sentence_rate/rate_train.csv": "gt_report,similar_report,Score",
-    "rate_eval/Task1_sentence_rate/rate_test.csv": "gt_report,similar_report,Score",
-    "rate_eval/Task2_paragraph_rate/rate_train.csv": "gt_report,similar_report,Score",
-    "rate_eval/Task2_paragraph_rate/rate_test.csv": "gt_report,similar_report,Score",
-    "rexval/50_samples_gt_and_candidates.csv": "study_id,gt_report,radgraph,bertscore,s_emb,bleu",
-    "rexval/6_valid_raters_per_rater_error_categories.csv": "study_number,candidate_type,error_category,"
-    "rater_index,clinically_significant,num_errors",
-    "primock57/results.csv": ",".join(primock57.COLUMNS),
-    f"mts_dialog/{mts_dialog.SCORES}": "FactualPrecision,FactualRecall,FactualF1,HallucinationRate,"
-    "OmissionRate,Edit Distance (Correction)",
-    f"mts_dialog/{mts_dialog.SUMMARIES}": "ID,Dialogue,Reference Summary,Automatic Summary",
-    "mtsamples/mtsamples.csv": ",description,medical_specialty,sample_name,transcription,keywords",
-}
+COUNTS = "rexval/6_valid_raters_per_rater_error_categories.csv"
 
 
-def _table(path: str, rows: Iterable[Sequence[object]]) -> tuple[str, bytes]:
-    """Return a file's path and content, under its columns."""
-    return path, csv_bytes([COLUMNS[path].split(","), *map(list, rows)])
+def _table(path: str, rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> tuple[str, bytes]:
+    """Return a file's path and content, under the columns of its sample in the tests of loaders."""
+    if not header:
+        content = FILES[path.replace("1_sentence", "2_paragraph").replace("rate_train", "rate_test")]
+        text = (gzip.decompress(content) if path.endswith(".gz") else content).decode("utf-8-sig")
+        header = next(csv.reader(io.StringIO(text)))
+    return path, csv_bytes([[*header], *map(list, rows)])
 
 
 def write(root: Path) -> None:
@@ -302,7 +290,7 @@ def _rexval() -> Iterable[tuple[str, bytes]]:
     origins = ("radgraph", "bertscore", "s_emb", "bleu")
     keys = product(range(len(rows)), origins, range(1, 7), range(6), (True, False))
     counts = [[*key, rng.choice((0, 1, 2, 3 + origins.index(key[1])))] for key in keys]
-    yield _table("rexval/6_valid_raters_per_rater_error_categories.csv", counts)
+    yield _table(COUNTS, counts, rexval.COUNT_COLUMNS)
 
 
 def radpref_files(number: int = 40) -> Iterable[tuple[str, bytes]]:

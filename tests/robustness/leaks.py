@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import io
 import json
-import lzma
-import pickle
 import re
 import subprocess
 import tarfile
@@ -22,7 +19,6 @@ from pathlib import Path, PurePath
 from random import Random
 from zlib import crc32
 
-import numpy as np
 import pandas as pd
 
 from radeval_lib import atomic, tables
@@ -220,51 +216,14 @@ def yaml_lists(text: AnnotatedText) -> Files:
 def member_of_an_archive(text: AnnotatedText) -> Files:
     stream = io.BytesIO()
     if _one_of(text, "zip", "tar") == "zip":
-        with zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA) as archive:
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr("report.txt", text.text)
     else:
-        with tarfile.open(fileobj=stream, mode="w:xz") as bundle:
+        with tarfile.open(fileobj=stream, mode="w") as bundle:
             member = tarfile.TarInfo("report.txt")
             member.size = len(text.text.encode())
             bundle.addfile(member, io.BytesIO(text.text.encode()))
     return {"cells/a/reports": stream.getvalue()}
-
-
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(50)
-
-
-def picture(text: AnnotatedText) -> Files:
-    return {"_build/html/_images/figure.png": PNG}
-
-
-def picture_in_an_output(text: AnnotatedText) -> Files:
-    data = {"image/png": base64.b64encode(PNG).decode(), "text/plain": ["<Figure>"]}
-    return _notebook({"output_type": "display_data", "data": data})
-
-
-def file_in_an_address(text: AnnotatedText) -> Files:
-    kind, content = ("image/png", PNG) if _one_of(text, "0", "1") == "0" else ("text/csv", text.text.encode())
-    address = f"data:{kind};base64,{base64.b64encode(content).decode()}"
-    ways = {
-        "_build/html/page.html": f'<a href="{address}">the file</a>',
-        "_build/html/page.css": f"body {{ background: url({address}) }}",
-        "book/page.md": f"# Page\n\n![figure]({address})\n",
-        "_build/html/_images/figure.svg": f"<svg><image xlink:href='{address}'/></svg>",
-    }
-    return _either(text, ways)
-
-
-def other_kind_of_file(text: AnnotatedText) -> Files:
-    stream, words = io.BytesIO(), text.text.split()
-    np.savez_compressed(stream, words=np.array(words), scores=np.zeros(9))
-    kinds = {
-        "words.npz": stream.getvalue(),
-        "words.pickle": pickle.dumps(words),
-        "report.txt": text.text.encode("utf-16"),
-        "report.xz": lzma.compress(text.text.encode()),
-    }
-    name = _one_of(text, *kinds)
-    return {f"cells/a/{name}": kinds[name]}
 
 
 def log(text: AnnotatedText) -> Files:
@@ -383,9 +342,8 @@ KINDS: tuple[Callable[[AnnotatedText], Files], ...] = (
     script, rows_of_seven_words, notebook, traceback, compressed, columns_of_csv,
     columns_of_markdown, words_cut_by_markup, words_of_a_drawing, tagged_lines, name_of_a_file,
     name_of_a_folder, one_word_an_output, five_words_an_output, word_pieces, word_pieces_with_labels,
-    tuples_as_shown, yaml_lists, member_of_an_archive, other_kind_of_file, file_in_an_address, picture,
-    picture_in_an_output, study_number, study_number_in_another_form, number_in_a_name, day_of_a_study,
-    patient_number, accession_number, phrase,
+    tuples_as_shown, yaml_lists, member_of_an_archive, study_number, study_number_in_another_form,
+    number_in_a_name, day_of_a_study, patient_number, accession_number, phrase,
 )  # fmt: skip
 
 
