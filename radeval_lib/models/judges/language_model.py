@@ -129,12 +129,7 @@ class CausalJudge:
     """
 
     def __init__(
-        self,
-        model: str | Path,
-        *,
-        batch_size: int = 8,
-        max_new_tokens: int = 512,
-        device: str,
+        self, model: str | Path, *, batch_size: int = 8, max_new_tokens: int = 512, device: str
     ) -> None:
         import torch
 
