@@ -374,11 +374,11 @@ def _apart(sentence: MarkedSentence, at: int, name: int, mentions: list[Mention]
 
 def _distance(sentence: MarkedSentence, first: int, end: int) -> int:
     """Return how far apart words are; "which may be" parts a sign from what it is read as."""
-    read_as = sum(
-        token.word == "which" and after.word in _MAY
-        for token, after in pairwise(sentence.words[first : end + 1])
+    words = [token.word for token in sentence.words[first : end + 1]]
+    read_as = (
+        sum(word == "which" and after in _MAY for word, after in pairwise(words)) if "which" in words else 0
     )
-    return 4 * read_as + sum(1 + SEPARATORS.get(word.word, 0) for word in sentence.words[first:end])
+    return 4 * read_as + end - first + sum(SEPARATORS.get(word, 0) for word in words[: end - first])
 
 
 # Attaches changes to the findings of a sentence that they are said of.
