@@ -141,7 +141,7 @@ def dry_run(graph: Graph, say: Say) -> None:
     waiting = planned(graph)
     for line in [*outlook(graph), *waiting]:
         say(line)
-    say(f"{len(waiting)} steps would run." if waiting else "Everything is up to date.")
+    say(f"Steps to run: {len(waiting)}." if waiting else "Everything is up to date.")
 
 
 def outlook(graph: Graph) -> list[str]:
