@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 
 from radeval_lib import plots
 from radeval_lib.data import recorded
-from radeval_lib.metric_cards.agreement import in_half
 from radeval_lib.metric_cards.card import Card, metric_card
+from radeval_lib.metric_cards.measurements import in_half
 from radeval_lib.metrics.by_name import create
 from radeval_lib.paths import RECORDED
 from radeval_lib.provenance import RECORDED_SCORES

@@ -16,8 +16,8 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 
 if TYPE_CHECKING:
-    from radeval_lib.metric_cards.agreement import Half
     from radeval_lib.metric_cards.card import Tuned
+    from radeval_lib.metric_cards.measurements import Half
 
 _REMEDY = "Write FILE.py:FUNCTION."
 
@@ -148,5 +148,5 @@ def metric_card(
     files = card.write(output_path)
     click.echo(card.paragraph)
     if card.message:
-        click.echo(f"The first pair that failed said: {card.message}", err=True)
+        click.echo(f"The first pair that failed raised {card.message}", err=True)
     click.echo(f"Written: {', '.join(map(display_path, files))}", err=True)

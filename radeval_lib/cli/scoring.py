@@ -164,9 +164,7 @@ def _named(given: tuple[str, ...], option: str, kind: str) -> dict[str, str]:
 @metric_option
 @settings_option
 @click.option("--output", "output_path", type=FILE, help="All of it as JSON.")
-@click.option(
-    "--all", "every", is_flag=True, help="Also print every pair of systems, and errors by category."
-)
+@click.option("--all", "every", is_flag=True, help="Also print every pair of systems.")
 @click.option(
     "--floor", is_flag=True, help="Also score one text for all rows, and each row with another's reference."
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,9 +15,8 @@ import pandas as pd
 from radeval_lib import atomic, data, own_yaml, provenance
 from radeval_lib.data import recorded as stored
 from radeval_lib.errors import check_choice, plain
-from radeval_lib.metric_cards import agreement, pairs
-from radeval_lib.metric_cards.agreement import PERSON, Half
-from radeval_lib.metric_cards.behaviour import RESAMPLES, behaviour, costs, on_systems
+from radeval_lib.metric_cards import measurements, pairs
+from radeval_lib.metric_cards.measurements import PERSON, RESAMPLES, Half
 from radeval_lib.metric_cards.scores import Progress, filled, score
 from radeval_lib.metrics import by_name
 from radeval_lib.metrics.base import Metric, MetricError
@@ -32,7 +30,7 @@ from radeval_lib.stats.correlations import varies
 from radeval_lib.stats.system_comparison import LEVEL
 from radeval_lib.text_format import environment, joined, with_interval
 
-SCHEMA = 2
+SCHEMA = 3
 """The version of the format of a card's JSON."""
 RADPREF_RESAMPLES = 5_000
 Tuned = Literal["yes", "no", "unknown"]
@@ -57,9 +55,9 @@ class Card:
     ----------
     data : all of it, as JSON has it: ``metric`` (name, direction, range, what its author declares),
         ``settings``, ``faults`` (what the checks found, a sentence each), ``radpref``
-        (:func:`~radeval_lib.metric_cards.agreement.on_radpref`), ``mts_dialog``
-        (:func:`~radeval_lib.metric_cards.agreement.on_facts`), ``edits``, ``behaviour`` and ``systems``
-        (:mod:`~radeval_lib.metric_cards.behaviour`), each None if it was not tried; ``not_tried``, why.
+        (:func:`~radeval_lib.metric_cards.measurements.on_radpref`), ``mts_dialog``
+        (:func:`~radeval_lib.metric_cards.measurements.on_facts`), ``edits``, ``behaviour`` and ``systems``
+        (:mod:`~radeval_lib.metric_cards.measurements`), each None if it was not tried; ``not_tried``, why.
     scores : the pairs with ``score``, as the metric gave them; texts are left out.
     message : what the metric's first exception said; empty if there was none.
     """
@@ -121,12 +119,20 @@ class Card:
             if best["p_holm"] < LEVEL:
                 side = "better" if best["difference"] > 0 else "worse"
                 verdict = f"agrees {side} with radiologists than {best['metric']}"
+            sides: dict[str, list[str]] = {
+                "better than": [],
+                "worse than": [],
+                "not shown to differ from": [],
+            }
+            for row in rivals:
+                side = "better than" if row["difference"] > 0 else "worse than"
+                sides[side if row["p_holm"] < LEVEL else "not shown to differ from"].append(row["metric"])
             gap, p = _cell(best, "difference", "+.2f"), f"{best['p_holm']:.2g}"
             texts = [
                 f"“{self.name}” {verdict}, the best of {len(rivals)} stored metrics (difference in τ_b "
                 f"{gap}, p = {p} after Holm’s correction; {of}).",
                 reached,
-                self._on_rivals(rivals),
+                f"It is {joined([f'{side} {joined(names)}' for side, names in sides.items() if names])}.",
                 f"A difference below about {radpref['detectable']:.2f} is missed more than once in five.",
             ]
         return [
@@ -136,13 +142,6 @@ class Card:
             _TUNED[self.data["metric"]["tuned_on_radpref"]],
             f"The stored metrics by rules met RadPref’s grades {looks} times.",
         ]
-
-    def _on_rivals(self, rivals: list[dict[str, Any]]) -> str:
-        sides: dict[str, list[str]] = {"better than": [], "worse than": [], "not shown to differ from": []}
-        for row in rivals:
-            side = "better than" if row["difference"] > 0 else "worse than"
-            sides[side if row["p_holm"] < LEVEL else "not shown to differ from"].append(row["metric"])
-        return f"It is {joined([f'{side} {joined(names)}' for side, names in sides.items() if names])}."
 
     def _on_others(self) -> list[str]:
         texts = []
@@ -165,7 +164,7 @@ class Card:
 
     def edit_costs(self) -> dict[str, dict[str, Any]]:
         """Return the cost of each edit by its name."""
-        return {row["edit"]: row for row in self.data["edits"]["edits"]} if self.data["edits"] else {}
+        return {row["edit"]: row for row in self.data["edits"]}
 
     def table(self) -> pd.DataFrame:
         """Return the agreement of every metric with people, this one first, as texts; without RadPref the
@@ -208,19 +207,17 @@ class Card:
         """Write the page to ``path`` with its JSON, CSV and LaTeX tables and BibTeX of its data next to it;
         return the files."""
         target, table = Path(path), self.table()
+        latex = table.rename(columns={"τ_b": "tau b"}).to_latex(index=False, escape=True)
         content = {
             target: self.html(),
             target.with_suffix(".json"): json.dumps(self.data, indent=1, ensure_ascii=False, allow_nan=False),
             target.with_suffix(".csv"): table.to_csv(index=False),
-            target.with_suffix(".tex"): table.rename(columns={"τ_b": "tau b"}).to_latex(
-                index=False, escape=True
-            ),
+            target.with_suffix(".tex"): latex,
             target.with_suffix(".bib"): self.bibtex(),
         }
         if len(content) < 5:
-            raise MetricError(
-                "the page would replace a file written beside it", target.name, "Name it *.html."
-            )
+            problem = "the page would replace a file written beside it"
+            raise MetricError(problem, target.name, "Name it *.html.")
         for file in content:
             check_target(file)
         with atomic.new_files(*content) as parts:
@@ -335,12 +332,11 @@ def metric_card(
             content[label] = part
     oriented = filled(frame, sign * scored.values)
     if (frame["part"] == "systems").any():
-        content["systems"] = on_systems(frame, oriented, sign=sign, seed=seed)
+        content["systems"] = measurements.on_systems(frame, oriented, sign=sign, seed=seed)
     elif systems:
         not_tried["committed outputs of real systems"] = "they are in no data root"
-    behaves = behaviour(frame, scored, value_range, higher_is_better)
     failed = int((~np.isfinite(held["radpref"])).sum()) if "radpref" in held else 0
-    content = {
+    about = {
         "schema": SCHEMA,
         "metric": {
             "name": name,
@@ -352,15 +348,18 @@ def metric_card(
         "settings": settings,
         "pairs": frame["part"].value_counts(sort=False).to_dict(),
         "edited": frame.attrs["source"],
-        "faults": _faults(behaves, failed, quick, value_range, higher_is_better),
+        "faults": [],
         **content,
-        "edits": costs(frame, oriented, seed=seed),
-        "behaviour": behaves,
+        "edits": measurements.costs(frame, oriented, seed=seed),
+        "behaviour": measurements.behaviour(frame, scored, value_range, higher_is_better),
         "not_tried": not_tried,
         **provenance.environment(),
     }
+    about["faults"] = _faults(about, failed)
     table = frame[["id", "part", "row", "kind"]].assign(score=scored.values)
-    return Card(_plain(content), table, scored.message)
+    # Numbers as JSON has them: what is not finite is null.
+    as_json = json.dumps(about, default=lambda number: number.item())
+    return Card(json.loads(as_json, parse_constant=lambda _: None), table, scored.message)
 
 
 def _on_people(
@@ -370,33 +369,27 @@ def _on_people(
     finite, cases = np.isfinite(oriented), recording.table["case"].to_numpy()
     if not finite.any():
         return "no pair of it got a score"
-    scores = {name: np.where(finite, oriented, oriented[finite].min()), **agreement.rivals(recording, key)}
-    if recording.name != "radpref":
-        if not varies(scores[name], cases):
-            return "nearly all pairs have the same score"
-        return agreement.on_facts(recording.table, scores, resamples=RESAMPLES, seed=settings["seed"])
-    keep = agreement.in_half(cases, settings["half"])
-    if not varies(scores[name][keep], cases[keep]):
+    every = {name: np.where(finite, oriented, oriented[finite].min()), **measurements.rivals(recording, key)}
+    keep = measurements.in_half(cases, settings["half"] if recording.name == "radpref" else "all")
+    scores, seed = {title: values[keep] for title, values in every.items()}, settings["seed"]
+    if not varies(scores[name], cases[keep]):
         return "nearly all pairs have the same score"
-    return agreement.on_radpref(
+    if recording.name != "radpref":
+        return measurements.on_facts(recording.table, scores, resamples=RESAMPLES, seed=seed)
+    return measurements.on_radpref(
         recording.table[keep],
-        {title: values[keep] for title, values in scores.items()},
+        scores,
         name,
         resamples=settings["resamples"],
-        seed=settings["seed"],
+        seed=seed,
         tests=settings["half"] == "all",
     )
 
 
-def _faults(
-    behaves: Mapping[str, Any],
-    failed_on_radpref: int,
-    quick: bool,
-    value_range: tuple[float, float] | None,
-    higher_is_better: bool,
-) -> list[str]:
-    """Return the findings of the checks, a sentence each."""
-    again, alone, faults = behaves["again"], behaves["alone"], []
+def _faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
+    """Return the findings of the checks in a card's content, a sentence each."""
+    behaves, metric = about["behaviour"], about["metric"]
+    again, alone, faults = behaves["again"], behaves["alone"], list[str]()
     if again["differ"]:
         problem = f"{again['differ']} of {again['pairs']} pairs score otherwise the second time"
         faults.append(f"Not repeatable: {problem}, by up to {again['most']:.2g}.")
@@ -406,12 +399,12 @@ def _faults(
     if behaves["commonest_share"] >= _CONSTANT:
         faults.append(f"Nearly constant: {behaves['commonest_share']:.0%} of pairs have one score.")
     elif behaves["identical_below_unrelated"] > 0.5:
-        flag = "give --lower-is-better" if higher_is_better else "leave out --lower-is-better"
+        flag = "give --lower-is-better" if metric["higher_is_better"] else "leave out --lower-is-better"
         share = f"{behaves['identical_below_unrelated']:.0%}"
         problem = f"in {share} of reports an equal text scores worse than an unrelated one"
         faults.append(f"The direction looks wrong: {problem}; to turn it, {flag}.")
-    if behaves["outside_range"] and value_range is not None:
-        low, high = value_range
+    if behaves["outside_range"]:
+        low, high = metric["range"]
         seen = "{:.4g} to {:.4g} are seen".format(*behaves["range_seen"])
         count = f"{behaves['outside_range']:,} scores"
         faults.append(f"Outside its range: {count}; {low:g} to {high:g} is declared, {seen}.")
@@ -421,7 +414,7 @@ def _faults(
             f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaves['pairs']:,} that were scored"
         )
         faults.append(f"No score for {problem}; they count as the worst.")
-    if quick:
+    if about["settings"]["quick"]:
         faults.append("Made with --quick: fewer reports were edited.")
     return faults
 
@@ -431,14 +424,3 @@ def root_of(given: str | Path | None) -> Path | None:
     if given is None or not (str(given) or os.environ.get("RADEVAL_DATA_ROOT") or DATA.is_dir()):
         return None
     return data.data_root(str(given) or None)
-
-
-def _plain(value: Any) -> Any:
-    """Return numbers as JSON has them: what is not finite is null."""
-    if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -10,9 +10,8 @@ import inspect
 import math
 import subprocess
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ from radeval_lib.stats.base import FloatArray
 BATCH = 64
 """Pairs that a function of lists is given at once."""
 _GIVE_UP = 20  # a function that fails on all of the first so many pairs is not a metric
-_MISSING = "not a finite number"
 _CANDIDATE_FIRST = ("cand", "pred", "hyp", "gen")  # how a parameter begins that holds the candidate
 Progress = Callable[[int, float], object]
 
@@ -41,14 +39,12 @@ class Scored:
     Attributes
     ----------
     values : as the metric gave them, NaN if it failed; shape (pairs,).
-    reasons : by place, why a pair has no score.
     seconds : for a pair on average; None if that is not known.
     alone : scores of the pairs of ``again``, one pair a call, of a metric that takes several; else None.
     message : what the first exception said, for the person who runs the metric; a card does not repeat it.
     """
 
     values: FloatArray
-    reasons: dict[int, str] = field(default_factory=dict)
     seconds: float | None = None
     alone: FloatArray | None = None
     message: str = ""
@@ -70,30 +66,24 @@ def score(
             problem = f"{len(missing):,} of {len(frame):,} pairs have no score: {listed(missing, 90)}"
             remedy = "Score the pairs that --pairs writes with the same data root and options."
             raise MetricError(problem, "scores", remedy)
-        scored = _of_values([metric[name] for name in frame["id"]])
+        values = np.array([metric[name] for name in frame["id"]], dtype=np.float64)
+        scored = Scored(np.where(np.isfinite(values), values, np.nan))
     elif isinstance(metric, Metric):
         started = time.perf_counter()
-        scored = _of_values(metric.values(list(frame["reference"]), list(frame["candidate"])))
-        scored.seconds = (time.perf_counter() - started) / len(frame)
+        values = metric.values(list(frame["reference"]), list(frame["candidate"]))
+        seconds = (time.perf_counter() - started) / len(frame)
+        scored = Scored(np.where(np.isfinite(values), values, np.nan), seconds)
     else:
-        return _Caller(metric, batched).score(frame, progress)
+        scored = _Caller(metric, batched).score(frame, progress)
+    _check_some(scored.values, scored.message)
     progress(len(frame), 1.0)
     return scored
 
 
-def _of_values(values: Iterable[float]) -> Scored:
-    array = np.array(list(values), dtype=np.float64)
-    finite = np.isfinite(array)
-    reasons = dict.fromkeys(np.flatnonzero(~finite).tolist(), _MISSING)
-    _check_some(reasons, len(array))
-    return Scored(np.where(finite, array, np.nan), reasons)
-
-
-def _check_some(reasons: Mapping[int, str], count: int, message: str = "") -> None:
+def _check_some(values: FloatArray, message: str) -> None:
     """Refuse a metric that failed on all pairs."""
-    if count and len(reasons) == count:
-        why = Counter(reasons.values()).most_common(1)[0][0]
-        problem = f"none of {count:,} pairs could be scored ({why}{f': {message}' if message else ''})"
+    if len(values) and np.isnan(values).all():
+        problem = f"none of {len(values):,} pairs could be scored ({message or 'not a finite number'})"
         raise MetricError(problem, "the metric", "Try it on one pair.")
 
 
@@ -111,56 +101,39 @@ class _Caller:
 
     def score(self, frame: pd.DataFrame, progress: Progress) -> Scored:
         pairs = list(zip(frame["reference"], frame["candidate"], strict=True))
-        scored, started = Scored(np.full(len(pairs), np.nan)), time.perf_counter()
+        values, started = np.full(len(pairs), np.nan), time.perf_counter()
         size = BATCH if self._batched else 1
-        for start in range(0, len(pairs), size):
-            for at, (value, why) in enumerate(self._tried(pairs[start : start + size]), start):
-                scored.values[at] = value
-                if why:
-                    scored.reasons[at] = why
-            done = min(start + size, len(pairs))
+        for done in range(0, len(pairs), size):
+            part = pairs[done : done + size]
+            values[done : done + size] = self._tried(part)
             if done >= _GIVE_UP:
-                _check_some(scored.reasons, done, self._message)
-            progress(done, done / len(pairs))
-        scored.seconds = (time.perf_counter() - started) / len(pairs)
-        scored.message = self._message
+                _check_some(values[:done], self._message)
+            progress(done + len(part), (done + len(part)) / len(pairs))
+        scored = Scored(values, (time.perf_counter() - started) / len(pairs), message=self._message)
         if self._batched:
             again = np.flatnonzero(frame["part"] == "again")
-            scored.alone = np.array([self._tried([pairs[at]])[0][0] for at in again])
+            scored.alone = np.array([self._tried([pairs[at]])[0] for at in again])
         return scored
 
-    def _tried(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[float, str]]:
-        """Return value and, if there is none, the reason, of each pair; a batch that fails is tried by
-        pair."""
+    def _tried(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the score of each pair, NaN if it has none; a batch that fails is tried by pair."""
+        sides = [*zip(*pairs, strict=True)][:: -1 if self._candidate_first else 1]
         try:
-            return [_number(value) for value in self._called(pairs)]
-        except MetricError:
-            raise
+            if self._batched:
+                given = list(self._function(*map(list, sides)))
+            else:
+                given = [self._function(*(side[0] for side in sides))]
+            numbers = [value.item() if hasattr(value, "item") else value for value in given]
+            values = [math.nan if value is None else float(value) for value in numbers]
         except Exception as error:
             if len(pairs) > 1:
                 return [self._tried([pair])[0] for pair in pairs]
-            self._message = self._message or f"{error}"
-            return [(math.nan, type(error).__name__)]
-
-    def _called(self, pairs: Sequence[tuple[str, str]]) -> list[Any]:
-        sides = list(zip(*pairs, strict=True))
-        sides = sides[::-1] if self._candidate_first else sides
-        if not self._batched:
-            value = self._function(*(side[0] for side in sides))
-            if isinstance(value, Sequence | Mapping) or getattr(value, "shape", ()) not in ((), (1,)):
-                problem = f"it returns {type(value).__name__} for a pair, not a number"
-                raise MetricError(problem, "the metric", "Return a number, or declare it batched.")
-            return [value]
-        values = self._function(*map(list, sides))
-        if not hasattr(values, "__len__") or len(values) != len(pairs) or isinstance(values, str | Mapping):
-            problem = f"it returns {type(values).__name__}, not {len(pairs)} scores for {len(pairs)} pairs"
+            self._message = self._message or f"{type(error).__name__}: {error}"
+            return [math.nan]
+        if len(values) != len(pairs):
+            problem = f"it returns {len(values)} scores for {len(pairs)} pairs"
             raise MetricError(problem, "the metric", "Return one number per pair, or leave batched out.")
-        return list(values)
-
-
-def _number(value: Any) -> tuple[float, str]:
-    number = math.nan if value is None else float(value.item() if hasattr(value, "item") else value)
-    return (number, "") if math.isfinite(number) else (math.nan, _MISSING)
+        return [value if math.isfinite(value) else math.nan for value in values]
 
 
 def filled(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
@@ -200,9 +173,8 @@ def _by_id(frame: pd.DataFrame, where: str) -> dict[str, float]:
     for row, (name, given) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
         if name in scores:
             raise MetricError(f"a second score of {plain(name, 40)}", f"{where}, row {row}", "Give only one.")
-        empty = str(given).strip().lower() in ("", "nan", "null", "none")
         try:
-            scores[name] = math.nan if empty else float(given)
+            scores[name] = math.nan if str(given).strip().lower() in ("", "null", "none") else float(given)
         except (TypeError, ValueError):
             remedy = "Leave it empty if the metric fails."
             raise MetricError(f"{given!r:.60} is not a number", f"{where}, row {row}", remedy) from None

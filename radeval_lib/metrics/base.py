@@ -31,12 +31,12 @@ from numpy.typing import NDArray
 
 from radeval_lib import checksums
 from radeval_lib.errors import RadevalError
-from radeval_lib.metrics.reasons import Reason, moved
 from radeval_lib.placeholders import refuse
 from radeval_lib.registry import RULES
 from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
+    from radeval_lib.metrics.reasons import Reason
     from radeval_lib.rules.lexicon.significance import Context
     from radeval_lib.stats.base import FloatArray, OfSums
 
@@ -263,21 +263,15 @@ class Metric(ABC):
 
         return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
 
-    def explain(self, reference: str, candidate: str, detail: Any) -> list[Reason]:
-        """Return the reasons for the score of a pair, given its detail from :class:`Scores`. Their places are
-        in the texts given to :meth:`score`; a metric that cannot explain returns none."""
-        given = reference, candidate
-        seen = given if self.reads_lines else (one_line(reference), one_line(candidate))
-        return moved(self._reasons(*seen, detail), seen, given)
-
-    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
-        """Yield the reasons, with places in the texts as ``_score_pairs`` sees them."""
+    def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+        """Yield the reasons for the score of a pair, given its detail from :class:`Scores`. Their places are
+        in the texts given to :meth:`score`; a metric that cannot explain yields none."""
         return ()
 
     @classmethod
     def explains(cls) -> bool:
         """Return whether the metric can give reasons for a score."""
-        return cls._reasons is not Metric._reasons
+        return cls.explain is not Metric.explain
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         """Yield cautions that only this metric can give, for example that its model cut a text. The wording

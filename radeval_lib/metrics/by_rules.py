@@ -140,11 +140,9 @@ class Segment(NamedTuple):
 
 
 def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
-    """Yield stretches of the text, which joined give the text again. A mark without characters is not shown;
-    one that extends beyond the text is a ValueError."""
+    """Yield stretches of the text, which joined give the text again. A mark without characters is not
+    shown."""
     marks = [mark for mark in marks if mark.start < mark.end]
-    if beyond := [mark for mark in marks if mark.start < 0 or mark.end > len(text)]:
-        raise ValueError(f"mark {beyond[0].start} to {beyond[0].end} exceeds the {len(text)} characters")
     borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
     for start, end in pairwise(borders):
         here = [mark for mark in marks if mark.start <= start and end <= mark.end]

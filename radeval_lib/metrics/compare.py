@@ -17,7 +17,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib import provenance
-from radeval_lib.categories import CATEGORIES
 from radeval_lib.errors import listed, plain
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, settings_by_name
@@ -36,7 +35,6 @@ from radeval_lib.metrics.scoring import (
     system_of,
 )
 from radeval_lib.paths import REFERENCES
-from radeval_lib.rules.judge import Judgement
 from radeval_lib.stats.base import FloatArray, OfSums, group_numbers
 from radeval_lib.stats.inference import rule_of_three, wilson
 from radeval_lib.stats.resampling import mean_of_sums
@@ -65,9 +63,6 @@ class Comparison:
     verdicts : by metric, what the tests come to, in a sentence. A system with cautions on more than one in
         twenty of its pairs is called better only together with these; one most of whose candidates say
         nothing that can be judged is not ranked.
-    profile : if the rule-based judge scores, its errors per 100 pairs in GREEN's categories: ``category``,
-        ``system``, ``value``, ``low`` and ``high`` (95 %; of what did not occur up to 3 per number of
-        cases) and ``cases``; else empty.
     rows : references; ``systems`` has the number of cases, which are fewer if several rows are of one.
     resamples, seed : of the intervals and tests.
     """
@@ -78,7 +73,6 @@ class Comparison:
     left_out: dict[str, str]
     cautions: list[str]
     verdicts: dict[str, str]
-    profile: pd.DataFrame
     rows: int
     resamples: int
     seed: int
@@ -94,13 +88,10 @@ class Comparison:
 
     def text(self, *, every: bool = False) -> str:
         """Return the table of systems, a sentence for each metric and cautions. With ``every``, also return
-        all pairs of systems and the errors by category."""
+        all pairs of systems."""
         parts = [self.table().to_string(index=False), "\n".join(self.verdicts.values())]
         if every and len(self.pairs):
             parts.append(self.all_pairs().to_string(index=False))
-        if every and len(self.profile):
-            errors = self._as_texts(self.profile).drop(columns="cases").to_string(index=False)
-            parts.append(f"Errors per 100 pairs, by the rule-based judge:\n{errors}")
         return "\n\n".join(filter(None, [*parts, "\n".join(self._notes())]))
 
     def _notes(self) -> list[str]:
@@ -131,9 +122,7 @@ class Comparison:
         return frame[order].assign(**{"more cases for 80 % power": more})
 
     def _as_texts(self, frame: pd.DataFrame) -> pd.DataFrame:
-        frame = frame.copy()
-        if "metric" in frame:
-            frame["metric"] = frame["metric"].map(self._label)
+        frame = frame.assign(metric=frame["metric"].map(self._label))
         for name in frame.columns.intersection(_NUMERIC):
             frame[name] = frame[name].map(lambda value: "–" if math.isnan(value) else f"{value:.4g}")
         frame["95 % interval"] = frame.pop("low") + " to " + frame.pop("high")
@@ -273,7 +262,7 @@ def compare(
         if any(f"{name}:{system}" in frame for system in columns)
     }
     wanted = {name: settings[name] for name in settings if name not in measured}
-    left_out, cautions, profile = dict[str, str](), Cautions(settings), pd.DataFrame()
+    left_out, cautions = dict[str, str](), Cautions(settings)
     texts = _texts(frame, columns, floor)
     if wanted and texts is None:
         lacking = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
@@ -287,7 +276,6 @@ def compare(
         names = [system_of(column) or CANDIDATE for column in evaluation.columns]
         measured |= {name: _measured(chosen, name, evaluation, names) for name in chosen.metrics}
         evaluation.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
-        profile = _errors_by_category(evaluation, names, cases, resamples=resamples, seed=seed)
     tables = {name: _by_case(part.tables, cases) for name, part in measured.items()}
     about = {name: part.about for name, part in measured.items()}
     values = {name: part.value for name, part in measured.items()}
@@ -316,7 +304,6 @@ def compare(
         left_out,
         notes,
         verdicts,
-        profile,
         len(frame),
         resamples,
         seed,
@@ -329,8 +316,6 @@ def compare_files(
     *,
     candidates: Mapping[str, str | Path] | None = None,
     metrics: Wanted = (),
-    resamples: int = RESAMPLES,
-    seed: int = 0,
     floor: bool = False,
 ) -> Comparison:
     """Compare systems with candidates in one CSV, TSV or JSON Lines file, or in one file for each system.
@@ -343,7 +328,7 @@ def compare_files(
         ``radbook score`` writes them. Rows are joined by a column ``id`` of ours and the column of the same
         name, or of the same values, of the other file, else by their position; any other column that both
         have must then say the same in every row.
-    metrics, resamples, seed, floor : as for :func:`compare`.
+    metrics, floor : as for :func:`compare`.
     """
     frame, named, notes = table(Path(path)), dict(systems or {}), list[str]()
     ours = Path(path).name
@@ -371,7 +356,7 @@ def compare_files(
         frame = frame.assign(**{f"{column}:{name}": theirs[column].tolist() for column in wanted})
         if named:
             named[name] = f"{CANDIDATE}:{name}"
-    compared = compare(frame, named or None, metrics=metrics, resamples=resamples, seed=seed, floor=floor)
+    compared = compare(frame, named or None, metrics=metrics, floor=floor)
     return replace(compared, cautions=[*notes, *compared.cautions])
 
 
@@ -417,18 +402,14 @@ def _table_of(
     every = dict.fromkeys(name.partition(":")[2] for name in names if name.startswith(heads))
     alone = {CANDIDATE: CANDIDATE} if CANDIDATE in names else {}
     columns = dict(systems or {name: f"{CANDIDATE}:{name}" for name in every} or alone)
-    shown = listed(name for name in names if re.fullmatch(r"[\w.:-]{1,30}", name))
-    hint = f"Name each column of candidates: --system NAME=COLUMN. Columns: {shown}."
     if not columns:
-        raise MetricError("no system is given", "systems", hint)
-    for name, column in columns.items():
+        shown = listed(name for name in names if re.fullmatch(r"[\w.:-]{1,30}", name))
+        remedy = f"Name each column of candidates: --system NAME=COLUMN. Columns: {shown}."
+        raise MetricError("no system is given", "systems", remedy)
+    for name in columns:
         if not isinstance(name, str) or plain(name, 80) != name or name in FLOOR:
-            raise MetricError(
-                f"{name!r} cannot name a row of a table", "systems", "Give a short printable name."
-            )
-        scored = any(f"{metric}:{name}" in names for metric in metrics)
-        if column not in names and not (scored and column == f"{CANDIDATE}:{name}"):
-            raise MetricError(f"no column {plain(str(column), 40)!r}", "systems", hint)
+            problem = f"{name!r} cannot name a row of a table"
+            raise MetricError(problem, "systems", "Give a short printable name.")
     return frame.reset_index(drop=True), columns
 
 
@@ -482,25 +463,6 @@ def _measured(chosen: Chosen, name: str, evaluation: Evaluation, systems: list[s
     }
     tables = {system: statistics[first :: len(systems)] for first, system in enumerate(systems)}
     return _Measured(tables, value, about)
-
-
-def _errors_by_category(
-    evaluation: Evaluation, systems: list[str], cases: NDArray[np.intp], *, resamples: int, seed: int
-) -> pd.DataFrame:
-    """Return the errors that the rule-based judge finds, as :attr:`Comparison.profile` has them."""
-    every = (scored.scores.details for scored in evaluation.scored.values() if scored.scores is not None)
-    judgements = next((details for details in every if isinstance(details[0], Judgement)), [])
-    per_100 = np.array([[*(100 * np.add(each.count(True), each.count(False))), 1.0] for each in judgements])
-    parts = [pd.DataFrame()]
-    for at, system in enumerate(systems):
-        if len(per_100) and system not in FLOOR:
-            table = _by_case({system: per_100[at :: len(systems)]}, cases)[system]
-            tables = {name: {system: table[:, [k, -1]]} for k, name in enumerate(CATEGORIES.values())}
-            values = dict.fromkeys(tables, mean_of_sums)
-            part, _ = compare_systems(tables, values, resamples=resamples, seed=seed)
-            # The rule of three; a pair may have several errors of a category.
-            parts.append(part.assign(high=part["high"].where(part["value"] > 0, 100 * 3 / part["cases"])))
-    return pd.concat(parts, ignore_index=True).rename(columns={"metric": "category"})
 
 
 def _direction(metric: Metric | type[Metric]) -> dict[str, Any]:

@@ -46,7 +46,6 @@ CHUNK = 500
 _GROUP = "group"
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _FORMATS = (*_SEPARATORS, ".jsonl")
-_ZIP = b"PK\x03\x04"  # how a workbook of Excel begins
 
 
 class Chunk(NamedTuple):
@@ -121,27 +120,25 @@ class ScoredFile:
             cautions = self._cautions.add(system, number, pair, of_metrics)
             if not result["explained"]:
                 continue
+            explained = result["explained"][at]
             record = {"row": number, **({ID: frame[ID].iloc[row]} if ID in frame else {})}
             record |= {"candidate": columns[position], "cautions": cautions}
             record["scores"] = {name: of_pairs.values[at] for name, of_pairs in scored.items()}
-            records.append((pair, {**record, **result["explained"][at]}))
-            if (share := result["explained"][at]["coverage"]) is not None:
-                self._covered = self._covered[0] + share, self._covered[1] + 1
+            records.append((pair, record | explained))
+            if explained["coverage"] is not None:
+                self._covered = self._covered[0] + explained["coverage"], self._covered[1] + 1
         self.kept += len(frame) if result["kept"] else 0
         self.rows += len(frame)
         whole = with_scores(frame, columns, scored)
-        self._add_sums(whole, [score_column(name, column) for name in scored for column in columns])
-        return whole, records
-
-    def _add_sums(self, whole: pd.DataFrame, columns: list[str]) -> None:
         parts = {"all": whole}
         if _GROUP in whole:
             names = [plain(str(name).strip(), 60) or "without a name" for name in whole[_GROUP].fillna("")]
             parts |= {f"group {name}": part for name, part in whole.groupby(names, sort=False)}
         for part, rows in parts.items():
-            sums = rows[columns].sum()
+            sums = rows[[score_column(name, column) for name in scored for column in columns]].sum()
             sums["rows"] = len(rows)
-            self._sums[part] = sums.add(self._sums[part]) if part in self._sums else sums
+            self._sums[part] = sums + self._sums.get(part, 0)
+        return whole, records
 
     def about(self, source: Path) -> dict[str, Any]:
         """Return the record to write next to a file's scores: metrics, settings, models, versions, means and
@@ -212,7 +209,6 @@ def score_file(
     source, target = Path(input_path), Path(output_path)
     endings = ["about.json", *(["explained.jsonl"] if explain else [])]
     beside = [target.with_name(f"{target.name}.{ending}") for ending in endings]
-    check_format(source)
     check_format(target)
     for path in (target, *beside, *([Path(report)] if report else [])):
         check_target(path, [source])
@@ -366,14 +362,11 @@ def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
             if columns:
                 yield pd.DataFrame(columns=columns, dtype=object), 1.0
     except UnicodeDecodeError:
-        content = path.read_bytes()
-        if content.startswith(_ZIP):
-            problem = "a workbook or an archive, not a text file"
-            raise MetricError(problem, path.name, "Save it as CSV.") from None
         # The stream decodes in blocks, so its position is not that of the sign.
-        before = re.split("[\ud800-\udfff]", content.decode("utf-8", "surrogateescape"), maxsplit=1)[0]
-        line = before.count("\n") + 1
-        raise MetricError("not UTF-8 text", f"{path.name}, line {line}", "Save the file as UTF-8.") from None
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        line = re.split("[\ud800-\udfff]", text, maxsplit=1)[0].count("\n") + 1
+        remedy = "Save a text file as UTF-8, a workbook as CSV."
+        raise MetricError("not UTF-8 text", f"{path.name}, line {line}", remedy) from None
 
 
 def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
@@ -412,12 +405,11 @@ def json_lines(stream: TextIO, name: str) -> tuple[list[str], Iterator[dict[str,
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, line in enumerate(stream, start=1):
-            where, row = f"{name}, line {number}", None
-            try:
+            row = None
+            with suppress(ValueError, RecursionError):
                 row = json.loads(line) if line.strip() else {}
-            except (ValueError, RecursionError) as error:
-                where += f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
             if not isinstance(row, dict):
+                where = f"{name}, line {number}"
                 raise MetricError("not a JSON object", where, "Write one object on each line.")
             if row:
                 yield row

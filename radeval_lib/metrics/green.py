@@ -16,17 +16,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from radeval_lib import green_analysis
 from radeval_lib.categories import CATEGORIES, DIGITS, LETTERS
-from radeval_lib.green_analysis import (
-    COUNT,
-    ERROR_LINE,
-    INSIGNIFICANT,
-    MATCHED,
-    SECTIONS,
-    SIGNIFICANT,
-    category_letter,
-    entries,
-)
+from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SECTIONS, SIGNIFICANT
 from radeval_lib.metrics.base import FRONT_DOOR, Metric, MetricError, register
 from radeval_lib.metrics.by_rules import green, green_score, reasons_of
 from radeval_lib.metrics.cautions import of_rules
@@ -143,7 +135,7 @@ def _strict(text: str) -> Analysis:
     matched = None
     if MATCHED in alone:
         body = alone[MATCHED]
-        if number := COUNT.match(body):
+        if number := green_analysis.COUNT.match(body):
             matched = int(number[1])
         elif _NONE.match(body):
             matched = 0
@@ -160,15 +152,15 @@ def _strict_errors(name: str, body: str, faults: list[str]) -> Counts | None:
     if not body:
         faults.append(f"{name}: the section is empty")
     for line in filter(None, map(str.strip, body.splitlines())):
-        entry = ERROR_LINE.match(line)
+        entry = green_analysis.ERROR_LINE.match(line)
         if entry is None:
             faults.append(f"{name}: not of the form '(a) category: count. errors': {line[:60]!r}")
             continue
         mark, _, count = entry.groups()
-        letter = category_letter(mark)
+        letter = green_analysis.category_letter(mark)
         if letter in counts:
             faults.append(f"{name}: ({mark}) is given twice")
-        if other := ERROR_LINE.search(line, entry.end()):
+        if other := green_analysis.ERROR_LINE.search(line, entry.end()):
             faults.append(f"{name}: ({mark}) and ({other.group(1)}) share a line")
         counts[letter] = int(count)
     if len(faults) == before and (absent := [letter for letter in LETTERS if letter not in counts]):
@@ -249,8 +241,8 @@ class Green(Metric):
                 )
             yield read.score, (read, answer)
 
-    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
-        for section, letter, finding in entries(clean(detail[1])):
+    def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+        for section, letter, finding in green_analysis.entries(clean(detail[1])):
             if letter:
                 yield Reason("error", CATEGORIES[letter], quoted=finding, significant=section == SIGNIFICANT)
             else:
@@ -293,7 +285,7 @@ class GreenRules(Metric):
         """Return the score of a judgement."""
         return green(judgement)
 
-    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+    def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         return reasons_of(detail)
 
 

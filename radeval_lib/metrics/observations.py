@@ -47,7 +47,7 @@ class ObservationF1(Metric):
             if all(value is None for name, value in text.items() if name != NO_FINDING):
                 yield "a text mentions none of the observations; the rules fit chest reports alone"
 
-    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+    def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         ours, theirs = (positive(detail[side]) & self._kept for side in ("reference", "candidate"))
         for name in sorted(ours | theirs):
             if name in ours & theirs:

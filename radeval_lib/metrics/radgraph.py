@@ -15,6 +15,7 @@ from radeval_lib.metrics.base import Metric, register
 from radeval_lib.metrics.reasons import Reason, places
 from radeval_lib.rules.report_text.words import Span
 from radeval_lib.stats.base import f1
+from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
     from radeval_lib.data.radgraph import Annotation
@@ -208,7 +209,10 @@ class _GraphMetric(Metric):
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             texts = list(dict.fromkeys(text for pair in chunk for text in pair))
-            read = dict(zip(texts, map(self._read, self.extractor.annotate(texts)), strict=True))
+            read = {
+                text: {item for _, item in self._items(parse_graph(annotated["entities"]))}
+                for text, annotated in zip(texts, self.extractor.annotate(texts), strict=True)
+            }
             for reference, candidate in chunk:
                 yield self._compare(read[reference], read[candidate])
 
@@ -218,11 +222,11 @@ class _GraphMetric(Metric):
         if any(text.strip() and not entities for text, entities in texts):
             yield "the graph model finds no entity in a text"
 
-    def _reasons(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
+    def explain(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
         """Yield a reason for each item of either text, at its first place."""
         texts = (reference, candidate)
         sides: list[dict[Item, Span | None]] = []  # by item its first place
-        for text, annotated in zip(texts, self.extractor.annotate(texts), strict=True):
+        for text, annotated in zip(texts, self.extractor.annotate([*map(one_line, texts)]), strict=True):
             where, first = character_spans(text, annotated), dict[Item, Span | None]()
             for key, item in self._items(parse_graph(annotated["entities"])):
                 first.setdefault(item, where.get(key))
@@ -237,9 +241,6 @@ class _GraphMetric(Metric):
                 reference=ours.get(item),
                 candidate=theirs.get(item),
             )
-
-    def _read(self, annotated: Annotation) -> set[Item]:
-        return {item for _, item in self._items(parse_graph(annotated["entities"]))}
 
     @abstractmethod
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from itertools import accumulate
+import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -47,28 +46,6 @@ class Reason(NamedTuple):
     candidate: Span | None = None
 
 
-def _mover(seen: str, given: str) -> Callable[[Span | None], Span | None]:
-    """From characters of a text to those of the same text whose white space differs."""
-    if seen == given:
-        return lambda span: span
-    # of each character, and of the end, how many that are not white space stand before
-    before, at = [0, *accumulate(not sign.isspace() for sign in seen)], places(given)
-
-    def move(span: Span | None) -> Span | None:
-        first, end = (0, 0) if span is None else (before[border] for border in span)
-        return (at[first], at[end - 1] + 1) if first < end else None
-
-    return move
-
-
-def moved(reasons: Iterable[Reason], seen: tuple[str, str], given: tuple[str, str]) -> list[Reason]:
-    """Return reasons with places in the texts as given. The reasons are in texts that a metric saw, which
-    differ only in white space."""
-    ours, theirs = (_mover(before, after) for before, after in zip(seen, given, strict=True))
-    sides = ((reason, ours(reason.reference), theirs(reason.candidate)) for reason in reasons)
-    return [reason._replace(reference=left, candidate=right) for reason, left, right in sides]
-
-
 def places(text: str) -> list[int]:
     """Return the positions of a text's characters that are not white space."""
     return [at for at, sign in enumerate(text) if not sign.isspace()]
@@ -78,22 +55,16 @@ class Finder:
     """Finds words in a text one after another, ignoring white space and capitals."""
 
     def __init__(self, text: str) -> None:
-        self._text, self._places = text, places(text)
-        # One character for each: some have a lower case of two.
-        self._signs = "".join(low if len(low := text[at].lower()) == 1 else text[at] for at in self._places)
-        self._end = 0
+        self._text, self._end = text, 0
 
     def __call__(self, words: str) -> Span | None:
         """Return where the words are after those found before, else anywhere; None if they do not occur."""
-        wanted = "".join(words.split()).lower()
-        for begin in (self._end, 0) if wanted else ():
-            while (begin := self._signs.find(wanted, begin)) >= 0:
-                start, end = self._places[begin], self._places[begin + len(wanted) - 1] + 1
-                if not self._within_a_word(start) and not self._within_a_word(end):
-                    self._end = begin + len(wanted)
-                    return start, end
-                begin += 1
-        return None
-
-    def _within_a_word(self, border: int) -> bool:
-        return self._text[border - 1 : border].isalnum() and self._text[border : border + 1].isalnum()
+        if not (signs := "".join(words.split())):
+            return None
+        pattern = r"\s*".join(map(re.escape, signs))
+        before = r"(?<![^\W_])" if signs[0].isalnum() else ""  # not within a word
+        behind = r"(?![^\W_])" if signs[-1].isalnum() else ""
+        search = re.compile(f"{before}{pattern}{behind}", re.IGNORECASE).search
+        if match := search(self._text, self._end) or search(self._text):
+            self._end = match.end()
+        return match and match.span()

@@ -99,20 +99,18 @@ class ScorePage:
 
     def _view(self, pair: dict[str, Any], names: list[str], reasons: list[dict[str, Any]]) -> dict[str, Any]:
         """Return a pair as one metric sees it, or several whose reasons are the same."""
-        by_kind = {
-            kind: [reason for reason in reasons if reason["kind"] == kind]
+        errors, matched, unmatched = (
+            [reason for reason in reasons if reason["kind"] == kind]
             for kind in ("error", "matched", "unmatched")
-        }
-        errors = by_kind.pop("error")
+        )
         placed = any(reason[side] for reason in reasons for side in _SIDES)
         return {
             "names": names,
             "errors": errors,
             "sides": self._sides(pair, reasons, errors) if placed and self._texts else [],
-            "counts": {kind: len(of_kind) for kind, of_kind in by_kind.items()} if placed else {},
-            **{
-                kind: [reason for reason in of_kind if reason["finding"]] for kind, of_kind in by_kind.items()
-            },
+            "counts": {"matched": len(matched), "unmatched": len(unmatched)} if placed else {},
+            "matched": [reason for reason in matched if reason["finding"]],
+            "unmatched": [reason for reason in unmatched if reason["finding"]],
         }
 
     def _sides(

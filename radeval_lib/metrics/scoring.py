@@ -192,7 +192,7 @@ def evaluate(
             scored[name] = Scored(
                 scores.values.tolist(),
                 [tuple(metric.cautions(*pair)) for pair in detailed],
-                [metric.explain(*pair) for pair in detailed] if explained else [],
+                [list(metric.explain(*pair)) for pair in detailed] if explained else [],
                 scores,
             )
         except ModelError as error:

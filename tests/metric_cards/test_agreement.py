@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from radeval_lib.data import recorded
-from radeval_lib.metric_cards import agreement
-from radeval_lib.metric_cards.agreement import MORE, PERSON, on_radpref
+from radeval_lib.metric_cards import measurements
+from radeval_lib.metric_cards.measurements import MORE, PERSON, on_radpref
 from radeval_lib.stats.correlations import Resampled, resample
 
 STORED = recorded.load("radpref")
-RIVALS = agreement.rivals(STORED, "")
+RIVALS = measurements.rivals(STORED, "")
 
 
 def _part(values: np.ndarray, resamples: int = 300, seed: int = 0, **more: bool) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_a_difference_near_the_level_is_drawn_more_often() -> None:
 
     def p(seed: int) -> float:
         first = drawn([*scores], 1_000, seed)
-        table = agreement.compared(first, "mine", lambda names: drawn(names, MORE, seed))
+        table = measurements.compared(first, "mine", lambda names: drawn(names, MORE, seed))
         return float(table.loc["weighted errors by rules", "p_holm"])
 
     result = [p(seed) for seed in range(3)]
@@ -93,6 +93,6 @@ def test_a_half_or_few_cases_give_intervals_and_no_test() -> None:
 
 def test_facts_agree_with_themselves() -> None:
     table = recorded.load("mts_dialog").table
-    (row,) = agreement.on_facts(table, {"f1": table["f1"].to_numpy(float)}, resamples=200, seed=0)
+    (row,) = measurements.on_facts(table, {"f1": table["f1"].to_numpy(float)}, resamples=200, seed=0)
     assert row["value"] == pytest.approx(1.0)
     assert row["n"] == len(table)

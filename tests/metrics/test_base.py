@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radeval_lib import metrics
-from radeval_lib.metrics import base
 from radeval_lib.metrics.base import Metric, MetricError
 
 
@@ -19,18 +18,12 @@ class _Ratio(Metric):
     name = "_ratio"
     reads_lines = True
 
-    def __init__(self, *, scale: float = 1.0, strict: bool | None = None, order: int = 1) -> None:
-        self.scale, self.strict, self.order = scale, strict, order
+    def __post_init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
 
     def _score_pairs(self, pairs):
         self.asked += pairs
-        return [(self.scale * len(a) / (1 + len(a) + len(b)), (a, b)) for a, b in pairs]
-
-
-@pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(base.REGISTERED, "_ratio", _Ratio)
+        return [(len(a) / (1 + len(a) + len(b)), (a, b)) for a, b in pairs]
 
 
 @given(st.lists(st.tuples(st.text(max_size=5), st.text(max_size=5)), max_size=12), st.randoms())
@@ -84,12 +77,10 @@ def test_a_value_outside_the_range_is_an_error(value, monkeypatch: pytest.Monkey
         _Ratio().score(["a"], ["b"])
 
 
-@pytest.mark.usefixtures("registered")
 def test_settings_come_as_texts() -> None:
-    metric = metrics.create("_ratio", scale="2.5", strict="yes", order="3")
-    assert isinstance(metric, _Ratio)
-    assert (metric.scale, metric.strict, metric.order) == (2.5, True, 3)
-    assert metrics.create("_ratio", strict="none").strict is None  # type: ignore[attr-defined]
+    assert metrics.create("bleu", order="3").settings() == {"order": 3}
+    assert metrics.create("rouge_l", stem="no").settings() == {"stem": False}
+    assert metrics.create("bertscore", layer="none").settings()["layer"] is None
 
 
 def test_an_unknown_metric_gets_the_nearest() -> None:
@@ -102,9 +93,7 @@ def test_an_unknown_metric_gets_the_nearest() -> None:
     ("name", "setting", "value"),
     [
         ("bleu", "order", 2.5),
-        ("rouge_1", "stem", None),
         ("rouge_1", "stem", 3),
-        ("bertscore", "layer", 2.5),
         ("ratescore", "preset", "newest"),
     ],
 )

@@ -29,9 +29,3 @@ def test_scores_are_the_packages(layer: int) -> None:
     ]
     assert len(rows) == len(recorded) == 41
     np.testing.assert_allclose(rows, recorded, atol=1e-4)
-
-
-@pytest.mark.parametrize(("reference", "candidate"), [("", "clear"), ("clear", " \n"), ("", "")])
-def test_a_text_without_tokens_scores_zero(reference: str, candidate: str) -> None:
-    metric = create("bertscore", encoder="packaged-minilm", layer=5, device="cpu")
-    assert metric.score([reference], [candidate]).values[0] == 0

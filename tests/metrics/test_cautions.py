@@ -7,31 +7,11 @@ import warnings
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 import radeval_lib
 from radeval_lib import compare
-from radeval_lib.cli import main
-from radeval_lib.metrics import cautions as cautioning
-from radeval_lib.metrics import create, score_file
-from radeval_lib.metrics.cautions import (
-    CONTRADICTED,
-    CUT,
-    EMPTY_CANDIDATE,
-    EMPTY_REFERENCE,
-    EQUAL,
-    LITTLE,
-    LONG,
-    NO_TEXT,
-    NOT_LATIN,
-    REPEATED,
-    TAGS,
-    THINKING,
-    UNREAD_CANDIDATE,
-    UNREAD_REFERENCE,
-    Cautions,
-    Rows,
-)
+from radeval_lib.metrics import cautions, create, score_file
+from radeval_lib.metrics.cautions import EMPTY_CANDIDATE, Cautions
 
 RULES = "green_rules_errors"
 CHINESE = "右侧少量胸腔积液。"
@@ -49,51 +29,51 @@ WRONG = _rows("Left pneumothorax. Large mass.", "Pneumonia. Nodule.", "Severe ed
 
 
 @pytest.mark.parametrize(
-    ("reference", "candidate", "cautions"),
+    ("reference", "candidate", "expected"),
     [
-        ("", "Clear lungs.", [EMPTY_REFERENCE]),
+        ("", "Clear lungs.", [cautions.EMPTY_REFERENCE]),
         ("Clear lungs.", " \n", [EMPTY_CANDIDATE]),
-        (CHINESE, "Clear lungs.", [NOT_LATIN]),
-        (LINE, "NaN", [NO_TEXT]),
-        (LINE, "nothing", [NO_TEXT]),
-        (LINE, "I'm sorry, but I cannot interpret this image.", [NO_TEXT]),
+        (CHINESE, "Clear lungs.", [cautions.NOT_LATIN]),
+        (LINE, "NaN", [cautions.NO_TEXT]),
+        (LINE, "nothing", [cautions.NO_TEXT]),
+        (LINE, "I'm sorry, but I cannot interpret this image.", [cautions.NO_TEXT]),
         (LINE, "I cannot exclude a small left pleural effusion.", []),
-        ("N/A", LINE, [NO_TEXT]),
-        (LINE, "<p>Small left <b>pleural</b> effusion.</p>", [TAGS]),
-        (LINE, "**Findings:** Small left pleural effusion.", [TAGS]),
-        (LINE, "# Findings\nSmall left pleural effusion.", [TAGS]),
+        ("N/A", LINE, [cautions.NO_TEXT]),
+        (LINE, "<p>Small left <b>pleural</b> effusion.</p>", [cautions.TAGS]),
+        (LINE, "**Findings:** Small left pleural effusion.", [cautions.TAGS]),
+        (LINE, "# Findings\nSmall left pleural effusion.", [cautions.TAGS]),
         (LINE, "<NAME> has a small effusion since ___, [**Hospital 1**].", []),
-        (LINE, "Small left pleural effusion.<|im_end|>", [TAGS]),
+        (LINE, "Small left pleural effusion.<|im_end|>", [cautions.TAGS]),
         (LINE, "Nodule <5 mm.", []),
-        (LINE, "n.a.", [NO_TEXT]),
-        (LINE, "-", [NO_TEXT]),
-        (LINE, "<think>It says left.</think> Small left effusion.", [THINKING]),
-        (LINE, "effusion " * 140_000, [LONG]),
-        (LINE, "Lungs are clear. " * 3, [REPEATED]),
+        (LINE, "n.a.", [cautions.NO_TEXT]),
+        (LINE, "-", [cautions.NO_TEXT]),
+        (LINE, "<think>It says left.</think> Small left effusion.", [cautions.THINKING]),
+        (LINE, "effusion " * 140_000, [cautions.LONG]),
+        (LINE, "Lungs are clear. " * 3, [cautions.REPEATED]),
         (LINE, "Lungs are clear. Heart is normal. Lungs are clear.", []),
-        (LINE, "Small  left pleural\neffusion.", [EQUAL]),
-        ("There is a small effusion in the", LINE, [CUT]),
-        ("There is a small effusion,", LINE, [CUT]),
+        (LINE, "Small  left pleural\neffusion.", [cautions.EQUAL]),
+        ("There is a small effusion in the", LINE, [cautions.CUT]),
+        ("There is a small effusion,", LINE, [cautions.CUT]),
         ("There is a small effusion on the left", LINE, []),
     ],
 )
-def test_cautions_of_texts(reference: str, candidate: str, cautions: list[str]) -> None:
-    assert list(cautioning.of_texts(reference, candidate)) == cautions
+def test_cautions_of_texts(reference: str, candidate: str, expected: list[str]) -> None:
+    assert list(cautions.of_texts(reference, candidate)) == expected
 
 
 @pytest.mark.parametrize(
-    ("reference", "candidate", "cautions"),
+    ("reference", "candidate", "expected"),
     [
-        ("Right pneumothorax.", "Cat.", [UNREAD_CANDIDATE]),
-        ("Cat.", "Right pneumothorax.", [UNREAD_REFERENCE]),
-        ("Right pneumothorax. Cats chase angry birds.", "Right pneumothorax.", [LITTLE]),
+        ("Right pneumothorax.", "Cat.", [cautions.UNREAD_CANDIDATE]),
+        ("Cat.", "Right pneumothorax.", [cautions.UNREAD_REFERENCE]),
+        ("Right pneumothorax. Cats chase angry birds.", "Right pneumothorax.", [cautions.LITTLE]),
         ("Right pneumothorax.", "No pneumothorax.", []),
-        (LINE, "Small left pleural effusion. No pleural effusion.", [CONTRADICTED]),
+        (LINE, "Small left pleural effusion. No pleural effusion.", [cautions.CONTRADICTED]),
         (LINE, "Small left pleural effusion. No right pleural effusion.", []),
     ],
 )
-def test_cautions_of_the_rules(reference: str, candidate: str, cautions: list[str]) -> None:
-    assert list(cautioning.of_rules(reference, candidate)) == cautions
+def test_cautions_of_the_rules(reference: str, candidate: str, expected: list[str]) -> None:
+    assert list(cautions.of_rules(reference, candidate)) == expected
 
 
 @pytest.mark.parametrize(
@@ -107,20 +87,6 @@ def test_cautions_of_the_rules(reference: str, candidate: str, cautions: list[st
 )
 def test_cautions_that_only_a_metric_knows(metric: str, text: str, has: bool) -> None:
     assert bool(list(create(metric).cautions(text, "No effusion was seen.", None))) == has
-
-
-@pytest.mark.usefixtures("one_thread")
-def test_a_text_that_a_model_cuts_is_reported() -> None:
-    metric = create("bertscore", encoder="packaged-minilm-1", layer=None, device="cpu")
-    for words, cut in ((510, False), (511, True)):
-        assert bool(list(metric.cautions("Clear lungs.", "no " * words, None))) == cut
-
-
-def test_rows_are_counted_and_the_first_are_named() -> None:
-    rows = Rows()
-    for row in (2, 3, 5, 8, 13, 21):
-        rows.add(row)
-    assert str(rows) == "6 rows (2, 3, 5, 8, 13, ...)"
 
 
 def test_cautions_of_all_pairs() -> None:
@@ -142,14 +108,14 @@ def test_cautions_of_all_pairs() -> None:
 
 def test_five_in_a_hundred_need_no_words_and_more_do() -> None:
     for doubtful, silent in ((1, False), (2, False), (11, True)):
-        cautions = Cautions(["m", "n"])
+        counted = Cautions(["m", "n"])
         for row in range(1, 21):
             candidate = "" if row <= doubtful else f"text {row}"
-            cautions.add("s", row, (f"reference {row}", candidate), {"n": ["odd"] if row < 20 else []})
+            counted.add("s", row, (f"reference {row}", candidate), {"n": ["odd"] if row < 20 else []})
         expected = f"in {doubtful} of its 20 pairs {EMPTY_CANDIDATE}" if doubtful > 1 else ""
-        assert cautions.of("s", "m") == expected
-        assert cautions.of("s", "n").startswith("in 19 of its 20 pairs odd")
-        assert cautions.is_silent("s", "m") == silent
+        assert counted.of("s", "m") == expected
+        assert counted.of("s", "n").startswith("in 19 of its 20 pairs odd")
+        assert counted.is_silent("s", "m") == silent
 
 
 @pytest.mark.parametrize("nothing", ["", "Cat."])
@@ -187,5 +153,3 @@ def test_the_same_cautions_everywhere(tmp_path) -> None:
     assert compare(frame, metrics=[RULES, "rouge_l"]).cautions[: len(scored.cautions)] == scored.cautions
     html = page.read_text(encoding="utf-8")
     assert all(f"<li>{line}.</li>" in html for line in scored.cautions)
-    by_compare = CliRunner().invoke(main, ["compare", "--input", str(source), "--metric", RULES])
-    assert f"a: {EMPTY_CANDIDATE}: 1 row (1)" in by_compare.stdout

@@ -1,4 +1,4 @@
-"""Context of a patient reaches the rule-based judge, and its errors are counted by category."""
+"""Context of a patient reaches the rule-based judge."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 import radeval_lib
 from radeval_lib import Context, compare
-from radeval_lib.categories import CATEGORIES
 from radeval_lib.metrics import MetricError, create, score_file
 from radeval_lib.metrics.scoring import context_of
 from radeval_lib.rules.judge import judge_pair
@@ -24,19 +23,14 @@ RIB, NONE = "Healed rib fracture.", "No rib fracture."
     ("age", "indication", "expected"),
     [
         ("7", "fall", Context(7, "fall")),
-        (45, None, Context(45)),
         ("045Y", "", Context(45)),
         ("6 months", "", Context(0.5)),
         ("018M", "___", Context(1.5)),
-        (" ", "", None),
         ("___", "XXXX", None),
         (float("nan"), "Cough", Context(None, "Cough")),
-        (0, "", Context(0)),
         ("90+", "", Context(90)),
         ("> 89", "", Context(89)),
-        (None, pd.NaT, None),
         (pd.NA, "n/a", None),
-        ("-", "NULL", None),
     ],
 )
 def test_context_of_a_row(age, indication, expected) -> None:
@@ -91,24 +85,3 @@ def test_one_pair_of_two_patients_is_two_pairs() -> None:
         judged.score([RIB] * 2, [NONE] * 2, [child, unknown]).details[0]
         != judged.score([RIB], [NONE]).details[0]
     )
-
-
-def test_errors_are_counted_by_category_for_each_system() -> None:
-    references = ["Right pneumothorax.", "Small right pleural effusion."] * 5
-    candidates = ["Lungs are clear.", "Small left pleural effusion."] * 5
-    frame = pd.DataFrame({"reference": references, "candidate:a": candidates, "candidate:b": references})
-    compared = compare(frame, metrics=["rouge_l", RULES], resamples=200, floor=True)
-    table = compared.profile.set_index(["system", "category"]).sort_index()
-    assert set(compared.profile["system"]) == {"a", "b"}
-    assert table["value"]["a"].reindex(CATEGORIES.values()).tolist() == [0, 50, 50, 0, 0, 0]
-    assert table["value"]["b"].eq(0).all()
-    assert table["high"]["b"].tolist() == [30] * 6  # 3 in 10
-    missing = table.loc[("a", CATEGORIES["b"])]
-    # Half of ten: plus and minus two standard errors of 16, wider for so few.
-    assert 0 <= missing["low"] < 20 < 80 < missing["high"] <= 100
-    assert CATEGORIES["b"] in compared.text(every=True)
-    assert len(json.loads(json.dumps(compared.as_dict()))["profile"]) == 12
-    assert compare(frame, metrics="rouge_l", resamples=200).profile.empty
-    of_cases = compare(frame.assign(case=[0, 1] * 5), metrics=RULES, resamples=200).profile
-    place = of_cases.set_index(["system", "category"]).loc[("a", CATEGORIES["c"]), ["value", "low", "high"]]
-    assert place.tolist() == [50, 0, 100]

@@ -6,7 +6,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ import pytest
 from radeval_lib.errors import ModelError
 from radeval_lib.metrics import create
 from radeval_lib.metrics.ratescore.metric import RaTEScore
-from radeval_lib.metrics.ratescore.sentences import spans, split
+from radeval_lib.metrics.ratescore.sentences import split
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -94,37 +93,28 @@ def test_scores_of_open_i(data_root) -> None:
     np.testing.assert_allclose(scores.values, [score for *_, score in rows], atol=1e-4)
 
 
-def _odd_texts() -> list[str]:
-    rng = random.Random(0)
-    fixed = ["", " ", "\n\t", "x", ".", "\x00", "\ud800", "a\udfff.", "肺は清明です。", "Лёгкие чистые."]
-    fixed += ["🫁" * 20, "effusion " * 500, "word " * 10_000, "a" * 5_000, "[CLS] [SEP] [PAD] [MASK]"]
-    fixed += ["B-ANATOMY", "\u202e"]
-    alphabet = [chr(code) for code in (*range(1, 127), 0xA0, 0x2028, 0xFFFD, 0x1F600, 0xD83D, 0x0301, 0x4E2D)]
-    words = ["\n", "mild edema", *"no effusion heart . normal \u200b 12 - \x1b[0m %s {0}".split(" ")]  # noqa: SIM905
-    drawn = []
-    while len(fixed) + len(drawn) < 1_000:
-        pool = alphabet if rng.random() < 0.4 else words
-        drawn.append(" ".join(rng.choice(pool) for _ in range(rng.randint(0, 30))))
-    return fixed + drawn
+ODD = [
+    "",
+    "肺は清明です。",
+    "a\udfff.",
+    "word " * 10_000,
+    "[CLS] [PAD] [MASK]",
+    "B-ANATOMY",
+    "\x00\u202e",
+    "🫁" * 20,
+]
 
 
 @pytest.mark.parametrize("preset", ["released", "paper"])
-def test_a_thousand_odd_inputs_give_one_finite_score_each(preset) -> None:
-    texts = _odd_texts()
-    other = "The heart is normal. Small left pleural effusion."
+def test_odd_texts_have_a_finite_score_that_depends_on_no_other(preset) -> None:
     metric = create("ratescore", preset=preset, ner_model=NER, encoder=NER, device="cpu")
-    references = [text if i % 2 else other for i, text in enumerate(texts)]
-    candidates = [other if i % 2 else text for i, text in enumerate(texts)]
-    scores = metric.score(references, candidates)
-    assert len(scores) == 1_000
+    references = ["The heart is normal. Small left pleural effusion."] * len(ODD)
+    scores = metric.score(references, ODD)
     assert np.isfinite(scores.values).all()
-    # order: a pair alone scores what it scores among the others
-    for i in (0, 1, 6, 11, 12, 500, 999):
-        alone = metric.score([references[i]], [candidates[i]]).values[0]
-        assert alone == pytest.approx(scores.values[i], abs=1e-5)
-    assert any("candidate: no sentence" in note for note in scores.details[0].notes)
-    assert any("U+FFFD" in note for note in scores.details[6].notes)
-    assert any("longer than the entity tagger reads" in note for note in scores.details[12].notes)
+    alone = [metric.score([references[0]], [text]).values[0] for text in ODD]
+    np.testing.assert_allclose(scores.values, alone, atol=1e-5)
+    for at, note in ((0, "no sentence"), (2, "U+FFFD"), (3, "longer than the entity tagger reads")):
+        assert any(note in text for text in scores.details[at].notes)
 
 
 def test_a_text_without_a_sentence_shifts_no_other() -> None:
@@ -139,7 +129,3 @@ def test_a_text_without_a_sentence_shifts_no_other() -> None:
 def test_unfit_models_are_named(model) -> None:
     with pytest.raises(ModelError):
         create("ratescore", ner_model=model, encoder=ENCODER).score(["Small effusion."], ["No effusion."])
-
-
-def test_long_runs_of_one_character() -> None:
-    assert spans(" " * 2_000 + "A" * 2_000) == [(2_000, 4_000)]

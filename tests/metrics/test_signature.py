@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from radeval_lib import __version__, checksums
-from radeval_lib.metrics import base, create, get, names
+from radeval_lib.metrics import create, get, names
 from radeval_lib.metrics.base import Metric, model_text
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
@@ -55,16 +55,11 @@ def test_equal_settings_have_equal_signatures_in_whatever_folder(name, tmp_path)
     ("name", "settings"),
     [
         ("bleu", {"order": 2}),
-        ("rouge_l", {"stem": False}),
         ("bertscore", {"layer": 1}),
-        ("f1_radgraph", {"level": "simple"}),
         ("f1_radgraph", {"case": "fold"}),
         ("radcliq", {"version": "v0"}),
         ("ratescore", {"preset": "paper"}),
-        ("ratescore", {"weights": "short"}),
-        ("ratescore", {"empty": "zero"}),
         ("green", {"mode": "reference"}),
-        ("observations", {"labels": 5}),
     ],
 )
 def test_a_setting_that_decides_scores_is_in_the_signature(name, settings, tmp_path) -> None:
@@ -78,23 +73,6 @@ def test_settings_that_come_to_the_same_have_one_signature(tmp_path) -> None:
     assert create("bleu", order="2").signature() == (
         f"metric:bleu|variant:sentence-coco|order:2|text:one-line+words-at-blanks|version:{__version__}"
     )
-
-
-def test_a_comment_in_the_rules_changes_no_signature(tmp_path, monkeypatch) -> None:
-    rules = tmp_path / "rules"
-    rules.mkdir()
-    monkeypatch.setattr(base, "__file__", str(tmp_path / "metrics" / "base.py"))
-    digests = []
-    for program in (
-        "def f():\n    return 1\n",
-        '# x\ndef f():\n    """Say."""\n    return 1\n',
-        "def f(): return 2",
-    ):
-        (rules / "judge.py").write_text(program)
-        base._rules_digest.cache_clear()
-        digests.append(base._rules_digest())
-    base._rules_digest.cache_clear()
-    assert digests[0] == digests[1] != digests[2]
 
 
 def test_a_model_is_named_by_its_content(tmp_path, monkeypatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from notebooks.across.metric_cards import SETS, Nearest, five_lines, stored_five_lines
 from radeval_lib.data import recorded
 from radeval_lib.data.manifests import data_root
-from radeval_lib.metric_cards.agreement import in_half
+from radeval_lib.metric_cards.measurements import in_half
 from radeval_lib.study import recordings
 
 

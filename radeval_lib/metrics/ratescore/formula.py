@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from radeval_lib import checksums
 from radeval_lib.categories import TYPES
@@ -119,11 +119,14 @@ def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
     return np.array([_INDEX[name] for name in types], dtype=np.intp)
 
 
+_Type = Annotated[str, AfterValidator(str.upper)]
+
+
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     penalty: FiniteFloat
-    weights: dict[str, dict[str, Annotated[FiniteFloat, Field(ge=0)]]]
+    weights: dict[_Type, dict[_Type, Annotated[FiniteFloat, Field(ge=0)]]]
 
 
 def from_mapping(content: Any, name: str) -> Weights:
@@ -138,16 +141,12 @@ def from_mapping(content: Any, name: str) -> Weights:
         entry = _File.model_validate(content)
     except ValidationError as error:
         raise MetricError(complaint(error), name, "Give a penalty and 25 weights.") from None
-    rows = {
-        query.upper(): {match.upper(): value for match, value in row.items()}
-        for query, row in entry.weights.items()
-    }
+    rows = entry.weights
     if set(rows) != set(TYPES) or any(set(row) != set(TYPES) for row in rows.values()):
         remedy = f"Give a weight for all 25 pairs of {', '.join(TYPES)}."
         raise MetricError("a pair of types is missing or unknown", name, remedy)
-    return Weights(
-        name, np.array([[rows[query][match] for match in TYPES] for query in TYPES]), entry.penalty
-    )
+    matrix = np.array([[rows[query][match] for match in TYPES] for query in TYPES])
+    return Weights(name, matrix, entry.penalty)
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 from functools import cached_property
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,20 +14,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.categories import TYPES
 from radeval_lib.metrics.base import Metric, MetricError, register
-from radeval_lib.metrics.ratescore.formula import (
-    Cosine,
-    Empty,
-    Explanation,
-    NamedEntity,
-    Options,
-    Orientation,
-    PenaltyRule,
-    Pooling,
-    Preset,
-    Scorer,
-    options,
-    unit,
-)
+from radeval_lib.metrics.ratescore import formula
 from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
 from radeval_lib.models.batching import Precision, well_formed
@@ -44,7 +31,7 @@ CHUNK = 2_000
 class _Reading(NamedTuple):
     """What was found in a text: its entities, and what a reader should know."""
 
-    entities: tuple[NamedEntity, ...]
+    entities: tuple[formula.NamedEntity, ...]
     notes: tuple[str, ...]
 
 
@@ -62,8 +49,8 @@ class RaTEScore(Metric):
     ner_model : folder or hub name of a token classifier with IOB labels, or of a span tagger that this
         library saved.
     encoder : folder or hub name of the entity encoder.
-    penalty, orientation, empty, min_characters, pooling, cosine, decoding : see :class:`Options`; None
-        keeps the preset's.
+    penalty, orientation, empty, min_characters, pooling, cosine, decoding : see
+        :class:`~radeval_lib.metrics.ratescore.formula.Options`; None keeps the preset's.
     device : ``auto``, ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``, of both models: ``auto`` is bfloat16 on a GPU, float32
         on a CPU. What bfloat16 gains and changes is in ``benchmarks/README.md``.
@@ -78,25 +65,25 @@ class RaTEScore(Metric):
 
     variant = "preset"
 
-    preset: Preset = "released"
+    preset: formula.Preset = "released"
     weights: str = "long"
     ner_model: str = "Angelakeke/RaTE-NER-Deberta"
     encoder: str = "FremyCompany/BioLORD-2023-C"
-    penalty: PenaltyRule | None = None
-    orientation: Orientation | None = None
-    empty: Empty | None = None
+    penalty: formula.PenaltyRule | None = None
+    orientation: formula.Orientation | None = None
+    empty: formula.Empty | None = None
     min_characters: int | None = None
-    pooling: Pooling | None = None
-    cosine: Cosine | None = None
+    pooling: formula.Pooling | None = None
+    cosine: formula.Cosine | None = None
     decoding: Decoding | None = None
     device: str = "auto"
     precision: Precision = "auto"
 
     def __post_init__(self) -> None:
-        changes = {option.name: getattr(self, option.name) for option in fields(Options)}
-        self.options = options(self.preset, **changes)
+        changes = {option.name: getattr(self, option.name) for option in fields(formula.Options)}
+        self.options = formula.options(self.preset, **changes)
         vars(self).update(asdict(self.options))  # what the preset decides
-        self.scorer = Scorer(self.weights, self.options)
+        self.scorer = formula.Scorer(self.weights, self.options)
 
     def bounds(self) -> tuple[float, float]:
         """Return ``range``; no bounds if negative cosines are kept."""
@@ -128,12 +115,12 @@ class RaTEScore(Metric):
             self.encoder, pooling=self.options.pooling, device=self.device, precision=self.precision
         )
 
-    def entities(self, texts: Sequence[str]) -> list[tuple[NamedEntity, ...]]:
+    def entities(self, texts: Sequence[str]) -> list[tuple[formula.NamedEntity, ...]]:
         """Return the entities of each text, in order."""
         readings = self._read(list(dict.fromkeys(texts)))
         return [readings[text].entities for text in texts]
 
-    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Explanation]]:
+    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, formula.Explanation]]:
         # The encoder is loaded only where an entity is found.
         vectors = Vectors(lambda texts: self.entity_encoder.encode(texts))
         readings: dict[str, _Reading] = {}
@@ -150,10 +137,10 @@ class RaTEScore(Metric):
                 explanation = self.scorer.score(ours, theirs, table, notes=notes)
                 yield explanation.score, explanation
 
-    def cautions(self, reference: str, candidate: str, detail: Explanation) -> Iterator[str]:
+    def cautions(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[str]:
         yield from detail.notes
 
-    def _reasons(self, reference: str, candidate: str, detail: Explanation) -> Iterator[Reason]:
+    def explain(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[Reason]:
         """Yield an entity with the one of the other text that it is compared with; matched if it keeps at
         least half of its weight."""
         ours, theirs = (
@@ -194,8 +181,10 @@ class RaTEScore(Metric):
         sentences = [split(text, self.options.min_characters) for text in texts]
         distinct = list(dict.fromkeys(sentence for row in sentences for sentence in row))
         tagged = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}
-        cut = self._cut(distinct)
-        readings = {}
+        # A piece is at least a character long, so only these can be longer than the tagger reads.
+        long = [sentence for sentence in distinct if len(sentence) > 500]
+        over = self.tagger.cut(long) if long and hasattr(self.tagger, "cut") else []
+        cut, readings = {*compress(long, over)}, {}
         for text, row in zip(texts, sentences, strict=True):
             notes = {
                 "no sentence": not row,
@@ -204,17 +193,9 @@ class RaTEScore(Metric):
                 ),
                 "characters that cannot be written were read as U+FFFD": well_formed(text) != text,
             }
-            entities = (NamedEntity(*entity) for sentence in row for entity in tagged[sentence])
+            entities = (formula.NamedEntity(*entity) for sentence in row for entity in tagged[sentence])
             readings[text] = _Reading(tuple(entities), tuple(note for note, is_so in notes.items() if is_so))
         return readings
-
-    def _cut(self, sentences: Sequence[str]) -> set[str]:
-        """Return the sentences that the tagger reads only the beginning of."""
-        # A piece is at least a character long, so only these can be longer than the model reads.
-        long = [sentence for sentence in sentences if len(sentence) > 500]
-        if not long or not hasattr(self.tagger, "cut"):
-            return set()
-        return {text for text, over in zip(long, self.tagger.cut(long), strict=True) if over}
 
 
 class Vectors:
@@ -235,10 +216,10 @@ class Vectors:
         new = sorted({text for text in texts if text not in self._row_of})
         if not new:
             return
-        block = unit(self._encode(new))
+        block = formula.unit(self._encode(new))
         self._matrix = np.vstack((self._matrix, block)) if len(self._matrix) else block
         self._row_of.update({text: len(self._row_of) + index for index, text in enumerate(new)})
 
-    def rows(self, entities: Sequence[NamedEntity]) -> NDArray[np.float64]:
+    def rows(self, entities: Sequence[formula.NamedEntity]) -> NDArray[np.float64]:
         """Return the vectors of entities with known texts, shape (entities, dimension)."""
         return self._matrix[[self._row_of[entity.text] for entity in entities]]

@@ -1,11 +1,15 @@
-"""How a metric agrees with people, compared with every stored metric, and the power of such a test.
+"""What a card measures: how a metric agrees with people, compared with every stored metric, and the power of
+such a test; the simple edits that it detects, its behaviour, and its scores of committed outputs.
 
-Scores are oriented (higher is better) in all that follows. Cases are resampled whole; the family of tests
-that is declared beforehand is the difference in τ_b with the mean grade to every stored metric.
+Scores are oriented (higher is better), unless a function says otherwise. Cases are resampled whole; the
+family of tests that is declared beforehand is the difference in τ_b with the mean grade to every stored
+metric.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, Literal
@@ -16,12 +20,15 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from radeval_lib.data.recorded import Recording
+from radeval_lib.data.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
+from radeval_lib.metric_cards.pairs import CONSTANT, FILES
+from radeval_lib.metric_cards.scores import Scored
 from radeval_lib.metrics import by_name
 from radeval_lib.stats.agreement import choices_of_metric, choices_of_raters, pairs_within
-from radeval_lib.stats.base import FloatArray
+from radeval_lib.stats.base import FloatArray, group_numbers
 from radeval_lib.stats.correlations import Resampled, beside_one_rater, resample, varies
 from radeval_lib.stats.inference import holm
-from radeval_lib.stats.resampling import ends, share_interval
+from radeval_lib.stats.resampling import ends, estimate, share_interval, sum_draws
 from radeval_lib.stats.system_comparison import LEVEL, POWER
 
 Half = Literal["all", "development", "report"]
@@ -31,6 +38,15 @@ PERSON = "one radiologist"
 PERMUTED, MORE = 2_000, 50_000
 """Permutations of the scores for what chance would reach; resamples for a p value near the level."""
 _NEAR = (LEVEL / 5, 5 * LEVEL)
+KINDS = {
+    "changes the report": tuple(HARMFUL),
+    "changes nothing it says": tuple(HARMLESS),
+    "changes its layout": tuple(LAYOUTS),
+    "sentences of another report": tuple(map(str, STEPS)),
+}
+RESAMPLES = 1_000
+"""Of everything in a card but RadPref's part."""
+_SAME = 1e-9  # scores nearer than this are equal
 
 
 def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
@@ -90,7 +106,10 @@ def on_radpref(
         return resample(oriented, ratings, groups=cases, kind="kendall", resamples=number, rng=rng(part))
 
     whole = drawn(scores, wanted, resamples, "grade")
-    rows = {str(row["metric"]): _row(row) for _, row in whole.intervals().iterrows()}
+    values = whole.intervals().set_index("metric")
+    rows: dict[str, dict[str, Any]] = {
+        str(metric): {"metric": str(metric), **_interval(row)} for metric, row in values.iterrows()
+    }
     draws = dict(zip(whole.names, whole.draws, strict=True))
     errors = {
         frozenset(pair): float(np.nanstd(draws[pair[0]] - draws[pair[1]])) for pair in combinations(draws, 2)
@@ -141,10 +160,6 @@ def compared(drawn: Resampled, name: str, redraw: Callable[[Sequence[str]], Resa
     return tested
 
 
-def _row(row: pd.Series) -> dict[str, Any]:
-    return {"metric": str(row["metric"]), **_interval(row)}
-
-
 def _interval(row: pd.Series, name: str = "value", value: str = "value") -> dict[str, float]:
     ends_of = {f"{name}_low": float(row["low"]), f"{name}_high": float(row["high"])}
     return {name: float(row[value]), **ends_of}
@@ -191,4 +206,111 @@ def on_facts(
         resamples=resamples,
         rng=np.random.default_rng([seed, *b"f1"]),
     )
-    return [{**_row(row), "n": int(row["n"])} for _, row in drawn.intervals().iterrows()]
+    values = drawn.intervals().set_index("metric")
+    return [{"metric": metric, **_interval(row), "n": int(row["n"])} for metric, row in values.iterrows()]
+
+
+def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list[dict[str, Any]]:
+    """Return the losses from edits as shares of the loss from an unrelated report on the same texts.
+
+    Parameters
+    ----------
+    frame : the pairs of a card.
+    values : oriented scores of them, none missing.
+
+    Returns
+    -------
+    list
+        For each edit ``kind``, ``edit``, ``n`` (reports), and ``value``, ``low``, ``high``, which are None if
+        an unrelated report costs these reports nothing in some resample.
+    """
+    part = frame[frame["part"] == "edits"]
+    wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
+    loss = -wide.sub(wide["same"], axis=0)
+    rows: list[dict[str, Any]] = []
+    for kind, edit in ((kind, edit) for kind, edits in KINDS.items() for edit in edits if edit in loss):
+        sums = loss[[edit, "another report"]].dropna().to_numpy(np.float64)
+        rng = np.random.default_rng([seed, *edit.encode()])
+        drawn = sum_draws(sums, lambda totals: totals, resamples=RESAMPLES, rng=rng)
+        row = {"kind": kind, "edit": edit, "n": len(sums), "value": None, "low": None, "high": None}
+        if (drawn[:, 1] > 0).all():  # else a share of what an unrelated report costs has no meaning
+            cost = estimate(sums[:, 0].mean() / sums[:, 1].mean(), drawn[:, 0] / drawn[:, 1])
+            row |= {"value": cost.value, "low": cost.low, "high": cost.high}
+        rows.append(row)
+    return rows
+
+
+def behaviour(
+    frame: pd.DataFrame, scored: Scored, value_range: tuple[float, float] | None, higher_is_better: bool
+) -> dict[str, Any]:
+    """Return how a metric behaves on the pairs of a card: failures, range, direction, ties, empty texts, and
+    whether scores repeat, also for a pair alone.
+
+    ``value_range`` is the metric's own, as declared; None if none is.
+    """
+    values, finite = scored.values, np.isfinite(scored.values)
+    part, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()
+    scores = values[finite & (part != "again")]
+    low, high = value_range or (-math.inf, math.inf)
+    outside = int(((scores < low - _SAME) | (scores > high + _SAME)).sum())
+    sign = 1 if higher_is_better else -1
+    edits = pd.Series(sign * values, [frame["row"], frame["kind"]])[part == "edits"].unstack()
+    both = edits[["same", "another report"]].dropna()
+    empty = {str(kinds[at]): float(values[at]) for at in np.flatnonzero(part == "empty")}
+    return {
+        "pairs": len(frame),
+        "failures": dict(Counter(part[~finite].tolist())),
+        "seconds_per_pair": scored.seconds,
+        "range_seen": [float(scores.min()), float(scores.max())],
+        "outside_range": outside if value_range else None,
+        "identical_above_unrelated": float((both["same"] > both["another report"]).mean()),
+        "identical_below_unrelated": float((both["same"] < both["another report"]).mean()),
+        "distinct_scores": len(np.unique(scores)),
+        "commonest_share": float(np.unique(scores, return_counts=True)[1].max() / len(scores)),
+        "empty": empty,
+        "again": _again(frame, values, values[part == "again"]),
+        "alone": None if scored.alone is None else _again(frame, values, scored.alone),
+    }
+
+
+def _again(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray) -> dict[str, Any]:
+    """Return how many pairs' second score differs from the first, and by how much at most."""
+    first = values[frame.loc[frame["part"] == "again", "row"].to_numpy(np.intp)]
+    failed = np.isfinite(first) != np.isfinite(repeated)
+    gaps = np.abs(first - repeated)[np.isfinite(first) & np.isfinite(repeated)]
+    differ = int((gaps > _SAME).sum() + failed.sum())
+    return {"pairs": len(first), "differ": differ, "most": float(gaps.max(initial=0.0))}
+
+
+def on_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int) -> dict[str, Any]:
+    """Return the mean score of every file of committed outputs, and the loss when its outputs are exchanged
+    between studies.
+
+    Parameters
+    ----------
+    frame, values : the pairs of a card and their oriented scores, none missing; ``sign`` turns them back.
+
+    Returns
+    -------
+    dict
+        ``studies``; ``files``: for each its ``texts`` (different ones), its ``mean`` in the metric's unit and
+        ``lost_if_shuffled`` (higher is better), each with an interval from drawing different references.
+    """
+    part = frame[frame["part"] == "systems"]
+    wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
+    references = part[part["kind"] == FILES[0]].set_index("row")["reference"]
+    groups = group_numbers("references", references.loc[wide.index], len(wide)).tolist()
+
+    def mean(column: pd.Series) -> dict[str, float]:
+        rng = np.random.default_rng(seed)
+        ends = share_interval(column.to_numpy(), groups, resamples=RESAMPLES, rng=rng)
+        return dict(zip(("value", "low", "high"), ends, strict=True))
+
+    files = []
+    for name in filter(wide.columns.__contains__, (*FILES, CONSTANT)):
+        texts, dealt = part.loc[part["kind"] == name, "candidate"].nunique(), f"{name}, shuffled"
+        lost = mean(wide[name] - wide[dealt]) if dealt in wide else None
+        files.append(
+            {"file": name, "texts": texts, "mean": mean(sign * wide[name]), "lost_if_shuffled": lost}
+        )
+    return {"studies": len(wide), "files": files}
