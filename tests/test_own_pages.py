@@ -111,7 +111,7 @@ print(len(pairs), pairs["set"].nunique(), list(grades), stand_ins.title(source),
 
 def test_an_own_data_set_is_loaded_for_a_role(copy: Path) -> None:
     follow = _follow("own-data-set", copy)
-    assert "our_reports: 2 reports" in follow[0]
+    assert "our_reports: 2 ReportPair" in follow[0]
     code = """
 from radeval_lib.data.manifests import data_root
 from radeval_lib.data.roles import load

@@ -101,6 +101,14 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     return reading.records(rows, rating, lambda pair: (pair.id, pair.rater), "id, case and rater")
 
 
+def _counts(records: Records) -> dict[str, int]:
+    return {
+        "cases": len({pair.id.rpartition("/")[0] for pair in records}),
+        "candidates": len({pair.id for pair in records}),
+        "raters": len({pair.rater for pair in records}),
+    }
+
+
 def reader(name: str) -> Reader:
     """Return the reader of a data set with ``reader: ratings``."""
     manifest = load_manifest(name)
@@ -109,4 +117,4 @@ def reader(name: str) -> Reader:
         paths = [path for file in manifest.files if (path := find(file.path))]
         return load(paths, name, manifest.restricted)
 
-    return Reader(read)
+    return Reader(read, _counts)
