@@ -85,10 +85,8 @@ def _rules_digest() -> str:
     files = [path for path in (library / "rules").rglob("*") if path.suffix in (".py", ".yml")]
     files = [path for path in files if path.parent.name != "generator"]
     files += Path(__file__).parent.glob("observations.*")
-    digests = (checksums.of_source(path.read_bytes(), path.suffix) for path in files)
-    named = sorted(
-        f"{path.parent.name}/{path.name} {digest}" for path, digest in zip(files, digests, strict=True)
-    )
+    digests = {path: checksums.of_source(path.read_bytes(), path.suffix) for path in files}
+    named = sorted(f"{path.parent.name}/{path.name} {digest}" for path, digest in digests.items())
     return checksums.of_text("\n".join(named))
 
 

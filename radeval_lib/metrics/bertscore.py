@@ -86,9 +86,8 @@ class BertScore(Metric):
         model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))
         depth = int(model.config.num_hidden_layers)
         if self.layer is not None and not 0 <= self.layer <= depth:
-            raise MetricError(
-                f"layer {self.layer} of a model with {depth}", "bertscore.layer", f"Give 0 to {depth}."
-            )
+            problem = f"layer {self.layer} of a model with {depth}"
+            raise MetricError(problem, "bertscore.layer", f"Give 0 to {depth}.")
         return pretrained(AutoTokenizer, self.encoder), model
 
     def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:

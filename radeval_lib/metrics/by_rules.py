@@ -147,9 +147,8 @@ def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
     for start, end in pairwise(borders):
         here = [mark for mark in marks if mark.start <= start and end <= mark.end]
         kinds = " ".join(sorted({mark.kind for mark in here}))
-        yield Segment(
-            text[start:end], kinds, tuple(mark.number for mark in here if mark.number and mark.end == end)
-        )
+        numbers = tuple(mark.number for mark in here if mark.number and mark.end == end)
+        yield Segment(text[start:end], kinds, numbers)
 
 
 def mark_kind(reason: str, significant: bool | None) -> str:

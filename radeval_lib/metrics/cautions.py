@@ -158,9 +158,8 @@ class Cautions:
             self._rows.setdefault((system, "", caution), Rows()).add(row)
             shown.append(caution)
         for metric in self.metrics:
-            alone = [
-                caution for caution in dict.fromkeys(of_metrics.get(metric, ())) if caution not in common
-            ]
+            given = dict.fromkeys(of_metrics.get(metric, ()))
+            alone = [caution for caution in given if caution not in common]
             for caution in alone:
                 self._rows.setdefault((system, metric, caution), Rows()).add(row)
                 shown.append(f"{metric}: {caution}")
@@ -200,9 +199,8 @@ class Cautions:
             for (owner, of_metric, caution), rows in self._rows.items()
             if owner == system and of_metric in ("", metric) and caution != EQUAL
         ]
-        parts = [
-            f"in {count:,} of its {pairs:,} pairs {caution}" for count, caution in sorted(mine, reverse=True)
-        ]
+        mine.sort(reverse=True)
+        parts = [f"in {count:,} of its {pairs:,} pairs {caution}" for count, caution in mine]
         return " and ".join([*parts[:2], *([whole] if whole else [])])
 
     def is_silent(self, system: str, metric: str) -> bool:

@@ -476,9 +476,8 @@ def _given(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> _Mea
     for system in columns:
         column = score_column(metric, f"{CANDIDATE}:{system}")
         if column not in frame:
-            raise MetricError(
-                f"no column {plain(column, 60)!r}", "references", "Give scores of every system."
-            )
+            problem = f"no column {plain(column, 60)!r}"
+            raise MetricError(problem, "references", "Give scores of every system.")
         numbers = pd.to_numeric(frame[column], errors="coerce").to_numpy(np.float64)
         if (bad := ~np.isfinite(numbers)).any():
             where = f"column {plain(column, 60)!r}, row {int(bad.argmax()) + 1}"

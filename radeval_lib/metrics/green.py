@@ -234,11 +234,10 @@ class Green(Metric):
         for position, answer in enumerate(answers):
             read = parse(clean(answer), self.mode)
             if read.score is None:
-                raise MetricError(
-                    f"the judge's answer to a pair is malformed: {_QUOTED.sub('', read.faults[0])}",
-                    f"{self.name}, pair {position + 1} of {len(answers)}",
-                    "Use mode=reference to score it as the released parser does, or another judge.",
-                )
+                problem = f"the judge's answer to a pair is malformed: {_QUOTED.sub('', read.faults[0])}"
+                where = f"{self.name}, pair {position + 1} of {len(answers)}"
+                remedy = "Use mode=reference to score it as the released parser does, or another judge."
+                raise MetricError(problem, where, remedy)
             yield read.score, (read, answer)
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:

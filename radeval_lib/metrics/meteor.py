@@ -40,9 +40,7 @@ class Meteor(Metric):
         stemmer = porter_stemmer()
         for reference, candidate in pairs:
             ours, theirs = (_WORD.findall(text.lower()) for text in (reference, candidate))
-            value = (
-                single_meteor_score(ours, theirs, stemmer=stemmer, wordnet=_NoSynonyms())
-                if ours and theirs
-                else 0.0
-            )
-            yield float(value), {"reference words": len(ours), "candidate words": len(theirs)}
+            value = 0.0
+            if ours and theirs:
+                value = float(single_meteor_score(ours, theirs, stemmer=stemmer, wordnet=_NoSynonyms()))
+            yield value, {"reference words": len(ours), "candidate words": len(theirs)}

@@ -37,9 +37,8 @@ class ObservationF1(Metric):
 
     def __post_init__(self) -> None:
         if self.labels not in (5, 14):
-            raise MetricError(
-                f"there is no set of {self.labels} labels", "observations.labels", "Give 14 or 5."
-            )
+            problem = f"there is no set of {self.labels} labels"
+            raise MetricError(problem, "observations.labels", "Give 14 or 5.")
         self._kept = frozenset(observations() if self.labels == 14 else FIVE)
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:

@@ -63,8 +63,7 @@ def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
     """
     model = MODELS[version]
     standardised = (np.asarray(components, dtype=np.float64) - model.means) / np.array(model.scales)
-    result: NDArray[np.float64] = standardised @ np.array(model.weights) + model.intercept
-    return result
+    return np.asarray(standardised @ np.array(model.weights) + model.intercept)
 
 
 @register

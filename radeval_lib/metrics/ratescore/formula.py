@@ -169,11 +169,9 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
         return _released()[str(name_or_path).lower()]
     path = Path(name_or_path)
     if not path.is_file():
-        raise MetricError(
-            f"no weights called {str(name_or_path)!r} and no such file",
-            "ratescore.weights",
-            f"Use {', '.join(_released())}, or a YAML or JSON file of 25 weights and a penalty.",
-        )
+        problem = f"no weights called {str(name_or_path)!r} and no such file"
+        remedy = f"Use {', '.join(_released())}, or a YAML or JSON file of 25 weights and a penalty."
+        raise MetricError(problem, "ratescore.weights", remedy)
     try:
         text = path.read_text(encoding="utf-8")
         content = yaml.safe_load(text)  # JSON is YAML

@@ -186,15 +186,13 @@ class RaTEScore(Metric):
         over = self.tagger.cut(long) if long and hasattr(self.tagger, "cut") else []
         cut, readings = {*compress(long, over)}, {}
         for text, row in zip(texts, sentences, strict=True):
-            notes = {
-                "no sentence": not row,
-                "a sentence is longer than the entity tagger reads; its end was left out": not cut.isdisjoint(
-                    row
-                ),
-                "characters that cannot be written were read as U+FFFD": well_formed(text) != text,
-            }
+            notes = ["no sentence"] if not row else []
+            if not cut.isdisjoint(row):
+                notes.append("a sentence is longer than the entity tagger reads; its end was left out")
+            if well_formed(text) != text:
+                notes.append("characters that cannot be written were read as U+FFFD")
             entities = (formula.NamedEntity(*entity) for sentence in row for entity in tagged[sentence])
-            readings[text] = _Reading(tuple(entities), tuple(note for note, is_so in notes.items() if is_so))
+            readings[text] = _Reading(tuple(entities), tuple(notes))
         return readings
 
 
