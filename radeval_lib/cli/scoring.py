@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -98,14 +99,19 @@ def score(
 
 
 def progress_line(unit: str) -> Callable[[int, float], None]:
-    """Return a function that shows, on one line of standard error, how many are done and their share."""
-    last = [time.monotonic()]
+    """Return a function that shows, on one line of standard error, how many are done and the time left."""
+    began, before, last = 0.0, 0.0, time.monotonic()
 
     def progress(done: int, share: float) -> None:
-        if share == 1 or time.monotonic() - last[0] > _OFTEN:
-            last[0] = time.monotonic()
+        nonlocal began, before, last
+        now = time.monotonic()
+        if not began:  # a resumed file begins with a share that is done
+            began, before = now, share
+        if (share == 1 or now - last > _OFTEN) and share > before:
+            last = now
+            left = timedelta(seconds=round((now - began) * (1 - share) / (share - before)))
             # Ends in a carriage return, so that the next line overwrites this one.
-            click.echo(f"{done:,} {unit} scored, {share:.0%} \r", nl=False, err=True)
+            click.echo(f"{done:,} {unit} scored, {left} left \r", nl=False, err=True)
 
     return progress
 
