@@ -9,7 +9,7 @@ import yaml
 from bs4 import BeautifulSoup
 
 from radeval_lib.paths import ROOT
-from radeval_lib.pipeline import citing
+from radeval_lib.study import citing
 from workflow import notebook_style
 from workflow.check_site import words
 

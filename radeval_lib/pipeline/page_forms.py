@@ -15,8 +15,9 @@ import pandas as pd
 from radeval_lib.errors import NotebookError
 from radeval_lib.labs import building, sources
 from radeval_lib.papers.exhibits import PAPERS, description, of_notebook
-from radeval_lib.pipeline import citing, steps
+from radeval_lib.pipeline import steps
 from radeval_lib.pipeline.sphinx_extension import drawing_symbols
+from radeval_lib.study import citing
 from radeval_lib.study.display import ENDS_HERE
 from radeval_lib.study.scorecards import claims_table, not_checked
 

@@ -16,9 +16,11 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
+from radeval_lib.papers.exhibits import ledger
+from radeval_lib.papers.printed_numbers import table_path, transcribed
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
-from radeval_lib.pipeline import browser_judge, citing, page_forms
-from radeval_lib.study import profiles, recordings, results
+from radeval_lib.pipeline import browser_judge, page_forms
+from radeval_lib.study import citing, profiles, recordings, results
 from radeval_lib.study.exhibit_html import shown_numbers
 from radeval_lib.study.scorecards import address_of, scorecard
 from radeval_lib.text_format import environment
@@ -52,8 +54,8 @@ def settings(edition: str = "") -> str:
 
 def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
     """Yield what pages link to or load: each result as JSON and what is shown of it as CSV, texts that a page
-    leaves, the notebooks, and MathJax's own files, from the package that carries them: a hospital's network
-    blocks other hosts.
+    leaves, printed tables, the notebooks, and MathJax's own files, from the package that carries them: a
+    hospital's network blocks other hosts.
     """
     import mathjax
 
@@ -64,6 +66,8 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
             if pattern == "*.*.*.json":
                 table = shown_numbers(results.read(path)).to_csv(index=False, lineterminator="\n")
                 yield f"_extra/results/{path.stem}.csv", table.encode()
+    for exhibit_id in filter(transcribed, ledger()):
+        yield f"_extra/results/{exhibit_id}.transcribed.csv", table_path(exhibit_id).read_bytes()
     for name, path in notebooks().items():
         yield f"_extra/sources/{name}.md", path.read_bytes()
     folder = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5"
@@ -146,7 +150,7 @@ def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
         name = path.relative_to(BOOK).as_posix()
         if path.suffix == ".md":
             prose = page_forms.with_claims(path.read_text(encoding="utf-8"), card)
-            prose = prose.replace(citing.BOOK_MARK, f"```bibtex\n{citing.of_book()}\n```")
+            prose = prose.replace(citing.BOOK_MARK, f"```bibtex\n{citing.bibtex()}\n```")
             if browser_judge.MARK in prose and not form:
                 fetching = f"which {browser_judge.command()} fetches and `radbook render` puts here"
                 lack = f"its judge runs in a Python for browsers, {fetching}"

@@ -25,7 +25,7 @@ from radeval_lib.papers.printed_numbers import (
     unit_of,
     wide,
 )
-from radeval_lib.study import verdicts
+from radeval_lib.study import citing, verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result, by_key, statement_outcome
@@ -139,6 +139,12 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
         quotes=description(entry.paper)["prose"].get(entry.id),
         checks=Markup(table_html(checks, index=False) if others else "") if is_short else None,
         command=command(result.notebook, result.provenance["profile"]["name"]),
+        printed_table=origin_of(result.exhibit) if transcribed(result.exhibit) else "",
+        citation=citing.bibtex(
+            place_of(result).replace("result", "radeval", 1),
+            f"{PAPERS[entry.paper]}, {entry.heading}: {result.verdict} ({result.evidence})",
+            f"notebooks/{result.notebook}.md",
+        ),
     )
     return str(
         template.box(

@@ -191,10 +191,10 @@ def test_an_exhibit_is_found_first_with_all_that_quoting_it_takes(
     if details.count():  # a folded exhibit shows its record with the rest
         details.click()
     record = box.locator("dl.exhibit-record")
-    for name in ("Numbers", "Command", "Data", "Sample", "Seed"):
+    for name in ("Numbers", "Command", "Data", "Sample", "Seed", "Cite"):
         expect(record.locator("dt", has_text=re.compile(f"^{name}$"))).to_be_visible()
     links = record.locator("dd a[href*='/results/']")
-    assert links.count() == 2
+    assert links.count() == 3
     for link in links.all():
         target = Path(unquote(urlparse(str(link.evaluate("link => link.href"))).path))
         text = target.read_text(encoding="utf-8")

@@ -99,6 +99,8 @@ def test_every_transcription_has_a_layout_that_shows_each_cell_once(key: str, ta
 def test_one_folded_line_has_numbers_command_data_sample_and_seed(table7: Result) -> None:
     html = exhibit_html(replace(table7, samples=(Sample(16, "models", trainings=1),)))
     assert all(f'"../../results/rales.table7.printed.{ending}"' in html for ending in ("csv", "json"))
+    assert '"../../results/rales.table7.transcribed.csv">CSV</a> as printed' in html
+    assert "@misc{radeval-rales-table7-printed," in html
     assert "<code>radbook run rales/calibration -p profile smoke</code>" in html
     assert re.search(r"data_manifests/papers/rales/table7\.csv <code>[0-9a-f]{64}</code>", html)
     assert "n = 16 models, taken as independent; 1 training of each model" in html

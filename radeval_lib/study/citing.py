@@ -1,4 +1,4 @@
-"""How the book says that it is cited, in BibTeX from ``CITATION.cff``, and where its sources are."""
+"""How the book and its results are cited, in BibTeX from ``CITATION.cff``, and where its sources are."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def address(path: str = "", commit: str = "") -> str:
     return f"https://github.com/{home()}" + (f"/blob/{commit}/{path}" if path and commit else "")
 
 
+@cache
 def head() -> tuple[str, str]:
     """Return the checked-out commit, in full, and its date; both are empty outside a clone or without git."""
     words = (provenance.git("log", "-1", "--format=%H %cs") or "").split()
@@ -52,8 +53,11 @@ def source_line(path: str) -> str:
     return f"[Source: {where}{commit_clause}{repository}. {{ref}}`how-to-cite`.]{{.page-source}}"
 
 
-def bibtex(title: str, commit: str, day: str) -> str:
-    """Return the book's BibTeX entry, without empty fields; ``day`` is the commit's, as 2026-11-27."""
+def bibtex(key: str = "radeval", part: str = "", path: str = "") -> str:
+    """Return a BibTeX entry of the book at the checked-out commit, or of a part of it, which ``path`` holds;
+    without empty fields."""
+    commit, day = head()
+    title = f"{part}. In: {about()['title']}" if part else about()["title"]
     people = about()["authors"]
     names = [person.get("name") or f"{person['given-names']} {person['family-names']}" for person in people]
     fields = {
@@ -63,12 +67,7 @@ def bibtex(title: str, commit: str, day: str) -> str:
         "date": day,
         "version": str(about()["version"]),
         "note": f"commit {commit[:12]}" if commit else "",
-        "url": address(),
+        "url": address(path, commit),
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
-    return "\n".join(["@misc{radeval,", *lines, "}"])
-
-
-def of_book() -> str:
-    """Return BibTeX for the book as a whole, at the commit that is checked out."""
-    return bibtex(about()["title"], *head())
+    return "\n".join([f"@misc{{{key},", *lines, "}"])
