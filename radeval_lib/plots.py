@@ -114,24 +114,18 @@ def intervals(
     lines(axes, list(rows.index))
 
 
-def series(
-    axes: Axes, rows: pd.DataFrame, places: ArrayLike, number: int, label: str, *, upright: bool = False
-) -> None:
+def series(axes: Axes, rows: pd.DataFrame, places: ArrayLike, number: int, label: str) -> None:
     """Draw one of several series of values with intervals, in its number's colour and with its marker.
 
     Parameters
     ----------
     rows : ``value``, ``low``, ``high``.
-    places : of each row on the other axis.
+    places : of each row on the vertical axis.
     number : from 0, below the length of :data:`PALETTE`; an IndexError beyond.
-    upright : whether values go up, not to the right.
     """
     reach = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
     look: dict[str, Any] = {"fmt": MARKERS[number], "color": PALETTE[number], "capsize": 3, "label": label}
-    if upright:
-        axes.errorbar(places, rows["value"], yerr=reach, **look)
-    else:
-        axes.errorbar(rows["value"], places, xerr=reach, **look)
+    axes.errorbar(rows["value"], places, xerr=reach, **look)
 
 
 def dodged(

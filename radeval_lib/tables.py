@@ -68,12 +68,11 @@ def show(
     caption: str = "",
     *,
     formats: Mapping[str, Formatter] | Formatter | None = None,
-    missing: str = "–",
     index: bool = True,
     raw: tuple[str, ...] = (),
     exact: tuple[str, ...] = (),
 ) -> HTML:
-    """Display a table in the book's style.
+    """Display a table in the book's style, with a dash for a missing value.
 
     Whole numbers outside of the columns ``exact`` count as counts of cases: :mod:`radeval_lib.small_counts`.
 
@@ -81,7 +80,6 @@ def show(
     ----------
     formats : a format string such as ``"{:.1f}"`` or a function, for all numeric columns or by column. Names
         in it, in ``raw`` or in ``exact`` that the table lacks are passed over: one set serves several tables.
-    missing : the sign for a missing value.
     """
     shown = frame.copy().astype(object)
     for position, column in enumerate(frame.columns):
@@ -91,7 +89,7 @@ def show(
         shown.isetitem(
             position,
             [
-                missing if pd.isna(value) else _written(value, write, column in exact)
+                "–" if pd.isna(value) else _written(value, write, column in exact)
                 for value in frame.iloc[:, position]
             ],
         )

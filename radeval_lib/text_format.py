@@ -23,10 +23,9 @@ def ordinal(number: int) -> str:
     return _PLACES[number - 1] if number <= len(_PLACES) else f"{number}{last}"
 
 
-def with_interval(value: float, low: float, high: float, form: str = ".3f", ends: str = "") -> str:
-    """Return a number and its interval, ``0.123 [0.100, 0.150]``; ``ends`` formats the interval if it
-    differs."""
-    return f"{value:{form}} [{low:{ends or form}}, {high:{ends or form}}]"
+def with_interval(value: float, low: float, high: float, form: str = ".3f") -> str:
+    """Return a number and its interval: ``0.123 [0.100, 0.150]``."""
+    return f"{value:{form}} [{low:{form}}, {high:{form}}]"
 
 
 def joined(parts: Sequence[str], last: str = "and") -> str:

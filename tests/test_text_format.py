@@ -25,7 +25,6 @@ def test_places_are_in_letters_up_to_the_tenth(number: int, words: str) -> None:
 
 def test_an_interval_may_have_other_digits_than_its_value() -> None:
     assert with_interval(0.12345, 0.1, 0.2) == "0.123 [0.100, 0.200]"
-    assert with_interval(0.12345, -0.1, 0.2, "+.3f", "+.2f") == "+0.123 [-0.10, +0.20]"
     assert with_interval(0.5, 0.25, 0.75, ".0%") == "50% [25%, 75%]"
     assert f"{Estimate(0.5, 0.25, 0.75):.0%}" == "50% [25%, 75%]"
 

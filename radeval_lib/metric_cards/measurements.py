@@ -21,8 +21,7 @@ from scipy.stats import norm
 
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
-from radeval_lib.metric_cards.pairs import CONSTANT, FILES
-from radeval_lib.metric_cards.scores import Scored
+from radeval_lib.metric_cards.pairs import CONSTANT, FILES, Scored
 from radeval_lib.metrics import by_name
 from radeval_lib.stats.agreement import choices_of_metric, choices_of_raters, pairs_within
 from radeval_lib.stats.base import FloatArray, group_numbers

@@ -113,10 +113,10 @@ def context_of(row: Mapping[str, Any], where: str) -> Context | None:
     return Context(years, indication)
 
 
-def cases_of(frame: pd.DataFrame, where: str, start: int = 1) -> list[str]:
-    """Return the case of each row: the value in a column, or the row's number from ``start``."""
+def cases_of(frame: pd.DataFrame, where: str) -> list[str]:
+    """Return the case of each row: the value in a column, or the row's number from 1."""
     column = next((name for name in CASES if name in frame), None)
-    rows = range(start, start + len(frame))
+    rows = range(1, len(frame) + 1)
     cases = [str(case).strip() for case in (rows if column is None else frame[column].fillna(""))]
     if "" in cases:
         remedy = "Name the case of every row, or leave the column out."

@@ -32,8 +32,6 @@ from radeval_lib.study.results import Result, by_key, statement_outcome
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import environment, in_words, joined
 
-MOST_CHECKS = 1
-"""The most that a page shows of an exhibit, folded; the audit has all."""
 DISCREPANCY_WORDS = {
     "paper": "paper",
     "text": "in our text of the paper, not in the paper",
@@ -124,20 +122,12 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     template = _template()
     # Failing checks are shown above, with what is printed and what follows; of many the audit has the others.
     others = [check for check in result.checks if check.outcome != verdicts.FAILS]
-    is_short = len(others) <= MOST_CHECKS and len(result.checks) - len(others) <= 2
-    checks = pd.DataFrame(
-        {
-            "check": [check.name for check in others],
-            "printed": [printed_words(check, result.exhibit) for check in others],
-            "what follows": [check.computed for check in others],
-            "outcome": [marked(check.outcome) for check in others],
-        }
-    )
+    is_short = len(others) <= 1 and len(result.checks) - len(others) <= 2
     details = template.record(
         result,
         entry,
         quotes=description(entry.paper)["prose"].get(entry.id),
-        checks=Markup(table_html(checks, index=False) if others else "") if is_short else None,
+        others=others if is_short else None,
         command=command(result.notebook, result.provenance["profile"]["name"]),
         printed_table=origin_of(result.exhibit) if transcribed(result.exhibit) else "",
         citation=citing.bibtex(
@@ -174,6 +164,7 @@ def _template() -> Any:
         "marks": verdicts.MARKS,
         "discrepancy_words": DISCREPANCY_WORDS,
         "outcome_class": outcome_class,
+        "marked": marked,
         "printed_words": printed_words,
         "place_of": place_of,
         "rests_on": verdicts.RESTS_ON,

@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 from radeval_lib.cli import main
 from radeval_lib.data import recorded
-from radeval_lib.metric_cards import measurements, pairs, scores
+from radeval_lib.metric_cards import measurements, pairs
 from radeval_lib.metric_cards.card import Card, metric_card
 from radeval_lib.metrics.base import MetricError
 
@@ -271,6 +271,6 @@ def test_what_names_no_metric_is_refused(folder: Path, arguments: tuple[str, ...
 
 def test_scores_that_are_empty_are_failures(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("id,score\na,\nb,nan\nc,1\n")
-    assert scores.of_file(tmp_path / "scores.csv") == pytest.approx(
+    assert pairs.of_file(tmp_path / "scores.csv") == pytest.approx(
         {"a": math.nan, "b": math.nan, "c": 1}, nan_ok=True
     )
