@@ -17,6 +17,7 @@ from radeval_lib.metrics.ratescore import (
     RaTEScore,
     Scorer,
     Weights,
+    cosines,
     load,
     options,
 )
@@ -65,6 +66,33 @@ def test_penalty_rules(rule, a, b, punished) -> None:
     scorer = Scorer(_flat(), Options(penalty=rule))
     value = scorer.score([("x", a)], [("x", b)], np.array([[0.8]])).score
     assert value == pytest.approx(0.8 * (0.36 if punished else 1.0))
+
+
+def test_two_sides_of_unlike_size_by_hand() -> None:
+    # Vectors of lengths 2, 1, 5 and 3, 4: the largest dot product is not the largest cosine.
+    reference = [("effusion", "ABNORMALITY"), ("lung", "ANATOMY"), ("pneumonia", "DISEASE")]
+    candidate = [("no effusion", "NON-ABNORMALITY"), ("infection", "DISEASE")]
+    ours = np.array([[2.0, 0.0], [0.6, 0.8], [0.0, 5.0]])
+    theirs = np.array([[2.4, 1.8], [0.0, 4.0]])
+    table = cosines(ours, theirs)
+    np.testing.assert_allclose(table, [[0.8, 0.0], [0.96, 0.8], [0.6, 1.0]])
+    matrix = np.arange(1.0, 26.0).reshape(5, 5)
+    anatomy, abnormality, disease, normal, _ = range(5)
+    scorer = Scorer(Weights("by hand", matrix, 0.5), options("paper"))
+    result = scorer.score(reference, candidate, table)
+    assert result.precision is not None
+    assert result.recall is not None
+    # Of the candidate's, "no effusion" is nearest to "lung" (0.96), "infection" to "pneumonia" (1).
+    assert [match.match for match in result.precision.matches] == [1, 2]
+    there = [matrix[anatomy, normal], matrix[disease, disease]]
+    assert result.precision.value == pytest.approx((there[0] * 0.5 * 0.96 + there[1]) / sum(there))
+    # Of the reference's, the first two are nearest to "no effusion" (0.8 and 0.96).
+    assert [match.match for match in result.recall.matches] == [0, 0, 1]
+    back = [matrix[normal, abnormality], matrix[normal, anatomy], matrix[disease, disease]]
+    terms = back[0] * 0.5 * 0.8 + back[1] * 0.5 * 0.96 + back[2]
+    assert result.recall.value == pytest.approx(terms / sum(back))
+    both = [result.precision.value, result.recall.value]
+    assert result.score == pytest.approx(2 * both[0] * both[1] / sum(both))
 
 
 @pytest.mark.parametrize(
