@@ -40,8 +40,9 @@ def findings(run: Run) -> HTML:
 
 
 def counts(card: pd.DataFrame) -> dict[str, int]:
-    """Return how many exhibits there are, and how many were checked: by arithmetic, on data, or as
-    implementations. What is an experiment of our own is counted apart and is not checked."""
+    """Return how many exhibits there are, and how many were checked: by arithmetic, on data, or by
+    implementing a definition. What is an experiment of our own is counted separately and does not count as
+    checked."""
     rests = card["evidence"].where(card["outcome"] != EXPERIMENT, "")
     counted = {
         "arithmetic": int(rests.isin(["printed", "released"]).sum()),

@@ -227,8 +227,8 @@ def short_impressions() -> Contrast:
 
 
 def procedure_texts() -> _Shown:
-    """Return an indication and the procedure titles of two headers, as meant and as the released code cuts
-    them."""
+    """Return an indication and the procedure titles of two headers, as intended and as the released
+    code extracts them."""
     report = (
         "HEAD CT WITHOUT CONTRAST. INDICATION: fall. COMPARISON: none. FINDINGS: acute subdural hematoma."
     )
@@ -237,8 +237,8 @@ def procedure_texts() -> _Shown:
     for header in headers:
         titles = {rule: "; ".join(demo.title_pieces(header, rule)) or "none" for rule in _RULES}
         rows[f"titles in “{header}”"] = titles
-    characters = map(len, rows["indication"].values())
-    return pd.DataFrame(rows).T, contrast("procedure_texts", characters)
+    lengths = map(len, rows["indication"].values())
+    return pd.DataFrame(rows).T, contrast("procedure_texts", lengths)
 
 
 def findings_after_impression() -> Contrast:

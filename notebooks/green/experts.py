@@ -185,10 +185,10 @@ def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set
 
 
 def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
-    """Return checks of whether GREEN deviates most in (c) alone, by every reading of the experts' rows.
+    """Return checks of whether GREEN deviates most in (c) alone, for each reading of the experts' rows.
 
-    ``found``: what :func:`largest_of` lists, by reading. Where rounding decides, (c) alone is possible if (c)
-    is in one of the lists and no other column in all of them; that leaves the reading open.
+    ``largest``: what :func:`largest_of` lists, by reading. If rounding allows several lists, the check is
+    inconclusive when (c) is in at least one and no other column is in all; otherwise it fails.
     """
     checks = {}
     for reading, lists in largest.items():

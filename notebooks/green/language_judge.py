@@ -58,7 +58,7 @@ def fine_tune(
         if chosen.start
         else small_model([reveal(pair.prompt) + reveal(pair.analysis) for pair in teach], **chosen.small)
     )
-    task = JudgeTuning(module, tokenizer, longest=chosen.longest, lora=rank)
+    task = JudgeTuning(module, tokenizer, max_length=chosen.longest, lora_rank=rank)
     weights = sum(weight.numel() for weight in task.module.parameters() if weight.requires_grad)
     before = _likelihood(task, held)
     tuning = chosen.tuning(seed, run.profile.device)

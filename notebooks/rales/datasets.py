@@ -96,9 +96,9 @@ def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
     ]
 
 
-def with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int]:
-    """Return how many reports contain each of these words in findings or impression, whatever the case, and
-    also within a longer word; of stored reports as their table has it."""
+def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int]:
+    """Return how many reports contain each of these words in findings or impression, ignoring case, also
+    inside longer words; for stored reports, the counts come from the table."""
     if any(behind(str(report.findings) or str(report.impression)) for report in reports[:1]):
         table = recorded.load("openi").table
         return {name: int(table[f"word_{name}"].sum()) for name in names}

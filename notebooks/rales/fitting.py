@@ -307,7 +307,8 @@ def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
     where = name.removeprefix(model_names.UNTRAINED).removeprefix(SHALLOW)
     if where == IN_DOMAIN or where.startswith((model_names.UNTRAINED, SHALLOW)):
         order = f"{model_names.UNTRAINED}{SHALLOW}NAME"
-        raise ParameterError(f"no encoder {name!r}", "rales, encoders", f"Order prefixes as in {order}.")
+        remedy = f"Use each prefix at most once, in the order {order}, and none on the in-domain encoder."
+        raise ParameterError(f"no encoder {name!r}", "rales, encoders", remedy)
     if SHALLOW in name:
         where = shallow(where, layers, folder)
     return untrained(where, folder, seed) if name.startswith(model_names.UNTRAINED) else where

@@ -125,9 +125,10 @@ class PrintedAgreement:
         higher: Sequence[str] = (RATESCORE,),
         lower: Sequence[str] | None = None,
     ) -> list[Check]:
-        """Return whether each of some metrics is above each of others in a column, and its lead established.
+        """Return checks that every metric in ``higher`` exceeds every metric in ``lower`` in a column, with
+        an established lead.
 
-        ``lower``: the others; default: all other metrics of the column.
+        ``lower``: by default, all other metrics of the column.
         """
         cells = self._cells(column)
         rivals = list(lower) if lower is not None else [metric for metric in cells if metric not in higher]

@@ -21,10 +21,10 @@ from radeval_lib.study.superiority import Lead
 _KEYS = ["seed", "system", "train_set", "case"]
 
 
-def gathered(outputs: Iterable[CellOutput]) -> pd.DataFrame:
-    """Return the scores of all cells, the rows below one another.
+def combine_scores(outputs: Iterable[CellOutput]) -> pd.DataFrame:
+    """Return the scores of all jobs in one table.
 
-    What needs no training stands in several cells, with the same rows, and is taken once.
+    Untrained systems recur in several jobs' outputs with the same rows; duplicates are dropped.
     """
     return pd.concat([output.tables["scores"] for output in outputs], ignore_index=True).drop_duplicates(
         _KEYS
@@ -67,12 +67,13 @@ def difference(
     """Mean of ``first`` minus mean of ``second`` on the same cases, with a 95 % percentile interval
     (:func:`~radeval_lib.stats.resampling.mean_difference`).
 
-    ``name``: of the random stream, before the metric. ``comparisons``: how many the 95 % are to hold for
-    together (Bonferroni). There are so many times more resamples, so that equally many lie beyond an end.
+    ``name``: of the random stream, before the metric. ``comparisons``: number of comparisons for
+    simultaneous 95 % coverage (Bonferroni); resamples are multiplied by it, to keep the expected number in
+    each tail.
     """
     (cases, ours), (others, theirs) = (_matrix(scores, metric) for scores in (first, second))
     if cases != others:
-        raise ValueError("the two were not tested on the same cases")
+        raise ValueError("`first` and `second` cover different cases; pass scores of the same cases")
     return mean_difference(
         ours,
         theirs,

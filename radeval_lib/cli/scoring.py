@@ -75,12 +75,12 @@ def score(
 ) -> None:
     """Score the candidates of a file against its references.
 
-    The file has a column `reference`, and `candidate` or, for each system, `candidate:SYSTEM`. The output has
-    its rows with a column named after each metric (METRIC:SYSTEM). A column `group` divides the means that
-    are printed at the end; columns `age` and `indication` decide how much errors weigh for the rule-based
+    The file has a column `reference`, and `candidate` or, for each system, `candidate:SYSTEM`. The output
+    repeats the input rows and adds a column per metric (METRIC:SYSTEM). With a column `group`, means are
+    printed per group; columns `age` and `indication` decide how much errors weigh for the rule-based
     judge; a column `id` is repeated in explanations. OUTPUT.about.json has metrics, settings, models and
-    versions. If it is interrupted, the same command resumes. A metric that was named and could not score is
-    reported, and the exit status is then 2; the others' scores are written all the same.
+    versions. Rerun the same command to resume an interrupted run. A metric that was named and could not score
+    is reported, and the exit status is then 2; the others' scores are written all the same.
     """
     # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")

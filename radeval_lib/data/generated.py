@@ -72,8 +72,8 @@ def summaries(n: int, seed: int) -> Iterator[ReportPair]:
 def anatomy_summaries(n: int, seed: int) -> Iterator[ReportPair]:
     """Yield findings with impressions for MIMIC-RRS's pairs of modality and anatomy (``group``).
 
-    The seven pairs that the paper trains get equally many reports, 60 % for training, 15 % for dev, 25 % for
-    test; the other five get the same number for test alone.
+    The seven pairs that the paper trains on get equally many reports, 60 % for training, 15 % for dev, 25 %
+    for test; the other five get as many test reports and no others.
     """
     size = max(8, 4 * n // 33)  # 7 pairs whole and 5 quarters are 8.25
     tests = size - size * 3 // 4

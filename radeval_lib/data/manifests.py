@@ -239,9 +239,9 @@ def sending_statements(root: Path) -> list[SendingStatement]:
         try:
             read.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
         except (ValidationError, yaml.YAMLError, TypeError, UnicodeDecodeError) as error:
-            wrong = complaint(error) if isinstance(error, ValidationError) else "not a mapping in YAML"
+            problem = complaint(error) if isinstance(error, ValidationError) else "not a mapping in YAML"
             remedy = "Write corpus, server, date and signed, and nothing else, each as `key: value`."
-            raise StatementError(wrong, f"{STATEMENTS}/{path.name}", remedy) from None
+            raise StatementError(problem, f"{STATEMENTS}/{path.name}", remedy) from None
     return read
 
 

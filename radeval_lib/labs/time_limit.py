@@ -27,14 +27,14 @@ class TimeLimit(AbstractOtterPlugin):
     defined by then counts as missing."""
 
     def before_execution(self, submission: Any) -> Any:
-        """Return the submission behind a cell that begins the limit."""
-        begin = f"from radeval_lib.labs.time_limit import begin\nbegin({os.environ.get(SECONDS, 120)})"
-        submission.cells.insert(0, new_code_cell(begin))
+        """Return the submission after a cell that starts the limit."""
+        start = "from radeval_lib.labs.time_limit import start_time_limit\nstart_time_limit"
+        submission.cells.insert(0, new_code_cell(f"{start}({os.environ.get(SECONDS, 120)})"))
         return submission
 
 
-def begin(seconds: int) -> None:
-    """Raise an OutOfTimeError in the notebook's code after so many seconds, and every five from then on."""
+def start_time_limit(seconds: int) -> None:
+    """Raise an OutOfTimeError in the notebook's code after ``seconds`` seconds, then every 5."""
 
     def interrupt(_: int, frame: FrameType | None) -> None:
         while frame is not None:

@@ -347,8 +347,9 @@ def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[
             raise MetricError(problem, label, "Pass a list of texts, one per pair.")
         for position, text in enumerate(texts):
             if not isinstance(text, str):
-                problem = f"item {position} is of type {type(text).__name__}, not a text"
-                raise MetricError(problem, label, "Use '' for a report that is empty.")
+                problem = f"item {position} is of type {type(text).__name__}, not a string"
+                remedy = "Convert it to a string; use '' for an empty report."
+                raise MetricError(problem, label, remedy)
     if len(references) != len(candidates):
         problem = f"{len(references)} references but {len(candidates)} candidates"
         raise MetricError(problem, "candidates", "Give one for each reference, in the same order.")

@@ -65,11 +65,13 @@ def check(frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 
             raise MetricError(problem, where, describe_columns(columns))
         for row, text in enumerate(frame[name], start):
             if not isinstance(text, str):
-                problem = f"{plain(name, 30)!r} is of type {type(text).__name__}, not a text"
-                raise MetricError(problem, f"{where}, row {row}", "Use '' for a report that is empty.")
+                problem = f"{plain(name, 30)!r} is of type {type(text).__name__}, not a string"
+                remedy = "Convert it to a string; use '' for an empty report."
+                raise MetricError(problem, f"{where}, row {row}", remedy)
     for name in (score_column(metric, candidate) for metric in metrics for candidate in candidates):
         if name in columns:
-            raise MetricError(f"there is already a column {plain(name, 30)!r}", where, "Rename it.")
+            problem = f"the scores would overwrite column {plain(name, 30)!r}"
+            raise MetricError(problem, where, "Rename that column in the input.")
     return candidates
 
 

@@ -224,9 +224,9 @@ def prepare(
     return str(where)
 
 
-def drawn(role: str, folder: Path) -> str:
-    """Return a model of a role, made in ``folder``: the packaged encoder, alone or with a randomly drawn
-    head. It only shows whether the code around models has changed.
+def make_test_model(role: str, folder: Path) -> str:
+    """Return the name or folder of a stand-in model, for regression tests only: the packaged encoder, alone
+    or with a randomly drawn head, made in ``folder``.
 
     Parameters
     ----------

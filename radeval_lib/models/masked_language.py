@@ -82,7 +82,7 @@ class MaskedLanguageModel:
         return batch
 
     def measure(self, records: Sequence[str]) -> dict[str, float]:
-        """Return the mean log-likelihood of the predicted pieces (``score``) and the share that is ``right``;
+        """Return the mean log-likelihood of the masked tokens (``score``) and the share that is ``right``;
         both are 0 if there are none."""
         import torch
 
@@ -93,9 +93,9 @@ class MaskedLanguageModel:
             for rows in buckets([len(e["input_ids"]) for e in examples], tokens_for(device)):
                 batch = self.collate([examples[row] for row in rows], generator)
                 output = self.module(**{key: value.to(device) for key, value in batch.items()})
-                guesses = int((batch["labels"] != IGNORED).sum())
-                loss += float(output["loss"]) * guesses
-                right, total = right + int(output["right"]), total + guesses
+                masked = int((batch["labels"] != IGNORED).sum())
+                loss += float(output["loss"]) * masked
+                right, total = right + int(output["right"]), total + masked
         return {"score": (0.0 - loss) / max(1, total), "right": right / max(1, total)}
 
     def save(self, folder: str | Path) -> None:

@@ -70,7 +70,7 @@ def locate(name: str | Path) -> str:
     if (str(name) and Path(name).is_dir()) or is_hub_name(str(name)):
         return str(name)
     remedy = f"Give a transformers folder, a hub name (owner/name@revision) or {PACKAGED!r}."
-    raise ModelError(f"no folder {str(name)!r}", "model", remedy)
+    raise ModelError(f"{str(name)!r} is neither a folder nor a valid hub name", "model", remedy)
 
 
 def packaged_minilm(name: str = PACKAGED) -> Path:

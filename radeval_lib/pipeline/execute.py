@@ -52,7 +52,7 @@ def notebook_name(given: str) -> str:
     Raises
     ------
     NotebookError
-        For any other name, with those near it.
+        If no notebook has this name; the message suggests similar names.
     """
     bare = given.removesuffix(".md").removeprefix(f"{NOTEBOOKS}/")
     bare = bare.removeprefix("./").removeprefix("notebooks/")

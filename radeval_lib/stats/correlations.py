@@ -146,8 +146,8 @@ def resample(
     for row, name in zip(draws, scores, strict=True):
         lost = int((~np.isfinite(row)).sum())
         if lost > _MOST_UNDEFINED * resamples:
-            wrong = f"its scores or the ratings do not vary in {lost} of {resamples} resamples"
-            raise ValueError(f"{name}: {wrong}")
+            problem = f"its scores or the ratings do not vary in {lost} of {resamples} resamples"
+            raise ValueError(f"{name}: {problem}; leave this metric out or use more cases")
     return Resampled(list(scores), values, draws, len(y), count)
 
 

@@ -184,12 +184,12 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     except FileNotFoundError:
         raise ResultError(f"the job {cell.slug} has not been run yet", display_path(where), remedy) from None
     except (ValueError, KeyError, TypeError):
-        words = "its results are cut short or of another version"
-        raise ResultError(words, display_path(where / FACTS), remedy) from None
+        problem = "its results are cut short or of another version"
+        raise ResultError(problem, display_path(where / FACTS), remedy) from None
     for name, digest in sums.items():
         if not (path := where / name).is_file() or checksums.of_file(path) != digest:
-            words = "this file is missing or was changed after it was written"
-            raise ResultError(words, display_path(path), remedy)
+            problem = "this file is missing or was changed after it was written"
+            raise ResultError(problem, display_path(path), remedy)
     if missing := facts.get(MISSING_DATA):
         raise AbsentDataError(missing, f"its job {cell.slug} of {cell.notebook}")
     tables = {}

@@ -143,7 +143,8 @@ def check_value(
     cell = parse(printed) if isinstance(printed, str) else printed
     if math.isnan(cell.value):
         raise ValueError(
-            f"check {name!r}: the paper's cell is {cell.text!r}, so there is nothing to check against"
+            f"check {name!r}: the paper's cell is {cell.text!r}, so there is nothing to check against; "
+            "remove this check or correct the transcribed cell"
         )
     if not isinstance(computed, Estimate):
         computed = Estimate(float(computed), float(computed), float(computed))

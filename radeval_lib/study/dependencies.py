@@ -56,7 +56,7 @@ def parsed(content: bytes, ending: str) -> Parsed:
     (:func:`checksums.of_source`, with its errors). Raises SyntaxError for a relative import, too."""
     key = hashlib.sha256(f"{_LOOKING} {sys.version} {ending} ".encode() + content).hexdigest()
     if key not in _parsed():
-        names = sorted(set(_names(ast.parse(content)))) if ending == ".py" else []
+        names = sorted(set(_imported_names(ast.parse(content)))) if ending == ".py" else []
         _parsed()[key] = Parsed(tuple(names), checksums.of_source(content, ending))
         _unwritten.append(key)
     return _parsed()[key]
@@ -70,13 +70,13 @@ def _keep() -> None:
         _unwritten.clear()
 
 
-def _names(tree: ast.AST) -> Iterator[str]:
+def _imported_names(tree: ast.AST) -> Iterator[str]:
     """Yield what a program may import, modules and names in them alike, and ``package.name`` if it uses a
-    name of an imported package, ``package.*`` if it passes the package on as a whole."""
+    name of an imported package, ``package.*`` if it uses the package object itself."""
     checking = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
     conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
-    types = [part for node in conditions if ast.unparse(node.test) in checking for part in node.body]
-    unloaded = {id(part) for node in types for part in ast.walk(node)}
+    type_only = [part for node in conditions if ast.unparse(node.test) in checking for part in node.body]
+    unloaded = {id(part) for node in type_only for part in ast.walk(node)}
     nodes = [node for node in ast.walk(tree) if id(node) not in unloaded]
     imported, used = dict[str, str](), set[int]()
     for node in nodes:

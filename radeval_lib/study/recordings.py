@@ -183,7 +183,7 @@ def probe_scores(key: str) -> list[float]:
     key_text = f"{key} of {_PROBED}, over drawn models {_code()} {provenance.package_versions()}"
 
     def scored() -> str:
-        draw = registry.find("radeval_lib.models.derived:drawn")
+        draw = registry.find("radeval_lib.models.derived:make_test_model")
         with tempfile.TemporaryDirectory() as folder:
             of_models = registry.module(registry.FILLING["metrics"]).metric
             metric = of_models(key, lambda role: draw(role, Path(folder)), "cpu", {})

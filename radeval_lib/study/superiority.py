@@ -281,8 +281,8 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
 
 
 def lead_of_shares(first: int | Sequence[int], second: int | Sequence[int], n: int) -> Lead:
-    """Return the lead of one number of right cases over another on the same ``n`` cases, by McNemar's test.
-    If a number has several candidates, the lead must hold for all."""
+    """Return which of two numbers of correct cases is significantly larger on the same ``n`` cases, by
+    McNemar's test. If a number has several possible values, the lead must hold for every combination."""
     ours, theirs = ([right] if isinstance(right, int) else right for right in (first, second))
     possible = list(product(ours, theirs))
     ranges = [mcnemar_range(right, other_right, n) for right, other_right in possible]

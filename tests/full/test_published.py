@@ -14,7 +14,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.data.roles import load
 from radeval_lib.jobs import oriented_scores
 from radeval_lib.models import catalog
-from radeval_lib.models.derived import drawn
+from radeval_lib.models.derived import make_test_model
 from radeval_lib.study.profiles import profile
 from tests.full import data_files, models, tiny
 from tests.full.tiny import TinyFull
@@ -43,7 +43,7 @@ def test_scores_by_published_models_are_stored_with_their_revision_and_shown(
     path = project.path / "data_manifests" / "profiles" / "published.yml"
     content = yaml.safe_load(path.read_text(encoding="utf-8"))
     content |= {"device": "cpu", "threads": 1}
-    content["models"]["graph_model"] = drawn("graph_model", tmp_path)
+    content["models"]["graph_model"] = make_test_model("graph_model", tmp_path)
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     tiny.measure_files(project)
 

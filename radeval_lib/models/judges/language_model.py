@@ -216,31 +216,31 @@ class JudgeTuning:
     Parameters
     ----------
     module, tokenizer : the model.
-    longest : tokens of prompt and analysis; of a longer one the beginning of the prompt is cut.
-    lora : rank of the adapters that are trained in place of the weights; 0 trains the weights.
+    max_length : tokens of prompt and analysis; of a longer one the beginning of the prompt is cut.
+    lora_rank : rank of the adapters that are trained in place of the weights; 0 trains the weights.
     """
 
     new_layers: tuple[str, ...] = ()
 
-    def __init__(self, module: Any, tokenizer: Any, *, longest: int = 1024, lora: int = 0) -> None:
-        self.tokenizer, self._longest = tokenizer, longest
-        if lora:
+    def __init__(self, module: Any, tokenizer: Any, *, max_length: int = 1024, lora_rank: int = 0) -> None:
+        self.tokenizer, self._max_length = tokenizer, max_length
+        if lora_rank:
             from peft import LoraConfig, get_peft_model
 
             settings = LoraConfig(
-                task_type="CAUSAL_LM", r=lora, lora_alpha=2 * lora, target_modules="all-linear"
+                task_type="CAUSAL_LM", r=lora_rank, lora_alpha=2 * lora_rank, target_modules="all-linear"
             )
             with quiet():
                 module = get_peft_model(module, settings)
-        self._lora = bool(lora)
+        self._has_lora = bool(lora_rank)
         self.module = module
 
     def example(self, record: JudgedPair) -> dict[str, Any]:
         """Return token ids of prompt and analysis; the labels of the prompt are :data:`IGNORED`."""
         texts = [f"{reveal(record.prompt)}{AFTER_PROMPT}", reveal(record.analysis)]
         asked, answer = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
-        answer = [*answer, self.tokenizer.eos_token_id][: self._longest]
-        asked = asked[-max(1, self._longest - len(answer)) :] if len(answer) < self._longest else []
+        answer = [*answer, self.tokenizer.eos_token_id][: self._max_length]
+        asked = asked[-max(1, self._max_length - len(answer)) :] if len(answer) < self._max_length else []
         return {"input_ids": [*asked, *answer], "labels": [IGNORED] * len(asked) + answer}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -261,7 +261,7 @@ class JudgeTuning:
 
     def save(self, folder: str | Path) -> None:
         """Write weights with adapters merged into them, configuration and tokenizer."""
-        module = self.module.merge_and_unload() if self._lora else self.module
+        module = self.module.merge_and_unload() if self._has_lora else self.module
         save_checkpoint(folder, module, self.tokenizer)
 
 

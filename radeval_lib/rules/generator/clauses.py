@@ -241,7 +241,8 @@ class FindingClause(Clause):
             self._locate()
 
     def slot_tip(self) -> None:
-        """Write where the tip is: " with the tip in the SVC", " terminating 4 cm above the carina"."""
+        """Write where the tip is (" with the tip in the SVC", " terminating 4 cm above the carina"), or the
+        place of a finding without a tip; nothing if there is no place."""
         if self.place is None:
             return
         if not self.concept.tip:

@@ -55,12 +55,12 @@ def test_a_prompt_that_cannot_fit_is_refused(folder):
 
 def test_only_the_analysis_is_learned_and_never_cut():
     module, tokenizer = small_model([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
-    task = JudgeTuning(module, tokenizer, longest=1200)
+    task = JudgeTuning(module, tokenizer, max_length=1200)
     example = task.example(PAIRS[0])
     learned = [token for token in example["labels"] if token != IGNORED]
     assert tokenizer.decode(learned, skip_special_tokens=True) == PAIRS[0].analysis
     assert learned[-1] == tokenizer.eos_token_id
-    tight = JudgeTuning(module, tokenizer, longest=len(learned) + 10).example(PAIRS[0])
+    tight = JudgeTuning(module, tokenizer, max_length=len(learned) + 10).example(PAIRS[0])
     assert [token for token in tight["labels"] if token != IGNORED] == learned
     assert len(tight["input_ids"]) == len(learned) + 10
 
@@ -69,7 +69,7 @@ def test_only_the_analysis_is_learned_and_never_cut():
 def test_training_makes_the_analyses_likelier(lora, tmp_path):
     torch.manual_seed(1)
     module, tokenizer = small_model([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
-    task = JudgeTuning(module, tokenizer, longest=400, lora=lora)
+    task = JudgeTuning(module, tokenizer, max_length=400, lora_rank=lora)
     before = task.measure(PAIRS[:3])["likelihood"]
     settings = TrainingSettings(
         learning_rate=1e-2, batch_size=4, epochs=2, warmup=0.0, measure="likelihood", device="cpu"
