@@ -28,6 +28,22 @@ def test_meteor_by_hand() -> None:
     assert create("meteor").score(["effusion"], [""]).values[0] == 0
 
 
+@pytest.mark.filterwarnings("ignore:The multilingual functions:UserWarning")
+def test_meteor_finds_synonyms_in_a_dictionary(tmp_path) -> None:
+    # a WordNet of one synset, without lexnames, as Debian's package wordnet-base has none
+    for part in ("noun", "verb", "adj", "adv"):
+        for name in (f"index.{part}", f"data.{part}", f"{part}.exc"):
+            (tmp_path / name).touch()
+    (tmp_path / "index.noun").write_text("center n 1 0 1 0 00000000\nheart n 1 0 1 0 00000000\n")
+    (tmp_path / "data.noun").write_text("00000000 15 n 02 center 0 heart 0 000 | the middle\n")
+    metric = create("meteor", wordnet=str(tmp_path))
+    assert metric.score(["center"], ["heart"]).values[0] == pytest.approx(0.5)  # F 1, penalty 0.5
+    assert metric.settings() == {"synonyms": "wordnet"}
+    assert create("meteor").score(["center"], ["heart"]).values[0] == 0
+    with pytest.raises(MetricError):
+        create("meteor", wordnet=str(tmp_path / "none"))
+
+
 def test_greedy_match_by_hand() -> None:
     candidate = np.array([[1.0, 0.0], [0.0, 1.0]])
     reference = np.array([[1.0, 0.0], [0.6, 0.8]])
