@@ -49,9 +49,9 @@ _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|imp
 def radiology_notes(path: Path) -> Iterator[Document]:
     """Yield notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order; the label
     is the examination's name."""
-    for row in reading.read_csv(path, ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT")):
-        if row.text("CATEGORY") != "Radiology":
-            continue
+    rows = reading.read_csv(path, ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT"))
+    of_radiology = (row for row in rows if row.text("CATEGORY") == "Radiology")
+    for row in reading.distinct(of_radiology, "ROW_ID"):
         row_id, patient = (row.take(key, reading.Count) for key in ("ROW_ID", "SUBJECT_ID"))
         name, text = " ".join(row["DESCRIPTION"].split()), mark(row["TEXT"], "mimic3", True)
         yield Document(str(row_id), text, label=name, patient=str(patient))

@@ -31,14 +31,14 @@ def load_pairs(path: Path) -> list[RatedPair]:
         reference, candidate = (mark(row[column], NAME, True) for column in PAIR_COLUMNS[:2])
         return RatedPair(str(row.at), reference, candidate, row.take("Score", Rating))
 
-    return reading.records(reading.read_csv(path, PAIR_COLUMNS), pair)
+    return reading.records(reading.distinct(reading.read_csv(path, PAIR_COLUMNS), *PAIR_COLUMNS), pair)
 
 
 def load_triads(path: Path) -> list[Triad]:
     """Return triads of task 3, from JSON: report, synonymous rewrite and opposite."""
     return [
         Triad(str(item.at), *(mark(item.take(column, str), NAME, True) for column in TRIAD_COLUMNS))
-        for item in reading.read_objects(path)
+        for item in reading.distinct(reading.read_objects(path), *TRIAD_COLUMNS)
     ]
 
 

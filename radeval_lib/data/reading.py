@@ -21,6 +21,7 @@ from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from radeval_lib.data.errors import FormatError
 from radeval_lib.errors import complaint, listed
+from radeval_lib.text_format import joined
 
 T = TypeVar("T")
 Number = Annotated[float, Field(allow_inf_nan=False)]
@@ -165,6 +166,18 @@ def read_objects(path: Path) -> Iterator[Entry]:
         )
     for at, item in items:
         yield Entry(item, f"{path.name}, record {at}", at)
+
+
+def distinct(entries: Iterable[Entry], *keys: str) -> Iterator[Entry]:
+    """Yield the entries. A FormatError if one repeats the values of an earlier one under all ``keys``."""
+    earlier = set()
+    for entry in entries:
+        values = tuple(str(entry.get(key)) for key in keys)
+        if values in earlier:
+            wrong = f"an earlier row has the same {joined(keys)}"
+            raise FormatError(wrong, entry.where, "Remove one of the two.")
+        earlier.add(values)
+        yield entry
 
 
 def records(

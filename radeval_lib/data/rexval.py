@@ -92,7 +92,8 @@ def load_reports(path: Path) -> list[TextPair]:
         pairs = zip(ORIGINS, texts, strict=True)
         return [TextPair(f"{case}/{name}", case, reference, text, group=name) for name, text in pairs]
 
-    return reading.records(reading.read_csv(path, ("gt_report", *ORIGINS)), candidates)
+    rows = reading.read_csv(path, ("study_id", "gt_report", *ORIGINS))
+    return reading.records(reading.distinct(rows, "study_id"), candidates)
 
 
 COUNT_COLUMNS = (

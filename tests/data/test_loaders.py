@@ -21,11 +21,13 @@ from radeval_lib.data import (
     guard,
     manifests,
     mediqa,
+    mimic3_rrs,
     mtsamples,
     openi,
     radgraph,
     radpref,
     radsprl,
+    rate_eval,
     rate_ner,
     readers,
     reading,
@@ -311,6 +313,23 @@ def test_rate_ner_spans(tmp_path: Path) -> None:
         (Entity(1, 3, "Abnormality"),),
         (Entity(0, 2, "Anatomy"),),
     ]
+
+
+@pytest.mark.parametrize(
+    ("load", "path"),
+    [
+        (rexval.load_reports, "rexval/50_samples_gt_and_candidates.csv"),
+        (rate_eval.load_pairs, "rate_eval/Task1_sentence_rate/rate_train.csv"),
+        (mimic3_rrs.radiology_notes, "mimic3/NOTEEVENTS.csv"),
+    ],
+)
+def test_a_repeated_row_is_refused(load: Any, path: str, root: Path) -> None:
+    content = FILES[path] if path in FILES else gzip.decompress(FILES[f"{path}.gz"])
+    header, *rows = csv.reader(io.StringIO(content.decode()))
+    (root / path).write_bytes(csv_bytes([header, *rows, rows[0]]))
+    with pytest.raises(FormatError) as caught:
+        list(load(root / path))
+    assert f"{Path(path).name}, line" in caught.value.where
 
 
 def test_rexval_reports_and_counts(root: Path) -> None:
