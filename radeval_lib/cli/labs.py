@@ -22,12 +22,12 @@ def labs_group() -> None:
 @one_line_errors
 def build(output: Path | None) -> None:
     """Write every lab's notebooks: student's, solved and autograder."""
-    from radeval_lib.labs import building, sources
+    from radeval_lib.labs import sources
 
     for lab in sources.labs():
-        building.build(lab, output or building.OUTPUT)
+        sources.build(lab, output or sources.OUTPUT)
         click.echo(f"Lab {lab.number}: {lab.title}")
-    click.echo(f"Written to {display_path(output or building.OUTPUT)}: hand out student/ alone")
+    click.echo(f"Written to {display_path(output or sources.OUTPUT)}: hand out student/ alone")
 
 
 @labs_group.command("start")
@@ -35,13 +35,13 @@ def build(output: Path | None) -> None:
 @one_line_errors
 def start(lab: str) -> None:
     """Put the notebook of LAB, a number or name, into my_labs/ unless it is there, and show its path."""
-    from radeval_lib.labs import building, sources
+    from radeval_lib.labs import sources
 
     chosen = sources.find(lab)
-    target = building.WORK / f"{chosen.name}.ipynb"
+    target = sources.WORK / f"{chosen.name}.ipynb"
     if not target.exists():
         with tempfile.TemporaryDirectory() as folder:
-            building.build(chosen, Path(folder))
+            sources.build(chosen, Path(folder))
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(Path(folder) / "student" / target.name, target)
     click.echo(display_path(target))

@@ -1,5 +1,5 @@
-"""Answers in one form for a lab's tests, whatever library they come from, and how they differ from what is
-expected."""
+"""What a lab's tests call: answers in one form and how they differ from what is expected, whether a function
+calls a package that does the same, and marks that depend on a student's own earlier answers."""
 
 from __future__ import annotations
 
@@ -7,27 +7,30 @@ import copy
 import dis
 import importlib.util
 import linecache
+import sys
 import traceback
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
-from types import SimpleNamespace
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
-
-from radeval_lib.labs.by_hand import by_hand
 
 SOLUTION_FILE = "lab_solution.py"
 """The solved lab as a script: in the autograder's archive, for hidden tests that compare with it."""
 _SEQUENCES: Any = (list, tuple, range, deque, type({}.keys()), type({}.values()), type({}.items()))
 _NO_BODY = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST"}  # of Python's instructions
 _LONGEST = 300  # characters of a value in a message
+_SHARE, _CORRELATION = 1 / 3, 0.9
+"""What a usual mistake leaves, such as a sign, a factor or a case left out: more than this share of results
+right, or numbers that correlate with the right ones; a constant or made-up answer has neither."""
 
 
 class AnswerError(Exception):
@@ -38,6 +41,10 @@ class StudentError(Exception):
     """A student's function that raised an error instead of returning a result."""
 
 
+class BorrowedError(Exception):
+    """A function that was to be written by hand calls a package that does the same."""
+
+
 def given(env: Mapping[str, Any], names: Sequence[str], without: Collection[str] = ()) -> list[Any]:
     """Return the values of the notebook's names that a test takes.
 
@@ -45,7 +52,7 @@ def given(env: Mapping[str, Any], names: Sequence[str], without: Collection[str]
     ----------
     env : the notebook's names, from Otter.
     names : those asked for; ``solution`` is the solved lab for the notebook's id.
-    without : packages that the task's functions must not call, see :func:`radeval_lib.labs.by_hand.by_hand`.
+    without : packages that the task's functions must not call, see :func:`by_hand`.
 
     Returns
     -------
@@ -189,3 +196,96 @@ def same(came: Any, wanted: Any, quantity: str, within: float = 1e-6) -> None:
 def _short(value: Any) -> str:
     text = repr(round(value, 6) if isinstance(value, float) else value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+@contextmanager
+def by_hand(packages: Collection[str]) -> Iterator[None]:
+    """Raise a BorrowedError at the end of a block if a function of one of these packages ran in it.
+
+    A package may be given down to a module or a function, as ``radeval_lib.labs.tagging.score``. Calls in
+    other threads and processes are not seen.
+    """
+    borrowed: list[str] = []
+    within = tuple(f"{name}." for name in packages)
+
+    def watch(frame: FrameType, event: str, called: object) -> None:
+        if event == "call":
+            module, name = frame.f_globals.get("__name__"), frame.f_code.co_qualname
+        elif event == "c_call":
+            module, name = getattr(called, "__module__", None), getattr(called, "__qualname__", "")
+        else:
+            return
+        if f"{module}.{name}.".startswith(within) and module != __name__:
+            borrowed.append(f"{module}.{name}")
+
+    before = sys.getprofile()
+    if packages:
+        sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        sys.setprofile(before)
+    if borrowed:
+        raise BorrowedError(f"it calls {borrowed[0]}: write this one yourself")
+
+
+def spliced(texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
+    """Return six pairs of a candidate and a reference that no notebook contains. One is of ``texts``, two or
+    more of at least six words each; the other begins like it and continues differently."""
+    made = []
+    for number in range(6):
+        first, other = (texts[index].split() for index in rng.choice(len(texts), 2, replace=False))
+        start, rest = first[: rng.integers(3, len(first) - 2)], other[rng.integers(len(other) - 3) :]
+        pair = " ".join(start + rest), " ".join(first)
+        made.append(pair if number % 2 else pair[::-1])
+    return made
+
+
+def own_or_right(
+    students: Callable[..., Any], right: Callable[..., Any], inputs: Iterable[Sequence[Any]]
+) -> Callable[..., Any]:
+    """Return the student's own function if it is right or plausibly mistaken; otherwise the right one.
+
+    It resembles the right one if it gives the same when asked again, and if more than a third of its results
+    are right, with at least two different ones among them, or if its numbers correlate with the right ones
+    above 0.9. Later tasks are marked by the right function if another was made up.
+
+    Parameters
+    ----------
+    students, right : functions that give answers in :func:`normal` form.
+    inputs : the arguments of each call, on which the right function gives several answers. Of results that
+        are lists or dictionaries each part counts.
+    """
+    asked = list(inputs)
+    try:
+        first, again, wanted = (
+            [_parts(function(*given)) for given in asked] for function in (students, students, right)
+        )
+    except Exception:  # a student's function may raise anything
+        return right
+    if first != again or [len(part) for part in first] != [len(part) for part in wanted]:
+        return right
+    pairs = [pair for mine, its in zip(first, wanted, strict=True) for pair in zip(mine, its, strict=True)]
+    same = [mine for mine, its in pairs if mine == its]
+    resembles = len(same) > _SHARE * len(pairs) and len(set(same)) > 1
+    return students if resembles or _correlate(pairs) else right
+
+
+def _parts(value: Any) -> list[Any]:
+    """Return the numbers and texts that a result is made of; numbers to six decimals, NaN as text."""
+    if isinstance(value, dict):
+        return [part for key in sorted(value, key=str) for part in _parts(value[key])]
+    if isinstance(value, str) or not np.iterable(value):
+        is_number = isinstance(value, int | float | np.number)
+        return [("nan" if np.isnan(value) else round(float(value), 6)) if is_number else value]
+    return [part for item in value for part in _parts(item)]
+
+
+def _correlate(pairs: Sequence[tuple[Any, Any]]) -> bool:
+    """Return whether four numbers or more go together, up or down."""
+    try:
+        first, other = np.asarray(pairs, dtype=float).T
+    except (TypeError, ValueError):
+        return False
+    varies = len(first) >= 4 and np.isfinite([first, other]).all() and np.ptp(first) > 0 and np.ptp(other) > 0
+    return bool(varies and abs(np.corrcoef(first, other)[0, 1]) > _CORRELATION)

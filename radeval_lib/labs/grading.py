@@ -23,7 +23,7 @@ from nbformat import NotebookNode
 
 from radeval_lib import atomic
 from radeval_lib.errors import NotebookError
-from radeval_lib.labs import building, sources
+from radeval_lib.labs import sources
 from radeval_lib.labs.sources import Lab
 from radeval_lib.labs.time_limit import SECONDS
 from radeval_lib.paths import MANIFESTS, ROOT
@@ -70,7 +70,7 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     archives = Path(tempfile.mkdtemp())
     try:
         for lab in {lab for path in files if (lab := _lab_of(path, rules.lab))}:
-            building.build(lab, archives)
+            sources.build(lab, archives)
         with ThreadPoolExecutor(rules.jobs or os.cpu_count()) as pool:
 
             def run(path: Path) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""The labs' sources: which labs there are, and each as a notebook in the format of Otter Assign.
+"""The labs' sources: which labs there are, each as a notebook in the format of Otter Assign, and the versions
+that Otter makes of it: the student's notebook, the solved one and the autograder.
 
 A source is a jupytext notebook in ``notebooks/labs/``; docs/labs.md gives its format.
 """
@@ -7,19 +8,25 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
+import tempfile
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
 import jupytext
+import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from radeval_lib.errors import NotebookError
 from radeval_lib.labs.checks import SOLUTION_FILE
-from radeval_lib.paths import BOOK, LABS, display_path, notebooks
+from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path, notebooks
 
+OUTPUT = BUILD / "labs"
+WORK = ROOT / "my_labs"
+"""Where a student's own copies are, which nothing here overwrites or removes."""
 UNANSWERED = "_Type your answer here, replacing this text._"
 _FOLDER = f"notebooks/{LABS.name}/"
 _ASSIGNMENT = f"""# ASSIGNMENT CONFIG
@@ -213,3 +220,28 @@ def _page(link: re.Match[str]) -> str:
         "notebooks/labs",
         "Link to a label of a notebook or of the book, `(label)=` before a heading.",
     )
+
+
+def build(lab: Lab, output: Path = OUTPUT) -> None:
+    """Write ``student/<lab>.ipynb``, ``solution/<lab>.ipynb`` and ``autograder/<lab>.zip``."""
+    from otter.assign import main as otter_assign
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        source, made = folder / f"{lab.name}.ipynb", folder / "made"
+        nbformat.write(otter_notebook(lab), source)
+        (folder / SOLUTION_FILE).write_text(solution(lab), encoding="utf-8")
+        otter_assign(str(source), str(made), no_pdfs=True, no_run_tests=True)
+        student = nbformat.read(made / "student" / source.name, as_version=4)
+        for cell in student.cells:
+            if cell.cell_type == "code":  # what fails does not stop Run All
+                cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
+        nbformat.write(student, made / "student" / source.name)
+        (archive,) = (made / "autograder").glob("*.zip")
+        for made_file, path in (
+            (made / "student" / source.name, output / "student" / source.name),
+            (made / "autograder" / source.name, output / "solution" / source.name),
+            (archive, output / "autograder" / f"{lab.name}.zip"),
+        ):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.move(made_file, path)

@@ -13,7 +13,7 @@ import nbformat
 import pandas as pd
 
 from radeval_lib.errors import NotebookError
-from radeval_lib.labs import building, sources
+from radeval_lib.labs import sources
 from radeval_lib.papers.exhibits import PAPERS, description, of_notebook
 from radeval_lib.pipeline import steps
 from radeval_lib.pipeline.sphinx_extension import drawing_symbols
@@ -185,7 +185,7 @@ def labs() -> Iterator[tuple[str, str]]:
     for lab in sources.labs():
         if has_otter:
             with tempfile.TemporaryDirectory() as folder:
-                building.build(lab, Path(folder))
+                sources.build(lab, Path(folder))
                 student = Path(folder) / "student" / f"{lab.name}.ipynb"
                 yield f"_extra/labs/{lab.name}.ipynb", student.read_text(encoding="utf-8")
         page = sources.page(lab)

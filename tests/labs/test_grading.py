@@ -17,7 +17,6 @@ from tests.labs.kinds import KINDS
 from tests.labs.marks import LABS, full
 
 pytest.importorskip("otter", reason="Otter makes and grades labs: `make labs` installs it")
-from radeval_lib.labs import building
 
 LAB = "words_are_not_findings"
 BY_HAND = [task.name for task in sources.tasks(sources.find(LAB)) if not task.tests]
@@ -41,7 +40,7 @@ for path in ("/autograder.zip", "/submission/autograder.zip"):
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("built")
-    building.build(sources.find(LAB), output)
+    sources.build(sources.find(LAB), output)
     return output
 
 
@@ -103,7 +102,7 @@ def test_a_class_is_graded_in_isolation(built: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("lab", LABS)
 def test_sixteen_honest_kinds_get_full_marks(lab: str, tmp_path: Path) -> None:
     assert len(KINDS) == 16
-    building.build(sources.find(lab), tmp_path / "built")
+    sources.build(sources.find(lab), tmp_path / "built")
     (tmp_path / "in").mkdir()
     solution = nbformat.read(tmp_path / "built" / "solution" / f"{lab}.ipynb", as_version=4)
     for kind, change in KINDS.items():
