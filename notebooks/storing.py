@@ -32,7 +32,9 @@ import pandas as pd
 import yaml
 from numpy.typing import ArrayLike, NDArray
 
-from notebooks.across import bleu_variants
+from notebooks.across import bleu_variants, trial_reviews
+from notebooks.facts import copying
+from notebooks.green import labelled_sentences
 from radeval_lib import atomic, checksums, provenance, registry
 from radeval_lib.data import iu_systems, mslr, mts_dialog, openi, radpref, readers, recorded
 from radeval_lib.data.manifests import load_manifest
@@ -40,14 +42,7 @@ from radeval_lib.data.openi import LABELS
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
-from radeval_lib.jobs import (
-    copying,
-    impression_versions,
-    labelled_sentences,
-    learned_weights,
-    system_sets,
-    trial_reviews,
-)
+from radeval_lib.jobs import impression_versions, learned_weights, system_sets
 from radeval_lib.jobs.oriented_scores import PUBLISHED, found_in_source
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import Bleu

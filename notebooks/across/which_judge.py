@@ -15,6 +15,7 @@ from IPython.display import HTML
 from matplotlib.figure import Figure
 from scipy.stats import rankdata
 
+from notebooks.across.trial_reviews import WORDS
 from radeval_lib import plots
 from radeval_lib.data import recorded
 from radeval_lib.data.errors import AbsentDataError
@@ -23,7 +24,6 @@ from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs.oriented_scores import drawn, found_in_source, scored, stored
-from radeval_lib.jobs.trial_reviews import WORDS
 from radeval_lib.metrics.base import Metric
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import pairs_within

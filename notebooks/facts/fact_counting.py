@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from notebooks.facts.copying import MEASURES, measured
 from radeval_lib.data import mtsamples, recorded
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
-from radeval_lib.jobs.copying import MEASURES, measured
 from radeval_lib.papers.printed_numbers import Printed, printed, quotations
 from radeval_lib.stats.base import Estimate, f1
 from radeval_lib.stats.resampling import share_interval

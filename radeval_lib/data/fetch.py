@@ -166,17 +166,16 @@ def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print
     ``MIMIC_IV/train_IOB.json``. The user's own copy stays.
     """
     folder, manifest = _root(root), load_manifest(dataset)
-    chosen = [(path, _entry_for(path, manifest)) for path in paths]
+    chosen = []
+    for path in paths:
+        try:
+            entry = manifest.file(f"{path.resolve().parent.name}/{path.name}")
+        except ManifestError:
+            entry = manifest.file(path.name)
+        chosen.append((path, entry))
     for path, entry in chosen:
         with atomic.scratch(folder) as incoming:
             shutil.copyfile(path, incoming / "copy")
             _install(incoming / "copy", entry, folder)
         say(f"added      {entry.path}")
     return [folder / entry.path for _, entry in chosen]
-
-
-def _entry_for(path: Path, manifest: Manifest) -> DataFile:
-    try:
-        return manifest.file(f"{path.resolve().parent.name}/{path.name}")
-    except ManifestError:
-        return manifest.file(path.name)

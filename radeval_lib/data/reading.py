@@ -27,7 +27,6 @@ T = TypeVar("T")
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Flag = Annotated[int, Field(ge=0, le=1)]
 
 # Clinical notes are single CSV fields that may pass the 128 KiB that the csv module allows by default.
 csv.field_size_limit(2**27)

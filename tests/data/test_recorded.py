@@ -11,11 +11,12 @@ import pytest
 
 from notebooks import storing
 from notebooks.across import bleu_variants
+from notebooks.green import labelled_sentences
 from radeval_lib import placeholders
 from radeval_lib.data import iu_systems, openi, radpref, readers, recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.report_edits import EDITS, STEPS, WORDINGS
-from radeval_lib.jobs import labelled_sentences, learned_weights, system_sets
+from radeval_lib.jobs import learned_weights, system_sets
 from radeval_lib.metrics import create
 from radeval_lib.paths import RECORDED
 from radeval_lib.placeholders import PlaceholderError, behind, placeholder

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from notebooks.green import summary
+from notebooks.green import labelled_sentences, summary
 from radeval_lib.errors import RadevalError
-from radeval_lib.jobs import green, labelled_sentences
+from radeval_lib.jobs import green
 from radeval_lib.rules.judge import RulesJudge
 
 

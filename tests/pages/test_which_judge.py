@@ -11,12 +11,12 @@ import pytest
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from notebooks.across import which_judge
+from notebooks.across import trial_reviews, which_judge
 from radeval_lib.data import recorded
 from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.manifests import find
 from radeval_lib.data.records import RatedPair
-from radeval_lib.jobs import oriented_scores, trial_reviews
+from radeval_lib.jobs import oriented_scores
 from radeval_lib.metrics import create
 
 

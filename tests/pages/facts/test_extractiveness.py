@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.jobs.copying import fragments, in_one_run, in_runs, rouge_precision
+from notebooks.facts.copying import fragments, in_one_run, in_runs, rouge_precision
 from radeval_lib.stats.tokens import words
 
 SOURCE = "Weight today is 201 pounds, which is down 3 pounds in the past month."

@@ -10,7 +10,6 @@ from radeval_lib.data import mslr
 from radeval_lib.data.records import RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric
-from radeval_lib.stats.base import FloatArray
 from radeval_lib.study.runs import Run
 
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
@@ -55,11 +54,6 @@ def scored(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric]) -> pd.Da
     )
     for name, metric in words.items():
         values = metric.score(texts["reference"].tolist(), texts["candidate"].tolist()).values
-        summaries[name] = _nine_digits(values)
+        # Nine digits: a sum in another order breaks no tie, and the smallest BLEU is not tied with 0.
+        summaries[name] = [float(f"{value:.9g}") for value in values]
     return summaries
-
-
-def _nine_digits(values: FloatArray) -> list[float]:
-    """Return values to nine significant digits: a sum in another order breaks no tie, and the smallest BLEU
-    is not tied with 0."""
-    return [float(f"{value:.9g}") for value in values]
