@@ -70,8 +70,8 @@ def complaint(error: ValidationError, choices: Iterable[str] = ()) -> str:
         ]
         near = meant(key, [*lacking, *(() if above else choices)])
         return f"unknown key {path!r}{near and f'. {near.rstrip()}'}"
-    wrong = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    return f"{path} {wrong[0].lower()}{wrong[1:]}".lstrip()  # no place: all of the input
+    problem = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return f"{path} {problem[0].lower()}{problem[1:]}".lstrip()  # no place: all of the input
 
 
 class RadevalError(Exception):

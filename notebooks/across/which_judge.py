@@ -64,9 +64,9 @@ def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     columns = ["reference", "candidate", "system"]
     pairs = pd.DataFrame.from_dict(texts, orient="index", columns=columns).loc[wide.index]
     if wide.empty or wide.shape[1] < 2:
-        wrong = "no candidate has a grade from every rater, of two raters or more"
+        problem = "no candidate has a grade from every rater, of two raters or more"
         raise AbsentDataError(
-            wrong, remedy="Configure rated_pairs with a set of several raters, such as radpref/grade"
+            problem, remedy="Configure rated_pairs with a set of several raters, such as radpref/grade"
         )
     case = pd.factorize(pairs["reference"])[0]
     named = [str(key).rpartition("/")[0] for key in pairs.index]

@@ -74,8 +74,8 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
     for file in there:
         say(f"{file.state:10} {file.path}{': ' + file.detail if file.detail else ''}")
     if bad := [file.path for file in there if file.state == "mismatch"]:
-        wrong = f"{len(bad)} file(s) do not match: {', '.join(bad)}"
-        raise ChecksumError(wrong, remedy="Remove them and get them again.")
+        problem = f"{len(bad)} file(s) do not match: {', '.join(bad)}"
+        raise ChecksumError(problem, remedy="Remove them and get them again.")
     return there
 
 

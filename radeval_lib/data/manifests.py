@@ -166,15 +166,15 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     if not given:
         return DATA if DATA.is_dir() else None
     root = Path(given).expanduser().resolve()
-    wrong = ""
+    problem = ""
     if not root.is_dir():
-        wrong = "is not a folder" if root.exists() else "does not exist"
+        problem = "is not a folder" if root.exists() else "does not exist"
     elif root.is_relative_to(BUILD):
-        wrong = "is in build/, which is searched for its texts and cleared"
-    if wrong:
+        problem = "is in build/, which is searched for its texts and cleared"
+    if problem:
         origin = "option" if option else f"environment variable {ENVIRONMENT_VARIABLE}"
         remedy = "Give another folder, or none to run without data files."
-        raise DataRootError(f"data root {given!r} {wrong}", origin, remedy)
+        raise DataRootError(f"data root {given!r} {problem}", origin, remedy)
     return root
 
 

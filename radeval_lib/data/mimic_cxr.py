@@ -37,8 +37,8 @@ def load_splits(path: Path) -> dict[str, tuple[str, str]]:
         study, patient = (str(row.take(key, reading.Count)) for key in ("study_id", "subject_id"))
         assignment = patient, row.take("split", Literal["train", "validate", "test"])
         if result.setdefault(f"s{study}", assignment) != assignment:
-            wrong = "the study is also in another split or has another patient"
-            raise FormatError(wrong, row.where, reading.RIGHT_FILE)
+            problem = "the study is also in another split or has another patient"
+            raise FormatError(problem, row.where, reading.RIGHT_FILE)
     return result
 
 

@@ -125,8 +125,8 @@ def _graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...],
         span: _Span = reading.value(item, _Span, "entity", where)
         start, end = span.start_ix, span.end_ix + 1
         if words[start:end] != span.tokens.split() or not start < end <= len(words) or not span.label:
-            wrong = f"words {start} to {end - 1} of the text are not the entity's tokens"
-            raise FormatError(wrong, where, reading.RIGHT_FILE)
+            problem = f"words {start} to {end - 1} of the text are not the entity's tokens"
+            raise FormatError(problem, where, reading.RIGHT_FILE)
         if any(tail not in index for _, tail in span.relations):
             raise FormatError("a relation to a missing entity", where, reading.RIGHT_FILE)
         entities.append(Entity(start, end, span.label))

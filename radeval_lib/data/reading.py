@@ -142,8 +142,8 @@ def decode_json(text: str, kind: type[T], where: str) -> T:
     except ValueError as error:
         raise FormatError(f"not JSON ({error})", where, CUT_SHORT) from None
     if not isinstance(content, kind):
-        wrong = f"must be a JSON {kind.__name__}, not {type(content).__name__}"
-        raise FormatError(wrong, where, RIGHT_FILE)
+        problem = f"must be a JSON {kind.__name__}, not {type(content).__name__}"
+        raise FormatError(problem, where, RIGHT_FILE)
     return content
 
 
@@ -195,10 +195,10 @@ def records(
         try:
             made = parse(entry)
         except ValueError as error:
-            wrong = complaint(error) if isinstance(error, ValidationError) else str(error)
-            raise FormatError(wrong, entry.where, RIGHT_FILE) from None
+            problem = complaint(error) if isinstance(error, ValidationError) else str(error)
+            raise FormatError(problem, entry.where, RIGHT_FILE) from None
         for record in made if isinstance(made, list) else [made]:
-            first, place = by_key.setdefault(key(record), (record, entry.where))
+            first, earlier = by_key.setdefault(key(record), (record, entry.where))
             if first is not record:
-                raise FormatError(f"the {name} repeats that of {place}", entry.where, "Remove one of them.")
+                raise FormatError(f"the {name} repeats that of {earlier}", entry.where, "Remove one of them.")
     return [record for record, _ in by_key.values()]

@@ -76,8 +76,8 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
     sums = frame.groupby(["study", "origin", "category", "rater"])["count"].sum().sort_index()
     pairs = len(frame[["study", "origin"]].drop_duplicates())
     if len(sums) != pairs * len(LETTERS) * len(RATERS):
-        wrong = f"{len(sums)} {kind} counts, not one per category (6), rater (6) and pair ({pairs})"
-        raise FormatError(wrong, NAME, "Get the file of counts again: it lacks rows.")
+        problem = f"{len(sums)} {kind} counts, not one per category (6), rater (6) and pair ({pairs})"
+        raise FormatError(problem, NAME, "Get the file of counts again: it lacks rows.")
     return sums.to_numpy(dtype=np.float64).reshape(-1, len(LETTERS), len(RATERS))
 
 

@@ -156,9 +156,9 @@ def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
     data sets."""
     sets = [load_manifest(name) for name in datasets_of(source)]
     named = joined([manifest.title.partition(":")[0] for manifest in sets])
-    wrong = "incomplete and gives no records" if present(source, root) else "not in the data root"
+    problem = "incomplete and gives no records" if present(source, root) else "not in the data root"
     remedy = f"`radbook data status {sets[0].name}` says how to get it"
-    return AbsentDataError(f"{named}, for the role {role!r}, is {wrong}", remedy=remedy)
+    return AbsentDataError(f"{named}, for the role {role!r}, is {problem}", remedy=remedy)
 
 
 def _without_rating(record: RatedPair | FactRating | TextPair) -> TextPair:

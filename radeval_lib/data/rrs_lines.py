@@ -21,8 +21,8 @@ def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[R
     """
     first, second = _lines(findings), _lines(impressions)
     if len(first) != len(second):
-        wrong = f"{len(first)} findings but {len(second)} impressions in {impressions.name}"
-        raise FormatError(wrong, findings.name, reading.CUT_SHORT)
+        problem = f"{len(first)} findings but {len(second)} impressions in {impressions.name}"
+        raise FormatError(problem, findings.name, reading.CUT_SHORT)
     pairs = []
     for line, lines in enumerate(zip(first, second, strict=True), start=1):
         if not lines[1]:

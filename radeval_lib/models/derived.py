@@ -33,8 +33,8 @@ def shallow(name: str, layers: int, folder: Path) -> str:
     if target.exists():
         return str(target)
     if layers >= pretrained(AutoConfig, name).num_hidden_layers:
-        wrong = f"cannot take the first {layers} layers of this model"
-        raise ModelError(wrong, name, "Give fewer layers.")
+        problem = f"cannot take the first {layers} layers of this model"
+        raise ModelError(problem, name, "Give fewer layers.")
     model = weights(AutoModel, name, ENCODER, num_hidden_layers=layers)
     with atomic.new_folder(target, replace=False) as new:
         save_checkpoint(new, model, pretrained(AutoTokenizer, name))

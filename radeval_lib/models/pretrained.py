@@ -177,8 +177,8 @@ def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
     prefix = f"{model.base_model_prefix}."
     drawn = {key for key in lacking for part in patterns if fnmatchcase(key.removeprefix(prefix), part)}
     if missing := sorted(lacking - drawn):
-        wrong = f"weights are missing, or have another shape: {listed(missing, 50)}"
-        raise ModelError(wrong, f"model {where}", "Copy the folder again, whole.")
+        problem = f"weights are missing, or have another shape: {listed(missing, 50)}"
+        raise ModelError(problem, f"model {where}", "Copy the folder again, whole.")
     check_finite(model.state_dict(), where)
     for module in use.idle:  # so that no random number of theirs is saved
         if any(key.startswith(f"{module}.") for key in lacking):
@@ -236,8 +236,8 @@ def fill(module: torch.nn.Module, path: Path) -> None:
     try:
         load_model(module, path)
     except (OSError, RuntimeError, SafetensorError) as error:
-        wrong = f"{path.name} cannot be loaded: {' '.join(str(error).split())}"
-        raise ModelError(wrong, path.parent.name, "Copy the folder again, whole.") from None
+        problem = f"{path.name} cannot be loaded: {' '.join(str(error).split())}"
+        raise ModelError(problem, path.parent.name, "Copy the folder again, whole.") from None
     check_finite(module.state_dict(), path.parent.name)
 
 
@@ -250,8 +250,8 @@ def check_installed(name: str) -> None:
     """Raise :class:`ModelError` if packages that the model needs are not installed."""
     missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
     if needs_torch(name) and missing:
-        wrong = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
-        raise ModelError(wrong, remedy="Run in a clone of the repository: pip install '.[models]'")
+        problem = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
+        raise ModelError(problem, remedy="Run in a clone of the repository: pip install '.[models]'")
 
 
 def is_available(name: str) -> bool:

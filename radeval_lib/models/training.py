@@ -141,8 +141,8 @@ def train(
     from transformers import set_seed
 
     if not records or not dev:
-        wrong = "no training examples" if dev else "no dev examples"
-        raise ModelError(wrong, "training", "Give data that has some in this split.")
+        problem = "no training examples" if dev else "no dev examples"
+        raise ModelError(problem, "training", "Give data that has some in this split.")
     s = settings or TrainingSettings()
     examples = [task.example(record) for record in records]
     fingerprint = "" if folder is None else _fingerprint(task, examples, dev, s)

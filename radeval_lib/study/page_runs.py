@@ -44,8 +44,8 @@ class Basis(NamedTuple):
 
     def with_own(self, *used: str) -> Basis:
         """Return the basis of an experiment with our implementation; ``used`` describes what else it uses."""
-        words = "; ".join(filter(None, (self.stand_in, *used)))
-        return Basis(self.evidence, words, self.roles, verdicts.OURS)
+        stand_ins = "; ".join(filter(None, (self.stand_in, *used)))
+        return Basis(self.evidence, stand_ins, self.roles, verdicts.OURS)
 
 
 def _stand_ins() -> Any:
@@ -147,9 +147,9 @@ class PageRun(runs.Run):
         """
         entry = exhibit(exhibit_id)
         if entry.notebook != self.notebook:
-            words = f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {self.notebook!r}"
+            problem = f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {self.notebook!r}"
             remedy = "Record it there, or name this page under `notebook`."
-            raise ResultError(words, display_path(file_of(entry.paper)), remedy)
+            raise ResultError(problem, display_path(file_of(entry.paper)), remedy)
         if evidence == "synthetic":  # the generator is ours
             instrument = verdicts.OURS
         rebuilt = OpenExhibit(exhibit_id)

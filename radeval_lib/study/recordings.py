@@ -123,12 +123,12 @@ def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
     for name, metrics in sets.items():
         recording, stale = recorded.load(name), out_of_date(name, metrics)
         columns, title = recording.about["columns"], str(recording.about["title"]).partition(":")[0]
-        words = f"{title} was {'scored' if columns else 'counted'} on {long_date(recording.scored_on)}"
+        sentence = f"{title} was {'scored' if columns else 'counted'} on {long_date(recording.scored_on)}"
         if stale:
             versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
             titles = joined([get(key).title or key for key in stale])
-            words += f", with version {versions} of {titles}; this version scores otherwise"
-        written.append(f"{words}.")
+            sentence += f", with version {versions} of {titles}; this version scores otherwise"
+        written.append(f"{sentence}.")
     return written
 
 
@@ -242,8 +242,8 @@ def of_placeholders(metric: Metric, given: Sequence[str] = ()) -> Metric:
             kept = columns[metric.name]["settings"]
             if any(value != kept.get(key) for key, value in settings_of(metric).items() if key in given):
                 stated = ", ".join(f"{key} {value}" for key, value in kept.items())
-                words = f"{metric.name} is stored with other settings"
-                raise DataError(words, name, f"Use the stored ones: {stated or 'none'}.")
+                problem = f"{metric.name} is stored with other settings"
+                raise DataError(problem, name, f"Use the stored ones: {stated or 'none'}.")
         texts = [pairs[row][1] for row in candidates]
         scores = recorded.column(texts, metric.name).tolist() if texts else []
         return dict(zip(candidates, scores, strict=True))

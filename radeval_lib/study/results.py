@@ -379,8 +379,8 @@ def read(path: Path) -> Result:
         if exhibit(result.exhibit).notebook != result.notebook:
             raise ResultError(f"the ledger gives {result.exhibit} to another page than {result.notebook}")
     except (ValueError, KeyError, AttributeError, TypeError):
-        words = "this results file is cut short or of another version"
-        raise ResultError(words, display_path(path), _AGAIN) from None
+        problem = "this results file is cut short or of another version"
+        raise ResultError(problem, display_path(path), _AGAIN) from None
     except RadevalError as error:
         raise ResultError(error.what, display_path(path), _AGAIN) from None
     return result

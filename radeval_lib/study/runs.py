@@ -271,9 +271,9 @@ class Run:
     def require_declared(self, kind: str, name: str, declared: Collection[str] | None = None) -> None:
         """Raise an error unless ``declared`` (default: what the notebook declares) contains the name."""
         if name not in (getattr(self.declared, kind) if declared is None else declared):
-            words = f"{name!r} is not among the {kind} that it declares"
+            problem = f"{name!r} is not among the {kind} that it declares"
             remedy = f"Add it to `{kind}` under `study` in its front matter."
-            raise NotebookError(words, f"notebooks/{self.notebook}.md", remedy)
+            raise NotebookError(problem, f"notebooks/{self.notebook}.md", remedy)
 
     def require_papers(self) -> None:
         """Raise an error if the notebook has read papers without declaring them."""
@@ -292,8 +292,8 @@ class Run:
         fillers = self.whole_profile.roles if kind == "data" else self.whole_profile.models
         if role not in fillers:
             where = display_path(PROFILES / f"{self.whole_profile.name}.yml")
-            words = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
-            raise ProfileError(words, where, f"Use one of {', '.join(fillers)}.")
+            problem = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
+            raise ProfileError(problem, where, f"Use one of {', '.join(fillers)}.")
         if kind == "data" and "+" in fillers[role]:  # as far as it is there: what is shown of it says so
             return self._filling("data").present(fillers[role], self.data_root) or fillers[role]
         return fillers[role]

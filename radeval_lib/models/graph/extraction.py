@@ -96,9 +96,9 @@ class PackageExtractor:
             _give_methods_of_transformers_4(loading)
             self._model = radgraph.RadGraph(model_type=model, cuda=cuda)
         except Exception as error:
-            wrong = f"cannot load {model!r}: {' '.join(str(error).split()):.200}"
+            problem = f"cannot load {model!r}: {' '.join(str(error).split()):.200}"
             remedy = "Run: pip install radgraph. Check the name, the network and the disk."
-            raise ModelError(wrong, "radgraph", remedy) from error
+            raise ModelError(problem, "radgraph", remedy) from error
         # The package itself refuses missing and unexpected weights (``load_state_dict(..., strict=True)``).
         check_finite(self._model.state_dict(), self.name)
 
@@ -110,8 +110,8 @@ class PackageExtractor:
         for number, text in enumerate(filled):
             where = f"{self.name}, text {number}"
             if str(number) not in given:  # the package prints what went wrong and skips the text
-                wrong = f"no graph of a text of {len(text.split())} words"
-                raise ModelError(wrong, where, "Shorten the text.")
+                problem = f"no graph of a text of {len(text.split())} words"
+                raise ModelError(problem, where, "Shorten the text.")
             check_annotation(given[str(number)], where)
             annotations[text] = given[str(number)]
         return [annotations.get(text) or annotation([], [], []) for text in texts]
@@ -146,8 +146,8 @@ class RecordedGraphs:
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         graphs = [self._known.get(_squeezed(text)) for text in texts]
         if None in graphs:
-            wrong = f"no annotation of text {graphs.index(None)}"
-            raise ModelError(wrong, self.name, "Annotate every text that is scored, with the same wording.")
+            problem = f"no annotation of text {graphs.index(None)}"
+            raise ModelError(problem, self.name, "Annotate every text that is scored, with the same wording.")
         return [graph for graph in graphs if graph is not None]
 
 

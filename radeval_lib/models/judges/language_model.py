@@ -180,8 +180,8 @@ class CausalJudge:
             if len(ids) <= room:
                 return ids
             if words == 1:
-                wrong = f"an answer of {self._new} tokens leaves no room for the prompt in {self._length}"
-                raise JudgeError(wrong, "judge", "Give a smaller max_new_tokens.")
+                problem = f"an answer of {self._new} tokens leaves no room for the prompt in {self._length}"
+                raise JudgeError(problem, "judge", "Give a smaller max_new_tokens.")
             words = max(1, words - _STEP)
 
     def _asked(self, reference: str, candidate: str, words: int) -> list[int]:

@@ -74,8 +74,8 @@ class EndpointJudge:
         except ValueError:
             here = False
         if not here:
-            wrong = f"{host} is another machine, so no reports are sent there"
-            raise JudgeError(wrong, "endpoint", "Run the server here, or forward one of its ports.")
+            problem = f"{host} is another machine, so no reports are sent there"
+            raise JudgeError(problem, "endpoint", "Run the server here, or forward one of its ports.")
         if not self.model:
             remedy = "Append the server's name for it to the address, after #."
             raise JudgeError("the server's model has no name", "endpoint", remedy)
@@ -125,8 +125,8 @@ class EndpointJudge:
             choice = response.json()["choices"][0]
             answer = choice["text"] if released else choice["message"]["content"]
         except (requests.RequestException, LookupError, TypeError) as error:
-            wrong = f"no usable answer ({type(error).__name__}: {error})"
-            raise JudgeError(wrong, self.url, "Check the server and the model's name.") from error
+            problem = f"no usable answer ({type(error).__name__}: {error})"
+            raise JudgeError(problem, self.url, "Check the server and the model's name.") from error
         if not (answer and answer.strip()):
             raise JudgeError("the answer is empty", self.url, "Check the model.")
         return str(answer)
@@ -210,8 +210,8 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
         If it is a server, and no statement lets it get what the data root of the environment holds.
     """
     if model and not name.startswith(ADDRESSES):
-        wrong = f"the judge {name!r} is no server, so it takes no model {model!r}"
-        raise JudgeError(wrong, "judge", "Leave model out, or give the address of a server.")
+        problem = f"the judge {name!r} is no server, so it takes no model {model!r}"
+        raise JudgeError(problem, "judge", "Leave model out, or give the address of a server.")
     if name == RULES:
         return RulesJudge()
     judge: Judge

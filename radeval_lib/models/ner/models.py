@@ -428,8 +428,8 @@ def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
     labels = [str(id2label[index]) for index in indices]
     odd = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
     if indices != list(range(len(indices))) or odd:
-        wrong = f"labels are not IOB: {', '.join(labels[:12])}"
-        raise ModelError(wrong, Path(where).name, "Give a token classifier with O, B-TYPE and I-TYPE.")
+        problem = f"labels are not IOB: {', '.join(labels[:12])}"
+        raise ModelError(problem, Path(where).name, "Give a token classifier with O, B-TYPE and I-TYPE.")
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
 
 

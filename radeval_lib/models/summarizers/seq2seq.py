@@ -84,8 +84,8 @@ def encoder_decoder(
         encoder = weights(AutoModel, checkpoint, ENCODER, config=first)
         decoder = weights(AutoModelForCausalLM, checkpoint, NEW_DECODER, config=second)
         if not any("crossattention" in name for name, _ in decoder.named_parameters()):
-            wrong = f"no decoder with cross-attention can be built from {Path(locate(checkpoint)).name!r}"
-            raise ModelError(wrong, "checkpoint", "Choose a BERT, RoBERTa or ELECTRA checkpoint.")
+            problem = f"no decoder with cross-attention can be built from {Path(locate(checkpoint)).name!r}"
+            raise ModelError(problem, "checkpoint", "Choose a BERT, RoBERTa or ELECTRA checkpoint.")
         if keep is not None:
             tokenizer, rows = trimmed_tokenizer(tokenizer, keep)
             for side in (encoder, decoder):
