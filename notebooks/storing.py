@@ -244,7 +244,7 @@ def _systems(run: Run, metrics: Metrics) -> Content:
     references = _file(run, "iu_systems", iu_systems.REFERENCES)
     texts = system_sets.outputs(_root(run, "iu_systems"))
     released = pd.DataFrame(
-        iu_systems.released(
+        iu_systems.released_scores(
             _file(run, "iu_systems", iu_systems.SCORES), list(iu_systems.references(references))
         )
     )

@@ -41,7 +41,7 @@ def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
     return ", ".join(shown) + (f" and {rest} more" if rest else "") if every else "none"
 
 
-def meant(name: object, choices: Iterable[object]) -> str:
+def did_you_mean(name: object, choices: Iterable[object]) -> str:
     """Return a question that suggests the nearest choice, followed by a space; empty if none is near."""
     near = get_close_matches(str(name), [str(choice) for choice in choices], n=1)
     return f"Did you mean {near[0]!r}? " if near else ""
@@ -68,7 +68,7 @@ def complaint(error: ValidationError, choices: Iterable[str] = ()) -> str:
             for problem in every
             if problem["type"].startswith("missing") and list(problem["loc"][:-1]) == above
         ]
-        near = meant(key, [*lacking, *(() if above else choices)])
+        near = did_you_mean(key, [*lacking, *(() if above else choices)])
         return f"unknown key {path!r}{near and f'. {near.rstrip()}'}"
     problem = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
     return f"{path} {problem[0].lower()}{problem[1:]}".lstrip()  # no place: all of the input

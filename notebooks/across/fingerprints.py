@@ -12,7 +12,7 @@ from radeval_lib import plots
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.report_edits import Edit
 from radeval_lib.data.restricted import reveal
-from radeval_lib.jobs.oriented_scores import scored
+from radeval_lib.jobs.oriented_scores import score_candidates
 from radeval_lib.metrics.base import Metric
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
@@ -23,8 +23,8 @@ EXCHANGED = ("1 word exchanged", "2 words exchanged", "3 words exchanged")
 
 
 def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Return edited reports as :func:`radeval_lib.data.report_edits.edited` gives them: ``report``, ``edit``,
-    ``reference``, ``candidate``."""
+    """Return edited reports as :func:`radeval_lib.data.report_edits.edit_reports` gives them: ``report``,
+    ``edit``, ``reference``, ``candidate``."""
     rows = [
         (int(record.case), record.group, reveal(record.reference), reveal(record.candidate))
         for record in records
@@ -35,7 +35,7 @@ def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
 def losses(metrics: Mapping[str, Metric], frame: pd.DataFrame) -> pd.DataFrame:
     """Return what each candidate scores below the text that is identical to its report (the edit ``same``),
     one column per metric, beside ``report`` and ``edit``; ``frame``: by :func:`pairs`."""
-    values = scored(metrics, frame["reference"], frame["candidate"]).set_index(frame.index)
+    values = score_candidates(metrics, frame["reference"], frame["candidate"]).set_index(frame.index)
     same = frame["edit"] == "same"
     best = values[same].set_index(frame.loc[same, "report"]).loc[frame["report"]].to_numpy()
     return pd.concat([frame[["report", "edit"]], best - values], axis=1)

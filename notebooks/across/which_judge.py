@@ -23,7 +23,12 @@ from radeval_lib.data.radpref import SYSTEMS
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import FactRating, RatedPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.jobs.oriented_scores import drawn, found_in_source, scored, stored
+from radeval_lib.jobs.oriented_scores import (
+    bootstrap_correlations,
+    found_in_source,
+    score_candidates,
+    stored_scores,
+)
 from radeval_lib.metrics.base import Metric
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.agreement import pairs_within
@@ -84,7 +89,7 @@ def with_findings(
     """
     table, marks = radpref.table, radpref.parts["ratings"].groupby("number").mean()
     if not np.array_equal(table["case"], pairs["case"]):
-        scores = stored(radpref)
+        scores = stored_scores(radpref)
         pairs = table.assign(system=table["system"].map(SYSTEMS))
     listed = table[["reference_findings", "candidate_findings"]].set_axis(pairs.index)
     errors = {kind: marks.filter(regex=f"^{kind}_").sum(axis=1).to_numpy() for kind in ("false", "missing")}
@@ -128,7 +133,7 @@ def resampled(
     ``radiologist``: what the one who is left out says; default: the grades.
     """
     left_out = [
-        drawn(
+        bootstrap_correlations(
             scores.assign(**{PERSON: (grades if radiologist is None else radiologist)[rater].to_numpy()}),
             grades.drop(columns=rater).mean(axis=1),
             cases,
@@ -203,14 +208,14 @@ def on_invented_facts(
     """
     references = [reveal(fact.reference) for fact in facts]
     candidates = [reveal(fact.candidate) for fact in facts]
-    frame = scored(metrics, references, candidates)
+    frame = score_candidates(metrics, references, candidates)
     if behind(candidates[0]):
         frame[SOURCE] = recorded.column(candidates, "found_in_source")
     else:
         sources = [reveal(fact.source) for fact in facts]
         frame[SOURCE] = list(map(found_in_source, sources, candidates))
     rates, cases = [fact.hallucination for fact in facts], [fact.case for fact in facts]
-    resamples = drawn(frame, rates, cases, "spearman", run=run, name="hallucinations")
+    resamples = bootstrap_correlations(frame, rates, cases, "spearman", run=run, name="hallucinations")
     return resamples.intervals().set_index("metric")[["value", "low", "high"]].sort_values("value")
 
 
@@ -225,7 +230,9 @@ def on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: R
     """Return τ_b of metrics with the facets of reviews of trials: ``value``, ``low``, ``high`` by metric."""
     words = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
     frame = summaries[list(words.values())].set_axis(list(words), axis=1)
-    by_facet = drawn(frame, summaries["rating"], summaries["case"], "kendall", run=run, name="facets")
+    by_facet = bootstrap_correlations(
+        frame, summaries["rating"], summaries["case"], "kendall", run=run, name="facets"
+    )
     return by_facet.intervals().set_index("metric")[["value", "low", "high"]]
 
 

@@ -79,7 +79,7 @@ def read(find: Find) -> list[SystemReport]:
     ]
 
 
-def released(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
+def released_scores(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
     """Return the scores that the MoERad repository commits, by name and uid; they follow the rows of its
     output file."""
     rows = list(reading.read_csv(path, RELEASED))

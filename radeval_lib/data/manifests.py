@@ -21,7 +21,7 @@ from pydantic.dataclasses import dataclass
 
 from radeval_lib import checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError, StatementError
-from radeval_lib.errors import complaint, listed, meant, plain
+from radeval_lib.errors import complaint, did_you_mean, listed, plain
 from radeval_lib.paths import BUILD, DATA, DATASETS, display_path
 
 ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
@@ -147,7 +147,7 @@ def load_manifest(name: str) -> Manifest:
         raise ManifestError(
             f"unknown data set {plain(name, 60)!r}",
             display_path(DATASETS),
-            f"{meant(name, names())}Name one of {listed(names())}.",
+            f"{did_you_mean(name, names())}Name one of {listed(names())}.",
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from radeval_lib import registry
 from radeval_lib.data.manifests import find, load_manifest, names
-from radeval_lib.errors import RegistryError, meant
+from radeval_lib.errors import RegistryError, did_you_mean
 
 Find = Callable[[str], Path | None]
 """Finds a file of one data set by its path or name, verified and recorded as read; None if absent."""
@@ -66,7 +66,7 @@ def reader(name: str) -> Reader:
         made = registry.find(registry.READERS[name])
     else:
         rows = sorted(set(registry.READERS) - set(names()))
-        remedy = f"{meant(name, rows)}Add its row, or `reader: ratings` to its manifest."
+        remedy = f"{did_you_mean(name, rows)}Add its row, or `reader: ratings` to its manifest."
         raise RegistryError(f"no row {name!r}", "radeval_lib/registry.py, READERS", remedy)
     return made
 

@@ -59,7 +59,7 @@ def names() -> list[str]:
     return sorted(path.stem for path in RECORDED.glob("*.yml"))
 
 
-def published(name: str) -> Recording | None:
+def published_recording(name: str) -> Recording | None:
     """Return the published models' scores of a set; None until they have been stored."""
     return load(name, PUBLISHED) if (PUBLISHED / f"{name}.yml").is_file() else None
 

@@ -139,7 +139,7 @@ def texts(reports: Sequence[Report]) -> list[list[str]]:
     return list(distinct.values())[:REPORTS]
 
 
-def edited(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> pd.DataFrame:
+def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> pd.DataFrame:
     """Return every text beside itself, each of its edits, copies with some of another report's sentences in
     place of its own, and another report whole: ``report``, ``edit`` (``same``, ``another report``, a name of
     ``edits``, or how many sentences are another report's), ``reference``, ``candidate``."""
@@ -157,9 +157,9 @@ def edited(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> p
 
 
 def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
-    """Return :func:`edited` of :func:`texts` as records: ``case`` is the text's number, ``group`` the
+    """Return :func:`edit_reports` of :func:`texts` as records: ``case`` is the text's number, ``group`` the
     edit."""
-    rows = edited(texts(reports), EDITS | WORDINGS).itertuples()
+    rows = edit_reports(texts(reports), EDITS | WORDINGS).itertuples()
     return [
         TextPair(f"{row.report}/{row.edit}", str(row.report), row.reference, row.candidate, group=row.edit)
         for row in rows

@@ -23,7 +23,7 @@ from radeval_lib.data import manifests, readers
 from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair
-from radeval_lib.errors import listed, meant
+from radeval_lib.errors import did_you_mean, listed
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.text_format import joined
 
@@ -78,7 +78,7 @@ def load(
             raise RoleError(f"{source!r} names a part twice", where, "Name each once.")
         return [
             record
-            for part in (present(source, root) or source).split("+")
+            for part in (loadable_parts(source, root) or source).split("+")
             for record in load(role, part, size=size, seed=seed, root=root, note=note)
         ]
     if source == ABSENT:
@@ -92,7 +92,7 @@ def load(
     if dataset not in manifests.names():
         sources = [SYNTHETIC, *manifests.names()]
         raise RoleError(
-            f"no source {source!r}", where, f"{meant(dataset, sources)}Sources: {listed(sources)}."
+            f"no source {source!r}", where, f"{did_you_mean(dataset, sources)}Sources: {listed(sources)}."
         )
     if root is None:
         remedy = "Give --data-root FOLDER, or set RADEVAL_DATA_ROOT."
@@ -137,7 +137,7 @@ def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> l
     raise lack(role, source, root)
 
 
-def present(source: str, root: Path | None) -> str:
+def loadable_parts(source: str, root: Path | None) -> str:
     """Return the parts of a source that can be loaded, joined by ``+``; empty if there is none.
 
     A data set counts as present if the data root holds any of its files. The generator and stored sets are
@@ -156,7 +156,7 @@ def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
     data sets."""
     sets = [load_manifest(name) for name in datasets_of(source)]
     named = joined([manifest.title.partition(":")[0] for manifest in sets])
-    problem = "incomplete and gives no records" if present(source, root) else "not in the data root"
+    problem = "incomplete and gives no records" if loadable_parts(source, root) else "not in the data root"
     remedy = f"`radbook data status {sets[0].name}` says how to get it"
     return AbsentDataError(f"{named}, for the role {role!r}, is {problem}", remedy=remedy)
 

@@ -23,7 +23,7 @@ PUBLISHED = ("ratescore", "f1_radgraph", "green")
 """The metrics that the profile of this name scores, with the models that their papers publish."""
 
 
-def scored(
+def score_candidates(
     metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
 ) -> pd.DataFrame:
     """Return scores of candidates by every metric, one column each; high is good in every column. Scores have
@@ -34,7 +34,7 @@ def scored(
     )
 
 
-def stored(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataFrame:
+def stored_scores(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataFrame:
     """Return the stored scores of a set, a column per metric by its stored title, which names a substitute
     model. High is good. ``metrics`` are names; default: all."""
     return pd.DataFrame(
@@ -45,14 +45,14 @@ def stored(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataFrame:
     )
 
 
-def published(cases: Sequence[int]) -> pd.DataFrame:
+def published_scores(cases: Sequence[int]) -> pd.DataFrame:
     """Return the published models' scores of RadPref's candidates of these ``cases``: a column for each of
     :data:`PUBLISHED`, ``RaTEScore (published)``; high is good. There is no column until somebody has stored
     them, nor for cases of another set."""
-    recording = recorded.published("radpref")
+    recording = recorded.published_recording("radpref")
     if recording is None or not np.array_equal(recording.table["case"], cases):
         return pd.DataFrame(index=range(len(cases)))
-    return stored(recording).add_suffix(" (published)")
+    return stored_scores(recording).add_suffix(" (published)")
 
 
 def with_unscored(table: pd.DataFrame) -> pd.DataFrame:
@@ -62,7 +62,7 @@ def with_unscored(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table, pd.DataFrame("published: not scored yet", lacking, table.columns)])
 
 
-def drawn(
+def bootstrap_correlations(
     frame: pd.DataFrame, ratings: ArrayLike, cases: Sequence[object], kind: Kind, *, run: Run, name: str
 ) -> Resampled:
     """Return the correlation of every column with ratings of the same candidates, with cases drawn by

@@ -25,7 +25,7 @@ import pandas as pd
 
 from radeval_lib import checksums
 from radeval_lib.data.records import Report
-from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edited, texts
+from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edit_reports, texts
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import listed, plain
 from radeval_lib.metrics import file_scoring
@@ -83,7 +83,7 @@ def build(
             rows += [(name, *pair, row, "") for row, pair in enumerate(recordings.texts(name, root))]
         rows += _of_systems(root) if systems else []
     source, reports = edited_reports(root)
-    frame = edited(reports[: _QUICK_REPORTS if quick else REPORTS], EDITS | LAYOUTS)
+    frame = edit_reports(reports[: _QUICK_REPORTS if quick else REPORTS], EDITS | LAYOUTS)
     columns = ["reference", "candidate", "report", "edit"]
     rows += [("edits", *row) for row in frame[columns].itertuples(index=False, name=None)]
     text = frame["reference"].iloc[0]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radeval_lib.errors import ModelError, RadevalError, complaint, meant
+from radeval_lib.errors import ModelError, RadevalError, complaint, did_you_mean
 from radeval_lib.metrics.base import REGISTERED, Metric, MetricError
 from radeval_lib.paths import display_path
 from radeval_lib.registry import METRICS, RULES, module
@@ -33,7 +33,7 @@ def get(name: str) -> type[Metric]:
     if name in METRICS:
         module(METRICS[name])
     if name not in REGISTERED and name not in (every := names()):
-        remedy = f"{meant(name.lower(), every)}Name one of {', '.join(every)}."
+        remedy = f"{did_you_mean(name.lower(), every)}Name one of {', '.join(every)}."
         raise MetricError(f"unknown metric {name!r}", "metrics", remedy)
     return REGISTERED[name]
 

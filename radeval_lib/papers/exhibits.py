@@ -15,7 +15,7 @@ from pydantic.dataclasses import dataclass
 from typing_extensions import TypedDict
 
 from radeval_lib import own_yaml
-from radeval_lib.errors import LedgerError, complaint, meant
+from radeval_lib.errors import LedgerError, complaint, did_you_mean
 from radeval_lib.paths import PAPERS as _FOLDER
 from radeval_lib.paths import REFERENCES, display_path
 
@@ -199,7 +199,7 @@ def exhibit(exhibit_id: str) -> Exhibit:
         If the ledger has no such exhibit.
     """
     if exhibit_id not in ledger():
-        near = meant(exhibit_id, ledger())
+        near = did_you_mean(exhibit_id, ledger())
         raise LedgerError(f"unknown exhibit {exhibit_id!r}", remedy=f"{near}List all: `radbook exhibits`.")
     return ledger()[exhibit_id]
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import provenance
-from radeval_lib.errors import PrintedError, listed, meant
+from radeval_lib.errors import PrintedError, did_you_mean, listed
 from radeval_lib.papers.exhibits import Quote, Table, description, exhibit, file_of
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.stats.base import Estimate, FloatArray
@@ -85,7 +85,7 @@ def _table(exhibit_id: str) -> Table:
     key = exhibit(exhibit_id).paper
     tables = description(key)["tables"]
     if exhibit_id not in tables:
-        remedy = f"{meant(exhibit_id, tables)}Name one of {', '.join(tables)}."
+        remedy = f"{did_you_mean(exhibit_id, tables)}Name one of {', '.join(tables)}."
         raise PrintedError(f"no printed table for {exhibit_id!r}", display_path(file_of(key)), remedy)
     return tables[exhibit_id]
 
@@ -146,7 +146,7 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
     chosen = frame
     for column, wanted in keys.items():
         if column not in frame:
-            remedy = f"{meant(column, frame)}Use one of {', '.join(map(str, frame))}."
+            remedy = f"{did_you_mean(column, frame)}Use one of {', '.join(map(str, frame))}."
             raise PrintedError(f"no column {column!r}", remedy=remedy)
         chosen = chosen[chosen[column] == wanted]
     if len(chosen) != 1:

@@ -14,7 +14,7 @@ from dataclasses import replace
 import joblib
 
 from radeval_lib import atomic, registry
-from radeval_lib.data.roles import present
+from radeval_lib.data.roles import loadable_parts
 from radeval_lib.errors import RadevalError
 from radeval_lib.models import catalog
 from radeval_lib.paths import BUILD_LOCK, ROOT, THREAD_VARIABLES, display_path
@@ -153,7 +153,7 @@ def outlook(graph: Graph) -> list[str]:
             f"Without {named} ({role}), left out as a whole or from where they need it: {joined(pages)}."
         )
     for role, source in graph.settings.roles.items():
-        here = present(source, graph.data_root)
+        here = loadable_parts(source, graph.data_root)
         if here and here != source:
             lacking.append(f"In part: {role} is configured by {here} alone, of {source}.")
     missing = [name for name, here in hub_models(graph).items() if not here]
@@ -173,7 +173,7 @@ def pages_without_data(graph: Graph) -> dict[str, list[str]]:
     absent = [
         role
         for role, source in graph.settings.roles.items()
-        if source != registry.ABSENT and not present(source, graph.data_root)
+        if source != registry.ABSENT and not loadable_parts(source, graph.data_root)
     ]
     readers = dict[str, set[str]]()
     for page in graph.pages if absent else ():

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from radeval_lib import checksums, own_yaml
-from radeval_lib.errors import ProfileError, complaint, listed, meant
+from radeval_lib.errors import ProfileError, complaint, did_you_mean, listed
 from radeval_lib.paths import DATASETS, DEFAULT_PROFILE, PROFILES, RECORDED, display_path
 from radeval_lib.registry import ABSENT, ROLES, SYNTHETIC, dataset_of, is_recorded
 from radeval_lib.study.sources import Declared
@@ -154,7 +154,7 @@ def profile(name: str) -> Profile:
         raise ProfileError(complaint(error, Profile.model_fields), where, f"Keys: {keys}, extends.") from None
     for part in ("roles", "sizes"):
         if unknown := sorted(set(getattr(made, part)) - set(ROLES)):
-            remedy = f"{meant(unknown[0], ROLES)}Use one of {', '.join(ROLES)}."
+            remedy = f"{did_you_mean(unknown[0], ROLES)}Use one of {', '.join(ROLES)}."
             raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, remedy)
     sets = {folder: [path.stem for path in sorted(folder.glob("*.yml"))] for folder in (RECORDED, DATASETS)}
     given = {role: source for role, source in made.roles.items() if source not in (SYNTHETIC, ABSENT)}
@@ -163,6 +163,6 @@ def profile(name: str) -> Profile:
         if (data_set := dataset_of(part)) not in there:
             kind = "stored" if is_recorded(part) else "data"
             choices = there if is_recorded(part) else [SYNTHETIC, ABSENT, *there]
-            remedy = f"{meant(data_set, choices)}Give one of {listed(choices)}."
+            remedy = f"{did_you_mean(data_set, choices)}Give one of {listed(choices)}."
             raise ProfileError(f"roles, {role}: no {kind} set {data_set!r}", where, remedy)
     return made

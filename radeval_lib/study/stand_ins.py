@@ -72,11 +72,11 @@ def datasets(filler: str) -> list[str]:
 
 
 def description(role: str, filler: str) -> str:
-    """Return a role with its source, in description: ``encoder MiniLM with mean pooling``."""
+    """Return a role with its source, in words: ``encoder MiniLM with mean pooling``."""
     noun = _NOUNS.get(role, role.replace("_", " "))
     if filler.startswith(CELL_MODEL):
         return f"{noun} trained in this build"
     data = _data_title(filler)
-    description = f"{noun} from {data}" if data else f"{noun} {model_names.title(filler)}"
+    phrase = f"{noun} from {data}" if data else f"{noun} {model_names.title(filler)}"
     # The paper takes the first token's vector; the packaged encoder was trained to be averaged.
-    return f"{description} with mean pooling" if role == "encoder" and is_packaged(filler) else description
+    return f"{phrase} with mean pooling" if role == "encoder" and is_packaged(filler) else phrase

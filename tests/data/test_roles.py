@@ -85,13 +85,13 @@ def test_a_scale_that_a_data_set_has_not_is_not_missing_data(data_root: Path) ->
 
 def test_of_joined_sources_the_part_that_is_there_is_taken(tmp_path: Path) -> None:
     both = "mediqa2021_mimic_cxr+mediqa2021"
-    assert roles.present(both, tmp_path) == ""
+    assert roles.loadable_parts(both, tmp_path) == ""
     with pytest.raises(AbsentDataError) as caught:
         load("summaries", both, size=0, seed=0, root=tmp_path)
     assert "radbook data status mediqa2021_mimic_cxr" in caught.value.remedy
     (tmp_path / "mediqa2021").mkdir()
     (tmp_path / "mediqa2021/dev.json").write_bytes(samples.MEDIQA)
-    assert roles.present(both, tmp_path) == "mediqa2021_mimic_cxr"
+    assert roles.loadable_parts(both, tmp_path) == "mediqa2021_mimic_cxr"
     assert len(load("summaries", both, size=0, seed=0, root=tmp_path)) == 2
 
 

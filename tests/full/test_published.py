@@ -52,20 +52,20 @@ def test_scores_by_published_models_are_stored_with_their_revision_and_shown(
 
     folder = project.path / "data_manifests" / "published"
     monkeypatch.setattr(recorded, "PUBLISHED", folder)
-    recording = recorded.published("radpref")
+    recording = recorded.published_recording("radpref")
     assert list(recording.table) == ["number", "case", *oriented_scores.PUBLISHED]
     assert np.isfinite(recording.table).all(axis=None)
     for role, name in zip(HUB, names, strict=True):
         assert recording.about["models"][role]["name"] == name
         assert recording.about["models"][role]["revision"] == catalog.revision_of(name)
-    shown = oriented_scores.published(recording.table["case"])
+    shown = oriented_scores.published_scores(recording.table["case"])
     assert list(shown) == ["RaTEScore (published)", "RadGraph F1 (published)", "GREEN (published)"]
     assert len(oriented_scores.with_unscored(shown.T)) == 3
-    assert oriented_scores.published([*recording.table["case"], 0]).empty
+    assert oriented_scores.published_scores([*recording.table["case"], 0]).empty
 
 
 def test_until_somebody_has_scored_them_tables_say_so() -> None:
-    if recorded.published("radpref") is not None:
+    if recorded.published_recording("radpref") is not None:
         pytest.skip("they are stored")
     lacking = oriented_scores.with_unscored(pd.DataFrame({"all": ["0.5"]}, ["BLEU"]))
     assert lacking["all"].tolist() == ["0.5", *["published: not scored yet"] * 3]

@@ -11,7 +11,7 @@ import pytest
 from notebooks.across import fingerprints
 from radeval_lib import metrics, study
 from radeval_lib.data.records import Report
-from radeval_lib.data.report_edits import EDITS, LAYOUTS, WORDINGS, edited, texts
+from radeval_lib.data.report_edits import EDITS, LAYOUTS, WORDINGS, edit_reports, texts
 
 REST_PARTS = ["Heart is normal", "Left rib.", "Lungs clear.", "Bones intact."]
 PARTS = ["No pleural effusion.", "Mild edema.", *REST_PARTS]
@@ -50,7 +50,7 @@ def test_reports_need_six_sentences_and_count_once() -> None:
 def test_costs_are_shares_of_what_another_report_costs(tmp_path: object) -> None:
     run = study.begin("across/fingerprints", profile="smoke", seed=0, output_dir=str(tmp_path))
     others = [f"Finding {word} is new." for word in ("one", "two", "three", "four", "five", "six")]
-    pairs = edited([PARTS, others])
+    pairs = edit_reports([PARTS, others])
     assert pairs["edit"].value_counts()["same"] == 2
     frame = fingerprints.losses({"BLEU": metrics.create("bleu")}, pairs)
     assert frame.loc[frame["edit"] == "same", "BLEU"].tolist() == [0, 0]

@@ -109,7 +109,7 @@ def test_auc_is_the_share_of_pairs_in_the_right_order(run: SimpleNamespace) -> N
 def test_scores_that_differ_by_rounding_alone_are_tied() -> None:
     values = np.array([0.1 + 0.2, 0.3, 0.3 - 1e-8])
     metric = SimpleNamespace(sign=lambda: -1, score=lambda *sides: SimpleNamespace(values=values))
-    result = oriented_scores.scored({"m": metric}, ["a"] * 3, ["b"] * 3)["m"]
+    result = oriented_scores.score_candidates({"m": metric}, ["a"] * 3, ["b"] * 3)["m"]
     assert values[0] != values[1]
     assert result.rank().tolist() == [1.5, 1.5, 3]
 
@@ -128,7 +128,7 @@ def test_what_never_varies_is_said_to_need_no_more_cases(run: SimpleNamespace, f
     if flat == "the ratings":
         frame, ratings = frame[["varied"]], same
     with pytest.raises(DataError):
-        oriented_scores.drawn(frame, ratings, list(range(8)), "kendall", run=run, name="x")
+        oriented_scores.bootstrap_correlations(frame, ratings, list(range(8)), "kendall", run=run, name="x")
 
 
 def test_reviews_are_scored_by_hand(run: SimpleNamespace) -> None:
