@@ -61,13 +61,13 @@ WRAPPED: dict[str, Callable[[str], str]] = {
     "wrapped at 60 columns": lambda text: fill(text, 60),
     "wrapped at 80 columns": lambda text: fill(text, 80),
     "wrapped, lines end with CRLF": lambda text: fill(text, 60).replace("\n", "\r\n"),
-    "wrapped, lines end with blanks": lambda text: fill(text, 60).replace("\n", "  \n") + " ",
+    "wrapped, lines end with spaces": lambda text: fill(text, 60).replace("\n", "  \n") + " ",
     "a sentence a line": lambda text: "\n".join(sentences(text)),
 }
 """Layouts that change white space alone."""
 FORMS = {
     **WRAPPED,
-    "a blank at the end": lambda text: f"{text} ",
+    "a space at the end": lambda text: f"{text} ",
     "sentences in reverse": lambda text: " ".join(reversed(sentences(text))),
     "upper case": str.upper,
 }

@@ -152,8 +152,8 @@ def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
             prose = page_forms.with_claims(path.read_text(encoding="utf-8"), card)
             prose = prose.replace(citing.BOOK_MARK, f"```bibtex\n{citing.bibtex()}\n```")
             if browser_judge.MARK in prose and not form:
-                fetching = f"which {browser_judge.command()} fetches and `radbook render` puts here"
-                lack = f"its judge runs in a Python for browsers, {fetching}"
+                fetching = f"Fetch it with {browser_judge.command()}, then run `radbook render`"
+                lack = f"its judge runs in Pyodide (Python for browsers). {fetching}"
                 prose = page_forms.placeholder(prose, lack)
             prose = prose.replace(browser_judge.MARK, form)
             wanted[name] = f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()

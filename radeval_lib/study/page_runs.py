@@ -80,7 +80,7 @@ class PageRun(runs.Run):
         kinds = {role: "models" if role in self.declared.models else "data" for role in wanted}
         sources = {role: self.filler(kind, role) for role, kind in kinds.items()}
         return "; ".join(
-            f"{_stand_ins().description(role, sources[role])}, not {_stand_ins().title(papers_own)}"
+            f"{_stand_ins().description(role, sources[role])} (paper: {_stand_ins().title(papers_own)})"
             for role, papers_own in wanted.items()
             if sources[role] != papers_own
         )

@@ -127,7 +127,7 @@ def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
         if stale:
             versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
             titles = joined([get(key).title or key for key in stale])
-            sentence += f", with version {versions} of {titles}; this version scores otherwise"
+            sentence += f", with version {versions} of {titles}. The current version gives other scores"
         written.append(f"{sentence}.")
     return written
 

@@ -160,14 +160,17 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
     frame = pd.DataFrame(
         {
             "claim": [f"{escape(str(row.title))} ({link_to(row, up)})" for row in rows],
-            "what came out": [
+            "verdict, and statements checked": [
                 verdict_badge(str(row.verdict), str(row.outcome), str(row.coverage), str(row.weight))
                 for row in rows
             ],
         }
     )
     return table_html(
-        frame, f"{paper}: its claims in this build", index=False, raw=("claim", "what came out")
+        frame,
+        f"{paper}: its claims in this build",
+        index=False,
+        raw=("claim", "verdict, and statements checked"),
     )
 
 

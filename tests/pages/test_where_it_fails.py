@@ -80,7 +80,7 @@ def test_layouts_change_a_score_by_other_sentences_alone() -> None:
     changed, recut, largest = changed_by_form(
         metric, list(zip(texts, texts[1:] + texts[:1], strict=True))
     ).items()
-    layouts = [*WRAPPED, "a blank at the end"]
+    layouts = [*WRAPPED, "a space at the end"]
     assert list(changed[1].index) == list(FORMS)
     assert (changed[1][layouts] == recut[1][layouts]).all()
     assert changed[1]["upper case"] > 0

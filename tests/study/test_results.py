@@ -126,14 +126,15 @@ def rated(tmp_path: Path) -> PageRun:
 
 def test_what_stands_in_reproduces_nothing(rated: PageRun, run: PageRun) -> None:
     words = rated.stand_in({"rated_paragraphs": "rate_eval/paragraph", "encoder": "packaged-minilm-2"})
-    assert words == "rated paragraphs from RadPref, not RaTE-Eval"
+    assert words == "rated paragraphs from RadPref (paper: RaTE-Eval)"
     assert rated.stand_in({"rated_paragraphs": "recorded/radpref/grade"}) == ""
     assert (rated.source("rated_paragraphs"), rated.evidence("rated_paragraphs")) == ("RadPref", "recorded")
     assert rated.basis({"rated_paragraphs": "rexval/errors"}).evidence == "recorded"
     public = replace(rated, whole_profile=profile("open"))
     assert public.source("rated_paragraphs") == "RadPref"
     assert (
-        public.stand_in({"rated_paragraphs": "rexval/errors"}) == "rated paragraphs from RadPref, not ReXVal"
+        public.stand_in({"rated_paragraphs": "rexval/errors"})
+        == "rated paragraphs from RadPref (paper: ReXVal)"
     )
     shown = record(run, _exhibit(), evidence="open", checks=[NO], stand_in=words)
     printed = record(run, _exhibit(), evidence="printed", checks=[YES])
@@ -146,12 +147,12 @@ def test_a_model_of_ours_makes_an_experiment_of_real_data(rated: PageRun) -> Non
     public = replace(rated, whole_profile=profile("open"))
     data, models = {"rated_paragraphs": "radpref"}, {"encoder": "FremyCompany/BioLORD-2023-C"}
     assert public.basis(data)[0] == "open"
-    words = "rated paragraphs from RadPref, not ReXVal"
+    words = "rated paragraphs from RadPref (paper: ReXVal)"
     stands_in = public.basis({"rated_paragraphs": "rexval/errors"})
     assert stands_in == ("open", words, ("rated_paragraphs",), PAPERS_OWN)
     evidence, stand_in, _, instrument = basis = public.basis(data, models)
     assert (evidence, instrument, basis.judged) == ("open", OURS, False)
-    assert "encoder MiniLM with mean pooling, not FremyCompany/BioLORD-2023-C" in stand_in
+    assert "encoder MiniLM with mean pooling (paper: FremyCompany/BioLORD-2023-C)" in stand_in
     assert rated.basis(data)[::3] == ("recorded", PAPERS_OWN)
 
 
