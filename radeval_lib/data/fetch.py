@@ -79,7 +79,7 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
     return there
 
 
-def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = print) -> list[Path]:
+def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
     """Download the missing or differing files of an open or hub data set, and return their paths.
 
     A file that differs from its manifest is not kept. If a set cannot be downloaded, the error lists the
@@ -97,11 +97,11 @@ def fetch(dataset: str, root: Path | None, *, progress: bool = True, say: Say = 
         hub = f"the hub, {manifest.hub} at {manifest.revision[:7]}"
         say(f"fetching {entry.path} from {hub if manifest.revision else entry.url}")
         with atomic.scratch(folder) as incoming:
-            _install(_download(manifest, entry, incoming, progress), entry, folder)
+            _install(_download(manifest, entry, incoming), entry, folder)
     return [folder / entry.path for entry in manifest.files if (folder / entry.path).is_file()]
 
 
-def fetch_open(root: Path, *, progress: bool = True, say: Say = print) -> dict[str, str]:
+def fetch_open(root: Path, *, say: Say = print) -> dict[str, str]:
     """Download every open data set, naming its licence; return by name why each failure happened."""
     failed = {}
     for manifest in map(load_manifest, names()):
@@ -109,14 +109,14 @@ def fetch_open(root: Path, *, progress: bool = True, say: Say = print) -> dict[s
             continue
         say(f"{manifest.name} ({manifest.title}). Licence: {manifest.licence}")
         try:
-            fetch(manifest.name, root, progress=progress, say=say)
+            fetch(manifest.name, root, say=say)
         except DataError as error:
             failed[manifest.name] = str(error)
             say(f"  {error}")
     return failed
 
 
-def _download(manifest: Manifest, entry: DataFile, folder: Path, progress: bool) -> Path:
+def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
     """Download a file into ``folder``, from the hub at the manifest's revision or from the file's address.
 
     Raises
@@ -136,7 +136,7 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path, progress: bool)
             return Path(path)
         import pooch  # here, because it sets up progress bars, which the state of files does not need
 
-        download = pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT)
+        download = pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT)
         download(entry.url, str(target), None)
         return target
     except OSError as error:  # what requests and the hub raise is one

@@ -94,14 +94,10 @@ class Manifest:
         """The steps to get the data set, each with its number."""
         return [f"({number}) {step}" for number, step in enumerate(self.steps, start=1)]
 
-    @property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Groups of files (paths); each group alone makes the data set whole."""
-        return self.complete_with or (tuple(file.path for file in self.files),)
-
     def missing(self, there: Collection[str]) -> list[str]:
         """Return the fewest paths to add to ``there`` to make the data set whole."""
-        return min(([path for path in group if path not in there] for group in self.groups), key=len)
+        groups = self.complete_with or [[file.path for file in self.files]]
+        return min(([path for path in group if path not in there] for group in groups), key=len)
 
     def file(self, path: str = "") -> DataFile:
         """Return the file with that path, or whose path ends so; the first file if ``path`` is empty."""

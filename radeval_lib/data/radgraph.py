@@ -16,7 +16,6 @@ from radeval_lib.data.restricted import mark
 
 NAME = "radgraph"
 ENTITY_LABELS = ("ANAT-DP", "OBS-DP", "OBS-U", "OBS-DA")
-RELATION_LABELS = ("modify", "located_at", "suggestive_of")
 
 Annotation = dict[str, Any]
 """RadGraph's record of one text: ``text`` (words joined by blanks) and ``entities``, a dictionary from id to

@@ -173,8 +173,8 @@ def distinct(entries: Iterable[Entry], *keys: str) -> Iterator[Entry]:
     for entry in entries:
         values = tuple(str(entry.get(key)) for key in keys)
         if values in earlier:
-            wrong = f"an earlier row has the same {joined(keys)}"
-            raise FormatError(wrong, entry.where, "Remove one of the two.")
+            problem = f"an earlier row has the same {joined(keys)}"
+            raise FormatError(problem, entry.where, "Remove one of the two.")
         earlier.add(values)
         yield entry
 

@@ -39,7 +39,6 @@ LANDMARKS = (
     "the nearest reference",
 )
 SAME = "the reference itself"
-STRATA = ("normal", "finding", "other", "uncoded")
 _TRIED, _AGAINST = 100, 100  # texts among which the constant is chosen, and studies on which
 _CHOOSERS = ("bleu", "rouge_l", "meteor")
 

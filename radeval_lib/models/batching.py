@@ -28,13 +28,7 @@ def device_of(device: str) -> torch.device:
 
 
 Precision = Literal["auto", "float32", "bfloat16"]
-
-
-def precision_of(device: torch.device, precision: Precision) -> Precision:
-    """Return the type that a model computes in: ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
-    if precision == "auto":
-        return "bfloat16" if device.type == "cuda" else "float32"
-    return precision
+"""What a model computes in; ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
 
 
 @contextmanager
@@ -85,7 +79,7 @@ def evaluating(module: torch.nn.Module, precision: Precision = "auto") -> Iterat
     was_training = module.training
     module.eval()
     try:
-        half = precision_of(device, precision) == "bfloat16"
+        half = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
         with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=half):
             yield device
     finally:

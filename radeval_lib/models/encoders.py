@@ -27,7 +27,7 @@ class Encoder:
     pooling : ``cls``: last hidden state of the first token. ``mean``: mean over the text's tokens.
     max_tokens : longer texts are cut; at least 1, and no more than the model has places for.
     device : ``auto``, ``cpu`` or ``cuda``.
-    precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`~radeval_lib.models.batching.precision_of`.
+    precision : ``auto``, ``float32`` or ``bfloat16``; see :data:`~radeval_lib.models.batching.Precision`.
     """
 
     def __init__(

@@ -142,18 +142,12 @@ def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         remedy = "If it is a hub model, check the network and your access, or give the folder of a copy."
         raise ModelError(f"cannot load {Path(where).name!r}: {first:.200}", "model", remedy) from error
-    if config is not None:
-        _check_vocabulary(loaded, config, Path(where).name)
-    return loaded
-
-
-def _check_vocabulary(tokenizer: Any, config: Any, name: str) -> None:
-    """Check that a tokenizer has about as many tokens as the model has vectors."""
-    size = getattr(config, "vocab_size", None)
-    if isinstance(size, int) and not 0 <= size - len(tokenizer) <= max(_SPARE[0], _SPARE[1] * size):
-        problem = f"the tokenizer has {len(tokenizer):,} tokens, the model has embeddings for {size:,}"
+    size = getattr(config, "vocab_size", None)  # None unless a tokenizer is loaded
+    if isinstance(size, int) and not 0 <= size - len(loaded) <= max(_SPARE[0], _SPARE[1] * size):
+        problem = f"the tokenizer has {len(loaded):,} tokens, the model has embeddings for {size:,}"
         remedy = "Give a folder whose tokenizer and weights come from the same model."
-        raise ModelError(problem, f"model {name}", remedy)
+        raise ModelError(problem, f"model {Path(where).name}", remedy)
+    return loaded
 
 
 def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:

@@ -86,11 +86,11 @@ def _left(root: Path) -> list[str]:
 
 
 def test_fetch_and_again(toy: DataFile, server: Server, tmp_path: Path) -> None:
-    (path,) = fetch.fetch("toy", tmp_path, progress=False)
+    (path,) = fetch.fetch("toy", tmp_path)
     assert path.read_bytes() == CONTENT
     assert _left(tmp_path) == ["toy/a.bin"]
     asked = server.requests
-    fetch.fetch("toy", tmp_path, progress=False)
+    fetch.fetch("toy", tmp_path)
     assert server.requests == asked
     assert fetch.status(tmp_path)[0].state == "verified"
 
@@ -115,18 +115,18 @@ def test_what_fails_leaves_nothing_and_keeps_what_is_there(
         sound = getattr(server, name)
         setattr(server, name, value)
         with pytest.raises(error):
-            fetch.fetch("toy", tmp_path, progress=False)
+            fetch.fetch("toy", tmp_path)
         setattr(server, name, sound)
     assert _left(tmp_path) == (["toy/a.bin"] if there else [])
     assert not there or path.read_bytes() == there
-    fetch.fetch("toy", tmp_path, progress=False)
+    fetch.fetch("toy", tmp_path)
     assert path.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("name", ["radgraph", "rate_eval"])
 def test_a_set_with_an_agreement_or_without_a_revision_is_not_fetched(name: str, tmp_path: Path) -> None:
     with pytest.raises(FetchError) as raised:
-        fetch.fetch(name, tmp_path, progress=False)
+        fetch.fetch(name, tmp_path)
     assert all(step in raised.value.remedy for step in load_manifest(name).steps[:2])
 
 

@@ -355,7 +355,7 @@ class IobNerModel:
     model : folder or hub name.
     decoding : ``released``, as RaTEScore's code reads the labels, or ``standard``; see :func:`decode`.
     device : ``auto``, ``cpu`` or ``cuda``.
-    precision : ``auto``, ``float32`` or ``bfloat16``; see :func:`~radeval_lib.models.batching.precision_of`.
+    precision : ``auto``, ``float32`` or ``bfloat16``; see :data:`~radeval_lib.models.batching.Precision`.
 
     Raises
     ------
