@@ -32,8 +32,8 @@ from radeval_lib.jobs.rales import SHARES, Dimension, RalesSettings
 from radeval_lib.jobs.rales_tasks import BenchmarkTask, Parts, task_of, texts_of
 from radeval_lib.models import catalog
 from radeval_lib.models import names as model_names
-from radeval_lib.models.classifiers import frozen
-from radeval_lib.models.derived import shallow, trimmed, untrained
+from radeval_lib.models.classifiers import freeze
+from radeval_lib.models.derived import make_untrained, shallow, trim_encoder
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.paths import display_path
 from radeval_lib.study.runs import Run
@@ -210,7 +210,7 @@ def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[floa
     else:
         fitted = task.start(start, plan.parts, plan.run.seed + draw)
         if plan.regime == "probe" or settings.get("frozen"):
-            fitted.module.encoder = frozen(fitted.module.encoder)
+            fitted.module.encoder = freeze(fitted.module.encoder)
         arguments = {key: value for key, value in settings.items() if key in _KNOWN}
         arguments |= {key: int(arguments[key]) for key in ("epochs", "batch_size") if key in arguments}
         arguments |= {"seed": plan.run.seed + draw, "device": plan.run.profile.device}
@@ -311,7 +311,7 @@ def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
         raise ParameterError(f"no encoder {name!r}", "rales, encoders", remedy)
     if SHALLOW in name:
         where = shallow(where, layers, folder)
-    return untrained(where, folder, seed) if name.startswith(model_names.UNTRAINED) else where
+    return make_untrained(where, folder, seed) if name.startswith(model_names.UNTRAINED) else where
 
 
 def encoder_of_draw(
@@ -327,7 +327,7 @@ def encoder_of_draw(
         else:
             layers = settings.shallow_layers
             where = resolve(encoder, layers=layers, seed=run.seed + draw, folder=folder)
-        return trimmed(where, texts_of(parts), folder) if settings.trim else where
+        return trim_encoder(where, texts_of(parts), folder) if settings.trim else where
 
     return made
 

@@ -14,7 +14,7 @@ from scipy import optimize
 
 from radeval_lib import provenance, tables
 from radeval_lib.categories import RATE_TYPES, TYPES
-from radeval_lib.jobs.learned_weights import EQUAL_WEIGHTS, scored
+from radeval_lib.jobs.learned_weights import EQUAL_WEIGHTS, score_entity_pairs
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.formula import penalty_matrix
@@ -87,7 +87,7 @@ def scores_by_choice(
         changed = run.metric("ratescore", **changes)
         scores[label] = changed.score(references, candidates).values
     entities = [(explanation.reference, explanation.candidate) for explanation in base.details]
-    return scores | {"types": scored(entities, metric.entity_encoder, Scorer(EQUAL_WEIGHTS))}
+    return scores | {"types": score_entity_pairs(entities, metric.entity_encoder, Scorer(EQUAL_WEIGHTS))}
 
 
 def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:

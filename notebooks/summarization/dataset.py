@@ -128,7 +128,7 @@ def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
 
 def figure_1(run: PageRun) -> None:
     """Figure 1 from the reports that the profile names: a table, both panels, and the checks of its prose."""
-    sizes = lengths_and_vocabulary(summarization.named(run.load("anatomy_summaries")))
+    sizes = lengths_and_vocabulary(summarization.name_groups(run.load("anatomy_summaries")))
     display(tables.show(sizes, "Mean words and vocabulary by pair", formats="{:,.0f}"))
     _, axes = plots.panels(1, 2, height=4.2, sharey=True)
     for ax, (kind, title) in zip(

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from notebooks.summarization.comparison import difference, mean_of
 from radeval_lib import plots
 from radeval_lib.jobs import summarization
-from radeval_lib.jobs.summarization import ALL, TRAINED, UNSEEN, described
+from radeval_lib.jobs.summarization import ALL, TRAINED, UNSEEN, describe_systems
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study.checks import Check, check_statement
@@ -42,7 +42,9 @@ def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> B
         basis = basis.with_own("the graph model learned from generated reports")
     if not ours:
         return basis
-    return basis.with_own(f"{described(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}")
+    return basis.with_own(
+        f"{describe_systems(ours, run.profile.models['encoder'])}, not {joined(list(_PAPERS))}"
+    )
 
 
 def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:

@@ -14,7 +14,7 @@ from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs import summarization
-from radeval_lib.jobs.summarization import ALL, System, divided, drawn, make, named
+from radeval_lib.jobs.summarization import ALL, System, make, name_groups, sample_records, split_records
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.summarizers.extractive import oracle
 from radeval_lib.registry import datasets_of
@@ -47,7 +47,7 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
         If it has none, whatever the role's source.
     """
     settings = summarization.settings(run.profile)
-    parts = divided(named(run.load(ROLE)), run.rng("splits"))
+    parts = split_records(name_groups(run.load(ROLE)), run.rng("splits"))
     pools = {
         name: {part: [r for r in parts[part] if name in (ALL, r.group)] for part in ("train", "dev")}
         for name in sets
@@ -84,7 +84,7 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
         If there is none, whatever the role's source.
     """
     settings = summarization.settings(run.profile)
-    parts = divided(run.load("summaries"), run.rng("splits"))
+    parts = split_records(run.load("summaries"), run.rng("splits"))
     if not parts["test"]:
         _refuse(run, "summaries", "no test report")
     kept = seen_groups(parts["train"], run.rng("groups"))
@@ -146,7 +146,7 @@ def _run(
     for train_set, pool in pools.items():
         for seed in range(run.seed, run.seed + max(1, summarization.settings(run.profile).seeds)):
             train, dev = (
-                drawn(pool[part], sizes[part], run.rng(f"{part} {train_set} {seed}"), whole=whole)
+                sample_records(pool[part], sizes[part], run.rng(f"{part} {train_set} {seed}"), whole=whole)
                 for part in ("train", "dev")
             )
             for name, system in systems.items():

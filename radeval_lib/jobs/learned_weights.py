@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.data import recorded
 from radeval_lib.data.ratings import rating_table
-from radeval_lib.metrics.by_name import fitting
+from radeval_lib.metrics.by_name import settings_for_models
 from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.formula import Pooling
 from radeval_lib.metrics.ratescore.metric import Vectors
@@ -56,15 +56,15 @@ def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArra
         return encoders.Encoder(run.model(role), pooling=pooling, device=run.profile.device)
 
     ours = model("encoder", "mean")
-    scores = {name: scored(pairs, ours, Scorer(key)) for key, name in LEARNED.items()}
-    scores[EQUAL] = scored(pairs, ours, Scorer(EQUAL_WEIGHTS))
-    scores[FIRST_TOKEN] = scored(pairs, model("encoder", "cls"), Scorer("long"))
+    scores = {name: score_entity_pairs(pairs, ours, Scorer(key)) for key, name in LEARNED.items()}
+    scores[EQUAL] = score_entity_pairs(pairs, ours, Scorer(EQUAL_WEIGHTS))
+    scores[FIRST_TOKEN] = score_entity_pairs(pairs, model("encoder", "cls"), Scorer("long"))
     rival = model_names.title(run.profile.models["rival_encoder"])
-    scores[_ENCODER + rival] = scored(pairs, model("rival_encoder", "mean"), Scorer("long"))
+    scores[_ENCODER + rival] = score_entity_pairs(pairs, model("rival_encoder", "mean"), Scorer("long"))
     return scores
 
 
-def compared(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
+def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return Kendall's correlation of each setting with the grades, and the first one's lead over each other,
     as :class:`~radeval_lib.stats.correlations.Resampled` gives them, by setting.
 
@@ -97,10 +97,12 @@ def with_model(run: Run, role: str) -> RaTEScore:
     ``role``: ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
     """
     filled = {role: run.model(role)}
-    return RaTEScore(**filled, **fitting("ratescore", filled), device=run.profile.device)
+    return RaTEScore(**filled, **settings_for_models("ratescore", filled), device=run.profile.device)
 
 
-def scored(pairs: Sequence[EntityPair], encoder: encoders.Encoder, scorer: Scorer) -> NDArray[np.float64]:
+def score_entity_pairs(
+    pairs: Sequence[EntityPair], encoder: encoders.Encoder, scorer: Scorer
+) -> NDArray[np.float64]:
     """Return RaTEScore of pairs with known entities; shape (pairs,). If a side has none, the score is what
     ``scorer`` gives such a pair."""
     vectors = Vectors(encoder.encode)

@@ -168,7 +168,7 @@ def pair_name(group: str) -> str:
     return f"{_MODALITIES.get(modality.lower(), modality)} {anatomy.capitalize()}".strip()
 
 
-def named(records: Sequence[ReportPair]) -> list[ReportPair]:
+def name_groups(records: Sequence[ReportPair]) -> list[ReportPair]:
     """Return the records with each group named as the paper names the pair."""
     return [replace(record, group=pair_name(record.group)) for record in records]
 
@@ -179,7 +179,7 @@ def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
     return {name: [record for record in records if record.group == name] for name in names}
 
 
-def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
+def split_records(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
     """Return the records by part: ``train``, ``dev`` and ``test``.
 
     A record keeps the split that its source gives. If no record has one, a tenth of the patients (of the
@@ -204,7 +204,7 @@ def divided(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str
     return parts
 
 
-def drawn(
+def sample_records(
     records: Sequence[ReportPair], each: int, rng: np.random.Generator, *, whole: bool = False
 ) -> list[ReportPair]:
     """Return ``each`` records of every group, or of the ``whole``, drawn without replacement. All are
@@ -217,7 +217,7 @@ def drawn(
     return chosen
 
 
-def described(systems: Mapping[str, System], encoder: str) -> str:
+def describe_systems(systems: Mapping[str, System], encoder: str) -> str:
     """Return systems by name, each with its starting point or, if it reads vectors, their encoder.
     ``encoder`` is named as in a profile."""
 

@@ -17,7 +17,7 @@ from radeval_lib.data import recorded as stored
 from radeval_lib.errors import check_choice, plain
 from radeval_lib.metric_cards import measurements, pairs
 from radeval_lib.metric_cards.measurements import PERSON, RESAMPLES, Half
-from radeval_lib.metric_cards.pairs import Progress, filled, score
+from radeval_lib.metric_cards.pairs import Progress, fill_failures, score
 from radeval_lib.metrics import by_name
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import choose
@@ -330,7 +330,7 @@ def metric_card(
             not_tried[f"agreement on {label}"] = part
         else:
             content[label] = part
-    oriented = filled(frame, sign * scored.values)
+    oriented = fill_failures(frame, sign * scored.values)
     if (frame["part"] == "systems").any():
         content["systems"] = measurements.on_systems(frame, oriented, sign=sign, seed=seed)
     elif systems:

@@ -114,7 +114,7 @@ def on_radpref(
         frozenset(pair): float(np.nanstd(draws[pair[0]] - draws[pair[1]])) for pair in combinations(draws, 2)
     }
     if tests and len(np.unique(cases)) >= LEAST_CASES:
-        tested = compared(
+        tested = compare_with_rivals(
             whole, name, lambda names: drawn({key: scores[key] for key in names}, wanted, MORE, "again")
         )
         for rival, test in tested.iterrows():
@@ -149,7 +149,9 @@ def on_radpref(
     }
 
 
-def compared(drawn: Resampled, name: str, redraw: Callable[[Sequence[str]], Resampled]) -> pd.DataFrame:
+def compare_with_rivals(
+    drawn: Resampled, name: str, redraw: Callable[[Sequence[str]], Resampled]
+) -> pd.DataFrame:
     """Return :meth:`Resampled.compare` by rival; p values near the level come from more draws."""
     tested = drawn.compare(name).set_index("rival")
     near = [str(rival) for rival in tested.index[tested["p_holm"].between(*_NEAR)]]

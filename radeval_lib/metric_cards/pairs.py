@@ -260,7 +260,7 @@ class _Caller:
         return [value if math.isfinite(value) else math.nan for value in values]
 
 
-def filled(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
+def fill_failures(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
     """Return oriented scores with each failure set to the worst score of its part, or of all if its part has
     none."""
     result, worst = oriented.copy(), float(np.nanmin(oriented))

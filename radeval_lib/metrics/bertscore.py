@@ -81,14 +81,14 @@ class BertScore(Metric):
         from transformers import AutoModel, AutoTokenizer
 
         from radeval_lib.models.batching import device_of
-        from radeval_lib.models.pretrained import ENCODER, pretrained, weights
+        from radeval_lib.models.pretrained import ENCODER, load_pretrained, weights
 
         model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))
         depth = int(model.config.num_hidden_layers)
         if self.layer is not None and not 0 <= self.layer <= depth:
             problem = f"layer {self.layer} of a model with {depth}"
             raise MetricError(problem, "bertscore.layer", f"Give 0 to {depth}.")
-        return pretrained(AutoTokenizer, self.encoder), model
+        return load_pretrained(AutoTokenizer, self.encoder), model
 
     def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
         """For each text, the unit vectors of its tokens, shape (tokens, size), and which of them are

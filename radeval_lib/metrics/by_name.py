@@ -128,7 +128,7 @@ def choose(wanted: Wanted) -> Chosen:
             failed.append(MetricError(error.what, name, error.remedy))
             chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
             continue
-        chosen.metrics[name] = create(name, **{**fitting(name, models), **models, **given})
+        chosen.metrics[name] = create(name, **{**settings_for_models(name, models), **models, **given})
         if note:
             chosen.stand_ins[name] = note
     if not chosen.metrics:
@@ -145,7 +145,7 @@ def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
     return {name: {} for name in ([wanted] if isinstance(wanted, str) else wanted)}
 
 
-def fitting(name: str, models: Mapping[str, str]) -> dict[str, Any]:
+def settings_for_models(name: str, models: Mapping[str, str]) -> dict[str, Any]:
     """Return the settings of a metric that suit models other than its defaults."""
     if "encoder" not in models:
         return {}
@@ -206,4 +206,4 @@ def metric(name: str, model: Callable[[str], str], device: str, settings: Mappin
     configured: dict[str, Any] = {role: model(role) for role in get(name).needs if role not in settings}
     if "device" in settings_of(name):
         configured["device"] = device
-    return create(name, **{**configured, **fitting(name, configured), **settings})
+    return create(name, **{**configured, **settings_for_models(name, configured), **settings})

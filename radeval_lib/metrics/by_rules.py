@@ -59,7 +59,7 @@ def reasons_of(judgement: Judgement) -> Iterator[Reason]:
         yield Reason("matched", "", finding=statement)
 
 
-def shown(reference: str, candidate: str) -> dict[str, Any]:
+def page_data(reference: str, candidate: str) -> dict[str, Any]:
     """Return the data for a pair's page, ready for JSON.
 
     Returns
@@ -118,8 +118,8 @@ def _side(text: str, spans: list[tuple[int, int] | None], errors: list[Reason]) 
 
 
 def shown_as_json(reference: str, candidate: str) -> str:
-    """Return :func:`shown` as JSON, ASCII only: the payload sent to the page."""
-    return json.dumps(shown(reference, candidate))
+    """Return :func:`page_data` as JSON, ASCII only: the payload sent to the page."""
+    return json.dumps(page_data(reference, candidate))
 
 
 class Highlight(NamedTuple):

@@ -289,7 +289,7 @@ def compare(
     notes = cautions.lines()
     for name, by_system in tested.items():
         notes += _on_intervals(name, by_system, mean=about[name]["value"] == "mean")
-    clusters, verdicts = ranked(of_systems, of_pairs, about, cautions)
+    clusters, verdicts = rank_systems(of_systems, of_pairs, about, cautions)
     for (
         at,
         row,
@@ -512,7 +512,7 @@ def _on_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) 
             yield f"{metric}: {share} of {system} have the same score; the interval may be too narrow"
 
 
-def ranked(
+def rank_systems(
     systems: pd.DataFrame, pairs: pd.DataFrame, about: Mapping[str, Mapping[str, Any]], cautions: Cautions
 ) -> tuple[pd.api.extensions.ExtensionArray, dict[str, str]]:
     """Return the cluster of each row of ``systems``, and for each metric a sentence that sums up the tests.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from radeval_lib.errors import ModelError
-from radeval_lib.models.pretrained import pretrained
+from radeval_lib.models.pretrained import load_pretrained
 
 if TYPE_CHECKING:
     import torch
@@ -114,7 +114,7 @@ def of_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -
     return [results[item] for item in items]
 
 
-def stacked(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tensor:
+def stack_rows(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tensor:
     """Return rows of whole numbers as one int64 array, padded on the right."""
     import torch
 
@@ -122,16 +122,16 @@ def stacked(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tens
     return torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=padding_value)
 
 
-def padded(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
+def pad_rows(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
     """Return pieces of texts as one batch, padded on the right: ``input_ids`` and ``attention_mask``,
     int64."""
     return tokenizer.pad({"input_ids": list(rows)}, padding_side="right", return_tensors="pt")
 
 
 def labelled_batch(tokenizer: Any, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-    """Return examples as :func:`padded`, with ``labels``, one for each piece; padding has :data:`IGNORED`."""
-    labels = stacked((example["labels"] for example in examples), IGNORED)
-    return {**padded(tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
+    """Return examples as :func:`pad_rows`, with ``labels``, one per piece; padding has :data:`IGNORED`."""
+    labels = stack_rows((example["labels"] for example in examples), IGNORED)
+    return {**pad_rows(tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
 
 
 MAX_PIECES = 512
@@ -140,12 +140,12 @@ MAX_PIECES = 512
 
 def fast_tokenizer(factory: Any, model: str | Path) -> Any:
     """Return the model's tokenizer, which must be able to map each piece to its word."""
-    tokenizer = pretrained(factory, model)
+    tokenizer = load_pretrained(factory, model)
     if not tokenizer.is_fast:
         name = Path(str(model)).name
         raise ModelError(f"{name!r} has no fast tokenizer", remedy="Give a model that has one.")
     if "roberta" in type(tokenizer).__name__.lower():
-        tokenizer = pretrained(factory, model, add_prefix_space=True)
+        tokenizer = load_pretrained(factory, model, add_prefix_space=True)
     return tokenizer
 
 
@@ -222,7 +222,7 @@ _NEEDS_THE_BATCH = (
 
 
 @contextmanager
-def unpadded(module: torch.nn.Module) -> Iterator[None]:
+def without_padding(module: torch.nn.Module) -> Iterator[None]:
     """Let BERT encoders, and no others, compute without padding while training on a CPU."""
     from transformers import BertModel
 

@@ -16,8 +16,8 @@ from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models import batching
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.ner.models import labelled
-from radeval_lib.models.pretrained import NEW_CLASSIFIER, pretrained, weights
+from radeval_lib.models.ner.models import label_settings
+from radeval_lib.models.pretrained import NEW_CLASSIFIER, load_pretrained, weights
 
 if TYPE_CHECKING:
     import torch
@@ -41,8 +41,8 @@ class TextClassifier:
 
         self.labels = list(labels)
         self._index = {label: index for index, label in enumerate(self.labels)}
-        self.tokenizer: Any = pretrained(AutoTokenizer, init_model)
-        config = labelled(self.labels)
+        self.tokenizer: Any = load_pretrained(AutoTokenizer, init_model)
+        config = label_settings(self.labels)
         self.module: Any = weights(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **config)
 
     def example(self, record: Document) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class TextClassifier:
         int64."""
         import torch
 
-        inputs = batching.padded(self.tokenizer, (example["input_ids"] for example in examples))
+        inputs = batching.pad_rows(self.tokenizer, (example["input_ids"] for example in examples))
         return {**inputs, "labels": torch.tensor([example["labels"] for example in examples])}
 
     def measure(self, records: Sequence[Document]) -> dict[str, float]:
@@ -73,7 +73,7 @@ class TextClassifier:
         encoded = self.tokenizer(texts, truncation=True, max_length=batching.MAX_PIECES)["input_ids"]
 
         def scores(batch: list[int], device: Any) -> Any:
-            inputs = batching.padded(self.tokenizer, (encoded[index] for index in batch))
+            inputs = batching.pad_rows(self.tokenizer, (encoded[index] for index in batch))
             return self.module(**inputs.to(device)).logits.double().cpu().numpy()
 
         return np.stack(batching.in_batches(self.module, [len(ids) for ids in encoded], scores))
@@ -83,7 +83,7 @@ Features = NDArray[np.float32]
 """One row per text or word, shape (n, h)."""
 
 
-def frozen(encoder: Any) -> torch.nn.Module:
+def freeze(encoder: Any) -> torch.nn.Module:
     """Return the encoder as a layer without gradients, always in evaluation mode, below layers that are
     trained.
 
@@ -148,7 +148,7 @@ class FrozenEncoder(Encoder):
         encoded = batching.encode_words(self.tokenizer, missing)
 
         def features(batch: list[int], device: Any) -> Iterator[tuple[Features, Features]]:
-            inputs = batching.padded(self.tokenizer, (encoded[index][0] for index in batch))
+            inputs = batching.pad_rows(self.tokenizer, (encoded[index][0] for index in batch))
             states = self.model(**inputs.to(device)).last_hidden_state.float().cpu().numpy()
             for index, hidden in zip(batch, states, strict=True):
                 pieces = [first for first, _ in encoded[index][1]]

@@ -18,7 +18,7 @@ from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import seeded, well_formed
 from radeval_lib.models.catalog import checksum, revision_of
 from radeval_lib.models.names import AFTER_GRAPHS, PACKAGED, UNTRAINED, is_hub_name, is_packaged
-from radeval_lib.models.pretrained import ENCODER, pretrained, save_checkpoint, weights
+from radeval_lib.models.pretrained import ENCODER, load_pretrained, save_checkpoint, weights
 from radeval_lib.registry import RULES
 
 
@@ -32,16 +32,16 @@ def shallow(name: str, layers: int, folder: Path) -> str:
     target = folder / f"first-{layers}-layers-of-{_identified(name)}"
     if target.exists():
         return str(target)
-    if layers >= pretrained(AutoConfig, name).num_hidden_layers:
+    if layers >= load_pretrained(AutoConfig, name).num_hidden_layers:
         problem = f"cannot take the first {layers} layers of this model"
         raise ModelError(problem, name, "Give fewer layers.")
     model = weights(AutoModel, name, ENCODER, num_hidden_layers=layers)
     with atomic.new_folder(target, replace=False) as new:
-        save_checkpoint(new, model, pretrained(AutoTokenizer, name))
+        save_checkpoint(new, model, load_pretrained(AutoTokenizer, name))
     return str(target)
 
 
-def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
+def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
     """Return the folder of an encoder with only the pieces of ``texts`` (:func:`trimmed_tokenizer`), made
     below ``folder`` if it is missing.
 
@@ -50,7 +50,7 @@ def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
     """
     from transformers import AutoModel, AutoTokenizer
 
-    tokenizer, kept = trimmed_tokenizer(pretrained(AutoTokenizer, name), texts)
+    tokenizer, kept = trimmed_tokenizer(load_pretrained(AutoTokenizer, name), texts)
     target = folder / f"trimmed-{checksums.of_text(json.dumps([checksum(name), kept]))[:16]}"
     if not target.exists():
         model = weights(AutoModel, name, ENCODER)
@@ -61,7 +61,7 @@ def trimmed(name: str, texts: Iterable[str], folder: Path) -> str:
     return str(target)
 
 
-def untrained(name: str, folder: Path, seed: int) -> str:
+def make_untrained(name: str, folder: Path, seed: int) -> str:
     """Return the folder of a model with the architecture and tokenizer of the one named after
     :data:`UNTRAINED`, and weights drawn from ``seed``. It is made below ``folder`` if it is missing; other
     random numbers are unaffected."""
@@ -72,8 +72,8 @@ def untrained(name: str, folder: Path, seed: int) -> str:
     if not target.exists():
         with atomic.new_folder(target, replace=False) as new:
             with seeded(seed):
-                model = AutoModel.from_config(pretrained(AutoConfig, source))
-            save_checkpoint(new, model, pretrained(AutoTokenizer, source))
+                model = AutoModel.from_config(load_pretrained(AutoConfig, source))
+            save_checkpoint(new, model, load_pretrained(AutoTokenizer, source))
     return str(target)
 
 
@@ -159,7 +159,7 @@ def permit(name: str, root: Path | None) -> None:
 
 def ready(name: str, folder: Path, seed: int) -> str:
     """Return the folder or name from which a model is loaded; a derived model is made below ``folder``."""
-    return untrained(name, folder, seed) if name.startswith(UNTRAINED) else name
+    return make_untrained(name, folder, seed) if name.startswith(UNTRAINED) else name
 
 
 def revision(name: str) -> str:
@@ -204,9 +204,9 @@ def prepare(
     """
     where, read = Path(folder), list(texts)
     model = name.removeprefix(UNTRAINED).removeprefix(AFTER_GRAPHS)
-    start = trimmed(model, read, where) if read else model
+    start = trim_encoder(model, read, where) if read else model
     if name.startswith(UNTRAINED):
-        return untrained(start, where, seed)
+        return make_untrained(start, where, seed)
     if not name.startswith(AFTER_GRAPHS):
         return start
     from radeval_lib.models.ner.models import IobScheme

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from radeval_lib.errors import ModelError
 from radeval_lib.models import batching
 from radeval_lib.models.names import PACKAGED
-from radeval_lib.models.pretrained import ENCODER, pretrained, weights
+from radeval_lib.models.pretrained import ENCODER, load_pretrained, weights
 
 Pooling = Literal["cls", "mean"]
 
@@ -43,7 +43,7 @@ class Encoder:
 
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens
         self.device = batching.device_of(device)
-        self.tokenizer: Any = pretrained(AutoTokenizer, model)
+        self.tokenizer: Any = load_pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
         self.dimension = int(self.model.config.hidden_size)
         if max_tokens > (positions := getattr(self.model.config, "max_position_embeddings", 0)) > 0:
@@ -68,7 +68,7 @@ class Encoder:
         rows = encoded["input_ids"]
 
         def computed(batch: list[int], device: Any) -> NDArray[np.float32]:
-            inputs = batching.padded(self.tokenizer, (rows[index] for index in batch)).to(device)
+            inputs = batching.pad_rows(self.tokenizer, (rows[index] for index in batch)).to(device)
             hidden = self.model(**inputs).last_hidden_state.float()
             pooled = hidden[:, 0]
             if self.pooling == "mean":

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.models.batching import IGNORED, buckets, evaluating, padded, tokens_for, well_formed
-from radeval_lib.models.pretrained import ENCODER, pretrained, save_checkpoint, weights
+from radeval_lib.models.batching import IGNORED, buckets, evaluating, pad_rows, tokens_for, well_formed
+from radeval_lib.models.pretrained import ENCODER, load_pretrained, save_checkpoint, weights
 
 if TYPE_CHECKING:
     import torch
@@ -45,7 +45,7 @@ class MaskedLanguageModel:
         import torch
         from transformers import AutoModel, AutoTokenizer
 
-        self.tokenizer: Any = pretrained(AutoTokenizer, init_model)
+        self.tokenizer: Any = load_pretrained(AutoTokenizer, init_model)
         self.module: Any = _module(weights(AutoModel, init_model, ENCODER))
         self.generator = torch.Generator().manual_seed(seed)
         self._dev_seed = seed + 1
@@ -65,7 +65,7 @@ class MaskedLanguageModel:
         import torch
 
         generator = generator or self.generator
-        batch = dict(padded(self.tokenizer, (example["input_ids"] for example in examples)))
+        batch = dict(pad_rows(self.tokenizer, (example["input_ids"] for example in examples)))
         ids = batch["input_ids"]
         plain = torch.zeros_like(ids, dtype=torch.bool)
         for row, example in enumerate(examples):

@@ -110,7 +110,7 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
+def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
     """Return ``factory.from_pretrained`` of a located model, with its errors in plain words.
 
     A hub model is loaded at the revision behind ``@`` in its name, else at the one that
@@ -155,7 +155,7 @@ def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
 
     A :class:`ModelError` if it cannot be loaded, lacks weights, or has some that are not finite.
     """
-    model, loading_info = pretrained(
+    model, loading_info = load_pretrained(
         factory,
         name,
         use_safetensors=True,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import atomic, checksums, provenance
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import IGNORED, device_of, unpadded
+from radeval_lib.models.batching import IGNORED, device_of, without_padding
 from radeval_lib.models.pretrained import quiet
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def train(
     if folder is not None and (kept := _read_checkpoint(Path(folder), fingerprint)) is not None:
         training.resume(kept)
     history, written = training.history, time.monotonic()
-    with quiet(), unpadded(module):
+    with quiet(), without_padding(module):
         while len(history) < s.epochs and _since_best(history, s.measure) < s.patience:
             loss = training.epoch()
             measured = {name: float(value) for name, value in task.measure(dev).items()}

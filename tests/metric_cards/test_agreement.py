@@ -70,7 +70,7 @@ def test_a_difference_near_the_level_is_drawn_more_often() -> None:
 
     def p(seed: int) -> float:
         first = drawn([*scores], 1_000, seed)
-        table = measurements.compared(first, "mine", lambda names: drawn(names, MORE, seed))
+        table = measurements.compare_with_rivals(first, "mine", lambda names: drawn(names, MORE, seed))
         return float(table.loc["weighted errors by rules", "p_holm"])
 
     result = [p(seed) for seed in range(3)]

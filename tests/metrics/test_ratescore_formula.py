@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from radeval_lib.jobs.learned_weights import scored
+from radeval_lib.jobs.learned_weights import score_entity_pairs
 from radeval_lib.metrics import MetricError
 from radeval_lib.metrics.ratescore import (
     TYPES,
@@ -155,4 +155,6 @@ def test_pairs_whose_entities_are_known_score_as_the_metric_does() -> None:
     candidates = ["edema. effusion small", "small", "edema"]
     pairs = list(zip(metric.entities(references), metric.entities(candidates), strict=True))
     expected = metric.score(references, candidates).values
-    np.testing.assert_allclose(scored(pairs, LetterEncoder(), Scorer("long")), expected, atol=1e-6)
+    np.testing.assert_allclose(
+        score_entity_pairs(pairs, LetterEncoder(), Scorer("long")), expected, atol=1e-6
+    )

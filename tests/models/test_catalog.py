@@ -39,9 +39,9 @@ def test_a_hub_model_is_loaded_at_its_revision(monkeypatch: pytest.MonkeyPatch) 
             cls.given = settings
             return name
 
-    pretrained.pretrained(Factory, "StanfordAIMI/RadBERT")
+    pretrained.load_pretrained(Factory, "StanfordAIMI/RadBERT")
     assert Factory.given == {"trust_remote_code": False, "revision": "refs/pr/2"}
-    pretrained.pretrained(Factory, "someone/else")
+    pretrained.load_pretrained(Factory, "someone/else")
     assert "revision" not in Factory.given
 
 

@@ -16,8 +16,8 @@ from radeval_lib.data.roles import load
 from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import IGNORED, well_formed
 from radeval_lib.models.catalog import checksum
-from radeval_lib.models.classifiers import FrozenEncoder, fit_probe, frozen
-from radeval_lib.models.derived import prepare, shallow, trimmed
+from radeval_lib.models.classifiers import FrozenEncoder, fit_probe, freeze
+from radeval_lib.models.derived import prepare, shallow, trim_encoder
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
 from radeval_lib.models.names import AFTER_GRAPHS, PACKAGED, UNTRAINED, packaged_minilm
@@ -101,11 +101,11 @@ def hidden(folder: str, text: str) -> torch.Tensor:
 
 
 def test_a_trimmed_encoder_gives_the_same_vectors(tmp_path: Path) -> None:
-    small = trimmed(PACKAGED, FINDINGS, tmp_path)
+    small = trim_encoder(PACKAGED, FINDINGS, tmp_path)
     assert AutoModel.from_pretrained(small).config.vocab_size < 5000
     for text in FINDINGS:
         assert torch.equal(hidden(small, text), hidden(str(packaged_minilm()), text))
-    assert trimmed(PACKAGED, FINDINGS, tmp_path) == small
+    assert trim_encoder(PACKAGED, FINDINGS, tmp_path) == small
 
 
 def test_a_shallow_cut_ends_where_the_whole_model_passes(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_shallow_cut_ends_where_the_whole_model_passes(tmp_path: Path) -> None
 def test_a_frozen_encoder_reads_each_text_once_and_lets_the_layers_above_learn() -> None:
     tokenizer = AutoTokenizer.from_pretrained(packaged_minilm())
     encoder = AutoModel.from_pretrained(packaged_minilm())
-    held = frozen(encoder)
+    held = freeze(encoder)
     model = torch.nn.Sequential(torch.nn.Linear(encoder.config.hidden_size, 2)).train()
     held.train()
     assert not encoder.training, "dropout stays off"
@@ -199,11 +199,11 @@ def test_frozen_features_are_the_encoders() -> None:
 
 def test_what_was_made_of_other_weights_under_the_same_name_is_not_taken(tmp_path: Path) -> None:
     source = shutil.copytree(TINY, tmp_path / "model")
-    before = [shallow(str(source), 1, tmp_path), trimmed(str(source), FINDINGS, tmp_path)]
+    before = [shallow(str(source), 1, tmp_path), trim_encoder(str(source), FINDINGS, tmp_path)]
     held = load_file(source / "model.safetensors")
     save_file({key: value * 1.5 for key, value in held.items()}, source / "model.safetensors")
     os.utime(source / "model.safetensors", ns=(0, 1))
-    after = [shallow(str(source), 1, tmp_path), trimmed(str(source), FINDINGS, tmp_path)]
+    after = [shallow(str(source), 1, tmp_path), trim_encoder(str(source), FINDINGS, tmp_path)]
     assert not set(before) & set(after)
     assert torch.equal(hidden(after[1], FINDINGS[0]), hidden(str(source), FINDINGS[0]))
 
@@ -215,7 +215,7 @@ def test_tokens_that_were_added_to_a_vocabulary_outlive_its_trimming(tmp_path: P
     model.resize_token_embeddings(len(tokenizer))
     tokenizer.save_pretrained(tmp_path / "model")
     model.save_pretrained(tmp_path / "model")
-    small = trimmed(str(tmp_path / "model"), FINDINGS, tmp_path)
+    small = trim_encoder(str(tmp_path / "model"), FINDINGS, tmp_path)
     trimmed_one = AutoTokenizer.from_pretrained(small)
     assert trimmed_one.all_special_tokens == tokenizer.all_special_tokens
     text = f"[FIND] {FINDINGS[0]} DEIDX"

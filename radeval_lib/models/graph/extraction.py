@@ -41,7 +41,7 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
     return ModelExtractor(text, device=device)
 
 
-def remembering(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
+def with_cache(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
     """Return ``read`` with a cache of at most ``most`` answers, which is emptied when full. Only texts that
     are not cached are read."""
     kept: dict[K, V] = {}
@@ -63,7 +63,7 @@ def shared_extractor(name: str, device: str) -> Extractor:
     """Return the extractor of a model; all callers of this process share it."""
     extractor = open_extractor(name, device=device)
     # Several metrics ask for the same texts.
-    extractor.annotate = remembering(extractor.annotate, 4_000)  # type: ignore[method-assign, assignment]
+    extractor.annotate = with_cache(extractor.annotate, 4_000)  # type: ignore[method-assign, assignment]
     return extractor
 
 
@@ -72,7 +72,7 @@ class ModelExtractor:
 
     def __init__(self, model: str | Path, *, device: str) -> None:
         self.model = GraphModel.load(model, device=device)
-        self._read = remembering(self.model.predict_units, 50_000)
+        self._read = with_cache(self.model.predict_units, 50_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         words = [tokenize(text) for text in texts]

@@ -388,11 +388,11 @@ class GraphModel:
         """Return a padded batch of units; ``widths`` is -1 for padding."""
         import torch
 
-        inputs = batching.padded(self.tokenizer, (row["input_ids"] for row in rows))
+        inputs = batching.pad_rows(self.tokenizer, (row["input_ids"] for row in rows))
         batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
         fillers = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": batching.IGNORED}
         for key in (name for name in fillers if name in rows[0]):
-            batch[key] = batching.stacked((row[key] for row in rows), fillers[key])
+            batch[key] = batching.stack_rows((row[key] for row in rows), fillers[key])
         if "relations" in rows[0]:
             relations = [[number, *link] for number, row in enumerate(rows) for link in row["relations"]]
             batch["relations"] = torch.tensor(relations, dtype=torch.long).reshape(-1, 4)

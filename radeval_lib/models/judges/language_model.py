@@ -20,7 +20,7 @@ from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 from radeval_lib.models.batching import IGNORED, device_of, evaluating, in_batches, labelled_batch
 from radeval_lib.models.catalog import checksum
 from radeval_lib.models.names import locate
-from radeval_lib.models.pretrained import TRAINED, pretrained, quiet, save_checkpoint, weights
+from radeval_lib.models.pretrained import TRAINED, load_pretrained, quiet, save_checkpoint, weights
 from radeval_lib.rules.judge.base import LONGEST, JudgeError, Keep, Pair, cut, prompt
 
 _NAME = re.compile(r"(?i)\bGREEN-(Rad)?(Llama|Mistral|Phi)")
@@ -203,7 +203,7 @@ def pretrained_model(name: str | Path) -> tuple[Any, Any]:
     """Return a causal language model from safetensors and its tokenizer, with padding."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    tokenizer = pretrained(AutoTokenizer, name)
+    tokenizer = load_pretrained(AutoTokenizer, name)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     return weights(AutoModelForCausalLM, name, TRAINED), tokenizer

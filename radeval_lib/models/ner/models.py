@@ -38,7 +38,7 @@ from radeval_lib.models.pretrained import (
     NEW_NER_MODEL,
     TRAINED,
     fill,
-    pretrained,
+    load_pretrained,
     read_settings,
     save_checkpoint,
     weights,
@@ -99,7 +99,7 @@ class IobScheme(Scheme):
         self.labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = batching.fast_tokenizer(AutoTokenizer, init_model)
-        config = labelled(self.labels)
+        config = label_settings(self.labels)
         self.module: Any = weights(AutoModelForTokenClassification, init_model, NEW_NER_MODEL, **config)
 
     def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class IobScheme(Scheme):
         rows = batching.encodings(self.tokenizer, sentences)
 
         def spans(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
-            inputs = batching.padded(self.tokenizer, (rows[index].ids for index in batch)).to(device)
+            inputs = batching.pad_rows(self.tokenizer, (rows[index].ids for index in batch)).to(device)
             best = self.module(**inputs).logits.argmax(dim=-1).tolist()
             chosen = [rows[index].word_ids for index in batch]
             return (self._words(word_ids, labels) for word_ids, labels in zip(chosen, best, strict=True))
@@ -150,8 +150,8 @@ class IobScheme(Scheme):
         return list(spans.values())
 
 
-def labelled(labels: Sequence[str]) -> dict[str, Any]:
-    """Return a classifier's labels, read from its configuration."""
+def label_settings(labels: Sequence[str]) -> dict[str, Any]:
+    """Return the settings of a classifier's configuration that hold its labels."""
     numbered = dict(enumerate(labels))
     by_label = {label: index for index, label in numbered.items()}
     return {"num_labels": len(labels), "id2label": numbered, "label2id": by_label}
@@ -287,10 +287,10 @@ class SpanScheme(Scheme):
         return {"input_ids": ids, **row, "labels": labels}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        inputs = batching.padded(self.tokenizer, (example["input_ids"] for example in examples))
+        inputs = batching.pad_rows(self.tokenizer, (example["input_ids"] for example in examples))
         batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
         for key, filler in {"starts": 0, "ends": 0, "widths": 0, "labels": batching.IGNORED}.items():
-            batch[key] = batching.stacked((example[key] for example in examples), filler)
+            batch[key] = batching.stack_rows((example[key] for example in examples), filler)
         return batch
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
@@ -376,8 +376,8 @@ class IobNerModel:
         self.name, self.decoding = str(model), decoding
         self.device = batching.device_of(device)
         self.precision = precision
-        self.labels = iob_labels(pretrained(AutoConfig, model).id2label, self.name)
-        self.tokenizer: Any = pretrained(AutoTokenizer, model)
+        self.labels = iob_labels(load_pretrained(AutoConfig, model).id2label, self.name)
+        self.tokenizer: Any = load_pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModelForTokenClassification, model, TRAINED).to(self.device)
         limit = getattr(self.model.config, "max_position_embeddings", 0) or batching.MAX_PIECES
         self.max_tokens = min(batching.MAX_PIECES, limit)
@@ -414,7 +414,7 @@ class IobNerModel:
         """Return the entities of sequences, by the likeliest label of each token."""
 
         def best(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
-            inputs = batching.padded(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
+            inputs = batching.pad_rows(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
             rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.int16)
             return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
 

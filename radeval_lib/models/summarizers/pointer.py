@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.batching import in_batches, of_distinct, seeded, stacked, well_formed
+from radeval_lib.models.batching import in_batches, of_distinct, seeded, stack_rows, well_formed
 from radeval_lib.models.summarizers.extractive import mean_rouge_l, sentence_case
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
@@ -299,7 +299,7 @@ class PointerSummarizer:
         return {"input_ids": self._source(reveal(record.findings)), "labels": [BEGIN, *target, END]}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        return {key: stacked(example[key] for example in examples) for key in ("input_ids", "labels")}
+        return {key: stack_rows(example[key] for example in examples) for key in ("input_ids", "labels")}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
         """Return :func:`mean_rouge_l` with greedy decoding, which is fast enough for early stopping."""
@@ -334,7 +334,7 @@ class PointerSummarizer:
         self, sources: list[list[int]], decoding: BeamSettings, device: torch.device
     ) -> list[list[int]]:
         """Return the pieces of the impressions of a batch, given those of the findings."""
-        memory, state = self.module.encode(stacked(sources).to(device))
+        memory, state = self.module.encode(stack_rows(sources).to(device))
 
         def step(tokens: Tensor, both: Any) -> tuple[Tensor, Any]:
             kept, state = both

@@ -15,7 +15,7 @@ from radeval_lib.errors import ModelError
 from radeval_lib.models import batching
 from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
 from radeval_lib.models.names import locate
-from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, SEQ2SEQ, pretrained, quiet, weights
+from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, SEQ2SEQ, load_pretrained, quiet, weights
 from radeval_lib.models.summarizers.extractive import mean_rouge_l
 
 if TYPE_CHECKING:
@@ -75,10 +75,10 @@ def encoder_decoder(
         EncoderDecoderModel,
     )
 
-    tokenizer: Any = pretrained(AutoTokenizer, checkpoint)
-    count = pretrained(AutoConfig, checkpoint).num_hidden_layers
+    tokenizer: Any = load_pretrained(AutoTokenizer, checkpoint)
+    count = load_pretrained(AutoConfig, checkpoint).num_hidden_layers
     kept = count if layers is None else layers
-    first, second = (pretrained(AutoConfig, checkpoint, num_hidden_layers=kept) for _ in range(2))
+    first, second = (load_pretrained(AutoConfig, checkpoint, num_hidden_layers=kept) for _ in range(2))
     second.is_decoder = second.add_cross_attention = True
     with batching.seeded(seed):
         encoder = weights(AutoModel, checkpoint, ENCODER, config=first)
@@ -156,10 +156,10 @@ class Seq2SeqSummarizer:
         """Return the summarizer in a folder or hub name of transformers."""
         from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
-        config: Any = pretrained(AutoConfig, model)
+        config: Any = load_pretrained(AutoConfig, model)
         if settings is None and config.model_type == "t5":
             settings = Seq2SeqSettings(prefix="summarize: ")
-        tokenizer = pretrained(AutoTokenizer, model)
+        tokenizer = load_pretrained(AutoTokenizer, model)
         module = weights(AutoModelForSeq2SeqLM, model, SEQ2SEQ)
         return cls(module, tokenizer, settings or Seq2SeqSettings(), device=device)
 
@@ -196,7 +196,7 @@ class Seq2SeqSummarizer:
             sources = [self._source(text) for text in texts]
 
             def impressions(batch: list[int], device: Any) -> Iterator[str]:
-                inputs = batching.padded(self.tokenizer, (sources[index] for index in batch))
+                inputs = batching.pad_rows(self.tokenizer, (sources[index] for index in batch))
                 generated = self.module.generate(
                     **inputs.to(device),
                     num_beams=beams,

@@ -15,7 +15,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ParameterError
 from radeval_lib.jobs import summarization
-from radeval_lib.jobs.summarization import TRAINED, UNSEEN, System, divided, named, pair_name
+from radeval_lib.jobs.summarization import TRAINED, UNSEEN, System, name_groups, pair_name, split_records
 from radeval_lib.study.profiles import profile
 
 
@@ -41,7 +41,7 @@ def test_pairs_are_named_as_the_paper_names_them(group: str, name: str) -> None:
 
 def test_the_generator_fills_the_twelve_pairs_and_trains_seven() -> None:
     records = load("anatomy_summaries", "synthetic", size=200, seed=3, root=None)
-    parts = divided(named(records), np.random.default_rng(0))
+    parts = split_records(name_groups(records), np.random.default_rng(0))
     assert {record.group for record in parts["test"]} == {*TRAINED, *UNSEEN}
     assert {record.group for record in parts["train"]} == set(TRAINED) == {r.group for r in parts["dev"]}
     assert len({record.id for record in records}) == len(records)
@@ -51,7 +51,7 @@ def test_the_generator_fills_the_twelve_pairs_and_trains_seven() -> None:
 
 def test_records_without_a_split_are_divided_by_patient() -> None:
     records = [pair(number, patient=f"p{number // 2}") for number in range(100)]
-    parts = divided(records, np.random.default_rng(1))
+    parts = split_records(records, np.random.default_rng(1))
     assert {part: len(rows) for part, rows in parts.items()} == {"train": 80, "dev": 10, "test": 10}
     owners = [{record.patient for record in rows} for rows in parts.values()]
     assert not owners[0] & owners[1] and not owners[0] & owners[2] and not owners[1] & owners[2]  # noqa: PT018
@@ -59,11 +59,11 @@ def test_records_without_a_split_are_divided_by_patient() -> None:
 
 def test_a_source_without_splits_is_a_test_beside_one_with_splits() -> None:
     records = [pair(1, split="train"), pair(2, split="validate"), pair(3)]
-    parts = divided(records, np.random.default_rng(1))
+    parts = split_records(records, np.random.default_rng(1))
     assert [parts[part][0].id for part in ("train", "dev", "test")] == ["1", "2", "3"]
     assert sum(map(len, parts.values())) == 3
     with pytest.raises(ParameterError):
-        divided([replace(records[0], split="holdout")], np.random.default_rng(1))
+        split_records([replace(records[0], split="holdout")], np.random.default_rng(1))
 
 
 def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
