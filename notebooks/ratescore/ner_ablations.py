@@ -21,8 +21,7 @@ from radeval_lib.stats.inference import wilson
 from radeval_lib.study import profiles
 from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
-from radeval_lib.study.display import phrase
-from radeval_lib.study.page_runs import Basis, OpenExhibit, PageRun
+from radeval_lib.study.page_runs import Basis, OpenExhibit, PageRun, phrase
 from radeval_lib.text_format import joined, with_interval
 
 SCHEMES = {"iob": "IOB", "span": "spans"}

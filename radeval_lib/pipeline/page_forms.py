@@ -18,7 +18,7 @@ from radeval_lib.papers.exhibits import PAPERS, description, of_notebook
 from radeval_lib.pipeline import steps
 from radeval_lib.pipeline.sphinx_extension import drawing_symbols
 from radeval_lib.study import citing
-from radeval_lib.study.display import ENDS_HERE
+from radeval_lib.study.page_runs import ENDS_HERE
 from radeval_lib.study.scorecards import claims_table, not_checked
 
 _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)

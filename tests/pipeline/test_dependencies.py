@@ -103,7 +103,7 @@ USERS = {
     "radeval_lib/metrics/bleu.py": ({RATED}, {TRAINING}),
     "radeval_lib/models/graph/model.py": ({GRAPHS}, {METHOD}),
     "radeval_lib/stats/calibration.py": ({"rales/calibration"}, {RATED}),
-    "radeval_lib/study/display.py": ({METHOD}, {TRAINING}),
+    "radeval_lib/study/page_runs.py": ({METHOD}, {TRAINING}),
     "radeval_lib/jobs/rales_tasks.py": ({FITTING}, {TRAINING}),
     "radeval_lib/data/radpref.py": ({RATED, "across/which_judge"}, {TRAINING, FITTING, PRINT}),
 }

@@ -13,7 +13,7 @@ from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, notebooks
 from radeval_lib.pipeline import book, page_forms, staging, steps
 from radeval_lib.pipeline.sphinx_extension import characters, symbols
 from radeval_lib.study import scorecard
-from radeval_lib.study.display import ENDS_HERE
+from radeval_lib.study.page_runs import ENDS_HERE
 
 NOTHING = scorecard([])
 _TARGET = re.compile(r"\{ref\}`(?:[^`<]+<)?([\w-]+)>?`")  # {ref}`label` or {ref}`words <label>`

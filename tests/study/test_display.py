@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from radeval_lib.study import display
+from radeval_lib.study import page_runs
 
 
 @pytest.mark.parametrize(
@@ -24,16 +24,16 @@ def test_a_page_of_one_set_ends_where_another_fills_its_role(
     monkeypatch: pytest.MonkeyPatch, filler: str, there: bool, ends: bool
 ) -> None:
     shown: list[Any] = []
-    monkeypatch.setattr(display, "display", lambda label, metadata=None: shown.append((label, metadata)))
-    monkeypatch.setattr(display, "provenance", lambda run: "")
+    monkeypatch.setattr(page_runs, "display", lambda label, metadata=None: shown.append((label, metadata)))
+    monkeypatch.setattr(page_runs, "provenance", lambda run: "")
     run: Any = SimpleNamespace(
         evidence=lambda role: "open",
         lacks=lambda role: "",
         filler=lambda kind, role: filler,
         find=lambda dataset: Path("file") if there else None,
     )
-    display.only_with_data(run, "rated_pairs", dataset="radpref")
+    page_runs.only_with_data(run, "rated_pairs", dataset="radpref")
     assert bool(shown) == ends
     if ends:
         (html, metadata), _ = shown
-        assert metadata[display.ENDS_HERE] in html.data
+        assert metadata[page_runs.ENDS_HERE] in html.data

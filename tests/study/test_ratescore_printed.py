@@ -3,7 +3,7 @@
 import pytest
 
 from radeval_lib.papers.printed_numbers import quotations, texts
-from radeval_lib.study.display import said
+from radeval_lib.study.page_runs import said
 
 
 def test_lists_have_the_lengths_that_the_paper_states() -> None:
