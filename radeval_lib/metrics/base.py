@@ -190,15 +190,24 @@ class Metric(ABC):
         pairs = self._seen(references, candidates)
         for pair in pairs:
             refuse(pair, self.name)
+        if contexts is not None and len(contexts) != len(pairs):
+            problem = f"{len(contexts)} contexts for {len(pairs)} pairs"
+            raise MetricError(problem, "contexts", "Give one for each pair, in the same order.")
         if contexts is None or not self.reads_context():
             contexts = [None] * len(pairs)
         cases = list(zip(pairs, contexts, strict=True))
         distinct = sorted(set(cases), key=lambda case: (case[0], str(case[1])))
         seen, patients = [pair for pair, _ in distinct], [context for _, context in distinct]
-        results: Iterable[tuple[float, Any]] = ()
+        results: Iterable[tuple[float, Any]] | None = None
         if distinct:
             results = self._score_in_context(seen, patients) if any(patients) else self._score_pairs(seen)
-        scored = dict(zip(distinct, results, strict=True))
+        results = () if results is None else list(results)
+        try:
+            paired = zip(distinct, results, strict=True)
+            scored = {case: (float(value), detail) for case, (value, detail) in paired}
+        except (TypeError, ValueError):
+            problem = f"`_score_pairs` does not give {len(distinct)} numbers, each with a detail"
+            raise MetricError(problem, self.name, "Yield (value, detail) for each pair.") from None
         low, high = self.bounds()
         for position, case in enumerate(cases):
             value = scored[case][0]

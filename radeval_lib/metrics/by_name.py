@@ -106,7 +106,8 @@ def choose(wanted: Wanted) -> Chosen:
 
     A model that no setting names is the metric's default, if that is on this machine or, for a metric that is
     asked for by name, can be fetched. Otherwise it gets a substitute: the encoder that the installation
-    brings, or a model that a build on this machine has trained.
+    brings, or a model that a build on this machine has trained. With another encoder than the default,
+    settings that are not given suit it (:func:`settings_for_models`).
 
     Raises
     ------
@@ -128,7 +129,8 @@ def choose(wanted: Wanted) -> Chosen:
             failed.append(MetricError(error.what, name, error.remedy))
             chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
             continue
-        chosen.metrics[name] = create(name, **{**settings_for_models(name, models), **models, **given})
+        suiting = settings_for_models(name, {**given, **models})
+        chosen.metrics[name] = create(name, **{**suiting, **models, **given})
         if note:
             chosen.stand_ins[name] = note
     if not chosen.metrics:
@@ -140,21 +142,29 @@ def choose(wanted: Wanted) -> Chosen:
 
 def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
     """Return settings by name for the requested metrics, in that order."""
-    if isinstance(wanted, Mapping):
-        return dict(wanted)
-    return {name: {} for name in ([wanted] if isinstance(wanted, str) else wanted)}
+    if isinstance(wanted, str):
+        wanted = [wanted]
+    if not isinstance(wanted, Iterable):
+        raise MetricError(f"{type(wanted).__name__} is no list of names", "metrics", "Name metrics.")
+    settings = dict(wanted) if isinstance(wanted, Mapping) else {name: {} for name in wanted}
+    for name, given in settings.items():
+        if not (isinstance(name, str) and isinstance(given, Mapping)):
+            problem = "this is no name with a mapping of settings"
+            raise MetricError(problem, f"metrics, {name}", "Give {} for the defaults.")
+    return settings
 
 
-def settings_for_models(name: str, models: Mapping[str, str]) -> dict[str, Any]:
-    """Return the settings of a metric that suit models other than its defaults."""
-    if "encoder" not in models:
+def settings_for_models(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a metric that suit models (by setting) other than its defaults."""
+    encoder, defaults = str(models.get("encoder", "")), settings_of(name)
+    if encoder in ("", defaults.get("encoder")):
         return {}
     from radeval_lib.models.names import PACKAGED
 
     settings: dict[str, Any] = {}
-    if "pooling" in settings_of(name) and PACKAGED in models["encoder"]:
+    if "pooling" in defaults and PACKAGED in encoder:
         settings["pooling"] = "mean"  # as the packaged MiniLM was trained
-    if "layer" in settings_of(name):
+    if "layer" in defaults:
         settings["layer"] = None  # the default is the layer of the default model
     return settings
 
@@ -206,4 +216,5 @@ def metric(name: str, model: Callable[[str], str], device: str, settings: Mappin
     configured: dict[str, Any] = {role: model(role) for role in get(name).needs if role not in settings}
     if "device" in settings_of(name):
         configured["device"] = device
-    return create(name, **{**configured, **settings_for_models(name, configured), **settings})
+    suiting = settings_for_models(name, {**settings, **configured})
+    return create(name, **{**configured, **suiting, **settings})

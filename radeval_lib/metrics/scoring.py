@@ -320,7 +320,7 @@ def explain(
     -------
     DataFrame
         A row for each reason under the index of its pair, as :func:`explanation_record` has it; a pair
-        without any has no row.
+        without any has no row. The columns are always the same.
 
     Raises
     ------
@@ -332,7 +332,14 @@ def explain(
     >>> explain(["Small left effusion."], ["Small right effusion."])["says"].tolist()
     ['pleural effusion in right instead of left']
     """
+    from radeval_lib.metrics.reasons import Reason
+
     frame, evaluation = _evaluated(references, candidates, metrics, explained=True)
+    spans = ("start", "end", *(("words", "sentence") if texts else ()))
+    left_out = (REFERENCE, CANDIDATE, *(() if texts else ("quoted",)))
+    columns = ["column", "coverage", "score", "metric"]
+    columns += [name for name in Reason._fields if name not in left_out]
+    columns += [f"{side}_{key}" for side in (REFERENCE, CANDIDATE) for key in spans]
     labels, rows = [], []
     for at, pair in enumerate(evaluation.pairs):
         record = explanation_record(evaluation.reasons(at), pair, texts=texts)
@@ -345,7 +352,7 @@ def explain(
                 span = reason.pop(side) or {"start": None, "end": None}
                 reason |= {f"{side}_{key}": value for key, value in span.items()}
             rows.append({**head, **reason})
-    table = pd.DataFrame(rows, index=pd.Index(labels, name=frame.index.name))
+    table = pd.DataFrame(rows, index=pd.Index(labels, name=frame.index.name), columns=columns)
     return table.astype({name: "Int64" for name in table if name.endswith(("_start", "_end"))})
 
 
@@ -370,7 +377,7 @@ def _evaluated(
     cautions = Cautions(evaluation.scored)
     evaluation.add_cautions(cautions, frame.get(ID, ()))
     for line in [*cautions.lines(), *notes_of(chosen)]:
-        warnings.warn(line, stacklevel=4)
+        warnings.warn(line, stacklevel=3)
     return frame, evaluation
 
 

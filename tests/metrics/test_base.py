@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from radeval_lib import metrics
+from radeval_lib.metrics import by_name
 from radeval_lib.metrics.base import Metric, MetricError
 
 
@@ -75,6 +76,26 @@ def test_a_value_outside_the_range_is_an_error(value, monkeypatch: pytest.Monkey
     monkeypatch.setattr(_Ratio, "_score_pairs", lambda self, pairs: [(value, None)])
     with pytest.raises(MetricError):
         _Ratio().score(["a"], ["b"])
+
+
+@pytest.mark.parametrize("results", [None, [], [(0.5, ""), (0.5, "")], [(None, None)], [0.5], [(0.5,)]])
+def test_a_metric_without_a_number_and_a_detail_is_an_error(results, monkeypatch) -> None:
+    monkeypatch.setattr(_Ratio, "_score_pairs", lambda self, pairs: results)
+    with pytest.raises(MetricError):
+        _Ratio().score(["a"], ["b"])
+
+
+@pytest.mark.parametrize("name", ["bleu", "green_rules_errors"])
+def test_there_is_a_context_for_each_pair(name: str) -> None:
+    with pytest.raises(MetricError) as caught:
+        metrics.create(name).score(["a", "b"], ["a", "b"], [None])
+    assert caught.value.where == "contexts"
+
+
+@pytest.mark.parametrize("wanted", [{"bleu": None}, {"bleu": "order"}, [1], 3])
+def test_what_is_not_a_choice_of_metrics_is_an_error(wanted) -> None:
+    with pytest.raises(MetricError):
+        by_name.choose(wanted)
 
 
 def test_settings_come_as_texts() -> None:

@@ -146,9 +146,19 @@ def test_lists_and_tables_give_tables() -> None:
     assert table[f"{RULES}:x"].tolist() == lists[RULES].tolist()
     assert list(table.index) == [5, 6, 7]
     assert list(score([], [])[RULES]) == []
+    columns = list(explain(["Small left effusion."], ["Small right effusion."]))
+    assert "candidate_sentence" in columns
+    assert all(list(explain(nothing, nothing)) == columns for nothing in ([], ["Clear."]))
     reasons = explain(SYSTEMS, texts=False)
     assert "candidate_words" not in reasons
     assert reasons["score"].iloc[0] == 0.25
+
+
+def test_warnings_name_the_line_of_the_script() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        score([""], ["No effusion."])
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 # --- models that are not there ---
@@ -173,6 +183,10 @@ def test_all_takes_what_can_score_and_says_what_cannot() -> None:
     assert "bertscore" in chosen.stand_ins
     assert chosen.metrics["bertscore"].settings()["layer"] is None
     assert set(chosen.left_out) == {"f1_radgraph", "green", "radgraph_combined", "radcliq", "ratescore"}
+    named = {"bertscore": {"encoder": "packaged-minilm"}}
+    assert by_name.choose(named).metrics["bertscore"].settings()["layer"] is None
+    named["bertscore"]["layer"] = 5
+    assert by_name.choose(named).metrics["bertscore"].settings()["layer"] == 5
     assert "green" in by_name.choose("green").stand_ins
     with pytest.raises(MetricError):
         by_name.choose("ratescore")
