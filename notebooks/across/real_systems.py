@@ -53,11 +53,11 @@ def difference(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run
 
 
 def between_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
-    """Return the :func:`difference` among studies coded as normal less that among all others."""
+    """Return the :func:`difference` on references without masked words less that on the others."""
     apart = _apart(table, metric, pair)
-    apart["group"] = np.where(apart["stratum"] == "normal", "normal", "other")
-    sums = apart.pivot_table("apart", "case", "group", ["sum", "count"], fill_value=0.0)
-    columns = [("sum", "normal"), ("count", "normal"), ("sum", "other"), ("count", "other")]
+    apart["group"] = np.where(apart["masked"] == 0, "whole", "masked")
+    sums = apart.pivot_table("apart", "case", "group", ["sum", "count"], fill_value=0)
+    columns = [("sum", "whole"), ("count", "whole"), ("sum", "masked"), ("count", "masked")]
     (estimate,) = sum_estimates(
         sums[columns].to_numpy(np.float64),
         lambda of: (of[..., 0] / of[..., 1] - of[..., 2] / of[..., 3])[..., None],

@@ -120,8 +120,8 @@ def scored(first: list[float], second: list[float], strata: list[str]) -> pd.Dat
 
 
 def test_a_lead_is_in_the_good_direction_and_differs_between_groups():
-    strata = ["normal"] * 6 + ["finding"] * 3 + ["other"] * 3
-    table = scored([0.0] * 12, [1.0] * 6 + [3.0] * 6, strata)
+    masked = [0] * 6 + [2] * 6
+    table = scored([0.0] * 12, [1.0] * 6 + [3.0] * 6, ["other"] * 12).assign(masked=2 * masked)
     run = SimpleNamespace(profile=SimpleNamespace(resamples=50), rng=lambda name: rng())
     pair, settings = ("A", "B"), (run, "lead")
     assert (
