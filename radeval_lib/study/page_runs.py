@@ -389,7 +389,7 @@ def only_with_data(
         needs = _NEEDS.get(unreal[0], _NEEDS_TEXTS)
         words, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"
     elif reason := _lack(run, roles, one_set, dataset):
-        words = f"is left out: {escape(reason)}"
+        words = _CODE.sub(r"<code>\1</code>", f"is left out: {escape(reason)}")
     else:
         return
     display(HTML(f"<p>The rest of this page {words}.</p>"), metadata={ENDS_HERE: reason})
@@ -411,8 +411,8 @@ def _lack(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> st
         return lacks
     sets = [registry.datasets_of(run.filler("data", role)) for role in roles]
     if one_set and any(other != sets[0] for other in sets):
-        fillers = joined([f"{role!r} by {run.source(role)}" for role in roles])
-        return f"it needs one data set in several roles, and here these are filled differently, {fillers}"
+        fillers = joined([f"{role!r} is {run.source(role)}" for role in roles])
+        return f"it needs one data set for several roles, but here {fillers}"
     if dataset and dataset not in sets[0] and run.find(dataset) is None:
         named = load_manifest(dataset).title.partition(":")[0]
         how = f"`radbook data status {dataset}` says how to get it"
