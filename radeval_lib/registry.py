@@ -99,6 +99,9 @@ ROLES = {
 }
 """What a notebook can ask for."""
 
+MODEL_ROLES = ("ner_model", "encoder", "graph_model", "rival_encoder", "in_domain_encoder", "judge")
+"""The roles of models that a profile configures."""
+
 PLANS = {
     "rales/pretraining": "radeval_lib.jobs.rales:cells",
     "rales/fitting": "radeval_lib.jobs.rales:cells",

@@ -36,6 +36,7 @@ _SECTIONS = (
     ("INDICATION", "COMPARISON"),
     ("HISTORY", "TECHNIQUE"),
 )
+# As in the released code, the reason ends with its line; the others count only if no line break follows.
 _AFTER_REASON = ("\n", "Admitting Diagnosis:", "Field", "____")
 _HEADER_ENDS = ("_____", "Reason:", "Admitting Diagnosis:", "Field of view:")
 
@@ -58,7 +59,7 @@ def titles(text: str) -> frozenset[str]:
     begin = text.find("CT")
     if begin < 0:
         return frozenset()
-    end = min((at for marker in _HEADER_ENDS if (at := text.find(marker)) >= 0), default=None)
+    end = min((at for marker in _HEADER_ENDS if (at := text.find(marker, begin)) >= 0), default=None)
     header = text[begin:end].replace("Clip #", "")
     pieces = map(str.strip, re.split(r";|\n|\s{2,}|\t+", re.sub(r"\[\*\*.*?\*\*\]", ";", header)))
     return frozenset(piece for piece in pieces if piece.startswith("CT") and not re.search(r"\d", piece))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -36,8 +36,11 @@ LABELS_FILE = "openi_gld_std14.csv"
 
 def load(path: Path) -> list[Report]:
     """Return reports of ``indiana_reports.csv``, in the file's order; either section may be empty."""
-    columns = ("uid", "findings", "impression")
-    return [Report(*map(row.text, columns)) for row in reading.read_csv(path, columns)]
+    rows = reading.read_csv(path, ("uid", "findings", "impression"))
+    return [
+        Report(str(row.take("uid", reading.Count)), row.text("findings"), row.text("impression"))
+        for row in rows
+    ]
 
 
 def text_key(report: Report) -> str:
@@ -48,17 +51,21 @@ def text_key(report: Report) -> str:
 def halves(reports: Sequence[Report]) -> dict[str, str]:
     """Return the half of each report by uid, ``odd`` or ``even``. Reports with the same text
     (:func:`text_key`) are all in the half of their smallest uid."""
+    return _halves({report.id: text_key(report) for report in reports})
+
+
+def _halves(keys: Mapping[str, str]) -> dict[str, str]:
     smallest: dict[str, int] = {}
-    for report in reports:
-        key = text_key(report)
-        smallest[key] = min(int(report.id), smallest.get(key, int(report.id)))
-    return {report.id: "odd" if smallest[text_key(report)] % 2 else "even" for report in reports}
+    for uid, key in keys.items():
+        smallest[key] = min(int(uid), smallest.get(key, int(uid)))
+    return {uid: "odd" if smallest[key] % 2 else "even" for uid, key in keys.items()}
 
 
 def to_develop_on(reports: Sequence[Report], tested: Collection[str]) -> list[Report]:
     """Return the odd half without a test split's studies (by uid) and texts that equal one of theirs."""
-    half, withheld = halves(reports), {text_key(report) for report in reports if report.id in tested}
-    return [report for report in reports if half[report.id] == "odd" and text_key(report) not in withheld]
+    keys = {report.id: text_key(report) for report in reports}
+    half, withheld = _halves(keys), {key for uid, key in keys.items() if uid in tested}
+    return [report for report in reports if half[report.id] == "odd" and keys[report.id] not in withheld]
 
 
 def pairs(reports: list[Report]) -> list[ReportPair]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
@@ -27,7 +27,7 @@ class _Span(BaseModel):
     model_config = ConfigDict(hide_input_in_errors=True)
 
     tokens: str
-    label: str
+    label: Annotated[str, Field(min_length=1)]
     start_ix: reading.Count
     end_ix: reading.Count
     relations: list[tuple[Literal["modify", "located_at", "suggestive_of"], str]]
@@ -123,7 +123,7 @@ def _graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...],
         where = f"{holder.where}, entity {head + 1}"
         span: _Span = reading.value(item, _Span, "entity", where)
         start, end = span.start_ix, span.end_ix + 1
-        if words[start:end] != span.tokens.split() or not start < end <= len(words) or not span.label:
+        if words[start:end] != span.tokens.split() or not start < end <= len(words):
             problem = f"words {start} to {end - 1} of the text are not the entity's tokens"
             raise FormatError(problem, where, reading.RIGHT_FILE)
         if any(tail not in index for _, tail in span.relations):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.errors import ModelError
+from radeval_lib.errors import ModelError, check_choice
 from radeval_lib.models import batching
 from radeval_lib.models.names import PACKAGED
 from radeval_lib.models.pretrained import ENCODER, load_pretrained, weights
@@ -41,6 +41,9 @@ class Encoder:
     ) -> None:
         from transformers import AutoModel, AutoTokenizer
 
+        check_choice(pooling, Pooling, "pooling", ModelError)
+        if max_tokens < 1:
+            raise ModelError(f"max_tokens is {max_tokens}", "encoder", "Give at least 1.")
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens
         self.device = batching.device_of(device)
         self.tokenizer: Any = load_pretrained(AutoTokenizer, model)

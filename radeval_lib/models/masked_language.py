@@ -96,6 +96,7 @@ class MaskedLanguageModel:
                 masked = int((batch["labels"] != IGNORED).sum())
                 loss += float(output["loss"]) * masked
                 right, total = right + int(output["right"]), total + masked
+        # Not -loss, which would be -0.0 if nothing is masked.
         return {"score": (0.0 - loss) / max(1, total), "right": right / max(1, total)}
 
     def save(self, folder: str | Path) -> None:
@@ -116,6 +117,7 @@ def _module(encoder: Any) -> torch.nn.Module:
             size = int(encoder.config.hidden_size)
             vocabulary = encoder.get_input_embeddings().weight.shape[0]
             transform = nn.Sequential(nn.Linear(size, size), nn.GELU(), nn.LayerNorm(size))
+            # The names of weights: `head.transform.*`, and a bias that begins with one of `new_layers`.
             self.head = nn.ModuleDict({"transform": transform})
             self.bias = nn.Embedding(vocabulary, 1)
             nn.init.zeros_(self.bias.weight)

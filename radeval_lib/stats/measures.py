@@ -82,8 +82,10 @@ def paired_difference(
     Each resample draws the same cases for both; their seeds may differ in number. Index ``measure``:
     ``value``, ``low``, ``high``, ``p``, and the ``detectable`` difference
     (:meth:`~radeval_lib.stats.resampling.Draws.detectable`)."""
-    tables = [_table(counts, measure)[2] for counts in (first, second)]
-    ours, theirs = draws(tables, measure.values, resamples=resamples, rng=rng)
+    (_, cases, left), (_, others, right) = (_table(counts, measure) for counts in (first, second))
+    if cases != others:
+        raise ValueError("the two models were not tested on the same cases")
+    ours, theirs = draws([left, right], measure.values, resamples=resamples, rng=rng)
     gap = ours - theirs
     rows = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]
     table = pd.DataFrame(rows, index=pd.Index(measure.names, name="measure"))[["value", "low", "high", "p"]]

@@ -47,7 +47,8 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 
 def share_of_letters(text: str, beyond: str) -> float:
-    """Return the share of a text's letters that come after a character in Unicode; 0 without letters."""
+    """Return the share of a text's letters that come after ``beyond`` in Unicode, which is no ASCII letter or
+    before one; 0 without letters."""
     letters = [sign for sign in text if sign.isalpha()]
     return sum(sign > beyond for sign in letters) / len(letters) if letters and not text.isascii() else 0.0
 

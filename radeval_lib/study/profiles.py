@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, ValidationError
 from radeval_lib import checksums, own_yaml
 from radeval_lib.errors import ProfileError, complaint, did_you_mean, listed
 from radeval_lib.paths import DATASETS, DEFAULT_PROFILE, PROFILES, RECORDED, display_path
-from radeval_lib.registry import ABSENT, ROLES, SYNTHETIC, dataset_of, is_recorded
+from radeval_lib.registry import ABSENT, MODEL_ROLES, ROLES, SYNTHETIC, dataset_of, is_recorded
 from radeval_lib.study.sources import Declared
 
 Size = Annotated[int, Field(strict=True, ge=0)]
@@ -115,6 +115,8 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
     path = PROFILES / f"{name}.yml"
     try:
         values: dict[str, Any] = own_yaml.read(path) or {}
+    except UnicodeDecodeError:
+        raise ProfileError("this is not UTF-8 text", display_path(path), "Save the file as UTF-8.") from None
     except yaml.YAMLError as error:
         raise ProfileError(f"this is not YAML: {' '.join(str(error).split())}", display_path(path)) from None
     if not isinstance(values, dict):
@@ -126,7 +128,7 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
 
 
 def _merged(inherited: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
-    """Return both, with ``own`` if they differ; mappings within them are merged likewise."""
+    """Return both, with ``changed`` if they differ; mappings within them are merged likewise."""
     both = {
         key: _merged(inherited[key], value)
         for key, value in changed.items()
@@ -148,13 +150,13 @@ def profile(name: str) -> Profile:
     values = _values(name)
     where = display_path(PROFILES / f"{name}.yml")
     try:
-        made = Profile(name=name, **values)
+        made = Profile.model_validate({**values, "name": name})
     except ValidationError as error:
         keys = ", ".join(key for key in Profile.model_fields if key != "name")
         raise ProfileError(complaint(error, Profile.model_fields), where, f"Keys: {keys}, extends.") from None
-    for part in ("roles", "sizes"):
-        if unknown := sorted(set(getattr(made, part)) - set(ROLES)):
-            remedy = f"{did_you_mean(unknown[0], ROLES)}Use one of {', '.join(ROLES)}."
+    for part, roles in (("roles", ROLES), ("sizes", ROLES), ("models", MODEL_ROLES)):
+        if unknown := sorted(set(getattr(made, part)) - set(roles)):
+            remedy = f"{did_you_mean(unknown[0], roles)}Use one of {', '.join(roles)}."
             raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, remedy)
     sets = {folder: [path.stem for path in sorted(folder.glob("*.yml"))] for folder in (RECORDED, DATASETS)}
     given = {role: source for role, source in made.roles.items() if source not in (SYNTHETIC, ABSENT)}

@@ -94,7 +94,7 @@ class Coverage:
 
     @property
     def words(self) -> str:
-        """``16 of 128 cells, 2 statements about the table, lead open``."""
+        """``16 of 128 cells, 2 other statements about it, lead open``."""
         unit = self.unit if self.total != 1 else self.unit.removesuffix("s")
         parts = [f"{self.checked:,} of {self.total:,} {unit}"] if self.checked or not self.beside else []
         if self.beside:

@@ -173,6 +173,8 @@ CT_ABDOMEN = """[**2101-5-1**] 3:15 PM
         ("CT SCAN\n HISTORY: Known mass", "Known mass"),
         ("CT SCAN without a reason", ""),
         ("Reason: pain", "pain"),
+        ("Reason: PE? Admitting Diagnosis: FALL", "PE?"),
+        ("Reason: PE? Admitting Diagnosis: FALL\n", "PE? Admitting Diagnosis: FALL"),
         ("Reason:  \n Field of view: 40", ""),
         # COMPARISON stands before INDICATION too.
         ("CT SCAN\n COMPARISON: None.\n INDICATION: Lung mass. COMPARISON: CT of May.\n", "Lung mass."),
@@ -187,6 +189,7 @@ def test_titles() -> None:
     assert procedure.titles(CT_ABDOMEN.format(reason="")) == {"CT ABDOMEN W/CONTRAST", "CT PELVIS W/CONTRAST"}
     assert procedure.titles("CT HEAD   2 views\n_____\n Reason: pain\n") == {"CT HEAD"}
     assert procedure.titles("CT HEAD *STAT* W/O CONTRAST\n Reason: pain") == {"CT HEAD *STAT* W/O CONTRAST"}
+    assert procedure.titles("_____\nCT HEAD W/O CONTRAST\nReason: pain") == {"CT HEAD W/O CONTRAST"}
     assert procedure.titles("no such title") == frozenset()
 
 

@@ -278,6 +278,14 @@ def test_openi_is_halved_by_text() -> None:
     assert [report.id for report in openi.to_develop_on(reports, {"4"})] == ["9"]
 
 
+def test_a_uid_of_openi_is_a_number(tmp_path: Path) -> None:
+    path = tmp_path / "indiana_reports.csv"
+    path.write_text("uid,findings,impression\nx1,Clear.,Normal.\n")
+    with pytest.raises(FormatError) as caught:
+        openi.load(path)
+    assert caught.value.where == "indiana_reports.csv, line 2"
+
+
 def test_mtsamples_part_leaves_out_the_row_that_was_cut(root: Path) -> None:
     path = root / "mtsamples/mtsamples.csv"
     whole = path.read_bytes()

@@ -44,6 +44,12 @@ def test_each_text_once_and_in_order(encoder) -> None:
     assert encoder.encode([]).shape == (0, 384)
 
 
+@pytest.mark.parametrize("settings", [{"max_tokens": 0}, {"max_tokens": 10**6}, {"pooling": "max"}])
+def test_settings_that_no_encoder_has_are_refused(settings) -> None:
+    with pytest.raises(ModelError):
+        Encoder(**settings, device="cpu")
+
+
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_pooling_is_what_it_says(encoder, pooling) -> None:
     inputs = encoder.tokenizer("mild pulmonary edema", return_tensors="pt")

@@ -89,6 +89,9 @@ def test_a_difference_is_paired_over_cases() -> None:
     pd.testing.assert_frame_equal(
         paired_difference(counts, other, TAGGING, resamples=300, rng=np.random.default_rng(0)), frame
     )
+    other = counts.assign(case=[f"other {case}" for case in counts["case"]])
+    with pytest.raises(ValueError, match="same cases"):
+        paired_difference(counts, other, TAGGING, resamples=300, rng=np.random.default_rng(0))
 
 
 def test_a_difference_of_means_by_hand_and_its_interval() -> None:

@@ -109,6 +109,9 @@ def test_restricted_text_among_facts_or_in_a_table_is_refused(tmp_path: Path) ->
     "text",
     [
         "sizes: {reprots: 5}",
+        "models: {ner_modle: packaged-minilm}",
+        "1: 2",
+        "description: caf\udce9",
         "roles: {rated_pairs: toy_mark}",
         "roles: {rated_pairs: radpref/grade+opnei}",
         "roles: {rated_pairs: recorded/rexval/total}",
@@ -123,7 +126,7 @@ def test_a_profile_with_a_mistake_is_refused(text: str, monkeypatch, tmp_path: P
     for path in PROFILES.glob("*.yml"):
         (tmp_path / path.name).write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     head = "" if text.startswith("extends") else "extends: smoke\n"
-    (tmp_path / "mine.yml").write_text(f"{head}{text}\n", encoding="utf-8")
+    (tmp_path / "mine.yml").write_text(f"{head}{text}\n", encoding="utf-8", errors="surrogateescape")
     monkeypatch.setattr(profiles, "PROFILES", tmp_path)
     with pytest.raises(ProfileError):
         profiles.profile.__wrapped__("mine")
