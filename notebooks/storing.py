@@ -227,7 +227,7 @@ def _mtsamples(run: Run, metrics: Metrics) -> Content:
             "description_words": [len(text.split()) for text in summaries],
         }
     )
-    return Content(table.join(copying.measured(texts, summaries).round(9)))
+    return Content(table.join(copying.measure_copying(texts, summaries).round(9)))
 
 
 def _mslr(run: Run, metrics: Metrics) -> Content:
@@ -249,7 +249,7 @@ def _systems(run: Run, metrics: Metrics) -> Content:
         )
     )
     parts = {
-        "variants": bleu_variants.computed(texts, [*system_sets.FILES, system_sets.CONSTANT]),
+        "variants": bleu_variants.compute_variants(texts, [*system_sets.FILES, system_sets.CONSTANT]),
         "released": released.reset_index(drop=True).rename_axis("study").reset_index().round(6),
         "codes": agreement_with_codes(reports, labels, set(iu_systems.references(references))),
     }
@@ -354,7 +354,7 @@ def kept(name: str, metrics: Metrics) -> pd.DataFrame:
     return table[[key for key in (*frozen, *JUDGED) if key in table]]
 
 
-def judged(pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+def judge_by_rules(pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """Return the significant and other errors, and the matched findings, that the rule-based judge counts."""
     rows = []
     for pair in pairs:
@@ -410,7 +410,7 @@ def about(run: Run, name: str) -> dict[str, Any]:
     }
 
 
-def compared(run: Run, stored: Recording, content: Content, metrics: Metrics) -> pd.DataFrame:
+def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: Metrics) -> pd.DataFrame:
     """Return every stored column of numbers beside what the code and the models give now.
 
     Returns

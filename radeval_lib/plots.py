@@ -128,7 +128,7 @@ def series(axes: Axes, rows: pd.DataFrame, places: ArrayLike, number: int, label
     axes.errorbar(rows["value"], places, xerr=reach, **look)
 
 
-def dodged(
+def draw_dodged(
     axes: Axes,
     rows: pd.DataFrame,
     x: str,

@@ -98,7 +98,7 @@ from radeval_lib.study import stand_ins
 from radeval_lib.study.profiles import profile
 
 source = profile("embedded").roles["rated_pairs"]
-pairs, grades = which_judge.rated(load("rated_pairs", source, size=0, seed=0, root=data_root()))
+pairs, grades = which_judge.rated_candidates(load("rated_pairs", source, size=0, seed=0, root=data_root()))
 print(len(pairs), pairs["set"].nunique(), list(grades), stand_ins.title(source), stand_ins.rests_on(source))
 """
     ran = _python(copy, "-c", code)

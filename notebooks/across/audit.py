@@ -12,9 +12,9 @@ from html import escape
 import pandas as pd
 from IPython.display import HTML
 
-from radeval_lib.study.exhibit_html import DISCREPANCY_WORDS, in_quotes, marked
+from radeval_lib.study.exhibit_html import DISCREPANCY_WORDS, in_quotes, mark_outcome
 from radeval_lib.study.results import WEIGHTS
-from radeval_lib.study.scorecards import failing, link, muted
+from radeval_lib.study.scorecards import failing, grey_line, link
 from radeval_lib.tables import search_table
 from radeval_lib.text_format import joined
 
@@ -56,7 +56,7 @@ def findings_table(checks: pd.DataFrame) -> HTML:
         table.append(
             [
                 _where(rows),
-                escape(first.explanation) + muted(instance),
+                escape(first.explanation) + grey_line(instance),
                 DISCREPANCY_WORDS[first.kind],
                 WEIGHT_WORDS[first.weight] if first.explanation else "",
                 first.reply,
@@ -88,11 +88,11 @@ def audit_table(checks: pd.DataFrame) -> HTML:
     rows = [
         [
             escape(r.paper),
-            link(r.notebook, r.anchor, r.label) + muted(f"[{r.exhibit}.{r.evidence}]"),
+            link(r.notebook, r.anchor, r.label) + grey_line(f"[{r.exhibit}.{r.evidence}]"),
             escape(r.check if r.evidence == "printed" else f"{r.check} ({r.evidence})"),
             escape(in_quotes(r.printed, r.exhibit)),
             escape(r.follows),
-            marked(r.outcome),
+            mark_outcome(r.outcome),
         ]
         for r in checks.itertuples()
     ]

@@ -36,7 +36,7 @@ _SIGNS = re.compile(r"[\"/\\'.,?;*!%^&_+():<=>@\[\]{}]")  # that R2Gen takes out
 _SPACES = re.compile(r"\s+")
 
 
-def cleaned(text: str) -> str:
+def clean_report(text: str) -> str:
     """Return a report as ``clean_report_iu_xray`` has it: lower case, without numbering and without signs
     within sentences but for hyphens, full stops apart."""
     for old, new in _REPLACED:
@@ -52,7 +52,7 @@ def cut(references: Texts) -> list[str]:
     The 60 tokens of R2Gen's ``max_seq_length`` begin with one that marks the start, which is not decoded. It
     counts rare words in its training reports; here they are counted in the references themselves.
     """
-    rows = [cleaned(text).split() for text in references]
+    rows = [clean_report(text).split() for text in references]
     counts = Counter(word for row in rows for word in row)
     frequent = {word for word, count in counts.items() if count >= _RARE}
     return [" ".join(word if word in frequent else "unk" for word in row[:_MOST]) for row in rows]
@@ -73,7 +73,7 @@ def _mean_of_sentences(order: int) -> Score:
 
 
 def _cleaned(texts: Texts) -> list[str]:
-    return [cleaned(text) for text in texts]
+    return [clean_report(text) for text in texts]
 
 
 def _split(texts: Texts) -> list[str]:
@@ -114,7 +114,7 @@ def variants() -> dict[str, tuple[str, Score]]:
     return ways
 
 
-def computed(texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
+def compute_variants(texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
     """Return each way's BLEU of each system: ``variant``, ``source``, and a column per system.
 
     ``texts``: ``study``, ``system``, ``reference``, ``candidate``.

@@ -17,15 +17,15 @@ WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 
 
 def load(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return MSLR's rated summaries of trials, as :func:`scored`: of the texts, if the data root holds them
-    all, else as they are stored."""
+    """Return MSLR's rated summaries of trials, as :func:`score_summaries`: of the texts, if the data root
+    holds them all, else as they are stored."""
     paths = [run.find("mslr", f"{name}.tsv") for name in mslr.RATERS]
     if None in paths:
         return run.recording("mslr").table
-    return scored([rating for path in paths if path for rating in mslr.load_ratings(path)], metrics)
+    return score_summaries([rating for path in paths if path for rating in mslr.load_ratings(path)], metrics)
 
 
-def scored(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric]) -> pd.DataFrame:
+def score_summaries(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric]) -> pd.DataFrame:
     """Return rated summaries with the scores of those metrics that compare words (:data:`WORDS`).
 
     Returns

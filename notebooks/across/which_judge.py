@@ -44,7 +44,7 @@ SOURCE = "words found in the source"
 _BY_RULES = ("observations", "green_rules", "green_rules_errors")
 
 
-def rated(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the candidates that all raters graded, and their grades (or negative errors), one column per
     rater.
 
@@ -118,7 +118,7 @@ def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(values[first] - values[second], pairs["case"].iloc[first], frame.columns)
 
 
-def resampled(
+def resample_agreement(
     scores: pd.DataFrame,
     grades: pd.DataFrame,
     cases: Sequence[object],
@@ -151,9 +151,11 @@ def resampled(
 def by_system(
     scores: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run
 ) -> dict[str, pd.DataFrame]:
-    """Return :func:`resampled` within the pairs of each ``system``; ``pairs`` also has ``case``."""
+    """Return :func:`resample_agreement` within the pairs of each ``system``; ``pairs`` also has ``case``."""
     return {
-        str(system): resampled(scores.loc[of], grades.loc[of], pairs.loc[of, "case"], run=run, name="grade")
+        str(system): resample_agreement(
+            scores.loc[of], grades.loc[of], pairs.loc[of, "case"], run=run, name="grade"
+        )
         for system, of in pairs.groupby("system").groups.items()
     }
 
@@ -236,14 +238,14 @@ def on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: R
     return by_facet.intervals().set_index("metric")[["value", "low", "high"]]
 
 
-def written(drawn_values: pd.DataFrame, form: str = "z.2f") -> pd.Series:
+def format_intervals(drawn_values: pd.DataFrame, form: str = "z.2f") -> pd.Series:
     """Return each column's value with its interval as a text."""
     table = estimates(drawn_values)
     texts = [with_interval(row.value, row.low, row.high, form) for row in table.itertuples()]
     return pd.Series(texts, table.index)
 
 
-def ordered(table: pd.DataFrame, whose: pd.Series) -> pd.DataFrame:
+def order_by_group(table: pd.DataFrame, whose: pd.Series) -> pd.DataFrame:
     """Return the rows of metrics by group and, within a group, from high to low; other rows are left out."""
     rows = table.loc[whose.index].assign(group=pd.Categorical(whose, [PUBLISHED, SUBSTITUTES, RULES]))
     return rows.sort_values(["group", "value"], ascending=[True, False])
@@ -276,7 +278,7 @@ def draw_auc(table: pd.DataFrame, whose: pd.Series) -> None:
 def forest(tables: Mapping[str, pd.DataFrame], whose: pd.Series) -> Figure:
     """Draw τ_b of each metric, and of one radiologist, with intervals: a marker per table of
     :func:`estimates`, coloured by group."""
-    order = ordered(next(iter(tables.values())), whose)
+    order = order_by_group(next(iter(tables.values())), whose)
     names = [*order.index, PERSON]
     colour = dict(zip([PUBLISHED, SUBSTITUTES, RULES], plots.PALETTE, strict=False))
     colours = [*_colours(order["group"]), plots.PALETTE[6]]

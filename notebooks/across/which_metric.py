@@ -105,7 +105,7 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
     return table.assign(times=table[columns[1]] / table.loc[f"RaTEScore, {BASE}", columns[1]])
 
 
-def timed(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
+def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
     """Return milliseconds per pair that each metric takes, of one core or of the GPU.
 
     Every reference is taken once, since no text is read twice and a corpus has one candidate per report; a

@@ -70,7 +70,7 @@ def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: b
     )
 
 
-def measured(texts: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
+def measure_copying(texts: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
     """Return how much of each summary is copied from its source: the columns of :data:`MEASURES`, 0 to 1."""
     plain, stemmed = (rouge_precision(texts, summaries, stem=stem) for stem in (False, True))
     return plain.add_suffix("_precision").assign(

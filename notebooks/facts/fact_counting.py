@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from notebooks.facts.copying import MEASURES, measured
+from notebooks.facts.copying import MEASURES, measure_copying
 from radeval_lib.data import mtsamples, recorded
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
@@ -82,7 +82,7 @@ def stands_in(words: str, text: str) -> bool:
     return f" {words} " in f" {text} "
 
 
-def marked(count: str) -> list[str]:
+def marked_spans(count: str) -> list[str]:
     """Return the spans that the physician marked for a count, ``R`` or ``G``."""
     spans = printed("facts.fig3").set_index("count").loc[count, "marked_facts"]
     return [plain(fact) for fact in str(spans).split(" | ")]
@@ -90,15 +90,15 @@ def marked(count: str) -> list[str]:
 
 def facts_of_g() -> pd.DataFrame:
     """Return each span of G; whether the same words are marked in R, and stand in the report of Figure 1."""
-    in_r, report = marked("R"), plain(printed_report()[0])
+    in_r, report = marked_spans("R"), plain(printed_report()[0])
     columns = ["fact of G", "marked in R", "its words are in the report"]
-    rows = [(fact, fact in in_r, stands_in(fact, report)) for fact in marked("G")]
+    rows = [(fact, fact in in_r, stands_in(fact, report)) for fact in marked_spans("G")]
     return pd.DataFrame(rows, columns=columns)
 
 
 def texts_of_task() -> list[Check]:
     """Check that the reference in Figure 3 is Figure 1's description, and that the comment there quotes G."""
-    reference, generated = (" ".join(marked(text)) for text in ("R", "G"))
+    reference, generated = (" ".join(marked_spans(text)) for text in ("R", "G"))
     same = reference == plain(printed_report()[1])
     comment = quotations("facts.fig3")[-1][1]
     quoted = plain(comment.split('"')[1])
@@ -123,7 +123,7 @@ def quoted_texts() -> list[Check]:
     """Return whether the generated description and the report that Section 6 quotes are those of Figures 3
     and 1."""
     (_, description), (_, report) = quotations("facts.example_pegasus")
-    generated = " ".join(marked("G"))
+    generated = " ".join(marked_spans("G"))
     description = plain(description.split("generated description: ")[1])
     sides = [
         ("generated description", "the generated description", description, generated, "3"),
@@ -263,7 +263,7 @@ def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[C
     ]
 
 
-def repeated(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
+def count_repeated_texts(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
     """Return how many different texts the reports kept are, how many of them test in a split of this build,
     and how many of these are in the training part too."""
     parted = mtsamples.split(loaded.kept, rng)
@@ -273,7 +273,7 @@ def repeated(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int
     return distinct, len(test), sum(text in train for text in test)
 
 
-def copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+def copying_of_descriptions(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Return copying of the descriptions that the paper would keep, with intervals that draw whole texts.
 
     Index: the measure. ``mean``, ``low``, ``high``, ``median``.
@@ -284,7 +284,7 @@ def copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) ->
     if loaded.evidence == "recorded":
         values = pd.DataFrame({key: recorded.column(summaries, key) for key in MEASURES})
     else:
-        values = measured(texts, summaries)
+        values = measure_copying(texts, summaries)
     cases = pd.factorize(pd.Series(texts))[0]  # in the file's order, whatever the texts
     rows = {
         title: (*share_interval(values[key], cases, resamples=resamples, rng=rng), values[key].median())
@@ -296,9 +296,9 @@ def copying(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) ->
 def extractive_checks(
     copied: pd.DataFrame, stated: Mapping[str, Printed], *, whole: bool = True
 ) -> list[Check]:
-    """Return the printed precisions against the file's (``copied``: of :func:`copying`), whose words may have
-    been stemmed or not: the paper does not say, so that a precision holds if it does both ways. A part of the
-    file, unless it is the ``whole``, can only contradict a statement on all of it."""
+    """Return the printed precisions against the file's (``copied``: of :func:`copying_of_descriptions`),
+    whose words may have been stemmed or not: the paper does not say, so that a precision holds if it does
+    both ways. A part of the file, unless it is the ``whole``, can only contradict statements on all of it."""
     copied_by = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
     runs = copied_by[MEASURES["in_runs"]]
     precisions = list[Check]()

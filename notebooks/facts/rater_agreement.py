@@ -135,7 +135,7 @@ def gain(
     return estimate(alpha - other_alpha, drawn - other_drawn)
 
 
-def listed(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
+def listed_facts(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
     """Return what each clinician listed in each note.
 
     Index ``case``, ``group``, ``clinician``; ``candidate`` (str; restricted texts are laid open, so this must
@@ -157,7 +157,7 @@ def listed(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
 
 
 def note_matrices(lists: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return what :func:`listed` has and ratios of it, for :func:`alphas`:
+    """Return what :func:`listed_facts` has and ratios of it, for :func:`alphas`:
     one row per note, one column per clinician; only notes of which all clinicians have a value."""
     errors = lists[COUNTS].sum(axis=1)
     words = lists["candidate"].str.split().str.len().clip(lower=1)

@@ -43,7 +43,7 @@ WORDS = ["METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU"]
 LISTED = ["reference_findings", "candidate_findings"]
 
 
-def marked(radpref: Recording) -> pd.DataFrame:
+def radiologist_marks(radpref: Recording) -> pd.DataFrame:
     """Return what each radiologist marked on each candidate, one row for each two.
 
     Columns: those of :func:`radeval_lib.data.radpref.marks`; ``case``, ``set``, ``system`` and the numbers of

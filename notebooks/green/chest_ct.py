@@ -23,7 +23,7 @@ CODES = {"Emphysema": "Emphysema", "Lung nodule": "Nodule"}
 ALL = "all"
 
 
-def agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
+def label_agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
     """Return how many reports have each label, are read as having it, and both; precision, recall and F1.
 
     Uncertain mentions count as read for observations; for codes, only probable ones do. The row

@@ -22,7 +22,7 @@ from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
 
 
-def preferred(gaps: pd.DataFrame) -> pd.DataFrame:
+def preferred_candidates(gaps: pd.DataFrame) -> pd.DataFrame:
     """Return which of two candidates radiologists prefer, from the differences between their grades.
 
     ``gaps``: grade of the second candidate minus grade of the first, one column per radiologist, one row per
@@ -34,7 +34,7 @@ def preferred(gaps: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"preferred": np.sign(lead).where(~split & (lead.abs() >= 2), 0), "split": split})
 
 
-def choosing(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[object], run: Run) -> pd.DataFrame:
+def choice_accuracy(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[object], run: Run) -> pd.DataFrame:
     """Return how well scores choose, one row each.
 
     ``gaps``: the second candidate's score minus the first's, one column per score; ``wanted``: 1 or -1, which

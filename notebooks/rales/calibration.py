@@ -118,7 +118,7 @@ def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
     )
 
 
-def rescaled(
+def temperature_effect(
     outputs: pd.DataFrame, *, resamples: int, documents: np.random.Generator, refits: np.random.Generator
 ) -> pd.Series:
     """Return what changes with temperature scaling, fitted on a classifier's validation documents, on its
@@ -136,7 +136,7 @@ def rescaled(
         ``constant``, whether it names one class for every document, so that it has learned nothing.
     """
     logits, labels, _ = logits_of(outputs[outputs["split"] == "dev"])
-    explained = temperature.explained(logits, labels)
+    explained = temperature.has_finite_truth(logits, labels)
     kept, truth = logits[explained], labels[explained]
     fitted = temperature.fit(kept, truth)
     others = [

@@ -112,7 +112,7 @@ def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(shares, ignore_index=True)
 
 
-def merged(scores: pd.DataFrame) -> pd.DataFrame:
+def merge_domains(scores: pd.DataFrame) -> pd.DataFrame:
     """Return scores with clinical and radiology models as one domain."""
     return scores.assign(domain=scores["domain"].replace(SPECIAL, " and ".join(SPECIAL).lower()))
 
@@ -124,7 +124,7 @@ def check_differences(scores: pd.DataFrame, source: str) -> list[Check]:
 
     A reading by which no scores could make a pair differ does not show that none does: it only contradicts.
     """
-    four, three = rank_tests(scores), rank_tests(merged(scores))
+    four, three = rank_tests(scores), rank_tests(merge_domains(scores))
 
     def of_one_call(tests: pd.DataFrame) -> tuple[float, float]:
         pairs = len(tests) // tests["labels"].nunique()

@@ -71,7 +71,7 @@ def names(sentence: AnnotatedSentence) -> list[str]:
     return [" ".join(words[entity.start : entity.end]).lower() for entity in sentence.entities]
 
 
-def filtered(
+def filter_effects(
     sentences: Iterable[AnnotatedSentence],
     library: Iterable[str],
     encoder: Encoder,

@@ -83,7 +83,7 @@ def difference(
     )
 
 
-def compared(
+def compare_with_others(
     run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, others: Sequence[str] = ()
 ) -> dict[str, Estimate]:
     """Mean of ``first`` minus that of each of ``others``, or of all others, on the same tests, with

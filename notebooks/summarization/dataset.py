@@ -34,7 +34,7 @@ def kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
     return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
 
 
-def listed(words: str) -> list[str]:
+def quoted_pairs(words: str) -> list[str]:
     """Return pairs between curly quotes, in one spelling: "CT ab- domen/pelvis" is CT Abdomen-pelvis."""
     pairs = re.findall(r"“([^”]+)”", words.replace("- ", ""))
     split = [pair.replace("/", "-").split(" ", 1) for pair in pairs]
@@ -50,7 +50,7 @@ def pair_lists() -> dict[str, list[str]]:
     """
     words = [text for _, text in quotations("rrs.def_splits")]
     sentences = {"frequent": 0, "rare": 1, "trained": 3, "unseen": 4}
-    lists = {name: listed(words[number]) for name, number in sentences.items()}
+    lists = {name: quoted_pairs(words[number]) for name, number in sentences.items()}
     lists["iii"] = lists["frequent"] + lists["rare"]
     return lists | {"all": list(dict.fromkeys(lists["iii"] + lists["trained"]))}
 

@@ -24,17 +24,17 @@ _OTHER_WORDS = 0.2
 """ROUGE-L below which a summary says it in other words than the reference: our choice."""
 
 
-def judged(systems: Iterable[str]) -> list[str]:
+def paper_systems(systems: Iterable[str]) -> list[str]:
     """Return a profile's systems that are the paper's, which its claims are about; all if none is."""
     names = list(systems)
     return [name for name in names if name.startswith(_PAPERS)] or names
 
 
 def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
-    """Return what results of the systems ``shown`` (default: :func:`judged`) rest on: an experiment of our
-    own unless they, and the graph model if it is used, are the paper's."""
+    """Return what results of the systems ``shown`` (default: :func:`paper_systems`) rest on: an experiment of
+    our own unless they, and the graph model if it is used, are the paper's."""
     systems = summarization.settings(run.profile).systems
-    shown = shown or judged(systems)
+    shown = shown or paper_systems(systems)
     ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
     basis = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)

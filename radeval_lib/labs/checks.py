@@ -45,7 +45,7 @@ class BorrowedError(Exception):
     """A function that was to be written by hand calls a package that does the same."""
 
 
-def given(env: Mapping[str, Any], names: Sequence[str], without: Collection[str] = ()) -> list[Any]:
+def values_of_names(env: Mapping[str, Any], names: Sequence[str], without: Collection[str] = ()) -> list[Any]:
     """Return the values of the notebook's names that a test takes.
 
     Parameters
@@ -229,7 +229,7 @@ def by_hand(packages: Collection[str]) -> Iterator[None]:
         raise BorrowedError(f"it calls {borrowed[0]}: write this one yourself")
 
 
-def spliced(texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
+def make_unseen_pairs(texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
     """Return six pairs of a candidate and a reference that no notebook contains. One is of ``texts``, two or
     more of at least six words each; the other begins like it and continues differently."""
     made = []

@@ -41,10 +41,10 @@ def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
     people = panel(_RATERS, seed)
     for number, pair in enumerate(error_cases(n, seed)):
         case, origin = divmod(number, CANDIDATES)
-        yield pair, [noted(pair.comparison, rater, seed, f"{case}/{origin}") for rater in people]
+        yield pair, [note_errors(pair.comparison, rater, seed, f"{case}/{origin}") for rater in people]
 
 
-def noted(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> list[Noted]:
+def note_errors(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> list[Noted]:
     """Return a rater's notes on a candidate. Different names in ``case`` give different notes."""
     rng, notes = seeded(seed, rater.name, case, "rating"), list[Noted]()
     for error in comparison.errors:

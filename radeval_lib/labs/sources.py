@@ -193,8 +193,8 @@ def _question(task: Task) -> list[NotebookNode]:
 
 def otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
     """Return a test as Otter calls it. Its parameters are answers in normal form, which
-    :func:`radeval_lib.labs.checks.given` takes from the notebook's names. Students read a hidden test's
-    docstring if it fails."""
+    :func:`radeval_lib.labs.checks.values_of_names` takes from the notebook's names. Students read a hidden
+    test's docstring if it fails."""
     (function,) = ast.parse(cell.source).body
     assert isinstance(function, ast.FunctionDef), cell.source
     names = [argument.arg for argument in function.args.args]
@@ -202,8 +202,8 @@ def otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
     if message:
         del function.body[0]
     function.args.args = [ast.arg("env")]
-    fetched = f"{', '.join(names)}, = given(env, {names}, {without})"
-    function.body[:0] = ast.parse(f"from radeval_lib.labs.checks import given\n{fetched}").body
+    fetched = f"{', '.join(names)}, = values_of_names(env, {names}, {without})"
+    function.body[:0] = ast.parse(f"from radeval_lib.labs.checks import values_of_names\n{fetched}").body
     configured = [f"hidden: {str('hidden-test' in cell.metadata['tags']).lower()}"]
     configured += [f"failure_message: {message!r}"] * bool(message)
     head = '""" # BEGIN TEST CONFIG\n{}\n""" # END TEST CONFIG\n'.format("\n".join(configured))

@@ -70,10 +70,12 @@ def search(output_dir: Path, data_root: Path | None) -> None:
     """Search a build for restricted text from ``data_root``, see :func:`guard.refuse`."""
     if data_root and (corpora := guard.restricted_texts(data_root)):
         public = chain(guard.public_texts(data_root), example_texts())
-        guard.refuse(output_dir, guard.scan(output_dir, corpora, public, trusted(), own_texts(output_dir)))
+        guard.refuse(
+            output_dir, guard.scan(output_dir, corpora, public, trusted_files(), own_texts(output_dir))
+        )
 
 
-def trusted() -> set[str]:
+def trusted_files() -> set[str]:
     """Return the SHA-256 of a book's files that come from elsewhere and hold no page: its own pictures, the
     Python of the browser judge, and files of Sphinx, its themes and extensions."""
     site = Path(sphinx.__file__).parents[1]

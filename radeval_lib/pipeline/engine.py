@@ -63,7 +63,7 @@ def build(graph: Graph, cores: int, say: Say) -> None:
             raise
 
 
-def planned(graph: Graph) -> list[str]:
+def planned_steps(graph: Graph) -> list[str]:
     """Return the steps that a build would run, in Snakemake's order.
 
     Raises
@@ -76,7 +76,7 @@ def planned(graph: Graph) -> list[str]:
     lines = (plan.stdout + plan.stderr).splitlines()
     if plan.returncode:
         raise RadevalError(steps.last_words(lines)[0], "the plan of the build")
-    return [name for line in lines if (name := steps.named(line.strip()))]
+    return [name for line in lines if (name := steps.step_in_message(line.strip()))]
 
 
 def _command(graph: Graph, cores: int) -> list[str]:
@@ -94,7 +94,7 @@ def _command(graph: Graph, cores: int) -> list[str]:
 
 def _shown(line: str) -> str:
     """Return what to show of a line of Snakemake's log; empty if a person needs nothing of it."""
-    if steps.named(line):
+    if steps.step_in_message(line):
         return line.partition(": ")[2] or line
     if match := _DONE.match(line):
         return f"{match[1]} of {match[2]} steps done"
@@ -138,7 +138,7 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
 
 def dry_run(graph: Graph, say: Say) -> None:
     """Say what the profile requests and lacks here, and which steps a build would run."""
-    waiting = planned(graph)
+    waiting = planned_steps(graph)
     for line in [*outlook(graph), *waiting]:
         say(line)
     say(f"Steps to run: {len(waiting)}." if waiting else "Everything is up to date.")

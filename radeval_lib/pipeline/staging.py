@@ -93,7 +93,7 @@ _REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
 """A heading or a label, in Markdown or in the lines of a notebook's file, which may be a damaged one."""
 
 
-def repeated(name: str, content: bytes | None) -> object:
+def repeated_part(name: str, content: bytes | None) -> object:
     """Return the part of a staged file that other pages repeat: a page's headings and labels, nothing of a
     download, any other file whole. None for a missing file."""
     if content is None or name.startswith("_extra/"):
@@ -107,7 +107,7 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     """Bring ``target`` up to date for the book, touching only changed files. ``judge`` adds the judge for
     browsers; without it, the judge's page is left out.
 
-    Whether something changed that other pages repeat, see :func:`repeated`: Sphinx writes only the pages
+    Whether something changed that other pages repeat, see :func:`repeated_part`: Sphinx writes only the pages
     whose own source changed, and the others would go on naming an old title, or missing a new page.
 
     Raises
@@ -117,7 +117,7 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     """
     output_dir = executed_dir.parent
     card, pages = scorecard(results.read_all(output_dir)), pages_of(BOOK / CONTENTS)
-    files, form = browser_judge.staged() if judge else ({}, "")
+    files, form = browser_judge.page_files() if judge else ({}, "")
     wanted = {f"_extra/{name}": content for name, content in files.items()}
     wanted |= _prose_pages(card, form)
     wanted["_config.yml"] = settings(output_dir.name).encode()
@@ -234,7 +234,7 @@ def _prose(page: bytes, *, notebook: bool) -> str:
     return _GLUED.sub(lambda used: str(ast.literal_eval(values.get(used[1], "''"))), source)
 
 
-def searched(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]]:
+def searchable_text(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]]:
     """Return a staged page's content for the search: its running text with numbers and without markup, and
     its headings, title first, each with the label before it (empty if there is none)."""
     prose = _prose(page, notebook=notebook)
@@ -252,7 +252,9 @@ def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.Da
     A script, not data: browsers refuse to fetch anything for a page that was opened from a folder.
     """
     names = {page: f"{page}.ipynb" if f"{page}.ipynb" in staged else f"{page}.md" for page in pages}
-    read = {page: searched(staged[name], notebook=name != f"{page}.md") for page, name in names.items()}
+    read = {
+        page: searchable_text(staged[name], notebook=name != f"{page}.md") for page, name in names.items()
+    }
     exhibits = [
         {
             "name": f"{row.paper}, {row.label}",
@@ -286,7 +288,7 @@ def _write(target: Path, wanted: Mapping[str, bytes]) -> bool:
         if before != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            shared |= repeated(name, before) != repeated(name, content)
+            shared |= repeated_part(name, before) != repeated_part(name, content)
         if b"```{glossary}" in content:
             path.touch()  # Sphinx 7's search forgets the entries of a page that it does not write again
     return shared

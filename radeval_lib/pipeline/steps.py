@@ -68,7 +68,7 @@ class Graph:
     @cached_property
     def cells(self) -> dict[str, Cell]:
         """Every job by its name, ``<notebook>/<slug>``."""
-        return {f"{cell.notebook}/{cell.slug}": cell for cell in cells.planned(self.settings)}
+        return {f"{cell.notebook}/{cell.slug}": cell for cell in cells.planned_jobs(self.settings)}
 
     @cached_property
     def pages(self) -> list[str]:
@@ -249,7 +249,7 @@ def release_report(output_dir: Path) -> Path:
     return output_dir.with_name(f"release-{output_dir.name}.md")
 
 
-def named(message: str) -> str | None:
+def step_in_message(message: str) -> str | None:
     """Return the step that a rule's message, or a line repeating it, is about; None for another line."""
     match = _MESSAGE.fullmatch(message)
     return match[2] if match else None

@@ -192,7 +192,7 @@ def frame_estimates(drawn: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"value": drawn.iloc[0], "low": low, "high": high})
 
 
-def widened(cases: int) -> float:
+def widened_level(cases: int) -> float:
     """Return the level at which the percentile interval of a mean of so few cases covers 95 %.
 
     The bootstrap's variance is (n - 1)/n of the unbiased one, and its quantiles are not those of t: the

@@ -13,7 +13,7 @@ from scipy import stats
 
 from radeval_lib.stats.base import FloatArray, OfSums
 from radeval_lib.stats.inference import holm, randomization_p
-from radeval_lib.stats.resampling import estimate, sum_draws, widened
+from radeval_lib.stats.resampling import estimate, sum_draws, widened_level
 
 LEVEL, POWER = 0.05, 0.8
 """The two-sided level of the tests, and the power to aim for."""
@@ -69,7 +69,7 @@ def compare_systems(
     drawn = sum_draws(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
     # The jackknife's pseudo-values, shape (cases, values); of a mean, the values of the cases themselves.
     pseudo = cases * observed - (cases - 1) * all_values(total - flat)
-    level = widened(cases)
+    level = widened_level(cases)
     names = [(metric, system) for metric, by_system in tables.items() for system in by_system]
     columns = {name: number for number, name in enumerate(names)}
     systems, pairs = [], []

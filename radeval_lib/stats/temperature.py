@@ -24,7 +24,7 @@ def scale(logits: ArrayLike, temperature: float) -> NDArray[np.float64]:
     return softmax(np.asarray(logits, dtype=np.float64) / temperature, axis=1)
 
 
-def explained(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
+def has_finite_truth(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
     """Return whether each row's true class has a finite logit, so that some temperature gives it a
     probability above 0."""
     array = np.asarray(logits, dtype=np.float64)
@@ -40,7 +40,7 @@ def fit(logits: ArrayLike, labels: ArrayLike) -> float:
     Parameters
     ----------
     logits : shape (n, k), of validation samples; never of those that the result is judged on.
-    labels : int, shape (n,), 0 to k - 1; of classes with a finite logit (:func:`explained`).
+    labels : int, shape (n,), 0 to k - 1; of classes with a finite logit (:func:`has_finite_truth`).
 
     Raises
     ------
@@ -48,7 +48,7 @@ def fit(logits: ArrayLike, labels: ArrayLike) -> float:
         For a true class whose logit is -inf.
     """
     array, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
-    if not explained(array, truth).all():
+    if not has_finite_truth(array, truth).all():
         raise ValueError("a true class has probability 0, which no temperature changes")
     of_truth = array[np.arange(len(truth)), truth]
     if (of_truth > np.where(np.eye(array.shape[1], dtype=bool)[truth], -np.inf, array).max(axis=1)).all():

@@ -14,8 +14,8 @@ _HOMES = {
     " check_setting check_statement check_value",
     "radeval_lib.study.exhibit_html": "DISCREPANCY_WORDS",
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin glue only_with_data phrase provenance said"
-    " tried",
-    "radeval_lib.study.results": "Result Sample read_all record recorded",
+    " show_attempts",
+    "radeval_lib.study.results": "Result Sample read_all record all_results",
     "radeval_lib.study.runs": "Run begin_cell",
     "radeval_lib.study.scorecards": "audit failing scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_leads",

@@ -69,7 +69,7 @@ def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
     return output_dir / ("executed_cells" if is_cell else "executed") / f"{name}.ipynb"
 
 
-def planned(profile: Profile) -> list[Cell]:
+def planned_jobs(profile: Profile) -> list[Cell]:
     """Return every job of a profile, in the order of the job lists."""
     plans = dict.fromkeys(registry.PLANS.values())
     return list(dict.fromkeys(cell for plan in plans for cell in registry.find(plan)(profile)))

@@ -51,7 +51,7 @@ _LOOKING = [checksums.of_file(Path(file)) for file in (__file__, checksums.__fil
 _unwritten: list[str] = []
 
 
-def parsed(content: bytes, ending: str) -> Parsed:
+def parse(content: bytes, ending: str) -> Parsed:
     """Return the imports and content of a program or YAML file, told apart by ``ending``
     (:func:`checksums.of_source`, with its errors). Raises SyntaxError for a relative import, too."""
     key = hashlib.sha256(f"{_LOOKING} {sys.version} {ending} ".encode() + content).hexdigest()
@@ -136,7 +136,7 @@ def _reached(names: Iterable[str]) -> set[str]:
 def _direct(module: str) -> set[str]:
     path = file_of(module)
     assert path is not None, module
-    return _reached(parsed(path.read_bytes(), ".py").names)
+    return _reached(parse(path.read_bytes(), ".py").names)
 
 
 def closure(modules: Iterable[str]) -> set[str]:
@@ -152,7 +152,7 @@ def closure(modules: Iterable[str]) -> set[str]:
 def _code(notebook: str) -> Parsed:
     path = path_of(notebook)
     try:
-        return parsed(code_of(path.read_text(encoding="utf-8")).encode(), ".py")
+        return parse(code_of(path.read_text(encoding="utf-8")).encode(), ".py")
     except SyntaxError as error:
         raise NotebookError(f"its code does not parse: {error.msg}", paths.display_path(path)) from None
 
@@ -253,10 +253,10 @@ def _beside(folder: Path) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=4096)
 def digest_of_file(path: Path, _state: tuple[int, ...] = ()) -> str:
-    """Return the digest of a file: by :func:`parsed` for programs and YAML, otherwise SHA-256. It is cached
+    """Return the digest of a file: by :func:`parse` for programs and YAML, otherwise SHA-256. It is cached
     until the file's state changes."""
     is_parsed = path.suffix in (".py", ".yml")
-    return parsed(path.read_bytes(), path.suffix).sha256 if is_parsed else checksums.of_file(path)
+    return parse(path.read_bytes(), path.suffix).sha256 if is_parsed else checksums.of_file(path)
 
 
 def _digest_of_files(files: Iterable[Path], *others: object) -> str:

@@ -164,7 +164,7 @@ def _template() -> Any:
         "marks": verdicts.MARKS,
         "discrepancy_words": DISCREPANCY_WORDS,
         "outcome_class": outcome_class,
-        "marked": marked,
+        "marked": mark_outcome,
         "printed_words": printed_words,
         "place_of": place_of,
         "rests_on": verdicts.RESTS_ON,
@@ -183,7 +183,7 @@ def paper_prefix(entry: Exhibit) -> str:
     return "" if alone else f"{PAPERS[entry.paper]}, "
 
 
-def marked(outcome: str) -> str:
+def mark_outcome(outcome: str) -> str:
     """Return an outcome with its mark on one line."""
     return f"{verdicts.MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
 

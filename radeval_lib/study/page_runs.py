@@ -398,7 +398,7 @@ def only_with_data(
         shell.input_transformers_cleanup.append(lambda lines: [])  # later cells run as empty ones
 
 
-def tried(rows: Mapping[str, str]) -> HTML:
+def show_attempts(rows: Mapping[str, str]) -> HTML:
     """Show, folded, the attempts to refute a page's finding: a row for each, with its result."""
     table = pd.DataFrame({"result": rows.values()}, index=list(rows))
     return folded(show(table, "What we tried against it"))

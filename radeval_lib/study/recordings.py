@@ -251,7 +251,7 @@ def of_placeholders(metric: Metric, given: Sequence[str] = ()) -> Metric:
     return _with_stored(metric, stored)
 
 
-def frozen(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading) -> Metric:
+def with_stored_scores(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading) -> Metric:
     """Return the metric with stored scores for pairs of the sets in ``fillers`` for which it is out of date,
     if the data root holds the files that were scored. Their tables are noted as read."""
     scores: dict[tuple[str, str], float] = {}

@@ -395,7 +395,7 @@ def read_all(output_dir: Path) -> list[Result]:
     )
 
 
-def recorded(run: Run) -> list[Result]:
+def all_results(run: Run) -> list[Result]:
     """Return the results of every page, for a page that declares ``results: [all]``."""
     run.require_declared("results", ALL)
     return read_all(run.output_dir)

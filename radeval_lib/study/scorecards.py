@@ -179,7 +179,7 @@ def link(notebook: str, anchor: str, words: str) -> str:
     return f'<a href="{UP}{notebook}.html#{anchor}">{escape(words)}</a>'
 
 
-def muted(words: str) -> str:
+def grey_line(words: str) -> str:
     """Return words in HTML, in grey on a line of their own; empty if there are none."""
     return f'<div class="muted">{words}</div>' if words else ""
 

@@ -117,7 +117,7 @@ def test_examples_have_the_errors_that_they_are_named_for() -> None:
 def output(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A book of the page, rendered as the whole one is."""
     output = tmp_path_factory.mktemp("judge")
-    files, form = browser_judge.staged()
+    files, form = browser_judge.page_files()
     math = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5" / "tex-chtml.js"
     page = (BOOK / "try_the_judge.md").read_text(encoding="utf-8").replace(browser_judge.MARK, form)
     texts = {"_config.yml": staging.settings(), "_toc.yml": TOC, "try_the_judge.md": page, "other.md": OTHER}

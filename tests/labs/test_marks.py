@@ -247,11 +247,11 @@ def test_a_failed_check_shows_the_students_line() -> None:
     source = "def halve(x):\n    return x / 0\n"
     names: dict[str, Any] = {}
     exec(compile(source, "/tmp/ipykernel_1/1.py", "exec"), names)
-    (halve,) = checks.given(names, ["halve"])
+    (halve,) = checks.values_of_names(names, ["halve"])
     with pytest.raises(checks.StudentError, match=r"line 2 of its cell.*ZeroDivisionError"):
         halve(1)
     with pytest.raises(checks.AnswerError):
-        checks.given(names, ["third"])
+        checks.values_of_names(names, ["third"])
 
 
 def test_no_tagger_is_tested_on_a_sentence_that_it_has_seen() -> None:

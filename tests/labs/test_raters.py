@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from radeval_lib.labs.graded_pairs import Rater, noted, panel
+from radeval_lib.labs.graded_pairs import Rater, note_errors, panel
 from radeval_lib.rules.generator import error_pairs
 from radeval_lib.rules.generator.difference import ReportDifference
 
@@ -17,7 +17,9 @@ def comparisons() -> list[ReportDifference]:
 
 
 def totals(comparisons: list[ReportDifference], rater: Rater, seed: int = 1) -> list[int]:
-    return [len(noted(comparison, rater, seed, str(case))) for case, comparison in enumerate(comparisons)]
+    return [
+        len(note_errors(comparison, rater, seed, str(case))) for case, comparison in enumerate(comparisons)
+    ]
 
 
 def test_who_sees_everything_counts_exactly(comparisons: list[ReportDifference]) -> None:

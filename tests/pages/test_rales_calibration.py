@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from notebooks.rales.calibration import (
     rank_range,
     ranks_above,
-    rescaled,
+    temperature_effect,
 )
 
 
@@ -69,7 +69,7 @@ def _outputs(validation: int, sharpness: float, seed: int) -> pd.DataFrame:
 
 def _rescaled(outputs: pd.DataFrame) -> pd.Series:
     streams = {"documents": np.random.default_rng(0), "refits": np.random.default_rng(1)}
-    return rescaled(outputs, resamples=200, **streams)
+    return temperature_effect(outputs, resamples=200, **streams)
 
 
 def test_the_temperature_undoes_what_was_done_to_the_logits() -> None:

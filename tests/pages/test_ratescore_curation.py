@@ -12,7 +12,7 @@ from notebooks.ratescore.curation import (
     SENTENCES,
     annotated_words,
     content_words,
-    filtered,
+    filter_effects,
     with_polarity,
 )
 from radeval_lib.data.records import AnnotatedSentence, Entity
@@ -62,7 +62,7 @@ def test_each_filter_alone() -> None:
         AnnotatedSentence("r/0", ("mass",), (Entity(0, 1, "Abnormality"),)),
         AnnotatedSentence("r/1", ("edema", "whatever", "else"), (Entity(0, 1, "Non-Abnormality"),)),
     ]
-    table = filtered(rows, ["mass"], _Letters(), {"cosine": 0.83, "density": 0.7})
+    table = filter_effects(rows, ["mass"], _Letters(), {"cosine": 0.83, "density": 0.7})
     assert {kind: part["changed"].tolist() for kind, part in table.groupby("kind")} == {
         ENTITIES: [False, True],
         OTHERS: [True, True],

@@ -59,7 +59,7 @@ def test_micro_f1_is_that_of_both_wrong_and_missed():
 
 def test_reports_are_cleaned_and_cut_as_the_field_does():
     assert (
-        bleu_variants.cleaned("1. Heart, normal. No PTX! 2. X-ray (clear).")
+        bleu_variants.clean_report("1. Heart, normal. No PTX! 2. X-ray (clear).")
         == "heart normal . no ptx . x-ray clear ."
     )
     (cut, *_) = bleu_variants.cut(["a b. a b. a b. rare."] * 1 + ["a b"] * 2)
@@ -105,7 +105,7 @@ def test_a_way_to_compute_bleu_agrees_with_sacrebleu():
 
 def test_stored_ways_to_compute_bleu_follow_from_the_texts(data_root: Path):
     systems = [next(iter(FILES)), CONSTANT]  # two of five: each takes seconds
-    fresh = bleu_variants.computed(system_sets.outputs(data_root), systems).set_index("variant")
+    fresh = bleu_variants.compute_variants(system_sets.outputs(data_root), systems).set_index("variant")
     kept = recorded.load("iu_systems").parts["variants"].set_index("variant")
     np.testing.assert_allclose(fresh[systems], kept.loc[fresh.index, systems], atol=2e-6)
 

@@ -47,7 +47,7 @@ def run() -> SimpleNamespace:
 
 def test_ratings_become_one_row_a_candidate_and_one_column_a_rater() -> None:
     records = ratings(3)
-    pairs, grades = which_judge.rated([*records, RatedPair("case9/0", "r", "c", 1.0, "A")])
+    pairs, grades = which_judge.rated_candidates([*records, RatedPair("case9/0", "r", "c", 1.0, "A")])
     assert grades.shape == (6, 3)  # what one rater alone graded is left out
     assert pairs["set"].tolist() == ["case0", "case0", "case1", "case1", "case2", "case2"]
     assert grades.loc["case1/0", "B"] == next(
@@ -58,10 +58,10 @@ def test_ratings_become_one_row_a_candidate_and_one_column_a_rater() -> None:
 def test_ratings_that_no_two_raters_share_are_refused_in_one_line() -> None:
     alone = [RatedPair("train-1", "No mass.", "A mass.", 2.0), RatedPair("train-2", "Clear.", "Clear.", 5.0)]
     with pytest.raises(AbsentDataError):
-        which_judge.rated(alone)
+        which_judge.rated_candidates(alone)
     apart = [RatedPair("1", "a", "b", 1.0, rater="A"), RatedPair("2", "c", "d", 1.0, rater="B")]
     with pytest.raises(AbsentDataError):
-        which_judge.rated(apart)
+        which_judge.rated_candidates(apart)
 
 
 def test_where_ids_name_no_set_candidates_of_a_case_are_compared() -> None:
@@ -70,20 +70,20 @@ def test_where_ids_name_no_set_candidates_of_a_case_are_compared() -> None:
         for number, reference in enumerate("aabb")
         for rater in "AB"
     ]
-    pairs, grades = which_judge.rated(records)
+    pairs, grades = which_judge.rated_candidates(records)
     assert which_judge.differences(grades, pairs)["A"].tolist() == [-1, -1]
 
 
 def test_counted_errors_are_bad() -> None:
-    _, grades = which_judge.rated(ratings(2, scale="errors"))
-    _, as_grades = which_judge.rated(ratings(2))
+    _, grades = which_judge.rated_candidates(ratings(2, scale="errors"))
+    _, as_grades = which_judge.rated_candidates(ratings(2))
     assert (grades == -as_grades).all(axis=None)
 
 
 def test_agreement_is_the_mean_over_raters_left_out(run: SimpleNamespace) -> None:
-    pairs, grades = which_judge.rated(ratings())
+    pairs, grades = which_judge.rated_candidates(ratings())
     frame = pd.DataFrame({"good": grades.mean(axis=1), "noise": np.random.default_rng(3).normal(size=60)})
-    drawn = which_judge.resampled(frame, grades, pairs["case"], run=run, name="x")
+    drawn = which_judge.resample_agreement(frame, grades, pairs["case"], run=run, name="x")
     others = {rater: grades.drop(columns=rater).mean(axis=1) for rater in grades}
     person = np.mean([stats.kendalltau(grades[rater], mean)[0] for rater, mean in others.items()])
     noise = np.mean([stats.kendalltau(frame["noise"], mean)[0] for mean in others.values()])
@@ -92,7 +92,9 @@ def test_agreement_is_the_mean_over_raters_left_out(run: SimpleNamespace) -> Non
     assert drawn.loc[0, "noise"] == pytest.approx(noise)
     gap = which_judge.estimates(drawn[[which_judge.PERSON]].sub(drawn["noise"], axis=0))
     assert gap["low"].item() > 0
-    turned = which_judge.resampled(frame, grades, pairs["case"], run=run, name="x", radiologist=-grades)
+    turned = which_judge.resample_agreement(
+        frame, grades, pairs["case"], run=run, name="x", radiologist=-grades
+    )
     assert turned.loc[0, which_judge.PERSON] == pytest.approx(-person)
 
 
@@ -139,7 +141,7 @@ def test_reviews_are_scored_by_hand(run: SimpleNamespace) -> None:
         for rater in ("A1", "A2")
     ]
     metrics = {"ROUGE-L": create("rouge_l"), "observations": create("observations")}
-    scored = trial_reviews.scored(rated, metrics)
+    scored = trial_reviews.score_summaries(rated, metrics)
     assert scored[["case", "system", "rating", "ratings"]].to_numpy().tolist() == [
         [0, 1, 6, 2], [0, 2, 2, 2], [1, 1, 6, 2], [1, 2, 2, 2]
     ]  # fmt: skip

@@ -15,7 +15,7 @@ import pytest
 
 from radeval_lib.paths import ROOT
 from radeval_lib.study import dependencies
-from radeval_lib.study.dependencies import parsed
+from radeval_lib.study.dependencies import parse
 from radeval_lib.study.profiles import profile
 from tests.copies import copy_found_out
 
@@ -182,7 +182,7 @@ def test_imports_are_found_in_any_block_but_that_of_types() -> None:
         "def f():\n    from radeval_lib.b import c as d, e\n"
         "class G:\n    try:\n        import radeval_lib.h\n    except ImportError: pass\n"
     )
-    names = {name for name in parsed(text.encode(), ".py").names if name.startswith("radeval_lib")}
+    names = {name for name in parse(text.encode(), ".py").names if name.startswith("radeval_lib")}
     assert names == {f"radeval_lib.{name}" for name in ("a", "other", "always", "b.c", "b.e", "h")}
     with pytest.raises(SyntaxError):
-        parsed(b"from .b import c", ".py")
+        parse(b"from .b import c", ".py")

@@ -181,7 +181,7 @@ def test_a_class_of_probability_zero_is_set_apart_and_stays_at_zero() -> None:
     logits, labels = drawn(2.0, samples=400)
     unseen = np.c_[logits, np.full(len(logits), -math.inf)]
     truth = np.where(np.arange(len(labels)) % 40 == 0, 5, labels)
-    explained = temperature.explained(unseen, truth)
+    explained = temperature.has_finite_truth(unseen, truth)
     assert (explained == (truth != 5)).all()
     fitted = temperature.fit(unseen[explained], truth[explained])
     assert fitted == pytest.approx(temperature.fit(logits[explained], labels[explained]))

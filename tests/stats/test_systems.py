@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 from statsmodels.stats.power import TTestPower
 
 from radeval_lib.stats.inference import preferences, randomization_p, wilson
-from radeval_lib.stats.resampling import mean_of_sums, widened
+from radeval_lib.stats.resampling import mean_of_sums, widened_level
 from radeval_lib.stats.system_comparison import cases_needed, compare_systems, significance_clusters
 
 SCORES = st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=7)
@@ -62,8 +62,8 @@ def test_p_is_uniform_under_the_null() -> None:
 
 def test_few_cases_widen_the_interval() -> None:
     # For 5: t = 2.776 times sqrt(5 / 4) is 3.104 standard deviations of the normal law.
-    assert widened(5) == pytest.approx(1 - 2 * stats.norm.sf(2.776445 * sqrt(1.25)), abs=1e-6)
-    assert widened(10**7) == pytest.approx(0.95, abs=1e-6)
+    assert widened_level(5) == pytest.approx(1 - 2 * stats.norm.sf(2.776445 * sqrt(1.25)), abs=1e-6)
+    assert widened_level(10**7) == pytest.approx(0.95, abs=1e-6)
 
 
 @pytest.mark.parametrize("effect", [0.05, 0.3, -0.8])

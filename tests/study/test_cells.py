@@ -79,7 +79,7 @@ def test_slugs_tell_cells_apart_and_are_names_of_folders() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_every_plan_can_be_made_for_every_profile(name: str) -> None:
-    planned = cells.planned(profile(name))
+    planned = cells.planned_jobs(profile(name))
     assert len({(cell.notebook, cell.slug) for cell in planned}) == len(planned)
     for filler in profile(name).models.values():
         if filler.startswith(CELL_MODEL):

@@ -44,7 +44,7 @@ def test_a_metric_by_rules_gives_what_is_recorded_or_is_out_of_date(
     name: str, key: str, data_root: Path
 ) -> None:
     metric, pairs = create(key), recordings.texts(name, data_root)
-    kept = recordings.frozen(metric, [name], data_root, Reading())
+    kept = recordings.with_stored_scores(metric, [name], data_root, Reading())
     values = kept.score(*zip(*pairs, strict=True)).values
     np.testing.assert_allclose(values, recorded.load(name).table[key], atol=1e-9)
     assert (kept is metric) != recordings.is_out_of_date(name, metric)
@@ -55,7 +55,7 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
 ) -> None:
     monkeypatch.setattr(recordings, "behaviour", lambda metric: "another digest")
     metric, reading = create("green_rules_errors"), Reading()
-    kept = recordings.frozen(metric, ["radpref"], data_root, reading)
+    kept = recordings.with_stored_scores(metric, ["radpref"], data_root, reading)
     reference, candidate = recordings.texts("radpref", data_root)[7]
     other = ("Small left pleural effusion.", "Small right pleural effusion.")
     values = kept.score([reference, other[0]], [f" {candidate}\n", other[1]]).values
@@ -69,11 +69,11 @@ def test_other_files_than_those_that_were_scored_freeze_no_metric(
 ) -> None:
     monkeypatch.setattr(recordings, "behaviour", lambda metric: "another digest")
     metric = create("green_rules_errors")
-    assert recordings.frozen(metric, ["radpref", "mts_dialog"], tmp_path, Reading()) is metric
+    assert recordings.with_stored_scores(metric, ["radpref", "mts_dialog"], tmp_path, Reading()) is metric
     for file in recorded.load("radpref").about["files"]:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text("{}")
-    assert recordings.frozen(metric, ["radpref"], tmp_path, Reading()) is metric
+    assert recordings.with_stored_scores(metric, ["radpref"], tmp_path, Reading()) is metric
 
 
 def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
@@ -106,7 +106,7 @@ def stored_again(name: str, profile_name: str, data_root: Path) -> pd.DataFrame:
     )
     metrics = storing.metrics_of(run, name, published=False)
     content = storing.SETS[name](run, metrics)
-    return storing.compared(run, recorded.load(name), content, metrics)
+    return storing.compare_with_stored(run, recorded.load(name), content, metrics)
 
 
 @pytest.mark.parametrize("name", ["mtsamples", "mslr"])
@@ -130,7 +130,7 @@ def test_each_case_has_its_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
         metric = SimpleNamespace(needs=("encoder",) if model else ())
         stored = recorded.Recording(name, before, {"models": {"encoder": {"sha256": model}}})
         content = storing.Content(before.assign(bleu=before["bleu"] + change))
-        rows = storing.compared(run, stored, content, {"bleu": metric})  # type: ignore[dict-item]
+        rows = storing.compare_with_stored(run, stored, content, {"bleu": metric})  # type: ignore[dict-item]
         return bool(rows.set_index("column").loc["bleu", "holds"])
 
     assert [holds(1e-10, None), holds(1e-8, None)] == [True, False]

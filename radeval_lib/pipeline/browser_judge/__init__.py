@@ -55,7 +55,7 @@ class BrowserJudgeError(RadevalError):
 
 
 @lru_cache(maxsize=1)
-def pinned() -> dict[str, Any]:
+def pinned_package() -> dict[str, Any]:
     """Return the pinned package: its name (``package``), ``version``, ``sha512`` in base64, and the ``files``
     used."""
     return own_yaml.read(_FOLDER / "pyodide.yml")
@@ -63,7 +63,7 @@ def pinned() -> dict[str, Any]:
 
 def package() -> Path:
     """Return the path of the package, under the name given by ``npm pack``."""
-    return BUILD / f"{pinned()['package']}-{pinned()['version']}.tgz"
+    return BUILD / f"{pinned_package()['package']}-{pinned_package()['version']}.tgz"
 
 
 def in_reach() -> bool:
@@ -73,7 +73,7 @@ def in_reach() -> bool:
 
 def specifier() -> str:
     """Return the package and its version in npm's notation."""
-    return f"{pinned()['package']}@{pinned()['version']}"
+    return f"{pinned_package()['package']}@{pinned_package()['version']}"
 
 
 def command() -> str:
@@ -89,7 +89,7 @@ def runtime() -> dict[str, bytes]:
     BrowserJudgeError
         If the package is not there, or its checksum is another.
     """
-    pin, path = pinned(), package()
+    pin, path = pinned_package(), package()
     if not path.is_file():
         raise BrowserJudgeError(f"no package {specifier()}", display_path(path), f"Run {command()}.")
     content = path.read_bytes()
@@ -126,9 +126,9 @@ def archive() -> bytes:
     return made.getvalue()
 
 
-def staged() -> tuple[dict[str, bytes], str]:
+def page_files() -> tuple[dict[str, bytes], str]:
     """Return the files of the rendered book by their paths, and the HTML of the page's part."""
-    files = {f"pyodide-{pinned()['version']}/{name}": content for name, content in runtime().items()}
+    files = {f"pyodide-{pinned_package()['version']}/{name}": content for name, content in runtime().items()}
     files |= {name: (_FOLDER / name).read_bytes() for name in _SCRIPTS}
     content = archive()
     digest = hashlib.sha256(content).digest()
@@ -139,7 +139,7 @@ def staged() -> tuple[dict[str, bytes], str]:
         place=PLACE,
         archive=name,
         integrity=f"sha256-{base64.b64encode(digest).decode()}",
-        runtime=f"pyodide-{pinned()['version']}",
+        runtime=f"pyodide-{pinned_package()['version']}",
         entry=ENTRY,
         megabytes=round(sum(map(len, files.values())) / 1e6),
         longest=LONGEST,

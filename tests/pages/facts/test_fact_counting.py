@@ -40,13 +40,13 @@ def test_the_whole_file_is_held_against_print() -> None:
 
 def test_reports_that_stand_twice() -> None:
     # One Diets report trains and the same text tests; Surgery's only report tests.
-    assert fact_counting.repeated(SOME, np.random.default_rng(0)) == (1, 2, 2)
+    assert fact_counting.count_repeated_texts(SOME, np.random.default_rng(0)) == (1, 2, 2)
     alone = BuildDocuments(PART[2:], whole=False)
-    assert fact_counting.repeated(alone, np.random.default_rng(0))[2] == 0
+    assert fact_counting.count_repeated_texts(alone, np.random.default_rng(0))[2] == 0
 
 
 def test_copying_and_its_checks() -> None:
-    measured = fact_counting.copying(SOME, 50, np.random.default_rng(0))
+    measured = fact_counting.copying_of_descriptions(SOME, 50, np.random.default_rng(0))
     assert measured.loc["ROUGE-1 precision", "mean"] == pytest.approx((1 + 13 / 14 + 1) / 3)
     text = quoted("facts.claim_extractive")
     checks = fact_counting.extractive_checks(measured, text)
@@ -72,11 +72,13 @@ def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Pat
     of_numbers = BuildDocuments(list(recorded_documents(kept)), whole=of_texts.whole, evidence="recorded")
     assert (of_texts.evidence, of_texts.stand_in) == ("open", of_numbers.stand_in)
     ours, theirs = (
-        fact_counting.copying(of_text, 50, np.random.default_rng(0)) for of_text in (of_texts, of_numbers)
+        fact_counting.copying_of_descriptions(of_text, 50, np.random.default_rng(0))
+        for of_text in (of_texts, of_numbers)
     )
     pd.testing.assert_frame_equal(ours, theirs, atol=1e-8)
     repeated = [
-        fact_counting.repeated(of_text, np.random.default_rng(0)) for of_text in (of_texts, of_numbers)
+        fact_counting.count_repeated_texts(of_text, np.random.default_rng(0))
+        for of_text in (of_texts, of_numbers)
     ]
     assert repeated[0] == repeated[1]
 
