@@ -59,9 +59,12 @@ def bibtex(key: str = "radeval", part: str = "", path: str = "") -> str:
     commit, day = head()
     title = f"{part}. In: {about()['title']}" if part else about()["title"]
     people = about()["authors"]
-    names = [person.get("name") or f"{person['given-names']} {person['family-names']}" for person in people]
+    names = [
+        f"{{{person['name']}}}" if "name" in person else f"{person['given-names']} {person['family-names']}"
+        for person in people
+    ]
     fields = {
-        "author": "{" + " and ".join(names) + "}",
+        "author": " and ".join(names),
         "title": "{" + _SPECIAL.sub(r"\\\g<0>", title) + "}",
         "year": day[:4],
         "date": day,

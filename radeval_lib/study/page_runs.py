@@ -141,7 +141,7 @@ class PageRun(runs.Run):
         """Yield an exhibit of this page, for a ``with`` block that makes its checks.
 
         At the end of the block the exhibit is recorded and shown with its verdict and checks; if the block
-        raises, nothing is. :meth:`Run.basis` returns the first arguments.
+        raises, nothing is. :meth:`basis` returns the first arguments.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class PageRun(runs.Run):
             instrument = verdicts.OURS
         rebuilt = OpenExhibit(exhibit_id)
         yield rebuilt
-        judged = verdicts.kind(evidence, stand_in, instrument) != verdicts.EXPERIMENT
+        judged = Basis(evidence, stand_in, (), instrument).judged
         if not judged and rebuilt.rebuilt is None and rebuilt.checks:
             rows = [(check.name, check.computed) for check in rebuilt.checks]
             rebuilt.table(pd.DataFrame(rows, columns=["what", "found"]))
@@ -242,7 +242,8 @@ class PageRun(runs.Run):
         samples : on which the intervals of the table rest; none if it has no intervals.
         """
         with self.exhibit(exhibit_id, evidence, used, instrument=verdicts.OURS, rests_on=rests_on) as rebuilt:
-            rebuilt.rebuilt = table
+            if table is not None:
+                rebuilt.table(table)
             rebuilt.samples.extend(samples)
 
     def implemented(self, *exhibit_ids: str, table: pd.DataFrame | None = None) -> None:
@@ -252,7 +253,8 @@ class PageRun(runs.Run):
         for exhibit_id in exhibit_ids:
             left = exhibit(exhibit_id).remaining.get("implementation", "")
             with self.exhibit(exhibit_id, "definition", remaining=left, folded=True) as shown:
-                shown.rebuilt = table
+                if table is not None:
+                    shown.table(table)
 
     def claim(self, name: str, *parts: bool | Check | None) -> HTML | None:
         """Record whether this build supports a claim of the page; return a box if it does not.
@@ -295,9 +297,9 @@ class PageRun(runs.Run):
         rests_on : what they rest on, by name (:meth:`radeval_lib.provenance.Reading.of`).
         texts : by the name that the sentence has for them; a KeyError if it has one without a text.
         """
-        entry, provenance = results.headlines()[name], self.provenance(rests_on)
+        entry, read = results.headlines()[name], self.provenance(rests_on)
         f"{entry.text} {entry.line}".format(**texts)  # before anything is written
-        made = results.HandedOver(evidence=evidence, holds=holds, texts=texts, provenance=provenance)
+        made = results.HandedOver(evidence=evidence, holds=holds, texts=texts, provenance=read)
         results.write_json(self.results_dir / f"headline_{name}.json", made.model_dump())
 
 

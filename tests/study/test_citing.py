@@ -11,6 +11,12 @@ def test_latex_signs_in_a_title_are_escaped() -> None:
     assert r"title = {{Iron \& 5\% of DeBERTa\_v3. In: " in citing.bibtex("x", "Iron & 5% of DeBERTa_v3")
 
 
+def test_authors_are_names_and_an_entity_is_braced(monkeypatch: pytest.MonkeyPatch) -> None:
+    people = [{"given-names": "Jane", "family-names": "Doe"}, {"name": "The group"}]
+    monkeypatch.setattr(citing, "about", lambda: {"title": "T", "authors": people, "version": 1})
+    assert "  author = {Jane Doe and {The group}}," in citing.bibtex()
+
+
 def test_pages_link_to_the_repository_where_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(citing, "head", lambda: ("a" * 40, "2026-01-02"))
     monkeypatch.setattr(citing, "home", lambda: "")

@@ -37,7 +37,7 @@ class Chances:
     rare: float  # factor on the weight of rare diseases
     device: float
     normal: float  # of a statement of weight 1, if nothing speaks against it
-    most_denials: int
+    most_denials: int  # concepts in all, which stay below it
     longest_denial: int  # concepts in one
     other_order: float  # that the reading begins with another organ
     joined: float  # that a statement ends the sentence before it, if it can
@@ -144,7 +144,7 @@ def allowed_changes(concept: Concept) -> tuple[Change, ...]:
 
 
 def sides(lexicon: Lexicon, concept: Concept, site: str | None) -> tuple[Side, ...]:
-    """Return the possible sides of a finding at ``place``."""
+    """Return the possible sides of a finding at ``site``, a key of a place."""
     if site is not None:
         return tuple(side for side in lexicon.places[site].nouns if side)  # type: ignore[misc]
     return ("left", "right", "bilateral") if concept.sided else ()
@@ -253,7 +253,8 @@ def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | No
 
 
 def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, least: int) -> list[Concept]:
-    """Return distinct concepts without clashes, devices among them."""
+    """Return distinct concepts without clashes, devices among them; seldom fewer than ``least`` findings,
+    since the number of draws is limited."""
     wanted = max(least, card.counts.draw(rng))
     chosen: dict[str, Concept] = {}
     for _ in range(4 * wanted + 8):
@@ -329,7 +330,7 @@ def _reading_order(rng: Random, card: Menu, chances: Chances) -> list[int]:
 
 
 def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int) -> Plan:
-    """Return a plan with at least ``least`` findings, if the examination has as many.
+    """Return a plan, with at least ``least`` findings unless too few can be drawn without a clash.
 
     Within an organ system findings come before normal statements and denials, each with some chance of
     another order; remarks come first.

@@ -1,4 +1,8 @@
-"""Generates reports: ``generate`` streams them, ``report_at`` makes any one of them."""
+"""Generates reports: ``generate`` streams them, ``report_at`` makes any one of them.
+
+Each has an impression and CheXpert's labels, which follow from its plan; ``rewrite`` and ``opposite`` make
+reports of the same and of the opposite meaning.
+"""
 
 from __future__ import annotations
 
@@ -68,13 +72,14 @@ def generate(
     Parameters
     ----------
     style : of every report; None: by chance.
-    modality_anatomy : one pair or several, such as ``("X-Ray", "CHEST")``; None: all of the lexicon's.
-    min_findings : at least so many findings, if the examination has as many.
+    modality_anatomy : one pair or several, such as ``("X-Ray", "CHEST")``, each a tuple; None: all of the
+        lexicon's.
+    min_findings : so many findings or more, unless too few can be drawn without a clash.
 
     Raises
     ------
     SyntheticError
-        If ``n`` is negative, or the style or a pair is unknown.
+        When the first report is asked for, if ``n`` is negative, or the style or a pair is unknown.
     """
     if n < 0:
         raise SyntheticError(f"{n} reports", "generate", "Ask for 0 or more.")
@@ -193,10 +198,12 @@ CONCLUSION, ADVICE = -1, -2
 
 
 def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> Plan:
-    """Return major findings first, at most four; then the denials, or a recommendation.
+    """Return negated normal statements, at most two, then major findings, at most four, and sometimes a
+    recommendation; no denials.
 
     A finding keeps what it is and where, its severity, change and diagnosis; size and appearance stay in the
-    findings. Without a major finding, the region's conclusion says so.
+    findings. Without a major finding or a negated normal statement, the region's conclusion says so, and a
+    minor finding may follow.
     """
     stated = [(s, s.content) for s in plan if isinstance(s.content, PlannedFinding)]
     concepts = lexicon.concepts
