@@ -118,7 +118,7 @@ def metrics_of(run: Run, name: str, *, published: bool) -> dict[str, Metric]:
 def _file(run: Run, dataset: str, file: str) -> Path:
     """Return a file of a data set; a ParameterError if the data root lacks it."""
     if (path := run.find(dataset, file)) is None:
-        raise ParameterError(f"the data root lacks {file}", dataset, f"See `radbook data status {dataset}`.")
+        raise ParameterError(f"the data root lacks {file}", dataset, f"Run `radbook data status {dataset}`.")
     return path
 
 
@@ -126,7 +126,9 @@ def _root(run: Run, dataset: str) -> Path:
     """Return the data root; a ParameterError if it has no file of the data set."""
     names = [Path(file.path).name for file in load_manifest(dataset).files]
     if not [name for name in names if run.find(dataset, name)]:
-        raise ParameterError("the data root lacks it", dataset, f"See `radbook data status {dataset}`.")
+        raise ParameterError(
+            "the data root has no file of it", dataset, f"Run `radbook data status {dataset}`."
+        )
     return cast(Path, run.data_root)
 
 

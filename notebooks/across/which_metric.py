@@ -113,8 +113,8 @@ def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str
     """
     once = pairs.drop_duplicates("reference")
     if len(once) <= WARM_UP:
-        sample = f"{len(once)} different references, of which the first {WARM_UP} are not timed"
-        raise DataError(sample, "text pairs", "Give more pairs.")
+        problem = f"only {len(once)} different references; the first {WARM_UP} are not timed"
+        raise DataError(problem, "text pairs", "Give more pairs.")
     milliseconds = {}
     for title, metric in metrics.items():
         texts = [once[column].tolist() for column in ("reference", "candidate")]

@@ -109,8 +109,8 @@ def search(
         if not stored.is_file():
             value, tables = objective(asked.params)
             if not np.isfinite(value):
-                given = f"It was given {asked.params}."
-                raise SearchError(f"a trial's value is {value}", display_path(stored), given)
+                remedy = f"Exclude these settings from the space: {asked.params}."
+                raise SearchError(f"a trial's value is {value}", display_path(stored), remedy)
             with atomic.new_file(stored) as new:
                 pd.to_pickle(Trial(asked.params, float(value), tables), new)
         finished.append(pd.read_pickle(stored))

@@ -68,7 +68,8 @@ def _refuse(run: Run, role: str, lack: str) -> NoReturn:
                 f"{lack} in the role {role!r}, which {here} configures without {dataset}",
                 remedy=f"`radbook data status {dataset}` says how to get it",
             )
-    raise DataError(f"{lack} in the role {role!r}, which {here} configures")
+    problem = f"{lack} in the role {role!r}, which {here} configures"
+    raise DataError(problem, remedy="Configure the role with a data set that has some.")
 
 
 def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:

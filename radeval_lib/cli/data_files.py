@@ -58,7 +58,9 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
 
     if bool(dataset) == every_open:
         raise ParameterError(
-            "give one data set or --open", "radbook data fetch", "Run `radbook data status` to list all."
+            "not exactly one of a data set and --open is given",
+            "radbook data fetch",
+            "Give one; `radbook data status` lists the data sets.",
         )
     root = data.data_root(data_root or None) or DATA
     if not every_open:

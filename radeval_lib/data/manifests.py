@@ -107,7 +107,9 @@ class Manifest:
         if len(matches) != 1:
             files = ", ".join(entry.path for entry in matches or self.files)
             number = "several files" if matches else "no file"
-            raise ManifestError(f"data set {self.name!r} has {number} {path!r}", remedy=f"Files: {files}.")
+            raise ManifestError(
+                f"data set {self.name!r} has {number} {path!r}", remedy=f"Name one of {files}."
+            )
         return matches[0]
 
 
@@ -127,7 +129,8 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     try:
         manifest = Manifest(**content)
     except ValidationError as error:
-        raise ManifestError(complaint(error, Manifest.__dataclass_fields__), where) from None
+        problem = complaint(error, Manifest.__dataclass_fields__)
+        raise ManifestError(problem, where, "Correct this key, or remove it.") from None
     if manifest.name != name:
         raise ManifestError(
             f"the name {manifest.name!r} differs from the file's, {name!r}", where, "Make them the same."

@@ -138,7 +138,7 @@ def load_rules(path: Path) -> ListRules:
     """Return exact lists from JSON: {pair: {descriptions: [...], headers: [...]}}."""
     content = reading.read_json(path, dict)
     if not content.keys() <= {*PAIRS}:
-        raise FormatError("unknown pair", path.name, f"Name only {', '.join(PAIRS)}.")
+        raise FormatError("unknown pair of modality and anatomy", path.name, f"Name only {', '.join(PAIRS)}.")
     lists = {pair: reading.Entry(item, f"{path.name}, {pair}") for pair, item in content.items()}
     descriptions = {name: pair for pair in lists for name in lists[pair].take("descriptions", list[str])}
     return ListRules(descriptions, {pair: lists[pair].take("headers", list[str]) for pair in lists})

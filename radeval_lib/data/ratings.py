@@ -35,7 +35,7 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
     """
     scales = sorted({record.scale for record in records})
     if len(scales) > 1:
-        raise DataError(f"ratings on several scales: {', '.join(scales)}", "", "Choose one: radpref/grade.")
+        raise DataError(f"ratings on several scales: {', '.join(scales)}", "", "Name one, as radpref/grade.")
     frame = pd.DataFrame(
         {
             "id": record.id,

@@ -92,7 +92,7 @@ def load(
     if dataset not in manifests.names():
         sources = [SYNTHETIC, *manifests.names()]
         raise RoleError(
-            f"no source {source!r}", where, f"{did_you_mean(dataset, sources)}Sources: {listed(sources)}."
+            f"no source {source!r}", where, f"{did_you_mean(dataset, sources)}Use one of {listed(sources)}."
         )
     if root is None:
         remedy = "Give --data-root FOLDER, or set RADEVAL_DATA_ROOT."

@@ -46,7 +46,9 @@ def _read(find: Find) -> list[ReportPair]:
             split = findings.name.split(".")[0].replace("validate", "dev")
             records += load(findings, impressions, group=findings.parent.name, split=split)
         elif findings or impressions:
-            raise DataError("one of the two files of a pair is missing", file.path, "Register both.")
+            raise DataError(
+                "one of the two files of a pair is missing", file.path, "List both in the manifest."
+            )
     return records
 
 

@@ -82,7 +82,7 @@ class Training:
             if (value := getattr(self, name)) not in choices:
                 raise ParameterError(f"unknown {name} {value!r}", NOTEBOOK, f"Use {' or '.join(choices)}.")
         if self.sentences < 0:
-            raise ParameterError(f"sentences must not be negative: {self.sentences}", NOTEBOOK)
+            raise ParameterError(f"sentences is {self.sentences}", NOTEBOOK, "Give 0 or more.")
 
 
 def trainings(profile: Profile) -> list[Training]:

@@ -105,7 +105,7 @@ def _graded(path: Path, archives: Path, rules: Rules) -> tuple[dict[str, Any], s
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         row["student"] = next((match[1] for cell in code if (match := _ID.search(cell.source))), "")
         if lab is None:
-            raise NotebookError("it does not say which lab it is", remedy="Name it with --lab.")
+            raise NotebookError("the submission does not name its lab", remedy="Name it with --lab.")
         row["lab"] = lab.name
         notebook.metadata = {"kernelspec": _KERNEL}
         for cell in code:
@@ -147,7 +147,9 @@ def _run(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.communicate()
-            raise NotebookError(f"it did not end within {rules.seconds} + {_GRACE} seconds") from None
+            raise NotebookError(
+                f"the notebook did not end within {rules.seconds} + {_GRACE} seconds"
+            ) from None
         except OSError:
             raise NotebookError((printed.strip().splitlines() or ["Otter has no results"])[-1]) from None
     scores = {test["name"]: test for test in results["tests"] if "max_score" in test}

@@ -255,7 +255,9 @@ def compare(
     frame, columns = _table_of(references, systems, settings)
     cases = group_numbers("cases", cases_of(frame, "references"), len(frame))
     if (count := len(np.unique(cases))) < 2:
-        raise MetricError(f"{count} case(s)", "references", "Give at least two, better more.")
+        raise MetricError(
+            f"{count} case(s) cannot be resampled", "references", "Give at least two, better more."
+        )
     measured = {
         name: _given(name, frame, columns)
         for name in settings
@@ -351,7 +353,7 @@ def compare_files(
         theirs = _joined(frame, theirs, key, ours, Path(other).name)
         wanted = [column for column in (CANDIDATE, *settings_by_name(metrics)) if column in theirs]
         if not wanted:
-            remedy = f"Columns: {listed(map(str, theirs.columns))}."
+            remedy = f"Rename one of its columns: {listed(map(str, theirs.columns))}."
             raise MetricError(f"no column {CANDIDATE!r}", Path(other).name, remedy)
         frame = frame.assign(**{f"{column}:{name}": theirs[column].tolist() for column in wanted})
         if named:

@@ -170,7 +170,8 @@ def description(paper: str) -> Paper:
     try:
         content = TypeAdapter(Paper).validate_python(own_yaml.read(file_of(paper)))
     except ValidationError as error:
-        raise LedgerError(complaint(error, Paper.__annotations__), where) from None
+        problem = complaint(error, Paper.__annotations__)
+        raise LedgerError(problem, where, "Correct this key, or remove it.") from None
     if f"{{{content['citation']}," not in REFERENCES.read_text(encoding="utf-8"):
         remedy = f"Cite an entry of {display_path(REFERENCES)}, or add one."
         raise LedgerError(f"no source {content['citation']!r}", f"{where}, citation", remedy)

@@ -75,7 +75,8 @@ def planned_steps(graph: Graph) -> list[str]:
     plan = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
     lines = (plan.stdout + plan.stderr).splitlines()
     if plan.returncode:
-        raise RadevalError(steps.last_words(lines)[0], "the plan of the build")
+        remedy = "Correct what it names, and run the command again."
+        raise RadevalError(steps.last_words(lines)[0], "planning the build", remedy)
     return [name for line in lines if (name := steps.step_in_message(line.strip()))]
 
 

@@ -154,7 +154,8 @@ def _code(notebook: str) -> Parsed:
     try:
         return parse(code_of(path.read_text(encoding="utf-8")).encode(), ".py")
     except SyntaxError as error:
-        raise NotebookError(f"its code does not parse: {error.msg}", paths.display_path(path)) from None
+        problem = f"its code does not parse: {error.msg}"
+        raise NotebookError(problem, paths.display_path(path), "Correct its code cells.") from None
 
 
 def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None) -> set[str]:

@@ -71,7 +71,7 @@ class Profile(BaseModel, extra="forbid", frozen=True):
             remedy = "Add it there, or to `settings` under `study` in the front matter of the notebook."
             raise ProfileError(f"no section {system!r}", where, remedy) from None
         except ValidationError as error:
-            remedy = f"Keys: {', '.join(kind.model_fields)}."
+            remedy = f"Use only these keys: {', '.join(kind.model_fields)}."
             raise ProfileError(complaint(error, kind.model_fields), where, remedy) from None
 
     def narrowed(self, wanted: Declared, *, cell: bool = False) -> Profile:
@@ -118,11 +118,12 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ProfileError("this is not UTF-8 text", display_path(path), "Save the file as UTF-8.") from None
     except yaml.YAMLError as error:
-        raise ProfileError(f"this is not YAML: {' '.join(str(error).split())}", display_path(path)) from None
+        problem = f"this is not YAML: {' '.join(str(error).split())}"
+        raise ProfileError(problem, display_path(path), "Correct the line that it names.") from None
     if not isinstance(values, dict):
         raise ProfileError("this is not a mapping of keys", display_path(path), "Write `key: value` lines.")
     if "name" in values:
-        raise ProfileError("unknown key 'name'", display_path(path), "A profile is named by its file.")
+        raise ProfileError("unknown key 'name'", display_path(path), "Remove it; the file names the profile.")
     base = values.pop("extends", None)
     return values if base is None else _merged(_values(base, (*extended, name)), values)
 
@@ -153,7 +154,8 @@ def profile(name: str) -> Profile:
         made = Profile.model_validate({**values, "name": name})
     except ValidationError as error:
         keys = ", ".join(key for key in Profile.model_fields if key != "name")
-        raise ProfileError(complaint(error, Profile.model_fields), where, f"Keys: {keys}, extends.") from None
+        remedy = f"Use only these keys: {keys}, extends."
+        raise ProfileError(complaint(error, Profile.model_fields), where, remedy) from None
     for part, roles in (("roles", ROLES), ("sizes", ROLES), ("models", MODEL_ROLES)):
         if unknown := sorted(set(getattr(made, part)) - set(roles)):
             remedy = f"{did_you_mean(unknown[0], roles)}Use one of {', '.join(roles)}."

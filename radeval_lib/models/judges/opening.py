@@ -67,8 +67,8 @@ class EndpointJudge:
         except ValueError:  # brackets or a port
             host = None
         if not host or not self.url.startswith(ADDRESSES):
-            remedy = "For example http://127.0.0.1:8000/v1."
-            raise JudgeError(f"{self.url!r} is not an http address without a query", "endpoint", remedy)
+            remedy = "Give an address such as http://127.0.0.1:8000/v1."
+            raise JudgeError(f"{self.url!r} is no http address, or has a query", "endpoint", remedy)
         try:
             here = host == "localhost" or ipaddress.ip_address(host).is_loopback
         except ValueError:
