@@ -69,11 +69,6 @@ class Reading:
         if revision:
             self.models[role]["revision"] = revision
 
-    @property
-    def sources(self) -> dict[str, dict[str, str]]:
-        """SHA-256 by file of everything read, grouped by source; papers are given by their tables."""
-        return {**PRINTED, **self.files}
-
     def of(self, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
         """Return the sources that ``names`` refer to: ``data``, SHA-256 by file, and ``models`` by role.
 
@@ -87,7 +82,7 @@ class Reading:
         ResultError
             If something was not read in this run.
         """
-        sources, data, models = self.sources, dict[str, str](), dict[str, dict[str, str]]()
+        sources, data, models = {**PRINTED, **self.files}, dict[str, str](), dict[str, dict[str, str]]()
         for name in [*sources, *self.models] if names is None else names:
             if name in self.models:
                 models[name] = self.models[name]

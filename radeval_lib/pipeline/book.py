@@ -69,7 +69,8 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
 def search(output_dir: Path, data_root: Path | None) -> None:
     """Search a build for restricted text from ``data_root``, see :func:`guard.refuse`."""
     if data_root and (corpora := guard.restricted_texts(data_root)):
-        public = chain(guard.public_texts(data_root), example_texts())
+        examples = (BOOK / "own.md").read_text(encoding="utf-8")  # a corpus may repeat them
+        public = chain(guard.public_texts(data_root), [examples])
         guard.refuse(
             output_dir, guard.scan(output_dir, corpora, public, trusted_files(), own_texts(output_dir))
         )
@@ -83,11 +84,6 @@ def trusted_files() -> set[str]:
     pictures = [path for path in BOOK.rglob("*.*") if path.suffix in _PICTURES]
     sums = {checksums.of_file(path) for path in [*brought, *pictures] if path.is_file()}
     return sums | browser_judge.sums()
-
-
-def example_texts() -> Iterator[str]:
-    """Yield the page on users' own data; a corpus may repeat its examples."""
-    return (page.read_text(encoding="utf-8") for page in BOOK.glob("own.md"))
 
 
 def own_texts(output_dir: Path) -> Iterator[str]:

@@ -88,11 +88,6 @@ class Graph:
         """Pages that run models, and so need a job's resources on a cluster."""
         return [name for name in self.pages if declared(name).models or declared(name).trains]
 
-    @cached_property
-    def readers(self) -> list[str]:
-        """Pages that read the results of every other page."""
-        return [name for name in self.pages if ALL in declared(name).results]
-
     def cells_before(self, notebook: str) -> list[str]:
         """Return the names of the jobs with results or a model that a notebook uses.
 
@@ -119,7 +114,7 @@ class Graph:
         """Return the pages with results that a notebook reads; raises NotebookError if one is not a page."""
         wanted = declared(notebook).results
         if ALL in wanted:
-            return [name for name in self.pages if name not in self.readers]
+            return [name for name in self.pages if ALL not in declared(name).results]
         for missing in set(wanted) - set(self.pages):
             if missing not in notebooks():
                 problem = f"it reads the results of {missing!r}, which is not a page"
