@@ -12,9 +12,8 @@ from typing import Any
 import click
 
 from radeval_lib import __version__
-from radeval_lib.errors import ParameterError, RadevalError, of_system
+from radeval_lib.errors import RadevalError, of_system
 from radeval_lib.paths import DEFAULT_PROFILE
-from radeval_lib.registry import METRICS
 
 EXIT_BAD_INPUT = 2
 """The exit status of click, too, on a wrong option."""
@@ -47,44 +46,9 @@ data_root_option = click.option(
     help="Folder of data files that you obtained (environment: RADEVAL_DATA_ROOT).",
 )
 FILE = click.Path(path_type=Path)
-metric_option = click.option(
-    "--metric",
-    "metrics",
-    required=True,
-    multiple=True,
-    help=f"May be repeated: {', '.join(METRICS)}. `all`: every metric whose models are on this machine.",
-)
-settings_option = click.option(
-    "--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric."
-)
-input_option = click.option(
-    "--input", "input_path", required=True, type=FILE, help="CSV, TSV or JSON lines (.jsonl)."
-)
 
 _EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
 """By command, the extras that bring what a bare installation lacks; all others take what the book takes."""
-
-
-def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """Return ``--set metric.name=value`` options as a mapping from name to value for each metric.
-
-    Raises
-    ------
-    ParameterError
-        For an option of another form, or of a metric that was not asked for.
-    """
-    settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
-    for text in given:
-        name, sign, value = text.partition("=")
-        owner, dot, key = name.partition(".")
-        if not sign or not dot or not key:
-            raise ParameterError(f"{text!r} is not a setting", "--set", f"Write {metrics[0]}.NAME=VALUE.")
-        if owner not in settings:
-            raise ParameterError(
-                f"{text!r} is a setting of {owner!r}", "--set", f"Use one of {', '.join(metrics)}."
-            )
-        settings[owner][key] = value
-    return settings
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:

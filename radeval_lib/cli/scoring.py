@@ -16,18 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from radeval_lib.cli import (
-    EXIT_BAD_INPUT,
-    FILE,
-    data_root_option,
-    input_option,
-    metric_option,
-    metric_settings,
-    one_line_errors,
-    settings_option,
-)
+from radeval_lib.cli import EXIT_BAD_INPUT, FILE, data_root_option, one_line_errors
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
+from radeval_lib.registry import METRICS
 
 if TYPE_CHECKING:
     from radeval_lib.metric_cards.card import Tuned
@@ -38,6 +30,41 @@ if TYPE_CHECKING:
 _OFTEN = 0.2
 """Seconds between two lines of progress."""
 _REMEDY = "Write FILE.py:FUNCTION."
+metric_option = click.option(
+    "--metric",
+    "metrics",
+    required=True,
+    multiple=True,
+    help=f"May be repeated: {', '.join(METRICS)}. `all`: every metric whose models are on this machine.",
+)
+settings_option = click.option(
+    "--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric."
+)
+input_option = click.option(
+    "--input", "input_path", required=True, type=FILE, help="CSV, TSV or JSON lines (.jsonl)."
+)
+
+
+def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """Return ``--set metric.name=value`` options as a mapping from name to value for each metric.
+
+    Raises
+    ------
+    ParameterError
+        For an option of another form, or of a metric that was not asked for.
+    """
+    settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
+    for text in given:
+        name, sign, value = text.partition("=")
+        owner, dot, key = name.partition(".")
+        if not sign or not dot or not key:
+            raise ParameterError(f"{text!r} is not a setting", "--set", f"Write {metrics[0]}.NAME=VALUE.")
+        if owner not in settings:
+            raise ParameterError(
+                f"{text!r} is a setting of {owner!r}", "--set", f"Use one of {', '.join(metrics)}."
+            )
+        settings[owner][key] = value
+    return settings
 
 
 @click.command()
