@@ -208,8 +208,7 @@ def _mediqa(run: Run, metrics: Metrics) -> Content:
 
 
 def _openi(run: Run, metrics: Metrics) -> Content:
-    """Return lengths and words of reports; what the rules answer of labelled sentences, and of pairs of
-    them."""
+    """Return lengths and words of reports, and the rules' answers on labelled sentences and pairs of them."""
     root = _root(run, "openi")
     sentences, pairs = labelled_sentences.answers(run)
     return Content(_lengths("openi", root), {"sentences": sentences, "pairs": pairs})
@@ -381,8 +380,8 @@ def variants(run: Run, metric: Any, pairs: Sequence[tuple[str, str]]) -> tuple[p
 
 
 def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, Any]:
-    """Return with what a metric's column is made, when and by which version of the code; of published models
-    without their behaviour on the probe, which our trained models have."""
+    """Return the settings, date and code version of a metric's column; of published models without their
+    behaviour on the probe, which our trained models have."""
     return {
         "title": stand_ins.label(metric, run.whole_profile.models),
         "settings": recordings.settings_of(metric),

@@ -1,4 +1,4 @@
-"""Placeholders of texts stored only as numbers: equally many words, and a reference to the text.
+"""Placeholders of texts stored only as numbers: the same number of words, and a reference to the text.
 
 They pass through whatever counts words or carries texts along; whatever would read one as a report calls
 :func:`refuse`.

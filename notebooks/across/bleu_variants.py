@@ -37,8 +37,8 @@ _SPACES = re.compile(r"\s+")
 
 
 def clean_report(text: str) -> str:
-    """Return a report as ``clean_report_iu_xray`` has it: lower case, without numbering and without signs
-    within sentences but for hyphens, full stops apart."""
+    """Return a report as ``clean_report_iu_xray`` has it: lower case, no numbering, hyphens as the only signs
+    within sentences, and full stops as words."""
     for old, new in _REPLACED:
         text = text.replace(old, new)
     sentences = (_SIGNS.sub("", sentence.strip()) for sentence in text.strip().lower().split(". "))

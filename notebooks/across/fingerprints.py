@@ -42,8 +42,9 @@ def losses(metrics: Mapping[str, Metric], frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
-    """Return what edits cost as a share of what another report costs on the same texts: ``metric``, ``edit``,
-    ``value``, ``low``, ``high`` (reports resampled; NaN if another report costs nothing), ``n`` (reports).
+    """Return the loss of score from each edit as a share of the loss from another report, on the same texts:
+    ``metric``, ``edit``, ``value``, ``low``, ``high`` (reports resampled; NaN if another report costs
+    nothing), ``n`` (reports).
 
     ``frame``: by :func:`losses`.
     """

@@ -27,7 +27,7 @@ them again where a data root has them."""
 
 
 def five_lines(reference: str, candidate: str) -> float:
-    """Return how much of what is said, or denied, is said in both: "no effusion" is one word."""
+    """Return the share of statements and denials that both texts contain: "no effusion" is one word."""
     stated, meant = (
         set(re.findall(r"no \w+|\w+", " ".join(text.lower().split()))) for text in (candidate, reference)
     )

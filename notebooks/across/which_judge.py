@@ -198,7 +198,7 @@ def on_invented_facts(
     metrics: Mapping[str, Metric], facts: Sequence[FactRating], *, run: Run
 ) -> pd.DataFrame:
     """Return the correlation of every metric, and of overlap with the source (:data:`SOURCE`), with the rate
-    of invented facts: below 0 where more of it means fewer of them.
+    of invented facts: below 0 if higher scores go with fewer invented facts.
 
     The overlap is the share of a summary's words, of more than three letters, that occur in the dialogue.
 

@@ -37,7 +37,7 @@ def weights(config: Any) -> int:
 
 
 def encoding_operations(config: Any, lengths: Sequence[int]) -> int:
-    """Return operations to encode texts of so many tokens with a bidirectional transformer."""
+    """Return the operations that a bidirectional transformer needs to encode texts of these token counts."""
     attention = 4 * config.num_hidden_layers * config.hidden_size
     return sum(2 * weights(config) * n + attention * n * n for n in lengths)
 

@@ -82,8 +82,8 @@ def farthest_off(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
 
 
 def _alphas_of_one(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
-    """Return alpha of two raters on accuracy where one description alone lost some of it: of each of the
-    losses of the one rater with each of the other's. All other accuracies are 1."""
+    """Return alpha of two raters on accuracy where one description alone lost some of it: for each pair of
+    losses, one per rater. All other accuracies are 1."""
 
     def apart(first: FloatArray, second: FloatArray | float) -> FloatArray:
         return ((first - second) / (first + second if level == "ratio" else 1)) ** 2
@@ -96,7 +96,7 @@ def _alphas_of_one(losses: FloatArray, descriptions: int, level: Level) -> Float
 
 def one_description(printed: Mapping[str, str], descriptions: int) -> list[Check]:
     """Return whether the three printed agreements on accuracy are possible where one description alone has
-    wrong facts, whatever each rater took from it, at either level of measurement of continuous values."""
+    wrong facts, whatever accuracy each rater gave it, at the interval or the ratio level."""
     losses = np.arange(1, 200) / 200
     wanted = [float(printed[pair]) for pair in RATERS if pair != ALL]
     checks = {}
@@ -169,7 +169,7 @@ def like_systems(
 def simulated_agreement(
     rng: np.random.Generator, spreads: Sequence[float], repeats: int, kinds: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return alpha of three raters who split facts differently, by how differently, in each repetition.
+    """Return alpha of three raters, in each repetition, for each difference in how finely they split facts.
 
     Returns ``spread``, ``metric`` (a row of Table 2), ``alpha``, ``kind``.
     """

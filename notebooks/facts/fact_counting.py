@@ -78,7 +78,7 @@ def plain(text: str) -> str:
 
 
 def stands_in(words: str, text: str) -> bool:
-    """Return whether the words of one :func:`plain` text stand in another, one after the other and whole."""
+    """Return whether another text contains the words of a :func:`plain` text, whole and in succession."""
     return f" {words} " in f" {text} "
 
 
@@ -264,8 +264,8 @@ def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[C
 
 
 def count_repeated_texts(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
-    """Return how many different texts the reports kept are, how many of them test in a split of this build,
-    and how many of these are in the training part too."""
+    """Return the number of distinct texts among the reports kept, how many of these are test texts in a split
+    of this build, and how many test texts are in the training part too."""
     parted = mtsamples.split(loaded.kept, rng)
     train = {reveal(document.text) for document in parted if document.split == "train"}
     test = [reveal(document.text) for document in parted if document.split == "test"]

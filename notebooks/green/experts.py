@@ -171,7 +171,8 @@ def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
 
 
 def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
-    """Return the columns in which a rater has the largest value, for what printed values may stand for.
+    """Return the columns in which a rater has the largest value, for all values that round to the printed
+    ones.
 
     More than one such list means that rounding decides. ``half_steps``: half a unit of the last digit of the
     rows that are printed.

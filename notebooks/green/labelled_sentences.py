@@ -74,7 +74,7 @@ _Observed = set[tuple[str, str]]
 
 
 def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observed, _Observed]]:
-    """Return by measure what the labels of a sentence say and what the reader finds."""
+    """Return for each measure the labels of a sentence, as given by hand and as the parser finds them."""
     findings = reader.read(text).findings
     stated = part[(part["key"] != "") & (part["presence"] != "normal")]
     labelled_places = {

@@ -1,4 +1,4 @@
-"""GREEN's summary of a system: of each kind of error the sentences at the centre of the largest cluster;
+"""GREEN's summary of a system: for each kind of error, the sentences at the centre of the largest cluster;
 and a simulated report generator that sees an effusion which is not there, for the summary to find.
 
 Source: Ostmeier et al. 2024, Section 3.3; released code at d72c195, ``green_score/utils.py``. Two differences

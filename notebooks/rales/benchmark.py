@@ -35,7 +35,8 @@ _STATISTICS = ["matched", "predicted", "gold"]
 
 
 def table_of_cells(kept: Sequence[CellOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
-    """Return one table of every cell, with the encoder's title in front; cells without it are passed over."""
+    """Return one table of all jobs, with the encoder's title in front; jobs without the table are left
+    out."""
     frames = [
         job.tables[name].assign(encoder=title(str(job.cell.parameters["encoder"]), settings.shallow_layers))
         for job in kept

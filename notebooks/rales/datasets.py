@@ -62,7 +62,7 @@ def check_sources(table1: pd.DataFrame, prose: str) -> list[Check]:
 
 def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
     """Check what Section 4.1 says of the reports behind Table 6: their modalities and body parts, read as
-    some of them and as all, and that some groups are tested without having been trained on.
+    “some reports” and as “all”, and that some groups are tested but not trained on.
 
     ``counts``: reports by group (modality and body parts) and split.
     """
@@ -107,8 +107,8 @@ def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) ->
 
 
 def class_sizes(in_test: int, share: float) -> tuple[int, int]:
-    """Return the least and the greatest class of which a stratified split puts ``in_test`` reports into a
-    test set of that ``share``: its share of the class is rounded up or down."""
+    """Return the smallest and the largest size of a class with ``in_test`` reports in a stratified test set
+    of that ``share``: its share of the class is rounded up or down."""
     return int(np.floor((in_test - 1) / share + _SLACK)) + 1, int(np.ceil((in_test + 1) / share - _SLACK)) - 1
 
 

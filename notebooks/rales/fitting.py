@@ -172,9 +172,9 @@ class Plan:
         return _own(self.settings.space, self.task.name, self.regime)
 
     def sample(self, draw: int) -> Parts:
-        """Return the records of a draw: of the training records a stratified sample as large as the settings
-        say, of that the regime's share, and of validation half as many. The test records are the same in
-        every draw and regime and for every model."""
+        """Return the records of a draw: a stratified sample of the training records, as large as the settings
+        say, reduced to the regime's share, and half as many validation records. The test records are the same
+        in every draw and regime and for every model."""
         name, size = self.task.name, self.settings.documents.get(self.task.name, 0)
         drawn = {}
         for part, rows, most in (("train", self.parts.train, size), ("dev", self.parts.dev, -(-size // 2))):

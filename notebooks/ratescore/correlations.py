@@ -159,7 +159,7 @@ class PrintedAgreement:
 
 
 def not_among(metrics: Sequence[str], compared: pd.DataFrame) -> list[str]:
-    """Return those of named metrics that a printed table does not compare, where a row may say more:
+    """Return the named metrics that are in no row of a printed table; a row may have a longer name:
     ``ROUGE-L`` of ``ROUGE``."""
     return [name for name in metrics if not compared["metric"].str.startswith(name).any()]
 
@@ -185,7 +185,7 @@ def radpref_errors(run: Run) -> pd.DataFrame:
 
 
 def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
-    """Return errors of short reports, long ones and those between, by the words of either text.
+    """Return errors of short, medium and long reports, grouped by the words of either text.
 
     ``words`` (``reference`` or ``candidate``), ``group``, ``pairs``, ``cases``; ``mean errors`` and ``no
     error`` (a mean below one half) as an Estimate, without ends where the cases are too few.

@@ -129,7 +129,8 @@ class NerModels:
 
     @property
     def compared(self) -> list[Training]:
-        """The trainings of Table 6: one scheme and one initial model each, on as many sentences."""
+        """The trainings of Table 6: one scheme and one initial model each, with the same number of
+        sentences."""
         return [each for each in self.cells if each.corpus == "both"]
 
     def measured(self, output: CellOutput) -> pd.DataFrame:

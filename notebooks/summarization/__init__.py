@@ -1,2 +1,1 @@
-"""What the pages on summarization share: the corpora, the systems, their plan of cells, tallies and
-drawings."""
+"""What the pages on summarization share: the corpora, the systems, their job list, tallies and figures."""

@@ -92,7 +92,7 @@ def tests_of_each(rows: pd.DataFrame) -> str:
 
 
 def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
-    """Return what the sample of systems' ``rows`` is of: reports, the metric, and which systems learn
+    """Return the sample that systems' ``rows`` describe: reports, metric, and the systems that learn
     nothing."""
     untrained = [name for name, scores in rows.items() if scores["train_set"].eq("").all()]
     learns = "learns" if len(untrained) == 1 else "learn"

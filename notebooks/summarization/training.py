@@ -1,5 +1,5 @@
-"""What a training cell does: train each system on each training set, with every seed, and score its summaries
-of every test report."""
+"""The training job: train each system on each training set, with every seed, and score its summaries of every
+test report."""
 
 from __future__ import annotations
 

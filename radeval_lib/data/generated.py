@@ -183,8 +183,7 @@ def error_cases(n: int, seed: int) -> Iterator[ErrorPair]:
 
 
 def _with_errors(reference: SyntheticReport, expected: float, seed: int, name: str) -> ErrorPair:
-    """Return the reference with a random mix of about so many errors, or fewer if it does not allow
-    them."""
+    """Return the reference with about this number of random errors, or fewer if it allows no more."""
     rng = seeded(seed, name, "errors")
     for number in range(min(_MOST, int(expected + rng.random())), 0, -1):
         for _ in range(_TRIES):

@@ -114,8 +114,7 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Ite
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line, cells) of each row that is not blank; what the reader cannot read becomes a
-    FormatError."""
+    """Yield (line, cells) of each row that is not blank; unreadable content becomes a FormatError."""
     quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
         lines = (line.decode("utf-8" if number else "utf-8-sig") for number, line in enumerate(stream))

@@ -1,4 +1,4 @@
-"""Plain edits of reports: some change the meaning, others do not.
+"""Simple edits of reports, with and without a change of meaning.
 
 The edits are operations on the text; they know nothing of findings.
 """
@@ -53,8 +53,8 @@ _SOME = re.compile(
 
 
 def _exchange(text: str, words: Mapping[str, str], count: int = 0) -> str | None:
-    """Return ``text`` with the other word in the place of each of these, with its capital, or of the first
-    ``count``; None if there are fewer."""
+    """Return ``text`` with each of these words, or the first ``count``, replaced by its counterpart in the
+    same case; None if there are fewer."""
 
     def other(match: re.Match[str]) -> str:
         new = words[match.group().lower()]

@@ -178,7 +178,8 @@ _LEVELS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")
 
 def evidence(source: str) -> str:
     """Return the level of evidence of results from a source: ``synthetic``, ``recorded`` (public data, scored
-    before), ``open``, ``credentialed`` or ``absent``. Several parts have the level of the least open."""
+    before), ``open``, ``credentialed`` or ``absent``. A source of several parts has the level of its least
+    open part."""
 
     def level(part: str) -> str:
         if part in (SYNTHETIC, ABSENT):

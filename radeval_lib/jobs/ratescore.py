@@ -125,7 +125,7 @@ def starting_graphs(
 def choose(
     sentences: Sequence[AnnotatedSentence], training: Training, rng: np.random.Generator
 ) -> list[AnnotatedSentence]:
-    """Return the training sentences, as many from each source as the training takes, without repeats."""
+    """Return the training sentences without repeats, from each source the number that the training takes."""
     chosen: list[AnnotatedSentence] = []
     for source in SOURCES if training.corpus == "both" else (training.corpus,):
         of_source = [row for row in sentences if row.split == "train" and row.group == source]
@@ -134,7 +134,7 @@ def choose(
 
 
 def _drawn(rows: Sequence[AnnotatedSentence], size: int, rng: np.random.Generator) -> list[AnnotatedSentence]:
-    """Return so many of them, or all if there are fewer, in their order; 0: all."""
+    """Return ``size`` random rows in their order, or all if there are fewer or ``size`` is 0."""
     return [rows[index] for index in sorted(rng.permutation(len(rows))[: size or None])]
 
 

@@ -1,4 +1,4 @@
-"""What a sentence of a student's own says: the reader of findings, for everyday wording too.
+"""The meaning of a student's own sentence: the report parser, extended to everyday wording.
 
 The reader knows how radiologists deny. Students also write that a finding cannot be found or that there is
 no doubt about it; such phrases are put into the reader's words first.

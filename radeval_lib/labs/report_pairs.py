@@ -70,8 +70,8 @@ def pairs(n: int, seed: int, *parts: str) -> list[Pair]:
 
 
 def _pair(rng: Random, parts: tuple[str, ...]) -> Pair:
-    """Return a pair: what the reference states is said otherwise, left out or on the other side, and
-    something may be invented."""
+    """Return a pair: each statement of the reference is reworded, left out or moved to the other side, and
+    one may be invented."""
     pool = [*sentences(*parts)]
     reference = _report(rng, rng.sample(pool, len(pool)), rng.randint(2, 4))
     stated = {name: side for sentence in reference for name, side in sentence.states.items()}

@@ -1,4 +1,4 @@
-"""Slides and quizzes for labs, made of one Markdown source each and of what the lab says of itself.
+"""Slides and quizzes for labs, made from one Markdown source each and from the lab's own metadata.
 
 A source is in ``notebooks/labs/teaching/``, under the lab's name: slides between lines of ``---``, then,
 under ``# Quiz``, numbered questions, each with its answer indented below.

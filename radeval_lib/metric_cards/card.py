@@ -1,4 +1,4 @@
-"""A card: the facts about a metric that has scored the pairs, as table, paragraph, JSON and page."""
+"""A card: the results of a metric that has scored the pairs, as table, paragraph, JSON and page."""
 
 from __future__ import annotations
 

@@ -440,7 +440,7 @@ class _Measured(NamedTuple):
 
 
 def _by_case(tables: Mapping[str, FloatArray], numbers: NDArray[np.intp]) -> dict[str, FloatArray]:
-    """Return the sums of statistics over the rows of each case, given the number of each row's case."""
+    """Return statistics summed over the rows of each case; ``numbers``: each row's case."""
     summed = {}
     for system, statistics in tables.items():
         summed[system] = np.zeros((int(numbers.max()) + 1, statistics.shape[1]))
@@ -493,7 +493,7 @@ def _given(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> _Mea
 
 
 def _on_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:
-    """Yield a caution for each system if most of its cases have the same score and fewer than ten another (a
+    """Yield a caution for each system with one score in most of its cases and any other in fewer than ten (a
     rule of thumb), with the rule of three (Hanley and Lippman-Hand 1983) if all cases score alike.
 
     Parameters

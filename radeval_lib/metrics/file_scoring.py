@@ -252,8 +252,8 @@ def default_workers(chosen: Chosen, source: Path) -> int:
 
 
 class _ChunkScorer:
-    """Scores a chunk by itself, so that neither what was scored before it nor who scores it decides, and
-    keeps what it gave in a file of :attr:`folder`, for a run that is interrupted."""
+    """Scores each chunk independently of earlier chunks and of the process, and keeps the scores in a file of
+    :attr:`folder`, to resume an interrupted run."""
 
     def __init__(
         self, metrics: dict[str, Metric], target: Path, where: str, explained: bool, texts: bool

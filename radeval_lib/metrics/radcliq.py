@@ -146,8 +146,8 @@ class RadCliQ(Metric):
 
 
 def bleu2(reference: str, candidate: str) -> float:
-    """Return BLEU-2 like CXR-Report-Metric with fast-bleu 0.0.90: lower case, full stops apart, words at
-    blanks, a precision of 0 smoothed to 0.1 of one match. It is 0 without a common word."""
+    """Return BLEU-2 like CXR-Report-Metric with fast-bleu 0.0.90: lower case, full stops as words, split at
+    blanks, and a precision of 0 smoothed to 0.1 of a match. It is 0 without a common word."""
     words = [text.lower().replace(".", " .").split(" ") for text in (reference, candidate)]
     left, right = ([word for word in side if word] for side in words)
     if not left or not set(left) & set(right):

@@ -39,7 +39,7 @@ Item = tuple[Any, ...]
 
 
 class Overlap(NamedTuple):
-    """Agreement of two sets of items: sizes of the intersection and of the two sets; shares from 0 to 1."""
+    """Agreement of two sets of items: the sizes of both and of their intersection; shares from 0 to 1."""
 
     common: int
     candidate: int

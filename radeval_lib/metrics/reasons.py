@@ -58,7 +58,8 @@ class Finder:
         self._text, self._end = text, 0
 
     def __call__(self, words: str) -> Span | None:
-        """Return where the words are after those found before, else anywhere; None if they do not occur."""
+        """Return the position of the words after the previous match, else anywhere; None if they do not
+        occur."""
         if not (signs := "".join(words.split())):
             return None
         pattern = r"\s*".join(map(re.escape, signs))

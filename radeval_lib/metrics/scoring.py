@@ -363,7 +363,7 @@ def _evaluated(
     *,
     explained: bool,
 ) -> tuple[pd.DataFrame, Evaluation]:
-    """Return the table, and what metrics say of it; warn of what a reader should know."""
+    """Return the table with the metrics' results, and warn of any cautions."""
     if candidates is not None:
         pairs = checked_pairs(references, candidates)
         frame = pd.DataFrame(pairs, columns=[REFERENCE, CANDIDATE], dtype=object)

@@ -1,4 +1,4 @@
-"""Devices, precision, seeds, and batches of pieces of texts."""
+"""Devices, precision, seeds, and batches of tokens."""
 
 from __future__ import annotations
 
@@ -123,13 +123,13 @@ def stack_rows(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.T
 
 
 def pad_rows(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
-    """Return pieces of texts as one batch, padded on the right: ``input_ids`` and ``attention_mask``,
+    """Return texts' token ids as one batch, padded on the right: ``input_ids`` and ``attention_mask``,
     int64."""
     return tokenizer.pad({"input_ids": list(rows)}, padding_side="right", return_tensors="pt")
 
 
 def labelled_batch(tokenizer: Any, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-    """Return examples as :func:`pad_rows`, with ``labels``, one per piece; padding has :data:`IGNORED`."""
+    """Return examples as :func:`pad_rows`, with ``labels``, one per token; padding has :data:`IGNORED`."""
     labels = stack_rows((example["labels"] for example in examples), IGNORED)
     return {**pad_rows(tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
 

@@ -42,7 +42,7 @@ def shallow(name: str, layers: int, folder: Path) -> str:
 
 
 def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
-    """Return the folder of an encoder with only the pieces of ``texts`` (:func:`trimmed_tokenizer`), made
+    """Return the folder of an encoder with only the tokens of ``texts`` (:func:`trimmed_tokenizer`), made
     below ``folder`` if it is missing.
 
     The same vectors with far fewer parameters: of the 30,522 pieces of BERT's vocabulary a small corpus
@@ -83,7 +83,7 @@ def _identified(name: str) -> str:
 
 
 def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
-    """Return a tokenizer with only the pieces of ``texts`` and single characters, and its pieces' old ids.
+    """Return a tokenizer with only the tokens of ``texts`` and single characters, and its tokens' old ids.
 
     Special tokens, and all that were added to the vocabulary, are kept. WordPiece takes the longest piece
     that fits, so ``texts`` are cut as before; other words are spelled.

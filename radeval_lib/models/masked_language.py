@@ -26,7 +26,7 @@ _LONGEST = 128
 
 
 class MaskedLanguageModel:
-    """An encoder with a new head for masked pieces (a :class:`~radeval_lib.models.training.Task` on texts).
+    """An encoder with a new head for masked tokens (a :class:`~radeval_lib.models.training.Task` on texts).
 
     The head is a layer of the encoder's width; its output is compared with the encoder's own embeddings, so
     only guessed positions are scored. The measure that chooses the epoch is ``score``, the mean
@@ -51,7 +51,7 @@ class MaskedLanguageModel:
         self._dev_seed = seed + 1
 
     def example(self, record: str) -> dict[str, Any]:
-        """Return ``input_ids`` of the text, cut at 128 pieces; ``special`` is 1 for pieces that are never
+        """Return ``input_ids`` of the text, cut at 128 tokens; ``special`` is 1 for tokens that are never
         masked."""
         encoded = self.tokenizer(
             well_formed(record), truncation=True, max_length=_LONGEST, return_special_tokens_mask=True
@@ -105,8 +105,8 @@ class MaskedLanguageModel:
 
 
 def _module(encoder: Any) -> torch.nn.Module:
-    """Return the encoder with its head; ``forward`` returns ``loss``, the mean over guessed pieces of their
-    negative log-likelihood, and ``right``, how many were guessed right."""
+    """Return the encoder with its head; ``forward`` returns ``loss``, the mean negative log-likelihood of the
+    masked tokens, and ``right``, the number predicted correctly."""
     import torch
     from torch import nn
 

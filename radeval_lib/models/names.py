@@ -1,4 +1,4 @@
-"""Names of models: packaged, on the hub, behind an address, or of a model that is made of another."""
+"""Names of models: packaged, on the hub, behind an address, or derived from another model."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def train(
     Raises
     ------
     ModelError
-        If there is nothing to train or to choose the epoch on.
+        If there are no examples to train on or to choose the epoch by.
     """
     import torch
     from transformers import set_seed

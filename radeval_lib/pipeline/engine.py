@@ -36,7 +36,7 @@ def default_cores() -> int:
 
 
 def build(graph: Graph, cores: int, say: Say) -> None:
-    """Bring the book up to date on so many cores; ``say`` gets each line worth showing.
+    """Bring the book up to date on this number of cores; ``say`` gets each line worth showing.
 
     If no book was rendered yet, the pages that wait for no training are made and rendered first, to be read
     while the others are made. If a step fails, every other step that can run still runs.
@@ -94,7 +94,7 @@ def _command(graph: Graph, cores: int) -> list[str]:
 
 
 def _shown(line: str) -> str:
-    """Return what to show of a line of Snakemake's log; empty if a person needs nothing of it."""
+    """Return the part of a line in Snakemake's log to show; empty if there is none."""
     if steps.step_in_message(line):
         return line.partition(": ")[2] or line
     if match := _DONE.match(line):

@@ -63,7 +63,7 @@ def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
 
 
 def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[np.float64]:
-    """Return Wilcoxon's W of each rater against the mean of all, by the order of adding that mean up in
+    """Return Wilcoxon's W of each rater against the mean of all, for each order of summing that mean in
     floats.
 
     SciPy's test and not pingouin's, which computes effect sizes each time. A mean of whole counts that is
@@ -143,7 +143,8 @@ def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArr
 
 
 def _sign(gaps: FloatArray, grades: FloatArray) -> FloatArray:
-    """Return the signs of differences; 0 of what rounding alone makes of equal means of decimal grades."""
+    """Return the signs of differences; 0 if a difference is only the rounding error of equal decimal
+    means."""
     return np.where(np.abs(gaps) <= 1e-12 * np.abs(grades).max(initial=0.0), 0.0, np.sign(gaps))
 
 

@@ -53,7 +53,7 @@ def f1(precision: float, recall: float) -> float:
 
 
 def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
-    """Return ``values`` as float64 of this shape; None stands for any length from 1.
+    """Return ``values`` as float64 of this shape; None: any length from 1.
 
     A ValueError if the shape differs, or a value is missing or infinite.
     """

@@ -152,7 +152,7 @@ def resample(
 
 
 class _Variable:
-    """A column made ready for resampling: what equals what, and what is larger."""
+    """A column prepared for resampling: its order and ties."""
 
     def __init__(self, values: FloatArray) -> None:
         # The coefficients do not depend on centre and scale; the sums of squares lose fewer digits.

@@ -161,8 +161,8 @@ def draws(
 
 
 def mean_draws(by_task: Sequence[Draws]) -> Draws:
-    """Return one model's measures averaged over one or more tasks with equally many seeds and resamples.
-    Seeds with the same number go together, cases do not."""
+    """Return one model's measures averaged over one or more tasks with the same numbers of seeds and
+    resamples. Seeds with the same number go together, cases do not."""
     return replace(
         by_task[0],
         value=np.mean([task.value for task in by_task], axis=0),

@@ -25,7 +25,7 @@ def one_line(text: str) -> str:
 
 
 def whitespace(text: str) -> list[str]:
-    """Return pieces between white space; punctuation stays on its word."""
+    """Return tokens between white space; punctuation stays on its word."""
     return text.split()
 
 

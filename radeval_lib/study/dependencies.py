@@ -41,8 +41,8 @@ class Parsed(NamedTuple):
 
 @cache
 def _parsed() -> dict[str, Parsed]:
-    """Return the earlier analyses of sources, by the SHA-256 of their content and of the code that looks:
-    parsing the library takes longer than a build that has nothing to do may (``make book``, 4 s)."""
+    """Return the earlier analyses of sources, by the SHA-256 of their content and of this code: parsing the
+    library takes longer than an idle build may (``make book``, 4 s)."""
     entries = atomic.read_mapping(_CACHE).items()
     return {key: Parsed(tuple(names), sha256) for key, (names, sha256) in entries}
 

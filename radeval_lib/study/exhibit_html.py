@@ -90,8 +90,8 @@ def outcome_class(outcome: str, weight: str = "") -> str:
 
 
 def in_quotes(statement: str, exhibit_id: str) -> str:
-    """Return a statement of several words in quotation marks if its paper's ledger quotes it, piece by piece
-    between ellipses. Other statements are marked as our words; a number or a name is unchanged."""
+    """Return a statement of several words in quotation marks if its paper's ledger quotes every part between
+    ellipses. Other statements are marked as our words; a number or a name is unchanged."""
     if sum(word[:1].isalpha() for word in statement.split()) < 2:
         return statement
     quoted = _quoted(exhibit_id.partition(".")[0])

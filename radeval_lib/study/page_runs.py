@@ -357,7 +357,7 @@ def begin(notebook: str, **parameters: Any) -> PageRun:
 
 
 def said(exhibit_id: str) -> HTML:
-    """Show the paper's words about an exhibit, with pieces from one place joined by an ellipsis."""
+    """Show the paper's words about an exhibit; excerpts from one passage are joined by an ellipsis."""
     places: dict[str, list[str]] = {}
     for where, words in quotations(exhibit_id):
         places.setdefault(where, []).append(as_printed(words))

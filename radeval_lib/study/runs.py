@@ -245,8 +245,8 @@ class Run:
         }
 
     def unfinished(self, *names: str | int) -> Path:
-        """Return the folder for the checkpoints of a piece of work. They survive a kill and are removed when
-        the run has ended.
+        """Return the folder for the checkpoints of a task. They survive a kill and are removed when the run
+        has ended.
 
         Parameters
         ----------

@@ -210,8 +210,7 @@ def changes(old: Path, new: Path) -> str:
 
 
 def _edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return what is compared of an edition, by the name of an exhibit or finding and that of a check: the
-    value, and how it is shown."""
+    """Return an edition's values to compare and how each is shown, by exhibit or finding and by check."""
     compared = {}
     for path in sorted((edition / "results").rglob("*.json")):
         content = json.loads(path.read_bytes())

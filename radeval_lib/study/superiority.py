@@ -81,7 +81,7 @@ def check_superiority(
     lower_is_better: bool = False,
     decimals: int = 3,
 ) -> list[Check]:
-    """Return the checks of whether something beats its rivals: of the order, and of the lead.
+    """Return the checks that something beats its rivals: of the order and of the lead.
 
     Parameters
     ----------

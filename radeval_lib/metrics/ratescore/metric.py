@@ -29,7 +29,7 @@ CHUNK = 2_000
 
 
 class _Reading(NamedTuple):
-    """What was found in a text: its entities, and what a reader should know."""
+    """The entities in a text, and cautions for the user."""
 
     entities: tuple[formula.NamedEntity, ...]
     notes: tuple[str, ...]

@@ -212,7 +212,7 @@ class _Search:
 
 @lru_cache(maxsize=1)
 def _filter() -> re.Pattern[str]:
-    """Return what matches, without a character, where some rule may match: where one does, and few others."""
+    """Return a lookahead that matches wherever some rule does, and at few other positions."""
     return re.compile(f"(?={_expression(_trie(), '')})")
 
 

@@ -103,7 +103,8 @@ class LeadSentences:
 
 
 class ClusterExtractor:
-    """The sentence nearest the centre of each of ``count`` clusters of sentence vectors, in report order."""
+    """Extracts, in report order, the sentence nearest each centre of ``count`` clusters of sentence
+    vectors."""
 
     name = "Bert-Ext"
 
