@@ -54,7 +54,7 @@ def complaint(error: ValidationError, choices: Iterable[str] = ()) -> str:
     """Return pydantic's first complaint with its location. It repeats nothing of the input but names of keys.
 
     An unknown key comes before a missing one, which it may be, misspelt; it is named with the nearest of the
-    ``known`` keys, and of those that are missing beside it.
+    ``choices``, and of those that are missing beside it.
     """
     every = error.errors(include_url=False, include_input=False)
     first = next((problem for problem in every if problem["type"] in _UNKNOWN), every[0])

@@ -35,7 +35,7 @@ _MANY = 8
 def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) -> pd.DataFrame:
     """Train and test on pairs of modality and anatomy.
 
-    ``sets``: training sets, each a pair's name or :data:`~radeval_lib.jobs.ALL`; systems
+    ``sets``: training sets, each a pair's name or :data:`~radeval_lib.jobs.summarization.ALL`; systems
     without training are tested once, with the set ALL. Returns one row per summary: ``case``, ``group``, a
     score by each metric, ``seed``, ``system`` and ``train_set``.
 

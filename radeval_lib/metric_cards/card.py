@@ -294,8 +294,11 @@ def metric_card(
     """
     for value, choices, where in ((half, Half, "half"), (tuned, Tuned, "tuned")):
         check_choice(value, choices, where, MetricError)
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise MetricError(f"seed is {seed}", "seed", "Give a whole number, 0 or more.")
     key, note = (metric.name if isinstance(metric, Metric) else metric if isinstance(metric, str) else ""), ""
     if isinstance(metric, str):
+        by_name.get(key)
         chosen = choose(key)
         metric, note = chosen.metrics[key], chosen.stand_ins.get(key, "")
     if isinstance(metric, Metric):

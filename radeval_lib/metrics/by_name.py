@@ -30,6 +30,10 @@ def get(name: str) -> type[Metric]:
     MetricError
         If there is none; it names the nearest and lists all.
     """
+    if not isinstance(name, str):
+        raise MetricError(
+            f"{type(name).__name__} is no name", "metrics", f"Name one of {', '.join(names())}."
+        )
     if name in METRICS:
         module(METRICS[name])
     if name not in REGISTERED and name not in (every := names()):
@@ -142,16 +146,13 @@ def choose(wanted: Wanted) -> Chosen:
 
 def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
     """Return settings by name for the requested metrics, in that order."""
-    if isinstance(wanted, str):
-        wanted = [wanted]
-    if not isinstance(wanted, Iterable):
-        raise MetricError(f"{type(wanted).__name__} is no list of names", "metrics", "Name metrics.")
-    settings = dict(wanted) if isinstance(wanted, Mapping) else {name: {} for name in wanted}
-    for name, given in settings.items():
-        if not (isinstance(name, str) and isinstance(given, Mapping)):
+    given = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
+    pairs = list(given.items()) if isinstance(given, Mapping) else [(name, {}) for name in given]
+    for name, settings in pairs:
+        if not (isinstance(name, str) and isinstance(settings, Mapping)):
             problem = "this is no name with a mapping of settings"
             raise MetricError(problem, f"metrics, {name}", "Give {} for the defaults.")
-    return settings
+    return dict(pairs)
 
 
 def settings_for_models(name: str, models: Mapping[str, Any]) -> dict[str, Any]:

@@ -249,7 +249,7 @@ def compare(
     [['a', 'b', 0.5]]
     """
     for name, value, least in (("resamples", resamples, 100), ("seed", seed, 0)):
-        if value < least:
+        if not isinstance(value, int | np.integer) or value < least:
             raise MetricError(f"{name} is {value}", name, f"Give a whole number, {least} or more.")
     settings = settings_by_name(metrics or DEFAULT)
     frame, columns = _table_of(references, systems, settings)

@@ -212,6 +212,8 @@ def score_file(
     check_format(target)
     for path in (target, *beside, *([Path(report)] if report else [])):
         check_target(path, [source])
+    if workers is not None and (not isinstance(workers, int) or workers < 1):
+        raise MetricError(f"workers is {workers}", "workers", "Give a whole number, 1 or more, or None.")
     scored = ScoredFile(chosen := choose(metrics))
     page = None
     if report:

@@ -292,7 +292,7 @@ class GreenRules(Metric):
 class GreenRulesErrors(GreenRules):
     """The errors that the rules find, each weighted by the significance of its finding; 0 if there is none.
 
-    Weights and shares are those of ``models/judges/rules/significance.yml``. Unlike the GREEN score it does
+    Weights and shares are those of ``rules/lexicon/significance.yml``. Unlike the GREEN score it does
     not depend on how much the two reports agree on, so a long normal report cannot buy off an error.
     """
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class TextClassifier:
     """A sequence classifier over any encoder, as a :class:`~radeval_lib.models.training.Task`.
 
-    The measure that chooses the epoch is ``accuracy``. Texts are cut at :data:`MAX_PIECES`.
+    The measure that chooses the epoch is ``accuracy``. Texts are cut at :data:`batching.MAX_PIECES`.
 
     Parameters
     ----------

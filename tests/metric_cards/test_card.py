@@ -173,6 +173,8 @@ def test_failures_keep_their_place_as_the_worst_of_their_part() -> None:
         (overlap, {"value_range": (1, 0)}),
         (overlap, {"half": "third"}),
         ("no_such_metric", {}),
+        ("all", {}),
+        (overlap, {"seed": -1}),
         ({"edits/0/12345678": 1.0}, {}),
     ],
 )

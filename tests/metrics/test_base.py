@@ -87,15 +87,18 @@ def test_a_metric_without_a_number_and_a_detail_is_an_error(results, monkeypatch
 
 @pytest.mark.parametrize("name", ["bleu", "green_rules_errors"])
 def test_there_is_a_context_for_each_pair(name: str) -> None:
-    with pytest.raises(MetricError) as caught:
-        metrics.create(name).score(["a", "b"], ["a", "b"], [None])
-    assert caught.value.where == "contexts"
+    for contexts in ([None], "ab", 2, [{"age": 80}, None]):
+        with pytest.raises(MetricError) as caught:
+            metrics.create(name).score(["a", "b"], ["a", "b"], contexts)
+        assert caught.value.where == "contexts"
 
 
-@pytest.mark.parametrize("wanted", [{"bleu": None}, {"bleu": "order"}, [1], 3])
+@pytest.mark.parametrize("wanted", [{"bleu": None}, {"bleu": "order"}, [1], [["bleu"]], 3])
 def test_what_is_not_a_choice_of_metrics_is_an_error(wanted) -> None:
     with pytest.raises(MetricError):
         by_name.choose(wanted)
+    with pytest.raises(MetricError):
+        by_name.get(wanted)
 
 
 def test_settings_come_as_texts() -> None:

@@ -115,6 +115,8 @@ def test_output_may_not_be_the_input_or_a_folder(tmp_path) -> None:
             score_file("bleu", source, target)
     with pytest.raises(MetricError):
         score_file("bleu", tmp_path / "gone.csv", tmp_path / "out.csv")
+    with pytest.raises(MetricError):
+        score_file("bleu", source, tmp_path / "out.csv", workers=0)
 
 
 def test_each_system_gets_its_columns_and_each_pair_its_line(tmp_path) -> None:

@@ -197,8 +197,8 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
     ``forward`` takes a batch of units as :meth:`GraphModel.collate` makes it: ``input_ids`` and
     ``attention_mask`` of shape (units, pieces); of shape (units, spans) ``starts`` and ``ends``, the first
     and last piece of each span, ``words``, its first word, ``widths``, its words less one, -1 in padding, and
-    in training ``labels``, its class, :data:`IGNORED` in padding; and in training ``relations`` of shape
-    (gold relations, 4): unit, head span, tail span, class.
+    in training ``labels``, its class, :data:`batching.IGNORED` in padding; and in training ``relations`` of
+    shape (gold relations, 4): unit, head span, tail span, class.
 
     It returns ``entities``, logits of shape (units, spans, types + 1); ``chosen``, the positions of the spans
     that were paired, shape (units, k), -1 if there are fewer; and ``pairs``, logits of shape (units, k, k,

@@ -348,7 +348,7 @@ class IobNerModel:
     """Tags sentences with a token-classification model with the labels O, B-TYPE and I-TYPE.
 
     Sentences that the tokenizer makes the same tokens of are tagged once. Longer ones than
-    :data:`MAX_PIECES`, or than the model has places for, are cut, as in the released code.
+    :data:`batching.MAX_PIECES`, or than the model has places for, are cut, as in the released code.
 
     Parameters
     ----------

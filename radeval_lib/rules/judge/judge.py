@@ -118,7 +118,7 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     """Judge a candidate report against its reference.
 
     A finding under a coarser or finer name ("opacity" for "consolidation", ``kinds`` in
-    ``findings/reading.yml``) is not an error of any category, and counts a little as a slight difference,
+    ``reader/reading.yml``) is not an error of any category, and counts a little as a slight difference,
     whichever report has which name; so is one of several that the other report covers by one coarser word
     for the same place. What one report states and the other denies is never so. What a candidate adds
     that is normal or denied is not an error.

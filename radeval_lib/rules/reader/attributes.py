@@ -549,7 +549,7 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
 
     Goes through structures, states, names of findings and separators from left to right. Structures wait
     (``pending``) for a state that follows in their clause; a state that comes first waits (``waiting``)
-    for structures right behind it. ``said`` are the structures that the last state was said of, to which
+    for structures right behind it. ``stated`` are the structures that the last state was said of, to which
     a second state may be added. A name of a finding ends all three, and up to the next separator
     (``blocked``) no structure waits.
     """
