@@ -62,7 +62,7 @@ def fine_tune(
     weights = sum(weight.numel() for weight in task.module.parameters() if weight.requires_grad)
     before = _likelihood(task, held)
     tuning = chosen.tuning(seed, run.profile.device)
-    trained = train(task, teach, choosing, tuning, folder=run.unfinished("rank", rank)).task
+    trained = train(task, teach, choosing, tuning, folder=run.checkpoint_folder("rank", rank)).task
     after = _likelihood(trained, held)
     with tempfile.TemporaryDirectory() as folder:
         trained.save(folder)

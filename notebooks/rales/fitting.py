@@ -277,7 +277,7 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
                     regime=regime,
                     run=run,
                     start=encoders,
-                    folder=run.unfinished(name, regime),
+                    folder=run.checkpoint_folder(name, regime),
                 )
                 for kind, table in fit_regime(plan, search_fingerprint).items():
                     frames.setdefault(kind, []).append(table)

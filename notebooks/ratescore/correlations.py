@@ -136,7 +136,7 @@ class PrintedAgreement:
         leads = {rival: self._lead(column, weakest, rival) for rival in rivals}
         return check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
 
-    def established(self, column: str) -> str:
+    def established_leads(self, column: str) -> str:
         """Return over how many rivals RaTEScore's lead in a column is established, as ``six of seven``."""
         rivals = [metric for metric in self._cells(column) if metric != RATESCORE]
         return out_of(sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in rivals), len(rivals))
@@ -149,7 +149,7 @@ class PrintedAgreement:
         margins = sorted({ours - theirs for ours, theirs in either})
         return margins, min(mcnemar_range(ours, theirs, n)[0] for ours, theirs in either)
 
-    def needed(self, column: str, rival: str, n: int) -> float:
+    def needed_correlation(self, column: str, rival: str, n: int) -> float:
         """Return the correlation between RaTEScore and a rival from which on RaTEScore's lead is significant
         at ``n`` pairs, at all numbers that round to what is printed; NaN if no correlation would do."""
         ours, theirs = (self._cells(column)[metric] for metric in (RATESCORE, rival))

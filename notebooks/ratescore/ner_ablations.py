@@ -128,12 +128,12 @@ class NerModels:
         return self.run.cell(Cell.of(NOTEBOOK, **asdict(training)))
 
     @property
-    def compared(self) -> list[Training]:
+    def table6(self) -> list[Training]:
         """The trainings of Table 6: one scheme and one initial model each, with the same number of
         sentences."""
         return [each for each in self.cells if each.corpus == "both"]
 
-    def measured(self, output: CellOutput) -> pd.DataFrame:
+    def measure(self, output: CellOutput) -> pd.DataFrame:
         """Return precision, recall, F1 and accuracy of a training on the test part: value, low and high."""
         counts, rng = output.tables["counts"], self.run.rng("intervals")
         intervals = measures.intervals(
@@ -155,9 +155,9 @@ class NerModels:
         rows = {
             (SCHEMES[each.scheme], title(each.init_model)): {
                 str(row.Index): with_interval(row.value, row.low, row.high, ".2f")
-                for row in self.measured(self.cells[each]).itertuples()
+                for row in self.measure(self.cells[each]).itertuples()
             }
-            for each in self.compared
+            for each in self.table6
         }
         return pd.DataFrame(rows).T.rename_axis(["scheme", "started from"]).reset_index()
 
@@ -167,7 +167,7 @@ class NerModels:
 
         A choice that several pairs of trainings differ in is named with the model, and the scheme, of each.
         """
-        by_start = {(each.scheme, each.init_model): each for each in self.compared}
+        by_start = {(each.scheme, each.init_model): each for each in self.table6}
         pairs: dict[str, dict[str, tuple[Training, Training]]] = {}
         for scheme, model in by_start:
             start = f"{title(model)}, {SCHEMES[scheme]}"
@@ -199,7 +199,7 @@ class NerModels:
             name = names.get((training.scheme, training.init_model, training.corpus))
             if name is None:
                 continue
-            for measure, row in self.measured(output).loc[MEASURES].iterrows():
+            for measure, row in self.measure(output).loc[MEASURES].iterrows():
                 where = {column: name, "measure": str(measure)}
                 estimate = Estimate(row["value"], row["low"], row["high"])
                 exhibit.value(Key(str(measure), name), cell(printed, **where), estimate)

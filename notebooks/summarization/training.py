@@ -153,7 +153,7 @@ def _run(
             for name, system in systems.items():
                 if not system.learns and (train_set != ALL or seed != run.seed):
                     continue
-                folder = run.unfinished(train_set, name, seed)
+                folder = run.checkpoint_folder(train_set, name, seed)
                 made = make(system, train, dev, seed=seed, encoder=encoder, device=device, folder=folder)
                 learned_from = train_set if system.learns else ""
                 scores.append(tests.scores(made.summarize(tests.findings), seed, name, learned_from))

@@ -140,7 +140,7 @@ class Graph:
             "source": dependencies.source_digest(notebook, page=page),
             "code": dependencies.modules_digest(modules),
             "manifests": dependencies.manifests_digest(notebook, self.settings, wanted, page=page),
-            "settings": self.settings.narrowed(wanted, cell=not page).digest,
+            "settings": self.settings.narrow(wanted, cell=not page).digest,
             "papers' settings": dependencies.papers_settings_digest(wanted) if page else "",
             "data": checksums.of_text("\n".join(sums)) if sums else "",
         }

@@ -161,7 +161,7 @@ class _Variable:
         _, self._starts = np.unique(values[self._order], return_index=True)
         self.distinct = np.unique(values, return_inverse=True)[1]
 
-    def tied(self, counts: FloatArray) -> FloatArray:
+    def count_values(self, counts: FloatArray) -> FloatArray:
         """Return how often each distinct value, in rising order, was drawn; shape (resamples, distinct
         values)."""
         return np.add.reduceat(counts[:, self._order], self._starts, axis=1)
@@ -210,12 +210,12 @@ def _pearson(counts: FloatArray, metric: _Variable, ratings: _Variable) -> Float
         counts @ y**2 / total - mean_y**2,
     )
     # Of a resample with one value only, rounding would leave some spread.
-    constant = [variable.tied(counts).max(axis=1) == total for variable in (metric, ratings)]
+    constant = [variable.count_values(counts).max(axis=1) == total for variable in (metric, ratings)]
     return np.where(constant[0] | constant[1], np.nan, result)
 
 
 def _spearman(counts: FloatArray, metric: _Variable, ratings: _Variable) -> FloatArray:
-    x, y = (variable.ranks(variable.tied(counts)) for variable in (metric, ratings))
+    x, y = (variable.ranks(variable.count_values(counts)) for variable in (metric, ratings))
     product, squares_x, squares_y = (
         np.einsum("bi,bi,bi->b", counts, left, right) for left, right in ((x, y), (x, x), (y, y))
     )
@@ -229,6 +229,6 @@ def _kendall(counts: FloatArray, metric: _Variable, ratings: _Variable) -> Float
     signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
     concordance = np.einsum("bi,bi->b", counts, counts.astype(np.float32) @ signs)
     everything = counts.sum(axis=1) ** 2
-    untied = [everything - (variable.tied(counts) ** 2).sum(axis=1) for variable in (metric, ratings)]
+    untied = [everything - (variable.count_values(counts) ** 2).sum(axis=1) for variable in (metric, ratings)]
     # Ordered pairs of draws on every side: a draw with itself has sign 0 and is in no count of untied ones.
     return _ratio(concordance, untied[0], untied[1])

@@ -102,7 +102,7 @@ def folder(output_dir: Path, cell: Cell) -> Path:
     return output_dir / "cells" / cell.notebook / cell.slug
 
 
-def unfinished(output_dir: Path, cell: Cell) -> Path:
+def unfinished_folder(output_dir: Path, cell: Cell) -> Path:
     """Return the folder for a run's unfinished work; a page's is that of a job without parameters."""
     return output_dir / UNFINISHED / cell.notebook / cell.slug
 

@@ -74,7 +74,7 @@ class Profile(BaseModel, extra="forbid", frozen=True):
             remedy = f"Use only these keys: {', '.join(kind.model_fields)}."
             raise ProfileError(complaint(error, kind.model_fields), where, remedy) from None
 
-    def narrowed(self, wanted: Declared, *, cell: bool = False) -> Profile:
+    def narrow(self, wanted: Declared, *, cell: bool = False) -> Profile:
         """Return the settings that a notebook declares; a job shows nothing, so it resamples nothing."""
         kept = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
         kept["experiments"] = wanted.settings

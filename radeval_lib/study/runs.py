@@ -75,7 +75,7 @@ class Run:
     @cached_property
     def profile(self) -> Profile:
         """The settings that the notebook declares."""
-        return self.whole_profile.narrowed(self.declared, cell=self.notebook in registry.PLANS)
+        return self.whole_profile.narrow(self.declared, cell=self.notebook in registry.PLANS)
 
     def rng(self, stream: str = "") -> np.random.Generator:
         """Return a generator that depends only on the seed and ``stream``, not on earlier draws."""
@@ -227,7 +227,7 @@ class Run:
             return
         with atomic.new_folder(cells.folder(self.output_dir, cell)) as new:
             cells.write(new, cell, tables, facts or {}, model, provenance)
-        shutil.rmtree(cells.unfinished(self.output_dir, cell), ignore_errors=True)
+        shutil.rmtree(cells.unfinished_folder(self.output_dir, cell), ignore_errors=True)
 
     def provenance(self, rests_on: Iterable[str] | None = None) -> dict[str, Any]:
         """Return the provenance of this run's findings, as stored in results and jobs. ``rests_on`` names the
@@ -244,7 +244,7 @@ class Run:
             **provenance.environment(),
         }
 
-    def unfinished(self, *names: str | int) -> Path:
+    def checkpoint_folder(self, *names: str | int) -> Path:
         """Return the folder for the checkpoints of a task. They survive a kill and are removed when the run
         has ended.
 
@@ -252,7 +252,7 @@ class Run:
         ----------
         names : distinguish the piece from the others of this run; at least one, as many for each.
         """
-        folder = cells.unfinished(self.output_dir, Cell(self.notebook, self.parameters))
+        folder = cells.unfinished_folder(self.output_dir, Cell(self.notebook, self.parameters))
         return folder / cells.folder_name(names, names)
 
     def is_first_cell(self) -> bool:

@@ -172,7 +172,7 @@ def test_masks_are_on_words_alone_and_as_many_as_they_should_be() -> None:
 
 def test_first_pieces_alone_carry_labels() -> None:
     scheme = FirstPieceScheme(PACKAGED, ["X"])
-    row = scheme.encoded(["mild", "cardiomegaly"], [(1, 2, "X")])
+    row = scheme.encode(["mild", "cardiomegaly"], [(1, 2, "X")])
     pieces = scheme.tokenizer.convert_ids_to_tokens(row["input_ids"])
     assert pieces[:3] == ["[CLS]", "mild", "card"]
     assert row["labels"][:3] == [IGNORED, 0, scheme.labels.index("B-X")]

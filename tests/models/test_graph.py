@@ -72,7 +72,7 @@ def test_an_example_has_every_span_and_every_gold_pair() -> None:
     settings = GraphSettings(("A", "B"), ("r", "s"), max_width=2, **SMALL)
     model = GraphModel(TINY, settings)
     graph = WordGraph(((0, 1, "A"), (1, 3, "B"), (0, 3, "A")), ((1, 0, "s"), (0, 2, "r"), (0, 0, "r")))
-    example = model.encoded(["mild", "edema", "seen"], graph)
+    example = model.encode(["mild", "edema", "seen"], graph)
     spans = [
         (start, start + width + 1) for start, width in zip(example["words"], example["widths"], strict=True)
     ]
@@ -90,8 +90,8 @@ def test_the_loss_by_hand() -> None:
         for value in (layer if name == "entity" else layer[-1]).parameters():
             torch.nn.init.zeros_(value)
     rows = [
-        model.encoded(["a", "b", "c", "d"], WordGraph(((0, 1, "A"), (3, 4, "B")), ((0, 1, "r"),))),
-        model.encoded(["a"], WordGraph()),
+        model.encode(["a", "b", "c", "d"], WordGraph(((0, 1, "A"), (3, 4, "B")), ((0, 1, "r"),))),
+        model.encode(["a"], WordGraph()),
     ]
     loss = float(model.module(**model.collate(rows))["loss"].detach())
     # Spans: 4 and 1. Pairs: two spans of the first text are paired, both ways; of the second text one, alone.

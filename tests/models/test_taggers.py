@@ -51,7 +51,7 @@ def test_strict_counts_by_hand() -> None:
 
 def test_iob_scheme_labels_every_piece() -> None:
     scheme = IobScheme(TINY)
-    example = scheme.encoded(["pneumoperitoneum", "seen"], [(0, 1, "DISEASE")])
+    example = scheme.encode(["pneumoperitoneum", "seen"], [(0, 1, "DISEASE")])
     names = [scheme.labels[label] for label in example["labels"][1:]]
     pieces = len(names) - 2
     assert pieces > 1
@@ -100,7 +100,7 @@ def test_training_learns_and_is_kept(name, sentences, tmp_path) -> None:
 
 def test_span_scheme_sees_spans_of_up_to_eight_words() -> None:
     scheme = SpanScheme(TINY, SpanSettings(hidden=8, width_size=4))
-    example = scheme.encoded([f"w{i}" for i in range(10)], [(0, 8, "DISEASE"), (0, 9, "ANATOMY")])
+    example = scheme.encode([f"w{i}" for i in range(10)], [(0, 8, "DISEASE"), (0, 9, "ANATOMY")])
     # widths 1 to 8 over 10 words: 10 + 9 + ... + 3 spans; the span of nine words is out of reach
     assert len(example["labels"]) == sum(range(3, 11)) == 52
     assert sum(label > 0 for label in example["labels"]) == 1

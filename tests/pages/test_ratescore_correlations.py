@@ -44,7 +44,7 @@ def test_the_first_is_put_above_all_others(column: str) -> None:
 
 
 def test_leads_are_counted_and_margins_reported_in_cases() -> None:
-    assert AGREEMENT.established("Sentences, Pearson") == "one of one"
+    assert AGREEMENT.established_leads("Sentences, Pearson") == "one of one"
     margins, p = AGREEMENT.margin("Rewrites, accuracy", "BLEU")
     assert margins == [50]
     assert p == pytest.approx(2 * 0.5**50)
@@ -61,8 +61,10 @@ def test_shares_that_no_count_prints_stand_for_their_neighbours() -> None:
 
 def test_what_is_needed_allows_for_rounding() -> None:
     figure3 = PrintedAgreement.of({"Sentences, Pearson": printed("ratescore.fig3")}, {"Sentences": 443})
-    assert figure3.needed("Sentences, Pearson", "RadGraph F1", 443) == pytest.approx(0.313, abs=1e-3)
-    assert figure3.established("Sentences, Pearson") == "six of seven"
+    assert figure3.needed_correlation("Sentences, Pearson", "RadGraph F1", 443) == pytest.approx(
+        0.313, abs=1e-3
+    )
+    assert figure3.established_leads("Sentences, Pearson") == "six of seven"
 
 
 RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": parse("3")}

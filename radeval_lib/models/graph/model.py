@@ -347,7 +347,7 @@ class GraphModel:
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
         """Return an annotated record in the module's form, see :meth:`encoded`."""
-        return self.encoded(plain_words(record), gold_graph(record))
+        return self.encode(plain_words(record), gold_graph(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """Return ``entity_f1``, ``relation_f1`` and ``strict_f1`` (micro, see :func:`tally`), and ``f1``, the
@@ -357,7 +357,7 @@ class GraphModel:
         f1 = (2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)).to_dict()
         return {"f1": (f1["entity"] + f1["relation"]) / 2, **{f"{part}_f1": f1[part] for part in PARTS}}
 
-    def encoded(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
+    def encode(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
         """Return a unit as the module's numbers. Spans that the model cannot see are left out with their
         relations; the last of several entities with one span counts, or of several relations of one pair."""
         (row,) = self._encoded([words])

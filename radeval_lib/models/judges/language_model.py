@@ -151,7 +151,7 @@ class CausalJudge:
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """Return the model's answers; raises :class:`JudgeError` if a prompt does not fit even with one-word
         reports."""
-        prompts = [self.fitting(reference, candidate) for reference, candidate in pairs]
+        prompts = [self.fit_prompt(reference, candidate) for reference, candidate in pairs]
         pad = self.tokenizer.pad_token_id
 
         def answered(batch: list[int], device: Any) -> list[str]:
@@ -171,7 +171,7 @@ class CausalJudge:
             lengths = list(map(len, prompts))
             return in_batches(self.model, lengths, answered, sys.maxsize, self._batch, "float32")
 
-    def fitting(self, reference: str, candidate: str) -> list[int]:
+    def fit_prompt(self, reference: str, candidate: str) -> list[int]:
         """Return the prompt's token ids, with its reports shortened until there is room for the answer."""
         words = min(LONGEST, max(len(reference.split()), len(candidate.split()), 1))
         room = self._length - self._new

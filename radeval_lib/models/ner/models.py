@@ -59,7 +59,7 @@ class Scheme:
     new_layers = ("head.", "classifier.")
     module: Any
 
-    def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+    def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         """Return a sentence as the module's numbers; words beyond its reach are cut."""
         raise NotImplementedError
 
@@ -76,7 +76,7 @@ class Scheme:
         raise NotImplementedError
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
-        return self.encoded(plain_words(record), gold_spans(record))
+        return self.encode(plain_words(record), gold_spans(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """Return micro F1, precision and recall of strict spans, and the accuracy of words' labels."""
@@ -102,7 +102,7 @@ class IobScheme(Scheme):
         config = label_settings(self.labels)
         self.module: Any = weights(AutoModelForTokenClassification, init_model, NEW_NER_MODEL, **config)
 
-    def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+    def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         (encoding,) = batching.encodings(self.tokenizer, [words])
         labels = ["O"] * len(words)
         for start, end, kind in spans:
@@ -278,7 +278,7 @@ class SpanScheme(Scheme):
         parts = {_HEAD: self.module.head, SETTINGS: self.settings}
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
-    def encoded(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
+    def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}
         ((ids, pieces),) = batching.encode_words(self.tokenizer, [words])
         row = batching.candidate_spans(pieces, self.settings.max_width)
@@ -311,7 +311,7 @@ class SpanScheme(Scheme):
         return batching.longer_than(batching.MAX_PIECES, self.tokenizer, sentences)
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        examples = [self.encoded(sentence, ()) for sentence in sentences if len(sentence)]
+        examples = [self.encode(sentence, ()) for sentence in sentences if len(sentence)]
 
         def spans(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
             inputs = self.collate([examples[index] for index in batch])

@@ -43,7 +43,7 @@ def test_answers_do_not_depend_on_batches_or_order(folder):
 
 def test_a_long_report_is_shortened_and_the_layout_kept(folder):
     judge = CausalJudge(folder, max_new_tokens=100, device="cpu")
-    ids = judge.fitting("effusion " * 5000, "clear " * 5000)
+    ids = judge.fit_prompt("effusion " * 5000, "clear " * 5000)
     assert len(ids) <= 2048 - 100
     assert judge.tokenizer.decode(ids).endswith("<count>. <findings>\n\n")  # as JudgeTuning teaches it
 
@@ -125,7 +125,7 @@ def test_the_template_of_the_tokenizer_makes_the_same_of_the_released_turns(save
 
 def test_a_released_model_is_given_that_conversation(saved):
     judge = CausalJudge(saved, max_new_tokens=8, device="cpu")
-    ids = judge.fitting(*PAIR)
+    ids = judge.fit_prompt(*PAIR)
     assert judge.tokenizer.decode(ids).encode() == RELEASED + b"</s>"  # Llama's tokenizer ends every text
     assert "Objective: Evaluate" in judge.signature
     assert len(judge.judge([PAIR])) == 1
