@@ -127,7 +127,7 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
         shared = {"restricted": closed, "redistributable": not closed}
         content = {**shared, "access": "credentialed" if closed else "open", **content}
     try:
-        manifest = Manifest(**content)
+        manifest = Manifest(**{str(key): value for key, value in content.items()})
     except ValidationError as error:
         problem = complaint(error, Manifest.__dataclass_fields__)
         raise ManifestError(problem, where, "Correct this key, or remove it.") from None
@@ -150,7 +150,7 @@ def load_manifest(name: str) -> Manifest:
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:  # a ValueError: not UTF-8, or no date
         remedy = "Correct the line that it names."
         raise ManifestError(f"not readable as YAML ({error})", display_path(path), remedy) from None
     return parse_manifest(name, content, display_path(path))
@@ -237,7 +237,7 @@ def sending_statements(root: Path) -> list[SendingStatement]:
     for path in sorted((root / STATEMENTS).glob("*.yml")):
         try:
             read.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
-        except (ValidationError, yaml.YAMLError, TypeError, UnicodeDecodeError) as error:
+        except (yaml.YAMLError, TypeError, ValueError) as error:
             problem = complaint(error) if isinstance(error, ValidationError) else "not a mapping in YAML"
             remedy = "Write corpus, server, date and signed, and nothing else, each as `key: value`."
             raise StatementError(problem, f"{STATEMENTS}/{path.name}", remedy) from None

@@ -117,7 +117,7 @@ def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
         values: dict[str, Any] = own_yaml.read(path) or {}
     except UnicodeDecodeError:
         raise ProfileError("this is not UTF-8 text", display_path(path), "Save the file as UTF-8.") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:  # a ValueError: no such date
         problem = f"this is not YAML: {' '.join(str(error).split())}"
         raise ProfileError(problem, display_path(path), "Correct the line that it names.") from None
     if not isinstance(values, dict):

@@ -83,7 +83,11 @@ def front_matter(text: str) -> dict[str, object]:
 
 def declared(notebook: str) -> Declared:
     """Return the declarations of a notebook; raises NotebookError if its front matter is wrong."""
-    return _declared(path_of(notebook), path_of(notebook).read_text(encoding="utf-8"))
+    path = path_of(notebook)
+    try:
+        return _declared(path, path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise NotebookError("this is not UTF-8 text", display_path(path), "Save the file as UTF-8.") from None
 
 
 @lru_cache(maxsize=256)

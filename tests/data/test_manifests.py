@@ -62,12 +62,13 @@ def _content() -> dict[str, Any]:
         ({"steps": []}, "steps"),
         ({"access": "secret"}, "access"),
         ({"name": "other"}, "name"),
+        ({1: 2}, "'1'"),
         ({"restrited": True}, "'restricted'"),
         ({"files": [{"path": "../x"}]}, "files.0.path"),
         ({"files": [{"path": "x", "sha256": "abc"}]}, "files.0.sha256"),
     ],
 )
-def test_malformed_manifest(change: dict[str, Any], part: str) -> None:
+def test_malformed_manifest(change: dict[Any, Any], part: str) -> None:
     with pytest.raises(ManifestError) as caught:
         parse_manifest("openi", _content() | change, "openi.yml")
     assert part in caught.value.what

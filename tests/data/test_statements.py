@@ -46,6 +46,7 @@ def test_a_folder_and_open_data_need_none(tmp_path: Path) -> None:
         ALLOWED.replace("2026", "soon"),
         ALLOWED.replace("signed", "signd"),
         ALLOWED.replace("signed: Data office\n", ""),
+        ALLOWED.replace("date: ", "date: 2026-02-30 #"),
         "- a list\n",
         "corpus: [\n",
     ],

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from radeval_lib.data.restricted import RestrictedText, RestrictedTextError
-from radeval_lib.errors import ProfileError, ResultError
+from radeval_lib.errors import NotebookError, ProfileError, ResultError
 from radeval_lib.paths import PROFILES
 from radeval_lib.registry import CELL_MODEL
-from radeval_lib.study import cells, profiles
+from radeval_lib.study import cells, profiles, sources
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import names, profile
 from radeval_lib.study.sources import Declared, front_matter
@@ -92,6 +92,14 @@ def test_front_matter_is_read_and_unknown_keys_are_reported() -> None:
     head = front_matter("---\nstudy:\n  cells: [a/b]\n---\n# Title\n")
     assert Declared.model_validate(head["study"]).cells == ("a/b",)
     assert Declared.model_validate({"trains": True}).uses_models
+
+
+def test_a_page_that_is_not_utf_8_is_named(monkeypatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sources, "NOTEBOOKS", tmp_path)
+    (tmp_path / "mine.md").write_bytes(b"# Caf\xe9\n")
+    with pytest.raises(NotebookError) as caught:
+        sources.declared("mine")
+    assert caught.value.where.endswith("mine.md")
     with pytest.raises(ValueError):
         Declared.model_validate({"cell": ["a/b"]})
 
@@ -111,6 +119,7 @@ def test_restricted_text_among_facts_or_in_a_table_is_refused(tmp_path: Path) ->
         "sizes: {reprots: 5}",
         "models: {ner_modle: packaged-minilm}",
         "1: 2",
+        "description: 2024-02-30",
         "description: caf\udce9",
         "roles: {rated_pairs: toy_mark}",
         "roles: {rated_pairs: radpref/grade+opnei}",
