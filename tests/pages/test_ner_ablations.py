@@ -104,7 +104,7 @@ def test_a_printed_model_is_compared_by_its_own_scheme(monkeypatch) -> None:
     models = _trained(*trainings)
     ends = pd.DataFrame({"value": 0.5, "low": 0.4, "high": 0.6}, MEASURES)
     models.__dict__["cells"] = dict(zip(trainings, (0, 9), strict=True))
-    monkeypatch.setattr(NerModels, "measured", lambda self, shift: ends + shift)
+    monkeypatch.setattr(NerModels, "measure", lambda self, shift: ends + shift)
     exhibit = OpenExhibit("ratescore.table6")
     models.check_printed(exhibit, printed("ratescore.table6"), "model")
     assert [check.value for check in exhibit.checks] == [0.5] * 4
