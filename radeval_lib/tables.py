@@ -118,8 +118,8 @@ def folded(table: HTML, caption: str = "") -> HTML:
     :func:`show`, which moves out of the table; there must be one."""
     inside = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
     body = table.data.replace(inside.group(0), "", 1) if inside else table.data
-    words = escape(caption) if inside is None or caption else inside.group(1)
-    return HTML(f'<details><summary class="table-caption"><strong>{words}</strong></summary>{body}</details>')
+    title = escape(caption) if inside is None or caption else inside.group(1)
+    return HTML(f'<details><summary class="table-caption"><strong>{title}</strong></summary>{body}</details>')
 
 
 def as_data(content: Any) -> str:

@@ -79,9 +79,9 @@ def worth_in_words(frame: pd.DataFrame, run: Run) -> pd.DataFrame:
     rows = {}
     for metric in wide.columns.unique(0):
         exchanged = wide[metric][list(EXCHANGED)].set_axis([1.0, 2.0, 3.0], axis=1)
-        words = exchanged.notna().sum(axis=1)
+        word_counts = exchanged.notna().sum(axis=1)
         most = exchanged.ffill(axis=1).iloc[:, -1]
-        both = pd.concat([wide[metric][LOST], most, words], axis=1).dropna().assign(reports=1.0)
+        both = pd.concat([wide[metric][LOST], most, word_counts], axis=1).dropna().assign(reports=1.0)
         sums = both.to_numpy(np.float64)
         (estimate,) = sum_estimates(sums, _worth, resamples=run.profile.resamples, rng=run.rng("words"))
         rows[metric] = (estimate.value, estimate.low, estimate.high, len(sums))

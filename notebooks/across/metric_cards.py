@@ -67,8 +67,8 @@ class Nearest:
 
 
 def _features(rows: pd.DataFrame) -> FloatArray:
-    words = np.log1p(rows[["reference_words", "candidate_words"]].to_numpy(np.float64))
-    return np.column_stack([words, rows["rouge_l"]])
+    log_lengths = np.log1p(rows[["reference_words", "candidate_words"]].to_numpy(np.float64))
+    return np.column_stack([log_lengths, rows["rouge_l"]])
 
 
 def note_recorded(run: Run) -> None:

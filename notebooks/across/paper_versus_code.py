@@ -176,8 +176,8 @@ def example_a1() -> Contrast:
 
 def irregular_answers() -> Contrast:
     """Return GREEN of :data:`IRREGULAR`."""
-    read = green.parse(IRREGULAR)
-    return contrast("irregular_answers", (green.green_score(2, 3), read.score or 0.0))
+    parsed = green.parse(IRREGULAR)
+    return contrast("irregular_answers", (green.green_score(2, 3), parsed.score or 0.0))
 
 
 def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:

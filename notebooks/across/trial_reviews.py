@@ -34,7 +34,7 @@ def score_summaries(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric])
         One row per summary: ``number``, ``case`` (the review), ``system``, ``rating`` (mean of ``ratings``
         sums of three facets, 0 to 6), ``reference_words``, ``candidate_words``, and a column per metric.
     """
-    words = {metric.name: metric for metric in metrics.values() if metric.name in WORDS}
+    word_metrics = {metric.name: metric for metric in metrics.values() if metric.name in WORDS}
     keys = ["id", "review", "system", "reference", "candidate"]
     rows = [
         (r.id, r.id.partition("/")[0], r.group, reveal(r.reference), reveal(r.candidate), r.rating)
@@ -52,7 +52,7 @@ def score_summaries(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric])
             **{f"{side}_words": texts[side].str.split().str.len() for side in ("reference", "candidate")},
         }
     )
-    for name, metric in words.items():
+    for name, metric in word_metrics.items():
         values = metric.score(texts["reference"].tolist(), texts["candidate"].tolist()).values
         # Nine digits: a sum in another order breaks no tie, and the smallest BLEU is not tied with 0.
         summaries[name] = [float(f"{value:.9g}") for value in values]

@@ -230,8 +230,8 @@ def reachable(values: Sequence[float]) -> float:
 
 def on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: Run) -> pd.DataFrame:
     """Return τ_b of metrics with the facets of reviews of trials: ``value``, ``low``, ``high`` by metric."""
-    words = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
-    frame = summaries[list(words.values())].set_axis(list(words), axis=1)
+    word_metrics = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
+    frame = summaries[list(word_metrics.values())].set_axis(list(word_metrics), axis=1)
     by_facet = bootstrap_correlations(
         frame, summaries["rating"], summaries["case"], "kendall", run=run, name="facets"
     )

@@ -95,11 +95,11 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
         operations = np.mean([sum(map(encoding_operations, both, pair)) for pair in lengths]) / 1e9
         rows[name] = (sum(map(weights, both)) / 1e6, operations)
     named = printed("green.table11")["model"].str.extract(r"\(([\d.]+)B\)")[0]
-    words = text_tokens(metric, lengths)
+    tokens = text_tokens(metric, lengths)
     for billions in sorted(set(named.dropna().astype(float))):
         # The least that a dense model needs to read a text once, two operations per weight and token:
         # attention, the instructions of a prompt and every token that it writes come on top.
-        rows[f"{billions:g} billion weights, reading"] = (1000 * billions, 2 * billions * words)
+        rows[f"{billions:g} billion weights, reading"] = (1000 * billions, 2 * billions * tokens)
     columns = ["weights (millions)", "operations per pair (billions)"]
     table = pd.DataFrame(rows.values(), index=pd.Index(rows), columns=columns)
     return table.assign(times=table[columns[1]] / table.loc[f"RaTEScore, {BASE}", columns[1]])

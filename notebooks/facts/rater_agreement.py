@@ -160,9 +160,9 @@ def note_matrices(lists: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return what :func:`listed_facts` has and ratios of it, for :func:`alphas`:
     one row per note, one column per clinician; only notes of which all clinicians have a value."""
     errors = lists[COUNTS].sum(axis=1)
-    words = lists["candidate"].str.split().str.len().clip(lower=1)
+    word_counts = lists["candidate"].str.split().str.len().clip(lower=1)
     values = {name: lists[name] for name in (*COUNTS, "critical errors", "seconds")} | {
-        "errors by words of the note": errors / words,
+        "errors by words of the note": errors / word_counts,
         RATIO: lists["omissions"] / errors.where(errors > 0),
     }
     matrices = {name: column.unstack("clinician").dropna() for name, column in values.items()}

@@ -259,7 +259,7 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
         readings["in floating point"] = np.unique(np.round(approximate, 6)).tolist()
         for reading, values in readings.items():
             fits = any(cell.low <= value <= cell.high for value in values)
-            words = ", ".join(f"{value:,.1f}" for value in values)
-            made[reading] = check_statement(name, cell.text, words, fits, cells=[cell])
+            listed_values = ", ".join(f"{value:,.1f}" for value in values)
+            made[reading] = check_statement(name, cell.text, listed_values, fits, cells=[cell])
         checks += by_reading(made)
     return checks

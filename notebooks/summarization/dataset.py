@@ -48,9 +48,9 @@ def pair_lists() -> dict[str, list[str]]:
     ``trained`` and ``unseen`` (Section 2.2): those with a training set, and the remaining ones; ``iii``: all
     of Section 2.1; ``all``: every pair once, in the order in which the paper names them.
     """
-    words = [text for _, text in quotations("rrs.def_splits")]
+    quotes = [text for _, text in quotations("rrs.def_splits")]
     sentences = {"frequent": 0, "rare": 1, "trained": 3, "unseen": 4}
-    lists = {name: quoted_pairs(words[number]) for name, number in sentences.items()}
+    lists = {name: quoted_pairs(quotes[number]) for name, number in sentences.items()}
     lists["iii"] = lists["frequent"] + lists["rare"]
     return lists | {"all": list(dict.fromkeys(lists["iii"] + lists["trained"]))}
 

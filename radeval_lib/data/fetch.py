@@ -67,16 +67,16 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
     removed.
     """
     folder = _root(root)
-    there = [file for file in status(folder, dataset) if file.state != "missing"]
-    if not there:
+    present = [file for file in status(folder, dataset) if file.state != "missing"]
+    if not present:
         remedy = f"Run `{f'radbook data status {dataset}'.strip()}` to see what belongs there."
         raise FetchError(f"it holds no file of {dataset or 'any data set'}", "data root", remedy)
-    for file in there:
+    for file in present:
         say(f"{file.state:10} {file.path}{': ' + file.detail if file.detail else ''}")
-    if bad := [file.path for file in there if file.state == "mismatch"]:
+    if bad := [file.path for file in present if file.state == "mismatch"]:
         problem = f"{len(bad)} file(s) do not match: {', '.join(bad)}"
         raise ChecksumError(problem, remedy="Remove them and get them again.")
-    return there
+    return present
 
 
 def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
@@ -86,8 +86,8 @@ def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
     steps to get it.
     """
     folder, manifest = _root(root), load_manifest(dataset)
-    there = [file.path for file in status(folder, dataset) if file.state not in ("missing", "mismatch")]
-    wanted = [manifest.file(path) for path in manifest.missing(there)]
+    present = [file.path for file in status(folder, dataset) if file.state not in ("missing", "mismatch")]
+    wanted = [manifest.file(path) for path in manifest.missing(present)]
     if not wanted:
         say(f"{dataset}: every file is in place")
     elif not manifest.revision and (closed := [entry.path for entry in wanted if not entry.url]):

@@ -233,15 +233,15 @@ class SendingStatement:
 
 def sending_statements(root: Path) -> list[SendingStatement]:
     """Return every statement of a data root, in the order of their files."""
-    read = []
+    statements = []
     for path in sorted((root / STATEMENTS).glob("*.yml")):
         try:
-            read.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
+            statements.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
         except (yaml.YAMLError, TypeError, ValueError) as error:
             problem = complaint(error) if isinstance(error, ValidationError) else "not a mapping in YAML"
             remedy = "Write corpus, server, date and signed, and nothing else, each as `key: value`."
             raise StatementError(problem, f"{STATEMENTS}/{path.name}", remedy) from None
-    return read
+    return statements
 
 
 def require_statements(corpora: Sequence[str], model: str, root: Path | None) -> None:

@@ -205,8 +205,8 @@ def by_reading(checks: Mapping[str, Check]) -> list[Check]:
 
 def check_one_sided(name: Key | str, claim: str, finding: str, fails: bool, **settings: Any) -> Check:
     """Compare a claim with a test that can only contradict it, like :func:`check_statement`."""
-    made = check_statement(name, claim, finding, False if fails else None, **settings)
-    return replace(made, needed=bool(fails))
+    check = check_statement(name, claim, finding, False if fails else None, **settings)
+    return replace(check, needed=bool(fails))
 
 
 def check_setting(paper: str, setting: str) -> Check:

@@ -39,8 +39,8 @@ def address(path: str = "", commit: str = "") -> str:
 @cache
 def head() -> tuple[str, str]:
     """Return the checked-out commit, in full, and its date; both are empty outside a clone or without git."""
-    words = (provenance.git("log", "-1", "--format=%H %cs") or "").split()
-    return (words[0], words[1]) if words else ("", "")
+    fields = (provenance.git("log", "-1", "--format=%H %cs") or "").split()
+    return (fields[0], fields[1]) if fields else ("", "")
 
 
 def source_line(path: str) -> str:

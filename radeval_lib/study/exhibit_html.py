@@ -190,8 +190,8 @@ def mark_outcome(outcome: str) -> str:
 
 def printed_words(check: Check, exhibit_id: str) -> str:
     """Return the paper's words or digits in a check, with our criterion in brackets if they set no number."""
-    words = in_quotes(check.printed, exhibit_id)
-    return f"{words} (we ask for {check.asked})" if check.asked else words
+    quote = in_quotes(check.printed, exhibit_id)
+    return f"{quote} (we ask for {check.asked})" if check.asked else quote
 
 
 MOST_OPEN = 100

@@ -389,12 +389,12 @@ def only_with_data(
     unreal = [role for role in roles if run.evidence(role) in endings]
     if unreal:
         needs = _NEEDS.get(unreal[0], _NEEDS_TEXTS)
-        words, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"
+        statement, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"
     elif reason := _lack(run, roles, one_set, dataset):
-        words = _CODE.sub(r"<code>\1</code>", f"is left out: {escape(reason)}")
+        statement = _CODE.sub(r"<code>\1</code>", f"is left out: {escape(reason)}")
     else:
         return
-    display(HTML(f"<p>The rest of this page {words}.</p>"), metadata={ENDS_HERE: reason})
+    display(HTML(f"<p>The rest of this page {statement}.</p>"), metadata={ENDS_HERE: reason})
     display(provenance(run))
     if (shell := get_ipython()) is not None:
         shell.input_transformers_cleanup.append(lambda lines: [])  # later cells run as empty ones

@@ -80,8 +80,8 @@ def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
     columns = recorded.load(name).about["columns"]
     wanted = [key for key in columns if metrics is None or key in metrics]
     # Models are not loaded: of a metric that needs some, its name and needs are asked for alone.
-    made = {key: cast(Metric, get(key)) if get(key).needs else create(key) for key in wanted}
-    return [key for key, metric in made.items() if is_out_of_date(name, metric)]
+    by_key = {key: cast(Metric, get(key)) if get(key).needs else create(key) for key in wanted}
+    return [key for key, metric in by_key.items() if is_out_of_date(name, metric)]
 
 
 def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:

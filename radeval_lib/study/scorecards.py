@@ -42,10 +42,10 @@ def _by_weight(results: Sequence[Result]) -> list[Result]:
         strength = verdicts.STRENGTH.index(result.evidence)
         return silent.get(result.outcome, 0), verdicts.KINDS.index(result.kind), settled, strength
 
-    made = sorted(results, key=rank)
-    if made and made[0].kind == "numbers" and made[0].outcome == verdicts.HOLDS:
-        made.sort(key=lambda result: (result.kind, result.outcome) != ("numbers", verdicts.INCONCLUSIVE))
-    return made
+    ranked = sorted(results, key=rank)
+    if ranked and ranked[0].kind == "numbers" and ranked[0].outcome == verdicts.HOLDS:
+        ranked.sort(key=lambda result: (result.kind, result.outcome) != ("numbers", verdicts.INCONCLUSIVE))
+    return ranked
 
 
 def scorecard(results: Sequence[Result]) -> pd.DataFrame:
@@ -215,8 +215,8 @@ def _edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
     for path in sorted((edition / "results").rglob("*.json")):
         content = json.loads(path.read_bytes())
         if path.name.startswith("headline_"):
-            words = "borne out" if content["holds"] else "not borne out"
-            compared[f"finding {path.stem.removeprefix('headline_')}", ""] = words, words
+            outcome = "borne out" if content["holds"] else "not borne out"
+            compared[f"finding {path.stem.removeprefix('headline_')}", ""] = outcome, outcome
         elif "verdict" in content:
             entry = ledger().get(content["exhibit"])
             label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""

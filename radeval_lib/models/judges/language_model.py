@@ -173,16 +173,16 @@ class CausalJudge:
 
     def fit_prompt(self, reference: str, candidate: str) -> list[int]:
         """Return the prompt's token ids, with its reports shortened until there is room for the answer."""
-        words = min(LONGEST, max(len(reference.split()), len(candidate.split()), 1))
+        word_limit = min(LONGEST, max(len(reference.split()), len(candidate.split()), 1))
         room = self._length - self._new
         while True:
-            ids = self._asked(reference, candidate, words)
+            ids = self._asked(reference, candidate, word_limit)
             if len(ids) <= room:
                 return ids
-            if words == 1:
+            if word_limit == 1:
                 problem = f"an answer of {self._new} tokens leaves no room for the prompt in {self._length}"
                 raise JudgeError(problem, "judge", "Give a smaller max_new_tokens.")
-            words = max(1, words - _STEP)
+            word_limit = max(1, word_limit - _STEP)
 
     def _asked(self, reference: str, candidate: str, words: int) -> list[int]:
         """Return token ids of the prompt, with two reports cut at ``words`` words."""

@@ -48,9 +48,9 @@ def sentences(text: str) -> list[str]:
 def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
     """Return ROUGE-L F1 of each pair by ``rouge_score`` with stemming, shape (n,), as the metric
     ``rouge_l``."""
-    words = tokens.RougeTokenizer().tokenize
+    tokenize = tokens.RougeTokenizer().tokenize
     pairs = zip(references, candidates, strict=True)
-    return np.array([tokens.rouge_l(words(ref), words(cand)) for ref, cand in pairs], dtype=np.float64)
+    return np.array([tokens.rouge_l(tokenize(ref), tokenize(cand)) for ref, cand in pairs], dtype=np.float64)
 
 
 def mean_rouge_l(records: Sequence[ReportPair], written: Sequence[str]) -> dict[str, float]:
@@ -218,8 +218,8 @@ class SentenceSelector:
             mean, number = of_text.mean(axis=0), np.arange(len(row))
             norms = np.linalg.norm(of_text, axis=1) * np.linalg.norm(mean)
             likeness = of_text @ mean / np.maximum(norms, 1e-9)
-            words = [len(sentence.split()) for sentence in row]
-            lengths = np.log1p(words), np.full(len(row), np.log1p(len(row)))
+            word_counts = [len(sentence.split()) for sentence in row]
+            lengths = np.log1p(word_counts), np.full(len(row), np.log1p(len(row)))
             positions = number / len(row), number == 0, number == len(row) - 1
             rows.append(np.column_stack([of_text, likeness, *positions, *lengths]))
         return split, np.concatenate(rows) if rows else np.zeros((0, 0))

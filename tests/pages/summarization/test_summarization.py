@@ -154,7 +154,7 @@ def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch:
         profile=smoke.model_copy(update={"experiments": {**smoke.experiments, "summarization": own_values}}),
         seed=3,
         rng=lambda name: np.random.default_rng(0),
-        unfinished=lambda *names: None,
+        checkpoint_folder=lambda *names: None,
         all_metrics=lambda: metrics,
         load=lambda role: [
             pair(2 * number + part, group, split)
