@@ -14,7 +14,7 @@ import pandas as pd
 
 from radeval_lib import atomic, data, own_yaml, provenance
 from radeval_lib.data import recorded as stored
-from radeval_lib.errors import check_choice, plain
+from radeval_lib.errors import check_choice, listed, plain
 from radeval_lib.metric_cards import measurements, pairs
 from radeval_lib.metric_cards.measurements import PERSON, RESAMPLES, Half
 from radeval_lib.metric_cards.pairs import Progress, fill_failures, score
@@ -313,6 +313,10 @@ def metric_card(
     root, sign = root_of(data_root), 1 if higher_is_better else -1
     sets = {label: stored.load(label) for label in pairs.RATED}
     held = {label: np.asarray(values, dtype=np.float64) for label, values in (rated_scores or {}).items()}
+    for label, values in held.items():
+        if label not in sets or values.shape != (len(sets[label].table),):
+            problem = f"{label!r} is no rated set, or has other rows"
+            raise MetricError(problem, "rated_scores", f"Give a score for each row of {listed(sets)}.")
     for label, recording in sets.items():  # a metric of this library meets them by its stored scores alone
         if key in recording.about["columns"]:
             held[label] = recording.table[key].to_numpy(np.float64)

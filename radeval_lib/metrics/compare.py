@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from radeval_lib import provenance
 from radeval_lib.errors import listed, plain
-from radeval_lib.metrics.base import Metric, MetricError
+from radeval_lib.metrics.base import Metric, MetricError, checked_pairs
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, settings_by_name
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.file_scoring import table
@@ -391,9 +391,10 @@ def _table_of(
         if not isinstance(systems, Mapping):
             raise MetricError("no candidates by name", "systems", "Give {name: candidates}.")
         for name, texts in systems.items():
-            if len(texts) != len(references):
-                problem = f"{name!r} has {len(texts)} candidates for {len(references)} references"
-                raise MetricError(problem, "systems", "Give one candidate per reference.")
+            try:
+                checked_pairs(references, texts)
+            except MetricError as error:
+                raise MetricError(error.what, f"{error.where} of {name!r}", error.remedy) from None
         given = {f"{CANDIDATE}:{name}": list(texts) for name, texts in systems.items()}
         references = pd.DataFrame({REFERENCE: list(references), **given}, dtype=object)
         systems = None
@@ -408,7 +409,9 @@ def _table_of(
         shown = listed(name for name in names if re.fullmatch(r"[\w.:-]{1,30}", name))
         remedy = f"Name each column of candidates: --system NAME=COLUMN. Columns: {shown}."
         raise MetricError("no system is given", "systems", remedy)
-    for name in columns:
+    for name, column in columns.items():
+        if not isinstance(column, str):
+            raise MetricError(f"{name!r} names no column", "systems", "Of a table, give {name: column}.")
         if not isinstance(name, str) or plain(name, 80) != name or name in FLOOR:
             problem = f"{name!r} cannot name a row of a table"
             raise MetricError(problem, "systems", "Give a short printable name.")

@@ -175,6 +175,8 @@ def test_failures_keep_their_place_as_the_worst_of_their_part() -> None:
         ("no_such_metric", {}),
         ("all", {}),
         (overlap, {"seed": -1}),
+        (overlap, {"rated_scores": {"radpref": [1.0]}}),
+        (overlap, {"rated_scores": {"rexval": [1.0]}}),
         ({"edits/0/12345678": 1.0}, {}),
     ],
 )

@@ -132,6 +132,9 @@ def test_own_weights_as_json_and_yaml(tmp_path) -> None:
         (tmp_path / "bad.yml").write_text(yaml.safe_dump(content))
         with pytest.raises(MetricError):
             load(tmp_path / "bad.yml")
+    (tmp_path / "bad.yml").write_text("penalty: 2024-02-30\n")
+    with pytest.raises(MetricError):
+        load(tmp_path / "bad.yml")
     with pytest.raises(MetricError):
         load("middling")
 

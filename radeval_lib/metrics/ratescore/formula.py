@@ -175,7 +175,7 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
     try:
         text = path.read_text(encoding="utf-8")
         content = yaml.safe_load(text)  # JSON is YAML
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         problem = f"neither YAML nor JSON ({str(error).splitlines()[0]})"
         raise MetricError(problem, path.name, "Write it like a set in weights.yml.") from None
     weights = from_mapping(content, path.name)
