@@ -112,7 +112,7 @@ def metrics_of(run: Run, name: str, *, published: bool) -> dict[str, Metric]:
     keys = PUBLISHED if published else SCORING.get(name, page.metrics)
     # As the released parser, which scores an answer that is malformed.
     made = {key: run.metric(key, **({"mode": "reference"} if key == "green" else {})) for key in keys}
-    return {key: getattr(metric, "_metric", metric) for key, metric in made.items()}
+    return {key: getattr(metric, "unstored", metric) for key, metric in made.items()}
 
 
 def _file(run: Run, dataset: str, file: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -62,6 +62,16 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
     own = metric.score([other[0]], [other[1]]).values[0]
     assert values.tolist() == [recorded.load("radpref").table["green_rules_errors"][7], own]
     assert list(reading.files["recorded"]) == ["data_manifests/recorded/radpref.csv"]
+
+
+def test_what_is_stored_anew_is_scored_anew() -> None:
+    """Storing once kept the scores of former rules as those of the present ones."""
+    stale = recordings._with_stored(create("bleu"), lambda pairs: dict.fromkeys(range(len(pairs)), 9.0))
+    run = cast(Any, SimpleNamespace(metric=lambda key, **settings: stale))
+    metric = storing.metrics_of(run, "radpref", published=False)["bleu"]
+    pair = ["No acute fracture seen."], ["No acute fracture seen."]
+    assert stale.values(*pair).tolist() == [9.0]
+    assert metric.values(*pair) == pytest.approx([1.0])
 
 
 def test_other_files_than_those_that_were_scored_freeze_no_metric(
