@@ -358,6 +358,7 @@ def test_rexval_reports_and_counts(root: Path) -> None:
     ("old", "new"),
     [
         ('"OBS-DP"', '"OBS"'),
+        ('"OBS-DP"', '""'),
         ('"tokens": "Clear"', '"tokens": "clear"'),
         ('"located_at", "2"', '"modify", "9"'),
         ('"located_at"', '"near"'),
