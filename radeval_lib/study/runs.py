@@ -174,7 +174,9 @@ class Run:
         if self.data_root is None or name not in registry.FROZEN_METRICS:
             return made
         sources = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
-        return registry.module(registry.RECORDED).frozen(made, sources, self.data_root, self.reading)
+        return registry.module(registry.RECORDED).with_stored_scores(
+            made, sources, self.data_root, self.reading
+        )
 
     def recorded_fillers(self) -> list[str]:
         """Return the sources of this run's declared roles that are stored test sets."""
@@ -295,13 +297,13 @@ class Run:
             problem = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
             raise ProfileError(problem, where, f"Use one of {', '.join(fillers)}.")
         if kind == "data" and "+" in fillers[role]:  # as far as it is there: what is shown of it says so
-            return self._filling("data").present(fillers[role], self.data_root) or fillers[role]
+            return self._filling("data").loadable_parts(fillers[role], self.data_root) or fillers[role]
         return fillers[role]
 
     def lacks(self, role: str) -> str:
         """Return what the data root lacks for a data role's source, in one line; empty if nothing."""
         filling, filler = self._filling("data"), self.filler("data", role)
-        is_there = filling.present(filler, self.data_root)
+        is_there = filling.loadable_parts(filler, self.data_root)
         return "" if is_there else str(filling.lack(role, filler, self.data_root))
 
     def _filling(self, kind: str) -> Any:
