@@ -314,6 +314,11 @@ def test_what_the_ledger_leaves_unchecked_reaches_the_result(smoke: Path) -> Non
     assert not silent
 
 
+def test_every_verdict_is_as_it_was_last_read(smoke: Path) -> None:
+    expected = pd.read_csv(Path(__file__).with_name("verdicts.csv"), index_col="result")["verdict"]
+    assert {result.name: result.verdict for result in read_all(smoke)} == expected.to_dict()
+
+
 def test_code_opens_by_a_switch_for_the_page_and_by_a_mark_for_a_cell(html: Path, page: Page) -> None:
     page.goto((html / "notebooks/rales/nlu_scores.html").as_uri())
     first = page.locator("details.above-input pre").first
