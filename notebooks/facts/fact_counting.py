@@ -175,7 +175,7 @@ class BuildDocuments:
         """How many of the compared documents are of the two largest specialties."""
         specialties = Counter(document.group for document in self.kept)
         largest = sum(number for _, number in specialties.most_common(2))
-        return f"{largest} of {len(self.kept)} are of two specialties"
+        return f"{largest} of {len(self.kept)} are from two specialties"
 
     @property
     def source(self) -> str:

@@ -61,7 +61,7 @@ def create(name: str, /, **settings: Any) -> Metric:
     hints = typing.get_type_hints(metric.__init__)
     for key in settings:
         if key not in defaults:
-            remedy = f"Use one of {', '.join(sorted(defaults))}."
+            remedy = f"Use one of {', '.join(sorted(defaults))}." if defaults else "Leave it out."
             raise MetricError(f"unknown setting {key!r}", name, remedy)
     return metric(**{key: _checked(value, hints[key], f"{name}.{key}") for key, value in settings.items()})
 

@@ -80,7 +80,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     output_dir = BUILD / profile.name
     refuse_out_of_date(profile)
     if not steps.book_index(output_dir).is_file():
-        raise ReleaseError("no rendered book", profile.name, "Run `radbook build` first.")
+        raise ReleaseError("no rendered book", profile.name, f"Run `radbook build --profile {profile.name}`.")
     mark, corpora = output_dir / IN_REACH, restricted_in(data_root)
     reached = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
     if gone := sorted(set(reached) - set(corpora)):
