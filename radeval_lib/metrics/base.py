@@ -190,8 +190,10 @@ class Metric(ABC):
         pairs = self._seen(references, candidates)
         for pair in pairs:
             refuse(pair, self.name)
-        if contexts is not None:
-            _check_contexts(contexts, len(pairs))
+        if contexts is not None and (not hasattr(contexts, "__len__") or len(contexts) != len(pairs)):
+            problem = f"this is no list of {len(pairs)} contexts, one for each pair"
+            remedy = "Give one for each, in the same order; None if nothing is known."
+            raise MetricError(problem, "contexts", remedy)
         if contexts is None or not self.reads_context():
             contexts = [None] * len(pairs)
         cases = list(zip(pairs, contexts, strict=True))
@@ -362,20 +364,6 @@ def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[
         problem = f"{len(references)} references but {len(candidates)} candidates"
         raise MetricError(problem, "candidates", "Give one for each reference, in the same order.")
     return list(zip(references, candidates, strict=True))
-
-
-def _check_contexts(contexts: Sequence[Context | None], pairs: int) -> None:
-    from radeval_lib.rules.lexicon.significance import Context
-
-    if not hasattr(contexts, "__len__") or len(contexts) != pairs:
-        problem = f"this is no list of {pairs} contexts, one for each pair"
-        raise MetricError(
-            problem, "contexts", "Give one for each, in the same order; None if nothing is known."
-        )
-    for position, context in enumerate(contexts):
-        if not (context is None or isinstance(context, Context)):
-            problem = f"item {position} is of type {type(context).__name__}"
-            raise MetricError(problem, "contexts", "Give a Context, or None if nothing is known.")
 
 
 REGISTERED: dict[str, type[Metric]] = {}

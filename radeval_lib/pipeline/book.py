@@ -69,8 +69,9 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
 def search(output_dir: Path, data_root: Path | None) -> None:
     """Search a build for restricted text from ``data_root``, see :func:`guard.refuse`."""
     if data_root and (corpora := guard.restricted_texts(data_root)):
-        examples = (BOOK / "own.md").read_text(encoding="utf-8")  # a corpus may repeat them
-        public = chain(guard.public_texts(data_root), [examples])
+        # A corpus may repeat the examples of the page on users' own data.
+        examples = [page.read_text(encoding="utf-8") for page in BOOK.glob("own.md")]
+        public = chain(guard.public_texts(data_root), examples)
         guard.refuse(
             output_dir, guard.scan(output_dir, corpora, public, trusted_files(), own_texts(output_dir))
         )
