@@ -46,7 +46,6 @@ LIBRARIES = (
     "transformers.PreTrainedTokenizerFast", "transformers.optimization", "transformers.set_seed",
 )  # fmt: skip
 """Libraries that most steps load; for a module that loads names lazily, the name."""
-_PR_SET_PDEATHSIG = 1  # prctl's number of what kill_on_parent_exit asks for
 _ACCELERATORS = ("/dev/nvidiactl", "/dev/kfd")
 # Read when Matplotlib and ipykernel are loaded: figures are shown inline, no kernel looks after its parent.
 _OF_KERNELS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
@@ -63,7 +62,7 @@ def kill_on_parent_exit() -> None:
     """Ask Linux to kill this process when the thread that started it ends; for ``preexec_fn``. Does nothing
     on other systems."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
 
 
 @contextmanager
@@ -135,7 +134,8 @@ def _run_for(caller: socket.socket) -> None:
     request = json.loads(content)
 
     def end_with_caller() -> None:
-        caller.recv(1)  # it sends nothing more, so this returns when it is gone
+        with suppress(OSError):  # it sends nothing more, so this returns, or is reset, when it is gone
+            caller.recv(1)
         os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=end_with_caller, daemon=True).start()
