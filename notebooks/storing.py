@@ -111,8 +111,8 @@ def metrics_of(run: Run, name: str, *, published: bool) -> dict[str, Metric]:
     page = declared(PAGES.get(name, "across/which_judge"))
     keys = PUBLISHED if published else SCORING.get(name, page.metrics)
     # As the released parser, which scores an answer that is malformed.
-    made = {key: run.metric(key, **({"mode": "reference"} if key == "green" else {})) for key in keys}
-    return {key: getattr(metric, "unstored", metric) for key, metric in made.items()}
+    settings = {"green": {"mode": "reference"}}
+    return {key: run.unstored_metric(key, **settings.get(key, {})) for key in keys}
 
 
 def _file(run: Run, dataset: str, file: str) -> Path:

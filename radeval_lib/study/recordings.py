@@ -297,7 +297,6 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
 
 def _with_stored(metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[int, float]]) -> Metric:
     """Return a copy of a metric with stored scores for some pairs, without detail; others it scores itself.
-    Its attribute ``unstored`` is the metric, for who stores scores anew.
 
     ``stored`` returns the scores of those pairs that are stored, by their place.
     """
@@ -317,7 +316,6 @@ def _with_stored(metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[
         return replace(scored, values=values, details=[details.get(row) for row in range(len(pairs))])
 
     made = copy(metric)
-    made.unstored = metric  # type: ignore[attr-defined]
     made.score = score  # type: ignore[method-assign]
     made.values = lambda references, candidates: score(references, candidates).values  # type: ignore[method-assign]
     return made

@@ -164,19 +164,22 @@ class Run:
         NotebookError
             If the notebook does not declare the metric, or a role that it needs.
         """
-        self.require_declared("metrics", name)
-        for setting in settings.values():
-            self._filling("models").permit(str(setting), self.data_root)
-        made: Metric = self._filling("metrics").metric(name, self.model, self.profile.device, settings)
+        made = self.unstored_metric(name, **settings)
         # Stored test sets give stored scores; where a metric met a set frozen, its texts do, too.
         if self.recorded_fillers():
             return registry.module(registry.RECORDED).of_placeholders(made, tuple(settings))
         if self.data_root is None or name not in registry.FROZEN_METRICS:
             return made
         sources = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
-        return registry.module(registry.RECORDED).with_stored_scores(
-            made, sources, self.data_root, self.reading
-        )
+        recordings = registry.module(registry.RECORDED)
+        return recordings.with_stored_scores(made, sources, self.data_root, self.reading)
+
+    def unstored_metric(self, name: str, /, **settings: Any) -> Metric:
+        """Return :meth:`metric` without stored scores: it scores every text itself."""
+        self.require_declared("metrics", name)
+        for setting in settings.values():
+            self._filling("models").permit(str(setting), self.data_root)
+        return self._filling("metrics").metric(name, self.model, self.profile.device, settings)
 
     def recorded_fillers(self) -> list[str]:
         """Return the sources of this run's declared roles that are stored test sets."""

@@ -67,7 +67,8 @@ def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
 def test_what_is_stored_anew_is_scored_anew() -> None:
     """Storing once kept the scores of former rules as those of the present ones."""
     stale = recordings._with_stored(create("bleu"), lambda pairs: dict.fromkeys(range(len(pairs)), 9.0))
-    run = cast(Any, SimpleNamespace(metric=lambda key, **settings: stale))
+    made = {"metric": lambda key, **settings: stale, "unstored_metric": lambda key, **settings: create(key)}
+    run = cast(Any, SimpleNamespace(**made))
     metric = storing.metrics_of(run, "radpref", published=False)["bleu"]
     pair = ["No acute fracture seen."], ["No acute fracture seen."]
     assert stale.values(*pair).tolist() == [9.0]
