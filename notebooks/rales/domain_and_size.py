@@ -55,10 +55,10 @@ def contrast(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) 
     by_family = mann_whitney(*families)
     return pd.Series(
         {
-            "models": " v ".join(str(len(group)) for group in groups),
+            "models": " against ".join(str(len(group)) for group in groups),
             "difference": groups[0]["value"].mean() - groups[1]["value"].mean(),
             "p": by_model["p"],
-            "families": " v ".join(str(len(group)) for group in families),
+            "families": " against ".join(str(len(group)) for group in families),
             "difference, families": families[0].mean() - families[1].mean(),
             "p, families": by_family["p"],
             "least p, families": by_family["least_p"],
