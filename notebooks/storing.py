@@ -50,8 +50,7 @@ from radeval_lib.rules.judge import judge_pair
 from radeval_lib.rules.reader.observations import NO_FINDING, coded, label, observations, positive
 from radeval_lib.stats.correlations import coefficient
 from radeval_lib.stats.resampling import sum_estimates
-from radeval_lib.study import recordings, stand_ins
-from radeval_lib.study.recordings import recorded_behaviour
+from radeval_lib.study import metric_label, recordings
 from radeval_lib.study.runs import Run
 from radeval_lib.study.sources import declared
 
@@ -383,9 +382,9 @@ def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, An
     """Return the settings, date and code version of a metric's column; of published models without their
     behaviour on the probe, which our trained models have."""
     return {
-        "title": stand_ins.label(metric, run.whole_profile.models),
+        "title": metric_label(metric, run.whole_profile.models),
         "settings": recordings.settings_of(metric),
-        **({} if published else recorded_behaviour(metric)),
+        **({} if published else recordings.recorded_behaviour(metric)),
         "signature": metric.signature(),
         "date": datetime.date.today().isoformat(),
         "commit": provenance.commit()["commit"],

@@ -141,7 +141,6 @@ RECORDED = "radeval_lib.study.recordings"
 """The module that gives them stored scores."""
 
 FILLING = {
-    "stand_ins": "radeval_lib.study.stand_ins",
     "data": "radeval_lib.data.roles",
     "models": "radeval_lib.models.derived",
     "metrics": "radeval_lib.metrics.by_name",

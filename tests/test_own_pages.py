@@ -94,12 +94,12 @@ def test_own_ratings_are_loaded_for_the_role(copy: Path) -> None:
 from radeval_lib.data.manifests import data_root
 from notebooks.across import which_judge
 from radeval_lib.data.roles import load
-from radeval_lib.study import stand_ins
+from radeval_lib.study.page_runs import data_title, evidence_words
 from radeval_lib.study.profiles import profile
 
 source = profile("embedded").roles["rated_pairs"]
 pairs, grades = which_judge.rated_candidates(load("rated_pairs", source, size=0, seed=0, root=data_root()))
-print(len(pairs), pairs["set"].nunique(), list(grades), stand_ins.title(source), stand_ins.rests_on(source))
+print(len(pairs), pairs["set"].nunique(), list(grades), data_title(source), evidence_words(source))
 """
     ran = _python(copy, "-c", code)
     assert ran.stdout.strip() == "12 6 ['Ada', 'Ben'] Our ratings private data", ran.stderr

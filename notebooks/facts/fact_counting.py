@@ -163,7 +163,7 @@ class BuildDocuments:
         return [document for document in long if reveal(document.text)]
 
     @property
-    def stand_in(self) -> str:
+    def substitutes(self) -> str:
         """What stands in for MTSamples, if it is a part."""
         if self.whole:
             return ""

@@ -60,7 +60,7 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
         "counted errors minus grades": (rated["errors, counted"], rated["grade"]),
         "counted errors minus errors by findings": (rated["errors, counted"], rated["errors by findings"]),
     }
-    if "radpref" in run.filler("data", "rated_pairs"):
+    if "radpref" in run.source_of("data", "rated_pairs"):
         stored = run.recording("radpref")
         marks = stored.parts["ratings"]
         kinds = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]

@@ -71,7 +71,7 @@ def by_judge(run: Run) -> list[float] | None:
     None if that judge is ours by rules, whose scores are stored, or the data root lacks the texts.
     """
     path = run.find("radpref", radpref.CASES_FILE)
-    if path is None or run.filler("models", "judge") == RULES:
+    if path is None or run.source_of("models", "judge") == RULES:
         return None
     texts = radpref.candidates(path)[["reference", "text"]]
     cache = run.output_dir / "cache" / "judge"

@@ -38,7 +38,7 @@ def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> B
     ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
     basis = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
-    if graphs and run.filler("models", "graph_model").startswith(CELL_MODEL):
+    if graphs and run.source_of("models", "graph_model").startswith(CELL_MODEL):
         basis = basis.with_own("the graph model learned from generated reports")
     if not ours:
         return basis

@@ -61,7 +61,7 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
 
 def _refuse(run: Run, role: str, lack: str) -> NoReturn:
     """Return what a role lacks as an error, with the data set that is missing if one is."""
-    here = run.filler("data", role)
+    here = run.source_of("data", role)
     for dataset in datasets_of(run.whole_profile.roles[role]):
         if dataset not in datasets_of(here):
             raise AbsentDataError(

@@ -13,8 +13,8 @@ _HOMES = {
     "radeval_lib.study.checks": "Check Key above below by_reading check_bounds check_groups check_one_sided"
     " check_setting check_statement check_value",
     "radeval_lib.study.exhibit_html": "DISCREPANCY_WORDS",
-    "radeval_lib.study.page_runs": "OpenExhibit PageRun begin glue only_with_data phrase provenance said"
-    " show_attempts",
+    "radeval_lib.study.page_runs": "OpenExhibit PageRun begin glue metric_label only_with_data phrase"
+    " provenance said show_attempts",
     "radeval_lib.study.results": "Result Sample read_all record all_results",
     "radeval_lib.study.runs": "Run begin_cell",
     "radeval_lib.study.scorecards": "audit failing scorecard",

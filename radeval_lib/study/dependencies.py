@@ -174,8 +174,6 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
         names += ["radeval_lib.data.recorded", registry.RECORDINGS[name], registry.READERS[name]]
     uses = {"data": roles, "models": wanted.models or wanted.metrics, "metrics": wanted.metrics}
     names += [registry.FILLING[kind] for kind, used in uses.items() if used]
-    if (roles or wanted.models) and notebook not in registry.PLANS:  # jobs record no words about their data
-        names.append(registry.FILLING["stand_ins"])
     frozen = set(wanted.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(wanted, settings)
     if frozen or (wanted.metrics and _sets(wanted, settings, recorded=True)):
         names.append(registry.RECORDED)
@@ -184,15 +182,15 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
     return closure(_reached([*_code(notebook).names, *(name.partition(":")[0] for name in names)]))
 
 
-def readers(filler: str, role: str) -> list[str]:
+def readers(source: str, role: str) -> list[str]:
     """Return the readers of a role's source, as ``module:name``."""
-    if filler == registry.SYNTHETIC:
+    if source == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]
-    if registry.is_recorded(filler):
-        return ["radeval_lib.data.recorded", registry.RECORDINGS[registry.dataset_of(filler)]]
+    if registry.is_recorded(source):
+        return ["radeval_lib.data.recorded", registry.RECORDINGS[registry.dataset_of(source)]]
     names = [
         registry.READERS.get(name, registry.OWN_READERS["ratings"])
-        for name in registry.datasets_of(filler)
+        for name in registry.datasets_of(source)
         if name in data_sets()
     ]
     edits = ["radeval_lib.data.openi", "radeval_lib.data.report_edits"]
@@ -201,8 +199,8 @@ def readers(filler: str, role: str) -> list[str]:
 
 def cells_read(wanted: Declared, settings: Profile) -> list[str]:
     """Return the notebooks with jobs, or a job's model, that a notebook reads."""
-    fillers = [settings.models.get(role, "") for role in wanted.models]
-    made = [filler.removeprefix(CELL_MODEL) for filler in fillers if filler.startswith(CELL_MODEL)]
+    sources = [settings.models.get(role, "") for role in wanted.models]
+    made = [source.removeprefix(CELL_MODEL) for source in sources if source.startswith(CELL_MODEL)]
     return list(dict.fromkeys([*wanted.cells, *made]))
 
 
@@ -214,12 +212,12 @@ def data_sets_read(wanted: Declared, settings: Profile) -> list[str]:
 def _sets(wanted: Declared, settings: Profile, *, recorded: bool) -> set[str]:
     """Return the data sets that configure the declared roles, from their files or as stored."""
     names = list(registry.RECORDINGS) if recorded else data_sets()
-    fillers = [settings.roles.get(role, role) for role in wanted.data]
+    sources = [settings.roles.get(role, role) for role in wanted.data]
     return {
         name
-        for filler in fillers
-        if registry.is_recorded(filler) == recorded
-        for name in registry.datasets_of(filler)
+        for source in sources
+        if registry.is_recorded(source) == recorded
+        for name in registry.datasets_of(source)
         if name in names
     }
 

@@ -51,7 +51,7 @@ def verdict_sentence(result: Result) -> str:
         return f"No verdict: that needs {entry.would_need}."
     if result.outcome == verdicts.EDITED:
         return "No verdict: the cells that ran are not those of the notebook's source."
-    used = f" Used here: {result.stand_in}." if result.stand_in else ""
+    used = f" Used here: {result.substitutes}." if result.substitutes else ""
     if entry.kind == "figure" and entry.legible != "full":
         used += " The figure itself was not seen: inputs of a notebook, pixels or a sentence were checked."
     rests = verdicts.RESTS_ON[result.evidence]

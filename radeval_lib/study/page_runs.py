@@ -19,11 +19,15 @@ from IPython.display import HTML, display
 
 from radeval_lib import plots, registry
 from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.manifests import names as data_sets
 from radeval_lib.errors import ResultError
+from radeval_lib.models.names import UNTRAINED, is_packaged
+from radeval_lib.models.names import title as model_title
 from radeval_lib.papers.exhibits import exhibit, file_of
 from radeval_lib.papers.printed_numbers import Printed, quotations, table_path, transcribed
 from radeval_lib.paths import RECORDED, ROOT, display_path
 from radeval_lib.provenance import PRINTED, RECORDED_SCORES, commit, device, note_printed
+from radeval_lib.registry import ABSENT, CELL_MODEL, RULES, SYNTHETIC
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study import checks, results, runs, superiority, verdicts
 from radeval_lib.study.checks import Check, Key, above
@@ -31,7 +35,7 @@ from radeval_lib.study.exhibit_html import as_printed, exhibit_html, paper_prefi
 from radeval_lib.study.profiles import command
 from radeval_lib.study.results import Result, Sample
 from radeval_lib.tables import folded, show, table_html
-from radeval_lib.text_format import joined
+from radeval_lib.text_format import joined, long_date
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
@@ -50,6 +54,13 @@ _NEEDS_TEXTS = (
     "its answer"
 )
 _CODE = re.compile(r"`([^`]+)`")
+_NOUNS = {
+    "ner_model": "NER model",
+    "ner_corpus": "annotated sentences",
+    "summaries": "reports",
+    "anatomy_summaries": "reports of the twelve pairs",
+}
+"""How a sentence names a role, if not by its own words."""
 
 
 class Basis(NamedTuple):
@@ -57,24 +68,66 @@ class Basis(NamedTuple):
     roles that it reads, and the implementation used."""
 
     evidence: str
-    stand_in: str
+    substitutes: str
     roles: tuple[str, ...]
-    instrument: str = verdicts.PAPERS_OWN
+    implementation: str = verdicts.PAPERS_OWN
 
     @property
     def judged(self) -> bool:
         """Whether computing on it can say something about the paper."""
-        return verdicts.kind(*self[:2], self.instrument) != verdicts.EXPERIMENT
+        return verdicts.kind(*self[:2], self.implementation) != verdicts.EXPERIMENT
 
     def with_own(self, *used: str) -> Basis:
         """Return the basis of an experiment with our implementation; ``used`` describes what else it uses."""
-        stand_ins = "; ".join(filter(None, (self.stand_in, *used)))
-        return Basis(self.evidence, stand_ins, self.roles, verdicts.OURS)
+        substitutes = "; ".join(filter(None, (self.substitutes, *used)))
+        return Basis(self.evidence, substitutes, self.roles, verdicts.OURS)
 
 
-def _stand_ins() -> Any:
-    """Return the module of names of sources, which pages that read data or use models depend on."""
-    return registry.module(registry.FILLING["stand_ins"])
+def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> str:
+    """Return a metric's title with any substitute model in brackets: ``RaTEScore (our NER model)``,
+    ``BERTScore (MiniLM)``.
+
+    ``models``: by role, as a profile or a stored set names them.
+    """
+    title = metric.title or metric.name
+    for role in metric.needs:
+        model = models.get(role, "")
+        if model.startswith(CELL_MODEL):
+            return f"{title} (our {_noun(role)})"
+        if model == RULES or is_packaged(model.removeprefix(UNTRAINED)):
+            return f"{title} ({model_title(model)})"
+    return title
+
+
+def _noun(role: str) -> str:
+    return _NOUNS.get(role, role.replace("_", " "))
+
+
+def data_title(source: str) -> str:
+    """Return the name of a role's source: ``the generator``, or data sets by their manifests' titles. It is
+    empty for a model."""
+    if source in (SYNTHETIC, ABSENT):
+        return {SYNTHETIC: "the generator", ABSENT: "nothing"}[source]
+    if registry.is_recorded(source):
+        title = str(_recording(source).about["title"])
+        return title.partition(":")[0]
+    sets = [name for name in registry.datasets_of(source) if name in data_sets()]
+    return " and ".join(dict.fromkeys(load_manifest(name).title.partition(":")[0] for name in sets))
+
+
+def _recording(source: str) -> Any:
+    return registry.module("radeval_lib.data.recorded").load(registry.dataset_of(source))
+
+
+def evidence_words(source: str) -> str:
+    """Return, in words, the evidence from a data role's source: ``public data, scored on 4 July 2023``."""
+    if any(load_manifest(name).reader for name in registry.datasets_of(source) if name in data_sets()):
+        return "private data"
+    evidence = registry.module(registry.FILLING["data"]).evidence(source)
+    if evidence == "recorded":
+        return f"public data, scored on {long_date(_recording(source).scored_on)}"
+    words = {SYNTHETIC: "generated reports", ABSENT: "nothing", "open": "public data"}
+    return words.get(evidence, f"{evidence} data")
 
 
 @dataclass(frozen=True)
@@ -85,29 +138,35 @@ class PageRun(runs.Run):
         """Return each metric's name on a page by its title, with its substitute model; for stored scores, the
         model that made them."""
         models = dict(self.whole_profile.models)
-        for source in self.recorded_fillers():
-            stored = registry.module("radeval_lib.data.recorded").load(registry.dataset_of(source))
-            models |= {role: model["name"] for role, model in stored.about["models"].items()}
-        return {title: _stand_ins().label(metric, models) for title, metric in metrics.items()}
+        for source in self.recorded_sources():
+            models |= {role: model["name"] for role, model in _recording(source).about["models"].items()}
+        return {title: metric_label(metric, models) for title, metric in metrics.items()}
 
-    def rests_on(self, role: str) -> str:
-        """Return, in words, the evidence of a role's source: ``public data, scored on 4 July 2023``."""
-        return _stand_ins().rests_on(self.filler("data", role))
+    def evidence_words(self, role: str) -> str:
+        """Return, in words, the evidence of a data role's source: ``public data, scored on 4 July 2023``."""
+        return evidence_words(self.source_of("data", role))
 
     def source(self, role: str) -> str:
         """Return a data role's source as a page names it: ``the generator``, or a data set's title."""
-        return _stand_ins().title(self.filler("data", role))
+        return data_title(self.source_of("data", role))
 
-    def stand_in(self, wanted: Mapping[str, str]) -> str:
+    def substitutes(self, wanted: Mapping[str, str]) -> str:
         """Return in words the substitutes for the paper's own data and models (``wanted``, by role) in this
-        run; empty if there are none."""
-        kinds = {role: "models" if role in self.declared.models else "data" for role in wanted}
-        sources = {role: self.filler(kind, role) for role, kind in kinds.items()}
-        return "; ".join(
-            f"{_stand_ins().description(role, sources[role])} (paper: {_stand_ins().title(papers_own)})"
-            for role, papers_own in wanted.items()
-            if sources[role] != papers_own
-        )
+        run, such as ``encoder MiniLM with mean pooling (paper: MedCPT)``; empty if there are none."""
+        words = []
+        for role, papers_own in wanted.items():
+            source = self.source_of("models" if role in self.declared.models else "data", role)
+            if source == papers_own:
+                continue
+            data = data_title(source)
+            named = f"{_noun(role)} from {data}" if data else f"{_noun(role)} {model_title(source)}"
+            if source.startswith(CELL_MODEL):
+                named = f"{_noun(role)} trained in this build"
+            # The paper takes the first token's vector; the packaged encoder was trained to be averaged.
+            elif role == "encoder" and is_packaged(source):
+                named += " with mean pooling"
+            words.append(f"{named} (paper: {data_title(papers_own) or model_title(papers_own)})")
+        return "; ".join(words)
 
     def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> Basis:
         """Return the basis of an exhibit rebuilt from data, and from models if any.
@@ -121,18 +180,18 @@ class PageRun(runs.Run):
         """
         models = models or {}
         evidence = max(map(self.evidence, data), key=verdicts.STRENGTH.index)
-        changed = any(self.filler("models", role) != papers_own for role, papers_own in models.items())
-        instrument = verdicts.OURS if changed or evidence == registry.SYNTHETIC else verdicts.PAPERS_OWN
-        return Basis(evidence, self.stand_in({**data, **models}), (*data, *models), instrument)
+        changed = any(self.source_of("models", role) != papers_own for role, papers_own in models.items())
+        implementation = verdicts.OURS if changed or evidence == SYNTHETIC else verdicts.PAPERS_OWN
+        return Basis(evidence, self.substitutes({**data, **models}), (*data, *models), implementation)
 
     @contextmanager
     def exhibit(
         self,
         exhibit_id: str,
         evidence: str,
-        stand_in: str = "",
+        substitutes: str = "",
         roles: Sequence[str] | None = None,
-        instrument: str = verdicts.PAPERS_OWN,
+        implementation: str = verdicts.PAPERS_OWN,
         *,
         rests_on: Sequence[str] = (),
         remaining: str | None = None,
@@ -147,9 +206,9 @@ class PageRun(runs.Run):
         ----------
         exhibit_id : id in the ledger, e.g. ``rales.table3``.
         evidence : kind of data used, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
-        stand_in : the substitutes for the paper's own data or models.
+        substitutes : the substitutes for the paper's own data or models.
         roles : data and model roles that it rests on; those without files are ignored.
-        instrument : the implementation used: the paper's, or ours. With ours, or on generated data,
+        implementation : the implementation used: the paper's, or ours. With ours, or on generated data,
             the exhibit is our experiment: its checks run, to reveal errors, but are neither shown nor
             recorded.
         rests_on : what else it rests on: printed tables (``table3``, of another paper ``rrs/table1``),
@@ -175,10 +234,10 @@ class PageRun(runs.Run):
             remedy = "Record it there, or name this page under `notebook`."
             raise ResultError(problem, display_path(file_of(entry.paper)), remedy)
         if evidence == "synthetic":  # the generator is ours
-            instrument = verdicts.OURS
+            implementation = verdicts.OURS
         rebuilt = OpenExhibit(exhibit_id)
         yield rebuilt
-        judged = Basis(evidence, stand_in, (), instrument).judged
+        judged = Basis(evidence, substitutes, (), implementation).judged
         if not judged and rebuilt.rebuilt is None and rebuilt.checks:
             rows = [(check.name, check.computed) for check in rebuilt.checks]
             rebuilt.table(pd.DataFrame(rows, columns=["what", "found"]))
@@ -190,9 +249,9 @@ class PageRun(runs.Run):
             evidence=evidence,
             checks=rebuilt.checks if judged else (),
             remaining=left,
-            stand_in=stand_in,
+            substitutes=substitutes,
             rests_on=names,
-            instrument=instrument,
+            implementation=implementation,
             table=rebuilt.rebuilt,
             samples=rebuilt.samples,
         )
@@ -241,7 +300,9 @@ class PageRun(runs.Run):
         rests_on : as in :meth:`exhibit`.
         samples : on which the intervals of the table rest; none if it has no intervals.
         """
-        with self.exhibit(exhibit_id, evidence, used, instrument=verdicts.OURS, rests_on=rests_on) as rebuilt:
+        with self.exhibit(
+            exhibit_id, evidence, used, implementation=verdicts.OURS, rests_on=rests_on
+        ) as rebuilt:
             if table is not None:
                 rebuilt.table(table)
             rebuilt.samples.extend(samples)
@@ -385,7 +446,7 @@ def only_with_data(
         one and the data root lacks this one.
     generated : whether the page continues with generated data.
     """
-    endings = (registry.ABSENT,) if generated else ("synthetic", registry.ABSENT)
+    endings = (ABSENT,) if generated else ("synthetic", ABSENT)
     unreal = [role for role in roles if run.evidence(role) in endings]
     if unreal:
         needs = _NEEDS.get(unreal[0], _NEEDS_TEXTS)
@@ -411,10 +472,10 @@ def _lack(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> st
     one."""
     if lacks := "; ".join(filter(None, map(run.lacks, roles))):
         return lacks
-    sets = [registry.datasets_of(run.filler("data", role)) for role in roles]
+    sets = [registry.datasets_of(run.source_of("data", role)) for role in roles]
     if one_set and any(other != sets[0] for other in sets):
-        fillers = joined([f"{role!r} is {run.source(role)}" for role in roles])
-        return f"it needs one data set for several roles, but here {fillers}"
+        sources = joined([f"{role!r} is {run.source(role)}" for role in roles])
+        return f"it needs one data set for several roles, but here {sources}"
     if dataset and dataset not in sets[0] and run.find(dataset) is None:
         named = load_manifest(dataset).title.partition(":")[0]
         how = f"`radbook data status {dataset}` says how to get it"
@@ -443,8 +504,8 @@ def provenance(run: PageRun) -> HTML:
     sentences = []
     if any((ROOT / name).is_relative_to(RECORDED) for name in read["data"]):
         recordings = registry.module("radeval_lib.study.recordings")
-        fillers = [run.whole_profile.roles.get(role, "") for role in run.declared.data]
-        sentences = recordings.sentences(recordings.of_run(read["data"], fillers))
+        sources = [run.whole_profile.roles.get(role, "") for role in run.declared.data]
+        sentences = recordings.sentences(recordings.of_run(read["data"], sources))
     scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in sentences)
     summary = "<summary>Provenance</summary>"
     return HTML(f'{scored}<details class="provenance">{summary}{body}</details>')

@@ -84,7 +84,7 @@ def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
     return [key for key, metric in by_key.items() if is_out_of_date(name, metric)]
 
 
-def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
+def of_edition(sources: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
     """Return the stored sets shown by an edition, with the metrics shown; None stands for all.
 
     Fillers of its roles; systems' outputs; if the edition needs no data root, all others, which pages read
@@ -92,23 +92,23 @@ def of_edition(fillers: Iterable[str], needs_data_root: bool) -> dict[str, list[
     """
     if not needs_data_root:
         return dict.fromkeys(recorded.names())
-    listed = list(fillers)
+    listed = list(sources)
     met_frozen = {name: list(registry.FROZEN_METRICS) for name in sets_of(listed) if name in FROZEN_SETS}
-    as_recorded = [registry.dataset_of(filler) for filler in listed if registry.is_recorded(filler)]
+    as_recorded = [registry.dataset_of(source) for source in listed if registry.is_recorded(source)]
     return met_frozen | dict.fromkeys([*as_recorded, SYSTEMS])
 
 
-def of_run(files: Iterable[str], fillers: Iterable[str]) -> dict[str, list[str] | None]:
+def of_run(files: Iterable[str], sources: Iterable[str]) -> dict[str, list[str] | None]:
     """Return the stored sets that a run read, with the metrics shown; None stands for all.
 
     Parameters
     ----------
     files : that it read, as its provenance names them.
-    fillers : the sources of its roles; metrics that met a set frozen are shown as stored if the set's texts
+    sources : the sources of its roles; metrics that met a set frozen are shown as stored if the set's texts
         are a source.
     """
     tables = {path.name for path in map(Path, files) if (ROOT / path).parent == RECORDED}
-    with_texts = {registry.dataset_of(filler) for filler in fillers if not registry.is_recorded(filler)}
+    with_texts = {registry.dataset_of(source) for source in sources if not registry.is_recorded(source)}
     return {
         name: list(registry.FROZEN_METRICS) if name in with_texts else None
         for name in (recorded.names() if tables else ())
@@ -132,9 +132,9 @@ def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
     return written
 
 
-def sets_of(fillers: Iterable[str]) -> list[str]:
+def sets_of(sources: Iterable[str]) -> list[str]:
     """Return the stored sets among the sources of roles, or among data sets."""
-    named = (name for filler in fillers for name in registry.datasets_of(filler))
+    named = (name for source in sources for name in registry.datasets_of(source))
     stored = [name for name in recorded.names() if name in registry.RECORDINGS]
     return [name for name in dict.fromkeys(named) if name in stored]
 
@@ -251,11 +251,11 @@ def of_placeholders(metric: Metric, given: Sequence[str] = ()) -> Metric:
     return _with_stored(metric, stored)
 
 
-def with_stored_scores(metric: Metric, fillers: Iterable[str], root: Path, reading: Reading) -> Metric:
-    """Return the metric with stored scores for pairs of the sets in ``fillers`` for which it is out of date,
+def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, reading: Reading) -> Metric:
+    """Return the metric with stored scores for pairs of the sets in ``sources`` for which it is out of date,
     if the data root holds the files that were scored. Their tables are noted as read."""
     scores: dict[tuple[str, str], float] = {}
-    for name in sets_of(fillers):
+    for name in sets_of(sources):
         scored = recorded.load(name).about["files"].items()
         if not all((root / file).is_file() and sha256(root / file) == digest for file, digest in scored):
             continue

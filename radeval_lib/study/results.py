@@ -24,7 +24,7 @@ from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check, Key
 from radeval_lib.study.runs import Run
 from radeval_lib.study.sources import ALL
-from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE, Coverage, Evidence, Instrument, Verdict
+from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE, Coverage, Evidence, Implementation, Verdict
 
 OPEN_CONVENTION = "convention"
 DISCREPANCY_KINDS = ("paper", "text", OPEN_CONVENTION, "rounding")
@@ -33,7 +33,7 @@ WEIGHTS = ("conclusion", "number", "slip")
 follow; a citation or a word is wrong."""
 _CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
 _AGAIN = "Remove its folder and run `radbook build`: it makes the page and its results again."
-_FORMAT = 8
+_FORMAT = 9
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Result:
     exhibit: str
     notebook: str
     evidence: Evidence
-    instrument: Instrument
+    implementation: Implementation
     verdict: Verdict
     coverage: Coverage | None
     checks: tuple[Check, ...]
@@ -99,13 +99,13 @@ class Result:
     discrepancies: dict[str, Discrepancy]
     table: list[dict[str, Any]]
     provenance: dict[str, Any]
-    stand_in: str = ""
+    substitutes: str = ""
     samples: tuple[Sample, ...] = ()
 
     @property
     def kind(self) -> str:
         """One of :data:`radeval_lib.study.verdicts.KINDS`."""
-        return verdicts.kind(self.evidence, self.stand_in, self.instrument)
+        return verdicts.kind(self.evidence, self.substitutes, self.implementation)
 
     @property
     def outcome(self) -> str:
@@ -115,7 +115,7 @@ class Result:
     @property
     def name(self) -> str:
         """The name of its file, without the ending."""
-        ending = "-own" if self.instrument == verdicts.OURS else ""
+        ending = "-own" if self.implementation == verdicts.OURS else ""
         return f"{self.exhibit}.{self.evidence}{ending}"
 
     @property
@@ -290,9 +290,9 @@ def record(
     evidence: str,
     checks: Sequence[Check],
     remaining: str = "",
-    stand_in: str = "",
+    substitutes: str = "",
     rests_on: Iterable[str] | None = None,
-    instrument: str = verdicts.PAPERS_OWN,
+    implementation: str = verdicts.PAPERS_OWN,
     table: pd.DataFrame | None = None,
     samples: Sequence[Sample] = (),
 ) -> Result:
@@ -304,10 +304,10 @@ def record(
     evidence : one of :data:`radeval_lib.study.verdicts.EVIDENCE`.
     checks : each with a key of its own; none if the exhibit is implemented or our experiment.
     remaining : what of the exhibit is left out, in words.
-    stand_in : what is used in place of the paper's own data or models, in words.
+    substitutes : what is used in place of the paper's own data or models, in words.
     rests_on : names of what it rests on (:meth:`radeval_lib.provenance.Reading.of`); default: all that the
         run has read.
-    instrument : one of :data:`radeval_lib.study.verdicts.INSTRUMENTS`.
+    implementation : one of :data:`radeval_lib.study.verdicts.IMPLEMENTATIONS`.
     table : rebuilt, with its index; columns have names of their own.
     samples : the cases on which intervals and leads rest.
 
@@ -335,9 +335,9 @@ def record(
         exhibit=exhibit_id,
         notebook=run.notebook,
         evidence=evidence,
-        instrument=instrument,
+        implementation=implementation,
         verdict=judge(
-            verdicts.kind(evidence, stand_in, instrument),
+            verdicts.kind(evidence, substitutes, implementation),
             named,
             discrepancies,
             supports=was_seen and covered is not None and covered.checked > 0,
@@ -346,7 +346,7 @@ def record(
         coverage=covered,
         checks=named,
         remaining=" ".join(remaining.split()),
-        stand_in=" ".join(stand_in.split()),
+        substitutes=" ".join(substitutes.split()),
         discrepancies=discrepancies,
         table=rows,
         provenance=provenance,

@@ -122,7 +122,7 @@ class Run:
         """
         size = self.whole_profile.sizes.get(role, 0)
         given = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._note(role)}
-        return self._filling("data").load(role, self.filler("data", role), **given)
+        return self._filling("data").load(role, self.source_of("data", role), **given)
 
     def model(self, role: str) -> str:
         """Return the name or folder of a role's model in this run's profile, and record it as used.
@@ -138,7 +138,7 @@ class Run:
         StatementError
             If it is a server, and no statement allows to send it what the data root holds.
         """
-        name = self.filler("models", role)
+        name = self.source_of("models", role)
         filling = self._filling("models")
         filling.permit(name, self.data_root)
         if name.startswith(CELL_MODEL):
@@ -166,7 +166,7 @@ class Run:
         """
         made = self.unstored_metric(name, **settings)
         # Stored test sets give stored scores; where a metric met a set frozen, its texts do, too.
-        if self.recorded_fillers():
+        if self.recorded_sources():
             return registry.module(registry.RECORDED).of_placeholders(made, tuple(settings))
         if self.data_root is None or name not in registry.FROZEN_METRICS:
             return made
@@ -181,10 +181,10 @@ class Run:
             self._filling("models").permit(str(setting), self.data_root)
         return self._filling("metrics").metric(name, self.model, self.profile.device, settings)
 
-    def recorded_fillers(self) -> list[str]:
+    def recorded_sources(self) -> list[str]:
         """Return the sources of this run's declared roles that are stored test sets."""
-        fillers = [self.whole_profile.roles.get(role, "") for role in self.declared.data]
-        return [filler for filler in dict.fromkeys(fillers) if registry.is_recorded(filler)]
+        configured = [self.whole_profile.roles.get(role, "") for role in self.declared.data]
+        return [source for source in dict.fromkeys(configured) if registry.is_recorded(source)]
 
     def all_metrics(self) -> dict[str, Metric]:
         """Return every metric that the notebook declares, with default settings, by its title in tables."""
@@ -289,25 +289,25 @@ class Run:
     def evidence(self, role: str) -> str:
         """Return the level of evidence of results from a role: ``synthetic``, ``recorded``, ``open`` or
         ``credentialed``; ``absent`` if it has no source."""
-        return self._filling("data").evidence(self.filler("data", role))
+        return self._filling("data").evidence(self.source_of("data", role))
 
-    def filler(self, kind: str, role: str) -> str:
+    def source_of(self, kind: str, role: str) -> str:
         """Return the source of a role of ``data`` or ``models`` that the notebook declares."""
         self.require_declared(kind, role)
-        fillers = self.whole_profile.roles if kind == "data" else self.whole_profile.models
-        if role not in fillers:
+        by_role = self.whole_profile.roles if kind == "data" else self.whole_profile.models
+        if role not in by_role:
             where = display_path(PROFILES / f"{self.whole_profile.name}.yml")
             problem = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
-            raise ProfileError(problem, where, f"Use one of {', '.join(fillers)}.")
-        if kind == "data" and "+" in fillers[role]:  # as far as it is there: what is shown of it says so
-            return self._filling("data").loadable_parts(fillers[role], self.data_root) or fillers[role]
-        return fillers[role]
+            raise ProfileError(problem, where, f"Use one of {', '.join(by_role)}.")
+        if kind == "data" and "+" in by_role[role]:  # as far as it is there: what is shown of it says so
+            return self._filling("data").loadable_parts(by_role[role], self.data_root) or by_role[role]
+        return by_role[role]
 
     def lacks(self, role: str) -> str:
         """Return what the data root lacks for a data role's source, in one line; empty if nothing."""
-        filling, filler = self._filling("data"), self.filler("data", role)
-        is_there = filling.loadable_parts(filler, self.data_root)
-        return "" if is_there else str(filling.lack(role, filler, self.data_root))
+        filling, source = self._filling("data"), self.source_of("data", role)
+        is_there = filling.loadable_parts(source, self.data_root)
+        return "" if is_there else str(filling.lack(role, source, self.data_root))
 
     def _filling(self, kind: str) -> Any:
         return registry.module(registry.FILLING[kind])

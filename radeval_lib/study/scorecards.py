@@ -220,7 +220,7 @@ def _edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
         elif "verdict" in content:
             entry = ledger().get(content["exhibit"])
             label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""
-            ours = ", ours" if content["instrument"] == verdicts.OURS else ""
+            ours = ", ours" if content["implementation"] == verdicts.OURS else ""
             name = f"{label}{content['exhibit']} ({content['evidence']}{ours})"
             compared[name, ""] = content["verdict"], content["verdict"]
             for check in content["checks"]:

@@ -41,9 +41,9 @@ Evidence = Annotated[str, among(EVIDENCE)]
 STRENGTH = ("credentialed", "open", "recorded", "released", "printed", "definition", "synthetic")
 
 PAPERS_OWN, OURS = "the paper's", "ours"
-INSTRUMENTS = (PAPERS_OWN, OURS)
+IMPLEMENTATIONS = (PAPERS_OWN, OURS)
 """Whose model, generator or rules a result was computed with."""
-Instrument = Annotated[str, among(INSTRUMENTS)]
+Implementation = Annotated[str, among(IMPLEMENTATIONS)]
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
 CHECK_OUTCOMES = (HOLDS, FAILS, INCONCLUSIVE)
@@ -105,16 +105,16 @@ class Coverage:
         return ", ".join(parts)
 
 
-def kind(evidence: str, stand_in: str = "", instrument: str = PAPERS_OWN) -> str:
+def kind(evidence: str, substitutes: str = "", implementation: str = PAPERS_OWN) -> str:
     """Return one of :data:`KINDS`, the words that a result may use, by its data and implementation. Raises
     ResultError for an unknown kind of evidence."""
     if evidence not in EVIDENCE:
         raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Use one of {', '.join(EVIDENCE)}.")
-    if evidence == "synthetic" or instrument == OURS:
+    if evidence == "synthetic" or implementation == OURS:
         return EXPERIMENT
     if evidence == "definition":
         return IMPLEMENTED
-    if stand_in:
+    if substitutes:
         return "other data"
     return "numbers" if evidence in ("printed", "released") else "data"
 

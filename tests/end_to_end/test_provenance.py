@@ -50,7 +50,7 @@ def _outcomes(build: Path) -> dict[tuple[str, ...], str]:
         (
             result.exhibit,
             result.evidence.replace("recorded", "open"),
-            result.stand_in,
+            result.substitutes,
             check.name,
         ): check.outcome
         for result in read_all(build)

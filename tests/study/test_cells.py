@@ -81,9 +81,9 @@ def test_slugs_tell_cells_apart_and_are_names_of_folders() -> None:
 def test_every_plan_can_be_made_for_every_profile(name: str) -> None:
     planned = cells.planned_jobs(profile(name))
     assert len({(cell.notebook, cell.slug) for cell in planned}) == len(planned)
-    for filler in profile(name).models.values():
-        if filler.startswith(CELL_MODEL):
-            assert cells.planned_of(profile(name), filler.removeprefix(CELL_MODEL))
+    for source in profile(name).models.values():
+        if source.startswith(CELL_MODEL):
+            assert cells.planned_of(profile(name), source.removeprefix(CELL_MODEL))
 
 
 def test_front_matter_is_read_and_unknown_keys_are_reported() -> None:

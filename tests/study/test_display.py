@@ -13,7 +13,7 @@ from radeval_lib.study import page_runs
 
 
 @pytest.mark.parametrize(
-    ("filler", "there", "ends"),
+    ("source", "there", "ends"),
     [
         ("rate_eval/paragraph", False, True),
         ("rate_eval/paragraph", True, False),
@@ -22,7 +22,7 @@ from radeval_lib.study import page_runs
     ],
 )
 def test_a_page_of_one_set_ends_where_another_fills_its_role(
-    monkeypatch: pytest.MonkeyPatch, filler: str, there: bool, ends: bool
+    monkeypatch: pytest.MonkeyPatch, source: str, there: bool, ends: bool
 ) -> None:
     shown: list[Any] = []
     monkeypatch.setattr(page_runs, "display", lambda label, metadata=None: shown.append((label, metadata)))
@@ -30,7 +30,7 @@ def test_a_page_of_one_set_ends_where_another_fills_its_role(
     run: Any = SimpleNamespace(
         evidence=lambda role: "open",
         lacks=lambda role: "",
-        filler=lambda kind, role: filler,
+        source_of=lambda kind, role: source,
         find=lambda dataset: Path("file") if there else None,
     )
     page_runs.only_with_data(run, "rated_pairs", dataset="radpref")

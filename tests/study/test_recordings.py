@@ -20,7 +20,7 @@ from radeval_lib.pipeline import staging
 from radeval_lib.pipeline.release import ReleaseError, refuse_out_of_date
 from radeval_lib.provenance import Reading
 from radeval_lib.registry import FROZEN_METRICS, METRICS
-from radeval_lib.study import begin, recordings, stand_ins
+from radeval_lib.study import begin, metric_label, recordings
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.runs import begin_cell
 
@@ -158,7 +158,7 @@ def test_a_stored_name_has_the_substitute_model_that_its_scores_rest_on(name: st
     for key, column in columns.items():
         metric = get(key if key in METRICS else "ratescore")
         ours = [role for role in metric.needs if models[role].startswith(("cell:", "packaged-"))]
-        assert column["title"] == stand_ins.label(metric, models)
+        assert column["title"] == metric_label(metric, models)
         assert bool(ours) == column["title"].endswith(")")
 
 
@@ -167,10 +167,10 @@ def test_a_name_tells_published_from_substitute_models() -> None:
     assert run.labels({"BERTScore": get("bertscore")}) == {"BERTScore": "BERTScore (MiniLM)"}
     full, ours = profile("full").models, profile("open").models
     for key in ("ratescore", "f1_radgraph"):
-        assert stand_ins.label(get(key), full) == get(key).title
-        assert stand_ins.label(get(key), ours) != get(key).title
-    assert stand_ins.label(get("green"), full) == "GREEN"
-    assert stand_ins.label(get("green"), ours) == "GREEN (rules, no language model)"
+        assert metric_label(get(key), full) == get(key).title
+        assert metric_label(get(key), ours) != get(key).title
+    assert metric_label(get("green"), full) == "GREEN"
+    assert metric_label(get("green"), ours) == "GREEN (rules, no language model)"
 
 
 def test_a_column_of_models_is_out_of_date_where_the_code_behaves_otherwise(

@@ -46,7 +46,7 @@ def _exhibit() -> str:
 
 
 @pytest.mark.parametrize(
-    ("evidence", "instrument", "stand_in", "checks", "verdict"),
+    ("evidence", "implementation", "substitutes", "checks", "verdict"),
     [
         ("printed", PAPERS_OWN, "", [YES], "consistent"),  # arithmetic reproduces nothing
         ("released", PAPERS_OWN, "", [YES], "consistent"),
@@ -69,9 +69,9 @@ def _exhibit() -> str:
     ],
 )
 def test_verdicts_are_earned(
-    evidence: str, instrument: str, stand_in: str, checks: list, verdict: str
+    evidence: str, implementation: str, substitutes: str, checks: list, verdict: str
 ) -> None:
-    assert judge(verdicts.kind(evidence, stand_in, instrument), checks, {}) == verdict
+    assert judge(verdicts.kind(evidence, substitutes, implementation), checks, {}) == verdict
     assert verdict in verdicts.VERDICTS
 
 
@@ -125,18 +125,18 @@ def rated(tmp_path: Path) -> PageRun:
 
 
 def test_what_stands_in_reproduces_nothing(rated: PageRun, run: PageRun) -> None:
-    words = rated.stand_in({"rated_paragraphs": "rate_eval/paragraph", "encoder": "packaged-minilm-2"})
+    words = rated.substitutes({"rated_paragraphs": "rate_eval/paragraph", "encoder": "packaged-minilm-2"})
     assert words == "rated paragraphs from RadPref (paper: RaTE-Eval)"
-    assert rated.stand_in({"rated_paragraphs": "recorded/radpref/grade"}) == ""
+    assert rated.substitutes({"rated_paragraphs": "recorded/radpref/grade"}) == ""
     assert (rated.source("rated_paragraphs"), rated.evidence("rated_paragraphs")) == ("RadPref", "recorded")
     assert rated.basis({"rated_paragraphs": "rexval/errors"}).evidence == "recorded"
     public = replace(rated, whole_profile=profile("open"))
     assert public.source("rated_paragraphs") == "RadPref"
     assert (
-        public.stand_in({"rated_paragraphs": "rexval/errors"})
+        public.substitutes({"rated_paragraphs": "rexval/errors"})
         == "rated paragraphs from RadPref (paper: ReXVal)"
     )
-    shown = record(run, _exhibit(), evidence="open", checks=[NO], stand_in=words)
+    shown = record(run, _exhibit(), evidence="open", checks=[NO], substitutes=words)
     printed = record(run, _exhibit(), evidence="printed", checks=[YES])
     assert shown.verdict == "fails on other data"
     card = scorecard([shown, printed]).set_index("exhibit").loc[_exhibit()]
@@ -150,9 +150,9 @@ def test_a_model_of_ours_makes_an_experiment_of_real_data(rated: PageRun) -> Non
     words = "rated paragraphs from RadPref (paper: ReXVal)"
     stands_in = public.basis({"rated_paragraphs": "rexval/errors"})
     assert stands_in == ("open", words, ("rated_paragraphs",), PAPERS_OWN)
-    evidence, stand_in, _, instrument = basis = public.basis(data, models)
-    assert (evidence, instrument, basis.judged) == ("open", OURS, False)
-    assert "encoder MiniLM with mean pooling (paper: FremyCompany/BioLORD-2023-C)" in stand_in
+    evidence, substitutes, _, implementation = basis = public.basis(data, models)
+    assert (evidence, implementation, basis.judged) == ("open", OURS, False)
+    assert "encoder MiniLM with mean pooling (paper: FremyCompany/BioLORD-2023-C)" in substitutes
     assert rated.basis(data)[::3] == ("recorded", PAPERS_OWN)
 
 

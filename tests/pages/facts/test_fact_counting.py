@@ -70,7 +70,7 @@ def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Pat
     of_texts = fact_counting.load(run)
     kept = recorded.load("mtsamples")
     of_numbers = BuildDocuments(list(recorded_documents(kept)), whole=of_texts.whole, evidence="recorded")
-    assert (of_texts.evidence, of_texts.stand_in) == ("open", of_numbers.stand_in)
+    assert (of_texts.evidence, of_texts.substitutes) == ("open", of_numbers.substitutes)
     ours, theirs = (
         fact_counting.copying_of_descriptions(of_text, 50, np.random.default_rng(0))
         for of_text in (of_texts, of_numbers)
