@@ -12,7 +12,7 @@ import pandas as pd
 
 from radeval_lib.data.radpref import MARKS, SIGNIFICANT, SYSTEMS
 from radeval_lib.data.recorded import Recording
-from radeval_lib.stats.correlations import beside_one_rater, resample
+from radeval_lib.stats.correlations import compare_with_one_rater, resample
 from radeval_lib.study.runs import Run
 
 WEIGHTS: Mapping[str, float] = {
@@ -90,7 +90,7 @@ def beside_radiologist(
     """Return how well scores, and one radiologist's grade, agree (τ_b) with the other two radiologists.
 
     ``scores``: by the radiologist who is left out of the mean grade; ``grades``: one column for each.
-    Averaged over the three; columns as of :func:`radeval_lib.stats.correlations.beside_one_rater`.
+    Averaged over the three; columns as of :func:`radeval_lib.stats.correlations.compare_with_one_rater`.
     """
     left_out = [
         resample(
@@ -103,4 +103,4 @@ def beside_radiologist(
         )
         for rater, by_rater in scores.items()
     ]
-    return beside_one_rater(left_out)
+    return compare_with_one_rater(left_out)

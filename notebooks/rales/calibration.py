@@ -16,8 +16,8 @@ from scipy.stats import rankdata
 from notebooks.rales.scores import GENERAL, mann_whitney, models
 from radeval_lib import plots, study
 from radeval_lib.papers.printed_numbers import wide
-from radeval_lib.stats import calibration, temperature
-from radeval_lib.stats.calibration import resample
+from radeval_lib.stats import calibration
+from radeval_lib.stats.calibration import at_temperature, fit_temperature, resample
 from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.checks import Check
 
@@ -136,17 +136,17 @@ def temperature_effect(
         ``constant``, whether it names one class for every document, so that it has learned nothing.
     """
     logits, labels, _ = logits_of(outputs[outputs["split"] == "dev"])
-    explained = temperature.has_finite_truth(logits, labels)
+    explained = calibration.has_finite_truth(logits, labels)
     kept, truth = logits[explained], labels[explained]
-    fitted = temperature.fit(kept, truth)
+    fitted = fit_temperature(kept, truth)
     others = [
-        temperature.fit(kept[r], truth[r]) for r in refits.integers(len(kept), size=(REFITS, len(kept)))
+        fit_temperature(kept[r], truth[r]) for r in refits.integers(len(kept), size=(REFITS, len(kept)))
     ]
     logits, labels, cases = logits_of(outputs[outputs["split"] == "test"])
-    both = [temperature.scale(logits, value) for value in (1.0, fitted)]
+    both = [at_temperature(logits, value) for value in (1.0, fitted)]
     before, after = resample(both, labels, cases, resamples=resamples, rng=documents)
     elsewhere = [
-        calibration.expected_calibration_error(temperature.scale(logits, value), labels) for value in others
+        calibration.expected_calibration_error(at_temperature(logits, value), labels) for value in others
     ]
     moved = (np.array(elsewhere) - after.observed["ECE"])[refits.integers(REFITS, size=resamples)]
     change = estimate(
@@ -174,7 +174,7 @@ def draw_reliability(outputs: pd.DataFrame, fitted: float) -> Figure:
     logits, labels, _ = logits_of(outputs[outputs["split"] == "test"])
     figure, axes = plots.panels(1, 2, 3.4, sharey=True)
     for ax, (title, value) in zip(axes, {"before": 1.0, "after": fitted}.items(), strict=True):
-        bins = calibration.reliability(temperature.scale(logits, value), labels)
+        bins = calibration.reliability(at_temperature(logits, value), labels)
         ax.plot([0, 1], [0, 1], color="0.5", linestyle="--", linewidth=1)
         ax.scatter(bins["confidence"], bins["accuracy"], s=300 * bins["count"] / bins["count"].sum() + 10)
         ax.set(title=title, xlabel="confidence", ylabel="accuracy" if title == "before" else "")

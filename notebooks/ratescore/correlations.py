@@ -30,7 +30,7 @@ from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.checks import Check, Key, above
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.runs import Run
-from radeval_lib.study.superiority import Lead, check_superiority, lead_of_correlations, lead_of_shares
+from radeval_lib.study.superiority import Lead, check_superiority, lead_of_correlations, lead_of_counts
 from radeval_lib.text_format import out_of
 
 FORMS = {"mean errors": ".2f", "no error": ".0%"}
@@ -113,7 +113,7 @@ class PrintedAgreement:
         """Return the lead of one metric over another in a column, as far as the print decides it."""
         n, kind = self._taken(column)
         if kind == "accuracy":
-            return lead_of_shares(self._right(column, first), self._right(column, second), n)
+            return lead_of_counts(self._right(column, first), self._right(column, second), n)
         cells = self._cells(column)
         return lead_of_correlations(cells[first], cells[second], n, kind)
 

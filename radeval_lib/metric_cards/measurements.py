@@ -25,7 +25,7 @@ from radeval_lib.metric_cards.pairs import CONSTANT, FILES, Scored
 from radeval_lib.metrics import by_name
 from radeval_lib.stats.agreement import choices_of_metric, choices_of_raters, pairs_within
 from radeval_lib.stats.base import FloatArray, group_numbers
-from radeval_lib.stats.correlations import Resampled, beside_one_rater, resample, varies
+from radeval_lib.stats.correlations import Resampled, compare_with_one_rater, resample, varies
 from radeval_lib.stats.inference import holm
 from radeval_lib.stats.resampling import ends, estimate, share_interval, sum_draws
 from radeval_lib.stats.system_comparison import LEVEL, POWER
@@ -128,7 +128,7 @@ def on_radpref(
         )
         for rater in range(grades.shape[1])
     ]
-    for metric, part in beside_one_rater(by_raters).iterrows():
+    for metric, part in compare_with_one_rater(by_raters).iterrows():
         rows[str(metric)] |= _interval(part, "others")
     first = sets[:, 0]
     hits = {

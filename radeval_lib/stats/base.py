@@ -26,7 +26,6 @@ class Estimate:
     low, high : a 95% confidence interval, or what the rounding of printed inputs allows; the caller says
         which if it names the check.
     p : two-sided p value that the quantity is 0, if one was computed.
-    n : cases behind the number, if it counts them.
     detectable : how far from 0 the quantity must be for a chance of 80 % that its interval excludes 0.
     """
 
@@ -34,7 +33,6 @@ class Estimate:
     low: float
     high: float
     p: float | None = None
-    n: int | None = None
     detectable: float | None = None
 
     def __format__(self, form: str) -> str:

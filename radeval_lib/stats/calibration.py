@@ -1,8 +1,9 @@
-"""Calibration and uncertainty of a probabilistic classifier, and their resamples of whole documents.
+"""Calibration and uncertainty of a probabilistic classifier, resamples of whole documents, and temperatures.
 
 Every measure takes ``probabilities`` of shape (n, k), float, rows that sum to 1, and, if correctness
 matters, ``labels`` of shape (n,), int, 0 to k - 1; it returns a float. The predicted class is that of the
-largest probability (the first of equal ones), its probability the confidence.
+largest probability (the first of equal ones), its probability the confidence. Probabilities of another
+shape, none, or a NaN among them raise ValueError.
 
 Bins divide [0, 1] into equal parts (lo, hi], as the code that was released with RaLEs has them
 (evaluation/complementary_metrics.py); netcal's are [lo, hi), and this module equals it to 1e-9 but for
@@ -21,9 +22,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import entr, rel_entr, softmax
+from scipy.optimize import minimize_scalar
+from scipy.special import entr, log_softmax, rel_entr, softmax
 
-from radeval_lib.stats.base import FloatArray, group_numbers
+from radeval_lib.stats.base import FloatArray, finite, group_numbers
 from radeval_lib.stats.resampling import sum_draws
 
 BINS = 10
@@ -32,7 +34,7 @@ BINS = 10
 
 def _array(probabilities: ArrayLike) -> FloatArray:
     # Rows of float32 softmax output may exceed 1 by their last digits.
-    return np.asarray(probabilities, dtype=np.float64).clip(max=1.0)
+    return finite("probabilities", probabilities, None, None).clip(max=1.0)
 
 
 def bin_of(values: FloatArray, bins: int) -> NDArray[np.int64]:
@@ -233,10 +235,18 @@ def resample(
     labels : int, shape (n,).
     documents : shape (n,); samples of one document (or patient) are drawn together.
     """
-    terms = np.stack([_terms(_array(output), np.asarray(labels)) for output in outputs], axis=1)
-    codes = group_numbers("documents", documents, len(terms))
-    table = np.zeros((codes.max() + 1, *terms.shape[1:]))
-    np.add.at(table, codes, terms)
+    terms = []  # of each sample: 1, its loss, whether that is infinite, its squared distance, its gap by bin
+    for output in outputs:
+        array = _array(output)
+        (confidence, correct), loss = _confidence(array, labels), _losses(array, labels)
+        # A document with an infinite term makes only those resamples infinite that it is drawn for.
+        infinite, ones = np.isinf(loss), np.ones(len(array))
+        gaps = np.eye(BINS)[bin_of(confidence, BINS)] * (correct - confidence)[:, None]
+        distance = _distances(array, labels)
+        terms.append(np.column_stack([ones, np.where(infinite, 0.0, loss), infinite, distance, gaps]))
+    codes = group_numbers("documents", documents, len(terms[0]))
+    table = np.zeros((codes.max() + 1, len(terms), terms[0].shape[1]))
+    np.add.at(table, codes, np.stack(terms, axis=1))
 
     def values(sums: FloatArray) -> FloatArray:
         """Return the measures :data:`DRAWN` from sums over samples, shape (..., outputs, measures)."""
@@ -253,20 +263,63 @@ def resample(
     ]
 
 
-def _terms(array: FloatArray, labels: NDArray[np.int64]) -> FloatArray:
-    """Return the contribution of each sample: 1, its loss, whether that is infinite, its squared distance,
-    its gap by bin."""
-    (confidence, correct), loss = _confidence(array, labels), _losses(array, labels)
-    # A document with an infinite term makes only those resamples infinite that it is drawn for.
-    infinite = np.isinf(loss)
-    gaps = np.eye(BINS)[bin_of(confidence, BINS)] * (correct - confidence)[:, None]
-    finite = np.where(infinite, 0.0, loss)
-    return np.column_stack([np.ones(len(array)), finite, infinite, _distances(array, labels), gaps])
+LOWEST, HIGHEST = 0.02, 50.0
+"""Bounds of a fitted temperature, without dimension. The lowest is the answer if every validation sample is
+right, so that ever sharper probabilities are ever likelier."""
+
+
+def at_temperature(logits: ArrayLike, temperature: float) -> FloatArray:
+    """Return the probabilities softmax(logits / temperature), float64, of the logits' shape (n, k): sharper
+    below 1, flatter above (Guo et al. 2017, Section 4.2).
+
+    Log-probabilities may be passed as logits. The predicted class never changes. The temperature is finite
+    and above 0.
+    """
+    return softmax(np.asarray(logits, dtype=np.float64) / temperature, axis=1)
+
+
+def has_finite_truth(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
+    """Return whether each row's true class has a finite logit, so that some temperature gives it a
+    probability above 0."""
+    array = np.asarray(logits, dtype=np.float64)
+    return np.isfinite(array[np.arange(len(array)), np.asarray(labels)])
+
+
+def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
+    """Return the temperature from :data:`LOWEST` to :data:`HIGHEST` with the smallest negative
+    log-likelihood.
+
+    The likelihood is concave in 1 / temperature, so the best one is the only one.
+
+    Parameters
+    ----------
+    logits : shape (n, k), of validation samples; never of those that the result is judged on.
+    labels : int, shape (n,), 0 to k - 1; of classes with a finite logit (:func:`has_finite_truth`).
+
+    Raises
+    ------
+    ValueError
+        For a true class whose logit is -inf.
+    """
+    array, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
+    if not has_finite_truth(array, truth).all():
+        raise ValueError("a true class has probability 0, which no temperature changes")
+    of_truth = array[np.arange(len(truth)), truth]
+    if (of_truth > np.where(np.eye(array.shape[1], dtype=bool)[truth], -np.inf, array).max(axis=1)).all():
+        return LOWEST  # the loss falls to 0 to the last digit, so a search would stop anywhere
+
+    def loss(log_temperature: float) -> float:
+        losses = -log_softmax(array / np.exp(log_temperature), axis=1)
+        return float(losses[np.arange(len(truth)), truth].mean())
+
+    ends = (float(np.log(LOWEST)), float(np.log(HIGHEST)))
+    best = minimize_scalar(loss, bounds=ends, method="bounded", options={"xatol": 1e-8})
+    return float(np.exp(best.x))
 
 
 def known_classifier(
     rng: np.random.Generator, documents: int = 20_000, classes: int = 46
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[FloatArray, NDArray[np.int64]]:
     """Return logits, shape (documents, classes), and labels drawn from exactly their probabilities."""
     logits = 4 * rng.standard_normal((documents, classes))
     drawn = rng.random((documents, 1))

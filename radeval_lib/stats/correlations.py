@@ -86,7 +86,7 @@ class Resampled:
         return result.assign(p_holm=holm(result["p"]))
 
 
-def beside_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
+def compare_with_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
     """Return the correlations of metrics, and of one rater, with the mean of the other raters, averaged over
     raters.
 

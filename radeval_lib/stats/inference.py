@@ -106,8 +106,8 @@ def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
 
     Parameters
     ----------
-    better, worse : finite scores of the two candidates of each item, with the same columns, one per metric;
-        row i of both is about one item.
+    better, worse : finite scores of the two candidates of each item, a column per metric; row i of both is
+        about one item.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
         there are ties), ``tied`` (share of items) and ``n`` (items).
     """
     scores = finite("better", better, None, None)
-    gaps = scores - finite("worse", worse, *scores.shape)
+    gaps = scores - finite("worse", worse[better.columns], *scores.shape)
     right = np.where(np.abs(gaps) < _SAME, 0.5, gaps > 0)
     value, n = right.mean(axis=0), len(right)
     low, high = np.transpose([wilson(count, n) for count in value * n])

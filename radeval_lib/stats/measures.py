@@ -46,12 +46,12 @@ MICRO = Measure(("matched", "predicted", "gold"), ("precision", "recall", "f1"),
 TAGGING = Measure(
     (*MICRO.statistics, "correct_words", "words"),
     (*MICRO.names, "accuracy"),
-    lambda sums: np.concatenate([_micro(sums), ratio(sums[..., 3:4], sums[..., 4:5])], axis=-1),
+    lambda sums: np.concatenate([MICRO.values(sums), ratio(sums[..., 3:4], sums[..., 4:5])], axis=-1),
 )
 """Strict spans of an NER model, and the accuracy of its words' labels."""
 
 
-def by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
+def values_by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
     """Return the measures of each seed (rows) over all its cases."""
     seeds, _, table = _table(counts, measure)
     values = measure.values(table.sum(axis=1))
@@ -66,7 +66,7 @@ def intervals(
 
     Index ``measure``: ``value``, ``low``, ``high``, and ``least`` and ``most`` over the seeds.
     """
-    of_seeds = by_seed(counts, measure)
+    of_seeds = values_by_seed(counts, measure)
     (drawn,) = draws([_table(counts, measure)[2]], measure.values, resamples=resamples, rng=rng)
     low, high = ends(drawn.total()).clip(0, 1)
     least, most = of_seeds.min(), of_seeds.max()

@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import permutations, product
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -24,8 +24,8 @@ from scipy import optimize, special, stats
 from radeval_lib.stats.inference import wilson
 
 Kind = Literal["pearson", "spearman", "kendall"]
-METHODS = ("exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap BCa")
-"""Of intervals of shares."""
+Method = Literal["exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap BCa"]
+"""Of an interval of a share."""
 Losses = tuple[float, ...]
 """Points lost on one unit, one per rater."""
 Placement = tuple[Losses, ...]
@@ -33,8 +33,8 @@ Placement = tuple[Losses, ...]
 
 _REACH = float(stats.norm.ppf(0.975))  # of a 95 % interval, in standard errors
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
-# Slack for binary floating point at the very edge of a rounding interval.
-_EDGE = 1e-9
+EDGE = 1e-9
+"""Slack for binary floating point at the very edge of a rounding interval."""
 
 
 def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float]:
@@ -154,7 +154,7 @@ def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
 
     Empty if no n counts can have that mean: the GRIM test (Brown and Heathers 2017).
     """
-    first, last = math.ceil((mean - half_width - _EDGE) * n), math.floor((mean + half_width + _EDGE) * n)
+    first, last = math.ceil((mean - half_width - EDGE) * n), math.floor((mean + half_width + EDGE) * n)
     return list(range(max(first, 0), last + 1))
 
 
@@ -164,21 +164,23 @@ def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
 
 
 @cache
-def interval(k: int, n: int, method: str) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the share k / n by one of :data:`METHODS`.
+def interval_of_share(k: int, n: int, method: Method) -> tuple[float, float]:
+    """Return the 95 % confidence interval of the share k / n.
 
     ``bootstrap percentile`` are the quantiles of a binomial distribution, the limit of many resamples;
     ``bootstrap BCa`` takes them at levels corrected for bias and acceleration (Efron 1987), as
-    :func:`scipy.stats.bootstrap`.
+    :func:`scipy.stats.bootstrap`. Raises ValueError for an unknown method.
     """
     if method == "Wilson":
         return wilson(k, n)
     if method == "exact":
-        exact = stats.binomtest(k, n).proportion_ci(0.95, method)
+        exact = stats.binomtest(k, n).proportion_ci(0.95)
         return float(exact.low), float(exact.high)
     if method == "Wald":
         reach = _REACH * math.sqrt(k / n * (1 - k / n) / n)
         return k / n - reach, k / n + reach
+    if method not in get_args(Method):
+        raise ValueError(f"unknown method {method!r}; use one of {', '.join(get_args(Method))}")
     levels = _bca_levels(k, n) if method == "bootstrap BCa" else _TAILS
     low, high = stats.binom.ppf(levels, n, k / n) / n
     return float(low), float(high)
@@ -207,11 +209,11 @@ def possible_samples(
     rows = []
     for n in range(1, largest + 1):
         fitting = [counts_that_print(share, half_width, n) for share, _, _ in shares]
-        for method in METHODS:
+        for method in get_args(Method):
             met = 0
             for counts, (_, *printed) in zip(fitting, shares, strict=True):
-                gaps = (np.abs(np.subtract(interval(k, n, method), printed)) for k in counts)
-                met += max((int((gap <= half_width + _EDGE).sum()) for gap in gaps), default=0)
+                gaps = (np.abs(np.subtract(interval_of_share(k, n, method), printed)) for k in counts)
+                met += max((int((gap <= half_width + EDGE).sum()) for gap in gaps), default=0)
             rows.append({"n": n, "method": method, "shares": sum(map(bool, fitting)), "ends": met})
     return pd.DataFrame(rows)
 
@@ -235,17 +237,15 @@ def predictions_that_print(
     precision: float, recall: float, n: int, half_width: float
 ) -> tuple[int, int] | None:
     """Return the fewest and most predictions of a class of ``n`` members that fit its printed precision and
-    recall (fractions). None if no whole numbers fit, or if recall is 0: without a hit, precision says
-    nothing."""
-    fitting = [
-        predictions
-        for hits in counts_that_print(recall, half_width, n)
-        if hits
-        # hits / precision is at most this; one more for rounding of the quotient itself
-        for predictions in range(hits, math.ceil(hits / max(precision - half_width, 1e-9)) + 1)
-        if hits in counts_that_print(precision, half_width, predictions)
-    ]
-    return (min(fitting), max(fitting)) if fitting else None
+    recall (fractions). None if no whole numbers fit, if recall is 0, since precision says nothing without a
+    hit, or if precision may be 0, which sets no limit."""
+    least, most = precision - half_width - EDGE, precision + half_width + EDGE
+    if least <= 0:
+        return None
+    hits = np.array([count for count in counts_that_print(recall, half_width, n) if count], dtype=np.int64)
+    fewest, largest = np.maximum(hits, np.ceil(hits / most)), np.floor(hits / least)
+    fits = fewest <= largest
+    return (int(fewest[fits].min()), int(largest[fits].max())) if fits.any() else None
 
 
 def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:

@@ -48,22 +48,7 @@ def compare_systems(
         many more would give 80 % power to find a difference of this size (:func:`cases_needed`) at the level
         0.05 divided by the number of rows, which is enough for Holm's correction; missing if no number would.
     """
-    # Each metric's statistics, shape (cases, systems, statistics), and all of them side by side.
-    stacked = {metric: np.stack(list(by_system.values()), axis=1) for metric, by_system in tables.items()}
-    flat = np.concatenate([table.reshape(len(table), -1) for table in stacked.values()], axis=1)
-    borders = np.cumsum([table[0].size for table in stacked.values()])[:-1]
-
-    def all_values(sums: FloatArray) -> FloatArray:
-        """Return the values of every metric and system, one after another, from sums of ``flat``."""
-        parts = np.split(np.atleast_2d(sums), borders, axis=1)
-        return np.concatenate(
-            [
-                values[metric](part.reshape(-1, *table.shape[1:]))[..., 0]
-                for part, (metric, table) in zip(parts, stacked.items(), strict=True)
-            ],
-            axis=1,
-        )
-
+    flat, all_values = _side_by_side(tables, values)
     cases, total = len(flat), flat.sum(axis=0)
     (observed,) = all_values(total)
     drawn = sum_draws(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
@@ -99,6 +84,26 @@ def compare_systems(
     compared.insert(headings.index("p") + 1, "p_holm", holm(compared["p"]))
     compared["more_cases"] = compared["more_cases"].astype("Int64")
     return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), compared
+
+
+def _side_by_side(
+    tables: Mapping[str, Mapping[str, FloatArray]], values: Mapping[str, OfSums]
+) -> tuple[FloatArray, OfSums]:
+    """Return all statistics side by side, shape (cases, statistics), and a function from sums of these to the
+    values of every metric and system, one after another."""
+    stacked = {metric: np.stack(list(by_system.values()), axis=1) for metric, by_system in tables.items()}
+    flat = np.concatenate([table.reshape(len(table), -1) for table in stacked.values()], axis=1)
+    borders = np.cumsum([table[0].size for table in stacked.values()])[:-1]
+
+    def all_values(sums: FloatArray) -> FloatArray:
+        parts = np.split(np.atleast_2d(sums), borders, axis=1)
+        by_metric = [
+            values[metric](part.reshape(-1, *table.shape[1:]))[..., 0]
+            for part, (metric, table) in zip(parts, stacked.items(), strict=True)
+        ]
+        return np.concatenate(by_metric, axis=1)
+
+    return flat, all_values
 
 
 def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], bool]) -> list[int]:

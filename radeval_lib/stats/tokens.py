@@ -7,6 +7,7 @@ import re
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 Tokenizer = Callable[[str], list[str]]
@@ -70,13 +71,9 @@ def length_statistics(texts: Iterable[str], tokenizer: Tokenizer) -> dict[str, f
 def porter_stemmer() -> Any:
     """Return NLTK's Porter stemmer with a cache: stemming is most of ROUGE's cost, and reports repeat
     words."""
-    from nltk.stem.api import StemmerI
     from nltk.stem.porter import PorterStemmer
 
-    class Remembering(StemmerI):
-        stem = staticmethod(lru_cache(maxsize=1 << 16)(PorterStemmer().stem))
-
-    return Remembering()
+    return SimpleNamespace(stem=lru_cache(maxsize=1 << 16)(PorterStemmer().stem))
 
 
 class RougeTokenizer:

@@ -280,7 +280,7 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
     return _printed_lead(needs, "their errors")
 
 
-def lead_of_shares(first: int | Sequence[int], second: int | Sequence[int], n: int) -> Lead:
+def lead_of_counts(first: int | Sequence[int], second: int | Sequence[int], n: int) -> Lead:
     """Return which of two numbers of correct cases is significantly larger on the same ``n`` cases, by
     McNemar's test. If a number has several possible values, the lead must hold for every combination."""
     ours, theirs = ([right] if isinstance(right, int) else right for right in (first, second))

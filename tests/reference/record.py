@@ -69,12 +69,12 @@ def netcal() -> None:
     from netcal.metrics import ECE, MCE
     from netcal.scaling import TemperatureScaling
 
-    from radeval_lib.stats import temperature
+    from radeval_lib.stats import calibration
     from tests.stats.test_calibration import drawn, sure_in_turns
 
     logits, labels = drawn(2.0, samples=1500)
     scaling = TemperatureScaling()
-    scaling.fit(temperature.scale(logits, 1.0), labels)
+    scaling.fit(calibration.at_temperature(logits, 1.0), labels)
     errors = {}
     for classes in (2, 7, 46):
         p, right = sure_in_turns(classes)

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.stats import calibration, temperature
-from radeval_lib.stats.calibration import DRAWN, resample
+from radeval_lib.stats import calibration
+from radeval_lib.stats.calibration import DRAWN, at_temperature, fit_temperature, resample
 from radeval_lib.stats.resampling import drawn_counts
 
 NETCAL = Path(__file__).resolve().parents[1] / "reference" / "netcal" / "package.json"
@@ -151,15 +151,15 @@ def drawn(factor: float, samples: int = 20_000, classes: int = 5) -> tuple[np.nd
 def test_finds_the_temperature_that_the_labels_were_drawn_with(factor: float) -> None:
     logits, labels = drawn(factor)
     # standard error of the fit with 20,000 samples is about 0.01 of it
-    assert temperature.fit(logits, labels) == pytest.approx(factor, rel=0.04)
+    assert fit_temperature(logits, labels) == pytest.approx(factor, rel=0.04)
 
 
 def test_agrees_with_netcal() -> None:
     # netcal fits the inverse by another optimizer, which stops at 1e-3 or so; ours must be as likely.
     logits, labels = drawn(2.0, samples=1500)
     netcal = json.loads(NETCAL.read_text(encoding="utf-8"))["temperature"]
-    theirs = temperature.scale(logits, netcal)
-    ours = temperature.scale(logits, temperature.fit(logits, labels))
+    theirs = at_temperature(logits, netcal)
+    ours = at_temperature(logits, fit_temperature(logits, labels))
     assert ours == pytest.approx(theirs, abs=5e-3)
     nll = calibration.negative_log_likelihood
     assert nll(ours, labels) <= nll(theirs, labels) + 1e-9
@@ -167,24 +167,25 @@ def test_agrees_with_netcal() -> None:
 
 def test_logits_may_be_shifted_and_may_be_logarithms_of_probabilities() -> None:
     logits, labels = drawn(2.0, samples=500)
-    fitted = temperature.fit(logits, labels)
-    assert temperature.fit(logits + 100, labels) == pytest.approx(fitted, rel=1e-5)
-    assert temperature.fit(np.log(temperature.scale(logits, 1)), labels) == pytest.approx(fitted, rel=1e-5)
+    fitted = fit_temperature(logits, labels)
+    assert fit_temperature(logits + 100, labels) == pytest.approx(fitted, rel=1e-5)
+    logarithms = np.log(at_temperature(logits, 1))
+    assert fit_temperature(logarithms, labels) == pytest.approx(fitted, rel=1e-5)
 
 
 @pytest.mark.parametrize("margin", [1e-3, 1.0, 200.0, 3000.0])
 def test_where_all_are_right_the_lowest_temperature_is_best(margin: float) -> None:
-    assert temperature.fit([[margin, 0.0], [0.0, margin]], [0, 1]) == temperature.LOWEST
+    assert fit_temperature([[margin, 0.0], [0.0, margin]], [0, 1]) == calibration.LOWEST
 
 
 def test_a_class_of_probability_zero_is_set_apart_and_stays_at_zero() -> None:
     logits, labels = drawn(2.0, samples=400)
     unseen = np.c_[logits, np.full(len(logits), -math.inf)]
     truth = np.where(np.arange(len(labels)) % 40 == 0, 5, labels)
-    explained = temperature.has_finite_truth(unseen, truth)
+    explained = calibration.has_finite_truth(unseen, truth)
     assert (explained == (truth != 5)).all()
-    fitted = temperature.fit(unseen[explained], truth[explained])
-    assert fitted == pytest.approx(temperature.fit(logits[explained], labels[explained]))
-    probabilities = temperature.scale(unseen, temperature.HIGHEST)
+    fitted = fit_temperature(unseen[explained], truth[explained])
+    assert fitted == pytest.approx(fit_temperature(logits[explained], labels[explained]))
+    probabilities = at_temperature(unseen, calibration.HIGHEST)
     assert (probabilities[:, 5] == 0).all()
     assert math.isinf(calibration.negative_log_likelihood(probabilities, truth))

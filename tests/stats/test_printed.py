@@ -19,6 +19,7 @@ from radeval_lib.stats import printed
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.printed import (
     correlation_interval,
+    interval_of_share,
     losses_of,
     needed_between,
     placements,
@@ -104,17 +105,19 @@ def test_means_that_no_counts_have() -> None:
 def test_intervals_by_hand() -> None:
     # 5 of 10. Wald: 0.5 ± 1.96 sqrt(0.025). Wilson: (k + z²/2 ± z sqrt(n p q + z²/4)) / (n + z²).
     # Exact: quantiles of Beta(5, 6) and Beta(6, 5). Bootstrap: binomial quantiles 2 and 8 of 10.
-    assert printed.interval(5, 10, "Wald") == pytest.approx((0.1901, 0.8099), abs=1e-4)
-    assert printed.interval(5, 10, "Wilson") == pytest.approx((0.2366, 0.7634), abs=1e-4)
-    assert printed.interval(5, 10, "exact") == pytest.approx((0.1871, 0.8129), abs=1e-4)
-    assert printed.interval(5, 10, "bootstrap percentile") == pytest.approx((0.2, 0.8))
+    assert interval_of_share(5, 10, "Wald") == pytest.approx((0.1901, 0.8099), abs=1e-4)
+    assert interval_of_share(5, 10, "Wilson") == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert interval_of_share(5, 10, "exact") == pytest.approx((0.1871, 0.8129), abs=1e-4)
+    assert interval_of_share(5, 10, "bootstrap percentile") == pytest.approx((0.2, 0.8))
 
 
 def test_the_bca_interval_is_scipys() -> None:
     right = np.repeat([1.0, 0.0], [12, 41])
     scipys = stats.bootstrap((right,), np.mean, n_resamples=9999, method="BCa", rng=np.random.default_rng(0))
-    assert printed.interval(12, 53, "bootstrap BCa") == pytest.approx(scipys.confidence_interval, abs=1e-9)
-    assert printed.interval(0, 5, "bootstrap BCa") == (0.0, 0.0)
+    assert interval_of_share(12, 53, "bootstrap BCa") == pytest.approx(scipys.confidence_interval, abs=1e-9)
+    assert interval_of_share(0, 5, "bootstrap BCa") == (0.0, 0.0)
+    with pytest.raises(ValueError):
+        interval_of_share(12, 53, "bca")
 
 
 def test_greens_table_7_is_53_cases_and_bca() -> None:
@@ -125,7 +128,7 @@ def test_greens_table_7_is_53_cases_and_bca() -> None:
     best = samples[samples["shares"] == 5].sort_values("ends", ascending=False)
     assert best.iloc[0].to_dict() == {"n": 53, "method": "bootstrap BCa", "shares": 5, "ends": 10}
     assert best[best["n"] != 53]["ends"].max() == 5
-    low, _ = printed.interval(12, 53, "exact")
+    low, _ = interval_of_share(12, 53, "exact")
     assert round(low, 3) == 0.123  # prints as 0.12, not as the table's 0.13
 
 
@@ -137,11 +140,12 @@ def test_mcnemar_by_hand() -> None:
     assert printed.mcnemar_range(10, 0, 10) == pytest.approx((2 / 1024, 2 / 1024))
 
 
-def test_by_hand() -> None:
+def test_predictions_by_hand() -> None:
     # RaLEs, Table 15, CT UE WO contr: recall 55.9% of 34 is 19 hits; precision 55.9% is 19 of 34
     assert predictions_that_print(0.559, 0.559, 34, 0.0005) == (34, 34)
     # CT Pelvis W contr IV: recall 7.4% of 27 is 2 hits, precision 100%
     assert predictions_that_print(1.0, 0.074, 27, 0.0005) == (2, 2)
+    assert predictions_that_print(0.0, 0.5, 100, 0.005) is None
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 200))

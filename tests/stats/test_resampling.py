@@ -10,7 +10,7 @@ import scipy.stats
 
 from radeval_lib.stats import resampling
 from radeval_lib.stats.inference import holm
-from radeval_lib.stats.measures import TAGGING, by_seed, intervals, paired_difference
+from radeval_lib.stats.measures import TAGGING, intervals, paired_difference, values_by_seed
 
 COLUMNS = ["seed", "case", "source", "matched", "predicted", "gold", "correct_words", "words"]
 BY_HAND = pd.DataFrame(
@@ -25,7 +25,7 @@ BY_HAND = pd.DataFrame(
 
 
 def test_measures_by_hand() -> None:
-    frame = by_seed(BY_HAND, TAGGING)
+    frame = values_by_seed(BY_HAND, TAGGING)
     assert frame.index.tolist() == [0, 1]
     np.testing.assert_allclose(frame.loc[0], [4 / 5, 4 / 8, 8 / 13, 17 / 20])
     np.testing.assert_allclose(frame.loc[1], [6 / 8, 6 / 8, 12 / 16, 15 / 20])

@@ -8,9 +8,9 @@ from radeval_lib.papers.printed_numbers import parse
 from radeval_lib.stats.printed import Kind
 from radeval_lib.study.superiority import (
     lead_of_correlations,
+    lead_of_counts,
     lead_of_intervals,
     lead_of_means,
-    lead_of_shares,
 )
 
 
@@ -61,6 +61,6 @@ def test_a_lead_is_established_only_for_all_that_rounds_to_what_is_printed() -> 
 def test_shares_are_distinguished_only_where_every_overlap_tells_them_apart(
     first: int | list[int], second: int | list[int], n: int, sign: int, p: str | None
 ) -> None:
-    lead = lead_of_shares(first, second, n)
+    lead = lead_of_counts(first, second, n)
     assert lead.sign == sign
     assert p is None or lead.wording.startswith(f"p {p} ")
