@@ -21,8 +21,6 @@ from radeval_lib import plots, registry
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.manifests import names as data_sets
 from radeval_lib.errors import ResultError
-from radeval_lib.models.names import UNTRAINED, is_packaged
-from radeval_lib.models.names import title as model_title
 from radeval_lib.papers.exhibits import exhibit, file_of
 from radeval_lib.papers.printed_numbers import Printed, quotations, table_path, transcribed
 from radeval_lib.paths import RECORDED, ROOT, display_path
@@ -89,14 +87,19 @@ def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> st
 
     ``models``: by role, as a profile or a stored set names them.
     """
-    title = metric.title or metric.name
+    title, names = metric.title or metric.name, _model_names()
     for role in metric.needs:
         model = models.get(role, "")
         if model.startswith(CELL_MODEL):
             return f"{title} (our {_noun(role)})"
-        if model == RULES or is_packaged(model.removeprefix(UNTRAINED)):
-            return f"{title} ({model_title(model)})"
+        if model == RULES or names.is_packaged(model.removeprefix(names.UNTRAINED)):
+            return f"{title} ({names.title(model)})"
     return title
+
+
+def _model_names() -> Any:
+    """Return the module of models' names. It is looked up by name: only pages with models depend on it."""
+    return registry.module("radeval_lib.models.names")
 
 
 def _noun(role: str) -> str:
@@ -153,7 +156,7 @@ class PageRun(runs.Run):
     def substitutes(self, wanted: Mapping[str, str]) -> str:
         """Return in words the substitutes for the paper's own data and models (``wanted``, by role) in this
         run, such as ``encoder MiniLM with mean pooling (paper: MedCPT)``; empty if there are none."""
-        words = []
+        words, model_title = [], _model_names().title
         for role, papers_own in wanted.items():
             source = self.source_of("models" if role in self.declared.models else "data", role)
             if source == papers_own:
@@ -163,7 +166,7 @@ class PageRun(runs.Run):
             if source.startswith(CELL_MODEL):
                 named = f"{_noun(role)} trained in this build"
             # The paper takes the first token's vector; the packaged encoder was trained to be averaged.
-            elif role == "encoder" and is_packaged(source):
+            elif role == "encoder" and _model_names().is_packaged(source):
                 named += " with mean pooling"
             words.append(f"{named} (paper: {data_title(papers_own) or model_title(papers_own)})")
         return "; ".join(words)

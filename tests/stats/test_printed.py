@@ -17,21 +17,11 @@ from radeval_lib.papers.printed_numbers import printed as printed_table
 from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats import printed
 from radeval_lib.stats.agreement import interval_alpha
-from radeval_lib.stats.printed import (
-    correlation_interval,
-    interval_of_share,
-    losses_of,
-    needed_between,
-    placements,
-    predictions_that_print,
-    tables_with,
-    williams_test,
-)
 
 
 def test_williams_test_of_steigers_example() -> None:
     # R psych 2.4, help of r.test: r.test(n = 103, r12 = .4, r13 = .5, r23 = .1), "t = -0.89", "p = 0.37"
-    t, p = williams_test(0.4, 0.5, 0.1, 103)
+    t, p = printed.williams_test(0.4, 0.5, 0.1, 103)
     assert t == pytest.approx(-0.89, abs=0.005)
     assert p == pytest.approx(0.37, abs=0.005)
 
@@ -39,7 +29,7 @@ def test_williams_test_of_steigers_example() -> None:
 @given(st.floats(-0.95, 0.95), st.integers(10, 3000))
 def test_pearson_interval_is_pingouins(value: float, n: int) -> None:
     expected = pingouin.compute_esci(value, n, n, eftype="r", decimals=10)
-    assert correlation_interval(value, n, "pearson") == pytest.approx(tuple(expected), abs=1e-8)
+    assert printed.correlation_interval(value, n, "pearson") == pytest.approx(tuple(expected), abs=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -51,16 +41,16 @@ def test_pearson_interval_is_pingouins(value: float, n: int) -> None:
     ],
 )
 def test_rank_intervals_by_hand(kind: str, low: float, high: float) -> None:
-    assert correlation_interval(0.5, 103, kind) == pytest.approx((low, high), abs=1e-5)  # type: ignore[arg-type]
+    assert printed.correlation_interval(0.5, 103, kind) == pytest.approx((low, high), abs=1e-5)  # type: ignore[arg-type]
 
 
 def test_needed_between_is_the_edge_of_significance() -> None:
-    edge = needed_between(0.653, 0.624, 371)
-    assert williams_test(0.653, 0.624, edge, 371)[1] == pytest.approx(0.05, abs=1e-6)
-    above, below = (williams_test(0.653, 0.624, edge + step, 371)[1] for step in (0.02, -0.02))
+    edge = printed.needed_between(0.653, 0.624, 371)
+    assert printed.williams_test(0.653, 0.624, edge, 371)[1] == pytest.approx(0.05, abs=1e-6)
+    above, below = (printed.williams_test(0.653, 0.624, edge + step, 371)[1] for step in (0.02, -0.02))
     assert above < 0.05 < below
     with pytest.raises(ValueError):  # impossible together
-        williams_test(0.9, 0.9, -0.9, 50)
+        printed.williams_test(0.9, 0.9, -0.9, 50)
 
 
 def test_standard_error_of_a_pearson_interval() -> None:
@@ -105,19 +95,21 @@ def test_means_that_no_counts_have() -> None:
 def test_intervals_by_hand() -> None:
     # 5 of 10. Wald: 0.5 ± 1.96 sqrt(0.025). Wilson: (k + z²/2 ± z sqrt(n p q + z²/4)) / (n + z²).
     # Exact: quantiles of Beta(5, 6) and Beta(6, 5). Bootstrap: binomial quantiles 2 and 8 of 10.
-    assert interval_of_share(5, 10, "Wald") == pytest.approx((0.1901, 0.8099), abs=1e-4)
-    assert interval_of_share(5, 10, "Wilson") == pytest.approx((0.2366, 0.7634), abs=1e-4)
-    assert interval_of_share(5, 10, "exact") == pytest.approx((0.1871, 0.8129), abs=1e-4)
-    assert interval_of_share(5, 10, "bootstrap percentile") == pytest.approx((0.2, 0.8))
+    assert printed.interval_of_share(5, 10, "Wald") == pytest.approx((0.1901, 0.8099), abs=1e-4)
+    assert printed.interval_of_share(5, 10, "Wilson") == pytest.approx((0.2366, 0.7634), abs=1e-4)
+    assert printed.interval_of_share(5, 10, "exact") == pytest.approx((0.1871, 0.8129), abs=1e-4)
+    assert printed.interval_of_share(5, 10, "bootstrap percentile") == pytest.approx((0.2, 0.8))
 
 
 def test_the_bca_interval_is_scipys() -> None:
     right = np.repeat([1.0, 0.0], [12, 41])
     scipys = stats.bootstrap((right,), np.mean, n_resamples=9999, method="BCa", rng=np.random.default_rng(0))
-    assert interval_of_share(12, 53, "bootstrap BCa") == pytest.approx(scipys.confidence_interval, abs=1e-9)
-    assert interval_of_share(0, 5, "bootstrap BCa") == (0.0, 0.0)
+    assert printed.interval_of_share(12, 53, "bootstrap BCa") == pytest.approx(
+        scipys.confidence_interval, abs=1e-9
+    )
+    assert printed.interval_of_share(0, 5, "bootstrap BCa") == (0.0, 0.0)
     with pytest.raises(ValueError):
-        interval_of_share(12, 53, "bca")
+        printed.interval_of_share(12, 53, "bca")
 
 
 def test_greens_table_7_is_53_cases_and_bca() -> None:
@@ -128,7 +120,7 @@ def test_greens_table_7_is_53_cases_and_bca() -> None:
     best = samples[samples["shares"] == 5].sort_values("ends", ascending=False)
     assert best.iloc[0].to_dict() == {"n": 53, "method": "bootstrap BCa", "shares": 5, "ends": 10}
     assert best[best["n"] != 53]["ends"].max() == 5
-    low, _ = interval_of_share(12, 53, "exact")
+    low, _ = printed.interval_of_share(12, 53, "exact")
     assert round(low, 3) == 0.123  # prints as 0.12, not as the table's 0.13
 
 
@@ -142,10 +134,10 @@ def test_mcnemar_by_hand() -> None:
 
 def test_predictions_by_hand() -> None:
     # RaLEs, Table 15, CT UE WO contr: recall 55.9% of 34 is 19 hits; precision 55.9% is 19 of 34
-    assert predictions_that_print(0.559, 0.559, 34, 0.0005) == (34, 34)
+    assert printed.predictions_that_print(0.559, 0.559, 34, 0.0005) == (34, 34)
     # CT Pelvis W contr IV: recall 7.4% of 27 is 2 hits, precision 100%
-    assert predictions_that_print(1.0, 0.074, 27, 0.0005) == (2, 2)
-    assert predictions_that_print(0.0, 0.5, 100, 0.005) is None
+    assert printed.predictions_that_print(1.0, 0.074, 27, 0.0005) == (2, 2)
+    assert printed.predictions_that_print(0.0, 0.5, 100, 0.005) is None
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 200))
@@ -153,7 +145,7 @@ def test_the_true_number_is_in_the_range(hits: int, missed: int, false_alarms: i
     n, predictions = hits + missed, hits + false_alarms
     precision, recall = round(hits / predictions, 3), round(hits / n, 3)
     assume(precision > 0.01)
-    possible = predictions_that_print(precision, recall, n, 0.0005)
+    possible = printed.predictions_that_print(precision, recall, n, 0.0005)
     assert possible is not None
     assert possible[0] <= predictions <= possible[1]
 
@@ -170,27 +162,27 @@ def test_alpha_is_the_packages(ratings: np.ndarray) -> None:
 def test_losses() -> None:
     # A mean of .75 over ten units loses 2.5 points: 2 x 1 + .5, 1 + 3 x .5, 5 x .5.
     halves = (0.5, 1.0)
-    losses = sorted(losses_of(0.75, 10, halves))
+    losses = sorted(printed.losses_of(0.75, 10, halves))
     assert losses == [(0.5, 0.5, 0.5, 0.5, 0.5), (0.5, 0.5, 0.5, 1.0), (0.5, 1.0, 1.0)]
-    assert losses_of(1.0, 10, halves) == [()]
-    assert losses_of(0.5, 2, halves) == [(1.0,), (0.5, 0.5)]
-    assert losses_of(0.97, 10, halves) == []  # .3 points cannot be lost in halves
+    assert printed.losses_of(1.0, 10, halves) == [()]
+    assert printed.losses_of(0.5, 2, halves) == [(1.0,), (0.5, 0.5)]
+    assert printed.losses_of(0.97, 10, halves) == []  # .3 points cannot be lost in halves
 
 
 def test_placements_ignore_the_order_of_units() -> None:
     # One loss each: on the same unit or on two.
-    assert placements([(0.5,), (0.5,)], 10) == {((0.5, 0.5),), ((0.0, 0.5), (0.5, 0.0))}
-    assert placements([(0.5,), (0.5,)], 1) == {((0.5, 0.5),)}
-    assert placements([(), ()], 3) == {()}
+    assert printed.placements([(0.5,), (0.5,)], 10) == {((0.5, 0.5),), ((0.0, 0.5), (0.5, 0.0))}
+    assert printed.placements([(0.5,), (0.5,)], 1) == {((0.5, 0.5),)}
+    assert printed.placements([(), ()], 3) == {()}
 
 
 def test_tables_have_the_means_shares_and_touched_units() -> None:
     means = [[0.95, 0.95, 0.90], [1, 0.95, 1], [1, 1, 0.95], [1, 0.75, 0.95]]
-    tables = tables_with(means, 10, {0.5: 8, 1.0: 2}, touched=7)
+    tables = printed.tables_with(means, 10, {0.5: 8, 1.0: 2}, touched=7)
     assert len({table.tobytes() for table in tables}) == len(tables) > 0
     for table in tables:
         assert table.shape == (3, 40)
         assert (table.sum(), (table == 0.5).sum(), (table == 0).sum()) == (114, 8, 2)
         assert (table.min(axis=0) < 1).sum() == 7
         assert table.mean(axis=1) == pytest.approx(np.mean(means, axis=0))
-    assert tables_with(means, 10, {0.5: 9, 1.0: 2}, touched=7) == []
+    assert printed.tables_with(means, 10, {0.5: 9, 1.0: 2}, touched=7) == []
