@@ -55,9 +55,9 @@ def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
 
 
 def table(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each contrast: ``whose``, ``difference``, ``quantity``, ``stated``, ``code``,
-    ``package`` (what the released package gave, its version and the day, if it was run), ``kind``, and
-    ``differs``, whether stated and code are not equal.
+    """Return a row for each contrast: ``paper``, ``difference``, ``example``, ``stated``, ``code``, ``released
+    package`` (what it gave, its version and the day, if it was run), ``kind``, and ``differs``, whether stated
+    and code are not equal.
 
     ``packages``: the table ``packages`` of released numbers.
     """
@@ -65,12 +65,12 @@ def table(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame
     return pd.DataFrame(
         [
             {
-                "whose": pair.whose,
+                "paper": pair.whose,
                 "difference": pair.difference,
-                "quantity": pair.quantity,
+                "example": pair.quantity,
                 "stated": f"{pair.shown(pair.stated)} ({pair.basis})",
                 "code": pair.shown(pair.released),
-                "package": _by_package(pair, ran.get(pair.name)),
+                "released package": _by_package(pair, ran.get(pair.name)),
                 "kind": pair.kind,
                 "differs": pair.stated != pair.released,
             }
