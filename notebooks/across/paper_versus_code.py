@@ -55,9 +55,9 @@ def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
 
 
 def table(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each contrast: ``paper``, ``difference``, ``example``, ``stated``, ``code``, ``released
-    package`` (what it gave, its version and the day, if it was run), ``kind``, and ``differs``, whether stated
-    and code are not equal.
+    """Return a row for each contrast: ``paper``, ``difference``, ``example``, ``stated``, ``code``,
+    ``released package`` (what it gave, its version and the day, if it was run), ``kind``, and ``differs``,
+    whether stated and code are not equal.
 
     ``packages``: the table ``packages`` of released numbers.
     """
