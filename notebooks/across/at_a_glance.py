@@ -30,7 +30,7 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*")  # **bold**
 
 
 def findings(run: Run) -> HTML:
-    """Return the headlines that this build bears out, numbered, each with a link to its page."""
+    """Return a numbered list of the headlines that this build bears out, each with a link to its page."""
     items = []
     for entry, text in results.borne_out(run):
         sentence = _BOLD.sub(r"<strong>\1</strong>", escape(text))
@@ -40,9 +40,8 @@ def findings(run: Run) -> HTML:
 
 
 def counts(card: pd.DataFrame) -> dict[str, int]:
-    """Return how many exhibits there are, and how many were checked: by arithmetic, on data, or by
-    implementing a definition. What is an experiment of our own is counted separately and does not count as
-    checked."""
+    """Return the number of exhibits and of those checked: by arithmetic, on data, or by implementing a
+    definition. Our own experiments are counted separately and do not count as checked."""
     rests = card["evidence"].where(card["outcome"] != EXPERIMENT, "")
     counted = {
         "arithmetic": int(rests.isin(["printed", "released"]).sum()),

@@ -1,8 +1,8 @@
-"""The errata: what makes a paper's checks fail, each reason once, the gravest first, as tables and as letters
-to the authors.
+"""The errata: each reason why a paper's checks fail, the gravest first, as tables and as letters to the
+authors.
 
-How much a reason weighs (a conclusion, a number, a slip) is with it in the paper's ``paper.yml``; that is a
-judgement, and the only one here. ``checks`` is what :func:`radeval_lib.study.audit` returns.
+The weight of a reason (a conclusion, a number, a slip) is a judgement; it is in the paper's ``paper.yml``.
+``checks`` is the table that :func:`radeval_lib.study.audit` returns.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WEIGHT_WORDS = {
 
 
 def ranked_findings(checks: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the failing checks of an audit by what explains them, the gravest explanation first."""
+    """Return the failing checks of an audit grouped by reason, the gravest reason first."""
     reasons = [rows for _, rows in failing(checks).groupby(["paper", "reason"], sort=False)]
 
     def rank(rows: pd.DataFrame) -> tuple[int, bool, int]:
@@ -37,7 +37,7 @@ def ranked_findings(checks: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def _where(rows: pd.DataFrame) -> str:
-    """Return a finding's paper and exhibits, as links."""
+    """Return the paper and the linked exhibits of the checks that share a reason."""
     places = {
         r.exhibit: link(r.notebook, r.anchor, r.label.removeprefix("unnumbered, ")) for r in rows.itertuples()
     }
@@ -45,8 +45,8 @@ def _where(rows: pd.DataFrame) -> str:
 
 
 def findings_table(checks: pd.DataFrame) -> HTML:
-    """Return every finding, to search: where it is, its kind and weight, the first of its numbers and how
-    many more there are, the reply."""
+    """Return a table to search with one row per reason: its place, the first failing check and the number of
+    others, its kind and weight, and the authors' reply."""
     table = []
     for rows in ranked_findings(checks):
         first = next(rows.itertuples())
@@ -67,7 +67,7 @@ def findings_table(checks: pd.DataFrame) -> HTML:
 
 
 def letters(checks: pd.DataFrame) -> str:
-    """Return a letter to the authors of each paper: what does not follow, the gravest first."""
+    """Return a letter to the authors of each paper that lists what does not follow, the gravest first."""
     by_paper: dict[str, list[str]] = {}
     for first in (next(rows.itertuples()) for rows in ranked_findings(checks)):
         if first.kind == "paper":
@@ -84,7 +84,7 @@ def letters(checks: pd.DataFrame) -> str:
 
 
 def audit_table(checks: pd.DataFrame) -> HTML:
-    """Return every check, to search: what is printed, what follows, and the outcome."""
+    """Return a table to search with one row per check: what is printed, what follows, and the outcome."""
     rows = [
         [
             escape(r.paper),

@@ -1,4 +1,4 @@
-"""Ways to compute BLEU of a set that are in use, each with a source that can be opened.
+"""Ways in use to compute the BLEU of a set, each with its source.
 
 References are prepared as R2Gen does in ``modules/tokenizers.py`` and ``modules/datasets.py`` of
 github.com/zhjohnchan/R2Gen at commit e8cd3cf; sacrebleu, an outside program, computes its own.
@@ -37,8 +37,8 @@ _SPACES = re.compile(r"\s+")
 
 
 def clean_report(text: str) -> str:
-    """Return a report as ``clean_report_iu_xray`` has it: lower case, no numbering, hyphens as the only signs
-    within sentences, and full stops as words."""
+    """Return a report as ``clean_report_iu_xray`` cleans it: lower case, no numbering, hyphens as the only
+    signs within sentences, and full stops as words."""
     for old, new in _REPLACED:
         text = text.replace(old, new)
     sentences = (_SIGNS.sub("", sentence.strip()) for sentence in text.strip().lower().split(". "))
@@ -46,7 +46,7 @@ def clean_report(text: str) -> str:
 
 
 def cut(references: Texts) -> list[str]:
-    """Return cleaned references as R2Gen decodes them: 59 words, and ``unk`` for a word that is there fewer
+    """Return cleaned references as R2Gen decodes them: 59 words, and ``unk`` for a word that occurs fewer
     than three times.
 
     The 60 tokens of R2Gen's ``max_seq_length`` begin with one that marks the start, which is not decoded. It
@@ -96,8 +96,8 @@ def _sacrebleu(**settings: Any) -> Score:
 
 
 def variants() -> dict[str, tuple[str, Score]]:
-    """Return the source and the score, in percent, of each way by its name; those of sacrebleu only if it is
-    installed."""
+    """Return by its name the source of each way and its function, which gives percent; sacrebleu's only if it
+    is installed."""
     orders = (1, 2, 3, 4)
     ways = {f"BLEU-{n}, COCO, cleaned": (COCO, _corpus(n, _cleaned)) for n in orders}
     ways |= {f"BLEU-{n}, COCO, references cut at 59, unk": (R2GEN, _corpus(n, _cleaned, cut)) for n in orders}
@@ -115,7 +115,7 @@ def variants() -> dict[str, tuple[str, Score]]:
 
 
 def compute_variants(texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
-    """Return each way's BLEU of each system: ``variant``, ``source``, and a column per system.
+    """Return the BLEU of each system in each way: ``variant``, ``source``, and a column per system.
 
     ``texts``: ``study``, ``system``, ``reference``, ``candidate``.
     """

@@ -33,8 +33,8 @@ def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
 
 
 def losses(metrics: Mapping[str, Metric], frame: pd.DataFrame) -> pd.DataFrame:
-    """Return what each candidate scores below the text that is identical to its report (the edit ``same``),
-    one column per metric, beside ``report`` and ``edit``; ``frame``: by :func:`pairs`."""
+    """Return how far each candidate scores below the unchanged report (the edit ``same``), one column per
+    metric, with ``report`` and ``edit``; ``frame``: from :func:`pairs`."""
     values = score_candidates(metrics, frame["reference"], frame["candidate"]).set_index(frame.index)
     same = frame["edit"] == "same"
     best = values[same].set_index(frame.loc[same, "report"]).loc[frame["report"]].to_numpy()
@@ -42,11 +42,11 @@ def losses(metrics: Mapping[str, Metric], frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
-    """Return the loss of score from each edit as a share of the loss from another report, on the same texts:
-    ``metric``, ``edit``, ``value``, ``low``, ``high`` (reports resampled; NaN if another report costs
+    """Return the loss from each edit as a share of the loss from an unrelated report, on the same texts:
+    ``metric``, ``edit``, ``value``, ``low``, ``high`` (reports resampled; NaN if an unrelated report costs
     nothing), ``n`` (reports).
 
-    ``frame``: by :func:`losses`.
+    ``frame``: from :func:`losses`.
     """
     wide = frame.pivot(index="report", columns="edit")
     rows = []
@@ -59,8 +59,8 @@ def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
 
 
 def ratio(first: pd.Series, second: pd.Series, run: Run, name: str) -> Estimate:
-    """Return the sum of one loss over that of another on the reports that have both, reports resampled; NaN
-    if the second is never lost."""
+    """Return the sum of one loss divided by the sum of another on the reports that have both, with an
+    interval from resampling reports; NaN if the second sum is not positive."""
     both = pd.concat([first, second], axis=1).dropna().to_numpy(np.float64)
     if both[:, 1].sum() <= 0:
         return Estimate(np.nan, np.nan, np.nan)
@@ -72,8 +72,8 @@ def worth_in_words(frame: pd.DataFrame, run: Run) -> pd.DataFrame:
     """Return how many exchanged words cost each metric as much as one lost “no”: ``value``, ``low``,
     ``high``, and ``n``, the reports that have a “no” to lose and a word to exchange.
 
-    Of each report the edit that exchanges most words (:data:`EXCHANGED`) counts; the loss of a word is the
-    sum of these losses over the sum of the words. ``frame``: by :func:`losses`.
+    In each report, the edit that exchanges most words (:data:`EXCHANGED`) counts. The loss per word is the
+    sum of these losses divided by the number of exchanged words. ``frame``: from :func:`losses`.
     """
     wide = frame.pivot(index="report", columns="edit")
     rows = {}
@@ -89,8 +89,8 @@ def worth_in_words(frame: pd.DataFrame, run: Run) -> pd.DataFrame:
 
 
 def _worth(sums: FloatArray) -> FloatArray:
-    """Return words per “no” from sums over reports: the loss of a “no”, that of exchanged words, how many
-    these are, and the reports; infinite where exchanged words cost nothing."""
+    """Return words per “no” from sums over reports: the loss of a “no”, the loss of exchanged words, their
+    number, and the number of reports. Infinite if exchanged words cost nothing."""
     lost, exchanged, words, reports = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(exchanged > 1e-9, lost / reports * words / exchanged, np.inf)[..., None]

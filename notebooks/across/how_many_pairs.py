@@ -1,4 +1,4 @@
-"""What lead of one metric over another the papers' designs could show, by printed correlations and sizes."""
+"""The power of the papers' comparisons, from printed correlations and numbers of pairs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ Correlation = tuple[float, float]  # as printed, and its standard error on Fishe
 
 
 def design(first: Correlation, second: Correlation, n: int, between: float) -> dict[str, float]:
-    """Return what a comparison of two correlations, the higher one first, on ``n`` independent pairs could
-    tell, two-sided at 5%, if their errors correlate by ``between``.
+    """Return the power of a two-sided test at 5% that compares two correlations, the higher one first, on
+    ``n`` independent pairs, if their errors correlate at ``between``.
 
-    ``power`` is for a true lead as large as the printed one; ``least`` is the smallest lead over ``second``
-    that has a power of 80%; ``needed`` are the pairs with which the printed lead has it, infinite for none.
+    ``power`` is for a true lead as large as the printed one. ``least`` is the smallest lead over ``second``
+    that has a power of 80%. ``needed`` is the number of pairs with which the printed lead has it, infinite if
+    the lead is 0.
     """
     (high, high_error), (low, low_error) = first, second
     error = math.sqrt(high_error**2 + low_error**2 - 2 * between * high_error * low_error)

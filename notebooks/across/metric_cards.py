@@ -22,12 +22,12 @@ from radeval_lib.study.runs import Run
 
 SETS = ("radpref", "mts_dialog")
 FIVE_LINES = Path(__file__).with_name("five_lines.csv")
-"""What the metric of five lines gave to RadPref and MTS-Dialog, whose texts stand elsewhere; a test scores
-them again where a data root has them."""
+"""Scores of the metric of five lines on RadPref and MTS-Dialog; a test computes them from the texts if a data
+root has these."""
 
 
 def five_lines(reference: str, candidate: str) -> float:
-    """Return the share of statements and denials that both texts contain: "no effusion" is one word."""
+    """Return the share of words that both texts contain; "no effusion" counts as one word."""
     stated, meant = (
         set(re.findall(r"no \w+|\w+", " ".join(text.lower().split()))) for text in (candidate, reference)
     )
@@ -35,11 +35,8 @@ def five_lines(reference: str, candidate: str) -> float:
 
 
 class Nearest:
-    """A metric that is built to win: the mean grade of the most alike candidate of RadPref's half for
-    development, by the words of both texts and ROUGE-L.
-
-    It reads the grades of that half and no others.
-    """
+    """A metric that is built to win: it returns the mean grade of the most similar pair in RadPref's half for
+    development, whose grades alone it reads. Similarity is that of word counts and ROUGE-L."""
 
     def __init__(self) -> None:
         table = recorded.load("radpref").table
@@ -72,7 +69,7 @@ def _features(rows: pd.DataFrame) -> FloatArray:
 
 
 def note_recorded(run: Run) -> None:
-    """Have the page's provenance name the stored scores that its cards read."""
+    """Name in the page's provenance the stored scores that its cards read."""
     for name in SETS:
         run.reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
 
@@ -121,7 +118,8 @@ def built_to_win(run: Run) -> dict[str, Card]:
 
 
 def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
-    """Return the results of the metric that is built to win."""
+    """Return τ_b, its interval and the number of texts for the metric that is built to win: one row per half
+    of RadPref, and one for MTS-Dialog."""
     rows = {}
     for half, card in cards.items():
         key = f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"
@@ -133,7 +131,8 @@ def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
 
 
 def forest(card: Card) -> Figure:
-    """Return differences in τ_b to each stored metric, and the zone in which they are not detected."""
+    """Draw the difference in τ_b from each stored metric, and the zone in which differences are often
+    missed."""
     frame = pd.DataFrame(card.rivals()).set_index("metric").sort_values("difference", ascending=False)
     figure, axes = plots.panels(1, 1, 4.0)
     apart, zone = frame.filter(regex="^difference"), frame["detectable"]

@@ -1,5 +1,5 @@
-"""Smallest examples on which a paper and its released code part, each with the contrast that it shows;
-``contrasts.yml`` says what each compares, and of which kind it is."""
+"""Smallest examples on which a paper and its released code differ; ``contrasts.yml`` says what each compares,
+and of which kind it is."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Contrast:
     kind: str
 
     def shown(self, value: float) -> str:
-        """Return a value with its decimals: none if both values are whole, else three."""
+        """Return a value as text, without decimals if both values are whole, else with three."""
         whole = float(self.stated).is_integer() and float(self.released).is_integer()
         return f"{value:,.{0 if whole else 3}f}"
 
 
 def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
-    """Return a contrast from its two values, the stated one first; ``words`` complete what the file says of
-    it."""
+    """Return a contrast from its two values, the stated one first; ``words`` fill the braces of its texts in
+    ``contrasts.yml``."""
     whose, (difference, quantity, basis, kind) = _STATED[name]
     stated, by_code = values
     return Contrast(name, whose, difference, quantity.format(**words), stated, by_code, basis, kind)
@@ -127,8 +127,8 @@ def _scores(
 
 
 def mismatch_penalty() -> _Shown:
-    """Return RaTEScore of one entity pair where every mismatch of types is punished, and where the code
-    does."""
+    """Return RaTEScore of single entity pairs if every mismatch of types is punished, and as the code has
+    it."""
     pairs = {
         f"disease v {kind}": ([("pneumonia", "DISEASE")], [("consolidation", kind.upper())], [[0.8]])
         for kind in ("abnormality", "non-disease", "disease")
@@ -144,13 +144,13 @@ def empty_report() -> Contrast:
 
 
 def _overlap(reference: list[str], candidate: list[str]) -> float:
-    """Return share of words in common, so that no model is needed."""
+    """Return the share of words in common, a score that needs no model."""
     left, right = (set(" ".join(lines).lower().split()) for lines in (reference, candidate))
     return 2 * len(left & right) / (len(left) + len(right))
 
 
 def shifted_pairs() -> tuple[Contrast, Contrast]:
-    """Return how many pairs are scored of five reports, one of which keeps no sentence, and their mean."""
+    """Return how many of five pairs are scored if one text keeps no sentence, and the mean score."""
     reports = ["Heart size is normal.", "Small left effusion.", "No acute process.", "Right basal opacity."]
     references = [[line] for line in [*reports, "Lines in place."]]
     candidates = [["OK"] if line == ["Small left effusion."] else line for line in references]
@@ -181,8 +181,8 @@ def irregular_answers() -> Contrast:
 
 
 def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
-    """Return how often the released search finds the best number of clusters: silhouettes with one noisy
-    peak."""
+    """Return how often the released search finds the best number of clusters on simulated silhouettes with
+    one noisy peak."""
     clusters = {}
     for sentences in (5, 8, 12, 20, 40):
         hits, ks = 0, np.arange(2, sentences)
@@ -206,15 +206,14 @@ def aklu_bound() -> Contrast:
 
 
 def weighted_gap() -> Contrast:
-    """Return maximum calibration error of the example in the code's documentation."""
+    """Return the maximum calibration error of the example in the code's documentation."""
     example = [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.1, 0.5], [0.1, 0.3, 0.6]], [0, 1, 1, 2]
     measures = calibration.maximum_calibration_error, calibration.largest_weighted_gap
     return contrast("weighted_gap", (measure(*example) for measure in measures))
 
 
 def lost_zero() -> Contrast:
-    """Return static calibration error where a probability of 0 is in the first bin, and where it is in
-    none."""
+    """Return the static calibration error if a probability of 0 is in the first bin, and if it is in none."""
     sharp = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
     kept = calibration.static_calibration_error(*sharp, zeros="first bin")
     return contrast("lost_zero", (kept, calibration.static_calibration_error(*sharp, zeros="dropped")))
@@ -242,7 +241,7 @@ def procedure_texts() -> _Shown:
 
 
 def findings_after_impression() -> Contrast:
-    """Return how much of a report's impression, which comes first, the findings cut from it reveal."""
+    """Return which share of an impression the findings section after it contains."""
     names = ["preamble", "indication", "impression", "findings"]
     texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
     cut = {rule: demo.findings_section(names, texts, rule) for rule in _RULES}

@@ -1,4 +1,4 @@
-"""What stored numbers say of four committed files of generated reports.
+"""Stored scores of four published files of generated reports.
 
 A ``table`` has a row per study and system, with the columns that :mod:`notebooks.storing`
 describes.
@@ -44,8 +44,9 @@ def of_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
 
 
 def difference(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
-    """Return the mean of the first system less that of the second on the studies that both have, in the good
-    direction of the metric, by resampling of distinct references; ``name``: of the random stream."""
+    """Return the mean of the first system minus that of the second on the studies that both have, positive if
+    the first is better, with an interval from resampling distinct references; ``name``: of the random
+    stream."""
     apart = _apart(table, metric, pair)
     sums = apart.groupby("case")["apart"].agg(["sum", "count"]).to_numpy(np.float64)
     (estimate,) = sum_estimates(sums, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
@@ -53,7 +54,7 @@ def difference(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run
 
 
 def between_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
-    """Return the :func:`difference` on references without masked words less that on the others."""
+    """Return the :func:`difference` on references without masked words minus that on the others."""
     apart = _apart(table, metric, pair)
     apart["group"] = np.where(apart["masked"] == 0, "whole", "masked")
     sums = apart.pivot_table("apart", "case", "group", ["sum", "count"], fill_value=0)
@@ -68,20 +69,20 @@ def between_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run:
 
 
 def _apart(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> pd.DataFrame:
-    """Return, by study, the first system's score less the second's in the good direction, beside the first's
-    row."""
+    """Return the first system's rows by study, with ``apart``: its score minus the second's, positive if the
+    first is better."""
     first, other = (of_system(table, name).set_index("study") for name in pair)
     return first.assign(apart=get(metric).sign() * (first[metric] - other[metric])).dropna(subset="apart")
 
 
 def named_codes(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
-    """Return how many of the codes that people gave to each study a system's text states, by our rules."""
+    """Return, for each study, how many of its codes a system's text states according to our rules."""
     both = of_system(table, system)["gold"] & of_system(table, system)["found"]
     return np.array([int(code).bit_count() for code in both])
 
 
 def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
-    """Draw how many studies have each of a file's texts, the most frequent first, as one line per file."""
+    """Draw one line per file: how many studies have each of its texts, the most frequent first."""
     for row, system in enumerate(systems):
         counts = of_system(table, system)["text"].value_counts()
         axes.plot(

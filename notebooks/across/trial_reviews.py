@@ -17,8 +17,8 @@ WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 
 
 def load(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return MSLR's rated summaries of trials, as :func:`score_summaries`: of the texts, if the data root
-    holds them all, else as they are stored."""
+    """Return MSLR's rated summaries in the form of :func:`score_summaries`, scored here if the data root
+    holds all texts, else as stored."""
     paths = [run.find("mslr", f"{name}.tsv") for name in mslr.RATERS]
     if None in paths:
         return run.recording("mslr").table
@@ -26,13 +26,14 @@ def load(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
 
 
 def score_summaries(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return rated summaries with the scores of those metrics that compare words (:data:`WORDS`).
+    """Return rated summaries with the scores of the metrics in :data:`WORDS`.
 
     Returns
     -------
     DataFrame
-        One row per summary: ``number``, ``case`` (the review), ``system``, ``rating`` (mean of ``ratings``
-        sums of three facets, 0 to 6), ``reference_words``, ``candidate_words``, and a column per metric.
+        One row per summary: ``number``, ``case`` (the review), ``system``, ``rating`` (mean of its raters'
+        sums of three facets, 0 to 6), ``ratings`` (their number), ``reference_words``,
+        ``candidate_words``, and a column per metric.
     """
     word_metrics = {metric.name: metric for metric in metrics.values() if metric.name in WORDS}
     keys = ["id", "review", "system", "reference", "candidate"]

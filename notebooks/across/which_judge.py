@@ -1,7 +1,7 @@
-"""Every metric against radiologists' grades, beside one radiologist, on draws of cases that all tables share.
+"""Agreement of every metric, and of one radiologist, with radiologists' grades, on shared resamples of cases.
 
-What is drawn has a column per metric: row 0 holds the values at the data, each further row those of one
-resample. Differences of two such tables are again of this form, where both come from the same draws.
+A table of draws has a column per metric. Row 0 holds the values on the data, each further row those of one
+resample. The difference of two tables is such a table, too, if both come from the same resamples.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.Dat
     Returns
     -------
     tuple of DataFrame
-        By the pair's id: ``reference``, ``candidate``, ``system``; ``case``: the same where the reference is,
-        drawn together; ``set``: the candidates that were graded side by side, those of a case where ids name
-        no set; and the grades.
+        By the pair's id: ``reference``, ``candidate``, ``system``, ``case`` (a number per distinct
+        reference), ``set`` (the candidates that were graded together; those of a case if ids name no set);
+        and the grades.
 
     Raises
     ------
@@ -82,10 +82,12 @@ def rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.Dat
 def with_findings(
     radpref: Recording, pairs: pd.DataFrame, scores: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return RadPref's candidates and their scores: ``pairs`` and ``scores`` where these are of RadPref,
-    else what is stored. The candidates have ``system``, ``case``, ``grade`` (mean of the radiologists), the
-    numbers of findings that radiologists list in the reference and in the candidate (``reference_findings``,
-    ``candidate_findings``), and how many they mark as ``false`` and as ``missing`` (means).
+    """Return RadPref's candidates and their scores: ``pairs`` and ``scores`` if these are RadPref's, else
+    what is stored.
+
+    The candidates have ``system``, ``case``, ``grade`` (mean of the radiologists), ``reference_findings`` and
+    ``candidate_findings`` (how many findings radiologists list), ``false`` and ``missing`` (how many they
+    mark, means of the radiologists).
     """
     table, marks = radpref.table, radpref.parts["ratings"].groupby("number").mean()
     if not np.array_equal(table["case"], pairs["case"]):
@@ -98,7 +100,7 @@ def with_findings(
 
 
 def groups(metrics: Mapping[str, Metric], labels: Mapping[str, str]) -> pd.Series:
-    """Return whose each metric is, by its label: as published, ours by rules, or with substitute models."""
+    """Return each metric's group by its label: as published, ours by rules, or with substitute models."""
     whose = {
         labels[title]: RULES
         if metric.name in _BY_RULES
@@ -111,7 +113,7 @@ def groups(metrics: Mapping[str, Metric], labels: Mapping[str, str]) -> pd.Serie
 
 
 def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return each column's first candidate minus the second, of every two candidates of a set, by their
+    """Return each column's value for the first minus that for the second of every two candidates of a set, by
     case."""
     first, second = pairs_within(pairs["set"].tolist()).T
     values = frame.to_numpy(dtype=np.float64)
@@ -127,10 +129,10 @@ def resample_agreement(
     name: str,
     radiologist: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Draw cases and return τ_b of every metric, and of one radiologist (:data:`PERSON`), with the mean
-    grade of the other radiologists, averaged over the one who is left out.
+    """Resample cases and return τ_b of every metric, and of one radiologist (:data:`PERSON`), with the mean
+    grade of the other radiologists, averaged over the radiologist who is left out.
 
-    ``radiologist``: what the one who is left out says; default: the grades.
+    ``radiologist``: the grades of the radiologist who is left out, if not ``grades``.
     """
     left_out = [
         bootstrap_correlations(
@@ -168,9 +170,9 @@ def within_system(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def auc_drawn(
     scores: pd.DataFrame, wrong: pd.Series, cases: Sequence[object], *, run: Run, name: str
 ) -> pd.DataFrame:
-    """Draw cases and return each metric's AUC: how often a candidate that is not ``wrong`` scores higher
-    than one that is, ties counting half. Candidates of which ``wrong`` is NaN are drawn, and left out; NaN
-    in draws without one of either."""
+    """Resample cases and return each metric's AUC: how often a candidate that is not ``wrong`` scores higher
+    than one that is; ties count half. Candidates whose ``wrong`` is NaN are drawn and then left out. The AUC
+    is NaN in draws that lack one of the two kinds."""
     values, outcome = scores.to_numpy(np.float64), wrong.to_numpy(np.float64)
     rows = [np.arange(len(values)), *drawn_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
     aucs = np.full((len(rows), values.shape[1]), np.nan)
@@ -205,8 +207,7 @@ def on_invented_facts(
     Returns
     -------
     DataFrame
-        One row per measure, the lowest first: ``value`` (Spearman), ``low``, ``high``, for which cases are
-        drawn.
+        One row per measure, the lowest first: ``value`` (Spearman), ``low``, ``high`` (cases resampled).
     """
     references = [reveal(fact.reference) for fact in facts]
     candidates = [reveal(fact.candidate) for fact in facts]
@@ -222,14 +223,14 @@ def on_invented_facts(
 
 
 def reachable(values: Sequence[float]) -> float:
-    """Return the rank correlation with ``values`` of a measure without ties that orders all of them right;
-    with many equal values it is well below 1."""
+    """Return the rank correlation with ``values`` of a measure without ties that orders them perfectly: well
+    below 1 if many values are equal."""
     ranks = pd.Series(values).rank()
     return float(ranks.std() / pd.Series(range(len(ranks))).std())
 
 
 def on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: Run) -> pd.DataFrame:
-    """Return τ_b of metrics with the facets of reviews of trials: ``value``, ``low``, ``high`` by metric."""
+    """Return τ_b of metrics with the ratings of trial summaries: ``value``, ``low``, ``high`` by metric."""
     word_metrics = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
     frame = summaries[list(word_metrics.values())].set_axis(list(word_metrics), axis=1)
     by_facet = bootstrap_correlations(
@@ -239,21 +240,21 @@ def on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: R
 
 
 def format_intervals(drawn_values: pd.DataFrame, form: str = "z.2f") -> pd.Series:
-    """Return each column's value with its interval as a text."""
+    """Return each column's value and interval as text."""
     table = estimates(drawn_values)
     texts = [with_interval(row.value, row.low, row.high, form) for row in table.itertuples()]
     return pd.Series(texts, table.index)
 
 
 def order_by_group(table: pd.DataFrame, whose: pd.Series) -> pd.DataFrame:
-    """Return the rows of metrics by group and, within a group, from high to low; other rows are left out."""
+    """Return the rows of the metrics in ``whose``, sorted by group and, within a group, from high to low."""
     rows = table.loc[whose.index].assign(group=pd.Categorical(whose, [PUBLISHED, SUBSTITUTES, RULES]))
     return rows.sort_values(["group", "value"], ascending=[True, False])
 
 
 def browse(pairs: pd.DataFrame, grades: pd.DataFrame, scores: pd.DataFrame) -> HTML:
-    """Return, folded and to search, each pair's number and system, each radiologist's grade, and every
-    metric's score, of which a higher one is better."""
+    """Return a folded table to search: each pair's number, system, grades and scores. Higher scores are
+    better."""
     radiologists = grades.set_axis([f"radiologist {n}" for n in range(1, grades.shape[1] + 1)], axis=1)
     shown = pairs[["system"]].join(radiologists.map("{:g}".format)).join(scores.map("{:.3f}".format))
     shown.insert(0, "pair", [f"pair {number}" for number in range(len(shown))])

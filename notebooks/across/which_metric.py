@@ -30,8 +30,8 @@ WARM_UP = 4
 
 
 def weights(config: Any) -> int:
-    """Return weights of the matrices of a transformer's layers, by its transformers configuration: four of
-    attention and two of the feed-forward part each."""
+    """Return the number of weights in the matrices of a transformer's layers: four of attention and two of
+    the feed-forward part in each layer."""
     hidden, inner = config.hidden_size, config.intermediate_size
     return int(config.num_hidden_layers * (4 * hidden**2 + 2 * hidden * inner))
 
@@ -43,8 +43,8 @@ def encoding_operations(config: Any, lengths: Sequence[int]) -> int:
 
 
 def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int], list[int]]]]:
-    """Return sixty pairs, and the tokens of each one's sentences and of the distinct names of its entities,
-    by RaTEScore's encoder."""
+    """Return sixty pairs, and for each pair the token counts of its sentences and of the distinct names of
+    its entities, as RaTEScore's encoder counts tokens."""
     pairs = text_table(run.load("text_pairs")).head(60)
 
     def counted(texts: Sequence[str]) -> list[int]:
@@ -60,7 +60,8 @@ def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int
 
 
 def text_tokens(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> float:
-    """Mean tokens of a pair's texts, without the special ones that RaTEScore's encoder adds to a sentence.
+    """Return the mean token count of a pair's texts, without the special tokens that RaTEScore's encoder adds
+    to each sentence.
 
     ``metric``, ``lengths``: see :func:`cost_table`.
     """
@@ -69,7 +70,7 @@ def text_tokens(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int
 
 
 def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> pd.DataFrame:
-    """Return weights and operations of RaTEScore's two models, and the least of language models as judges.
+    """Return weights and operations of RaTEScore's two models, and the fewest that a language model needs.
 
     Parameters
     ----------
@@ -79,8 +80,8 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
     Returns
     -------
     DataFrame
-        One row per judge: weights in millions, operations per pair in billions, and ``times`` those of
-        RaTEScore with BERT base twice; this build's RaTEScore first, then that.
+        One row per model: weights in millions, operations per pair in billions, and ``times``, operations
+        divided by those of RaTEScore with BERT base twice. RaTEScore as built here is first.
     """
     from transformers import BertConfig
 
@@ -106,10 +107,14 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
 
 
 def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str) -> pd.Series:
-    """Return milliseconds per pair that each metric takes, of one core or of the GPU.
+    """Return the milliseconds per pair that each metric takes on one core or on the GPU.
 
-    Every reference is taken once, since no text is read twice and a corpus has one candidate per report; a
-    DataError if there are no more than the first :data:`WARM_UP`.
+    Each reference is timed once, since no text is read twice and a corpus has one candidate per report.
+
+    Raises
+    ------
+    DataError
+        If there are no more than :data:`WARM_UP` different references.
     """
     once = pairs.drop_duplicates("reference")
     if len(once) <= WARM_UP:
@@ -125,7 +130,7 @@ def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str
 
 
 def _seconds(work: Callable[[], object], device: str) -> float:
-    """Return processor time that work takes, waiting for others left out; on a GPU the time that passes."""
+    """Return the seconds of processor time that ``work`` takes; on a GPU, the seconds that pass."""
     import torch
 
     clock = time.perf_counter if device == "cuda" else time.process_time
