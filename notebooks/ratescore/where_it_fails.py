@@ -23,8 +23,8 @@ ERRORS: dict[str, tuple[_Entities, _Entities]] = {
     "nodule denied": (_NODULE, [("nodule", "NON-ABNORMALITY"), _NODULE[1]]),
     "pneumonia denied": (_PNEUMONIA, [("pneumonia", "NON-DISEASE"), _PNEUMONIA[1]]),
     "another finding": (_NODULE, [("effusion", "ABNORMALITY"), _NODULE[1]]),
-    "half invented": (_EFFUSION, [*_EFFUSION, ("pneumothorax", "ABNORMALITY")]),
-    "half invented, truth thrice": (_EFFUSION, [*_EFFUSION * 3, ("pneumothorax", "ABNORMALITY")]),
+    "one of two invented": (_EFFUSION, [*_EFFUSION, ("pneumothorax", "ABNORMALITY")]),
+    "one of two invented, true one thrice": (_EFFUSION, [*_EFFUSION * 3, ("pneumothorax", "ABNORMALITY")]),
     "no entity": (_EFFUSION, []),
 }
 """Entities of a reference and of a candidate with an error, as an NER model without fault has them."""

@@ -102,11 +102,11 @@ def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
 def best_everywhere(
     run: PageRun, rows: Mapping[str, pd.DataFrame], first: str, metric: str, name: str, claim: str
 ) -> Check:
-    """Return whether one of several is best on each group of tests.
+    """Check that ``first`` is best on each group of tests.
 
-    It holds where its lead over every rival is established in every group. That needs no correction, as all
-    the leads must be. It fails where a rival's lead over it is established in a group; one would do, so these
-    intervals are corrected for the number of groups and rivals. Else it is inconclusive.
+    The check holds if its lead over every rival is significant in every group, which needs no correction,
+    since all leads must be significant. It fails if a rival's lead is significant in any group; these
+    intervals are corrected for the number of groups and rivals. Otherwise it is inconclusive.
 
     ``rows``: scores of each of the rivals, all with the same groups. ``first``: the one that is claimed to be
     best. ``name``, ``claim``: see :class:`radeval_lib.study.checks.Check`.
@@ -126,16 +126,16 @@ def best_everywhere(
     led = [group for group in means.index[is_highest] if all(gap(group, key).low > 0 for key in rivals)]
     beaten = [group for group in means.index[~is_highest] if is_beaten(group)]
     outcome = f"{first} highest on {out_of(is_highest.sum(), len(means), str)}"
-    outcome += f", ahead beyond chance on {len(led)}"
-    outcome += f", behind beyond chance on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
+    outcome += f", significantly ahead on {len(led)}"
+    outcome += f", significantly behind on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
     return check_statement(
         name, claim, outcome, False if beaten else True if len(led) == len(means) else None
     )
 
 
 def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
-    """Of summaries in other words than the reference (ROUGE-L below 0.2), how many get a perfect score of
-    observations.
+    """Count the summaries in other words than the reference (ROUGE-L below 0.2), and those of them with a
+    perfect score of observations.
 
     ``scores``: rows of one system, training set and seed, so that there is one per report, as tests of counts
     take rows to be independent. Returns one row per pair: ``in other words``, ``perfect score`` (numbers).

@@ -38,7 +38,7 @@ def test_a_denial_loses_only_by_the_penalty() -> None:
 @pytest.mark.parametrize("weights", ["long", "short"])
 @pytest.mark.parametrize(
     ("error", "score"),
-    [("half invented", 2 / 3), ("half invented, truth thrice", 6 / 7), ("no entity", 0.5)],
+    [("one of two invented", 2 / 3), ("one of two invented, true one thrice", 6 / 7), ("no entity", 0.5)],
 )
 def test_repeating_what_is_true_raises_the_score(weights: str, error: str, score: float) -> None:
     assert least_score(Scorer(weights), *ERRORS[error]) == pytest.approx(score)
