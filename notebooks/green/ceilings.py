@@ -1,7 +1,6 @@
-"""The marks of RadPref's radiologists, counted as GREEN's formula and its variants take them.
+"""Count the marks of RadPref's radiologists for GREEN's formula and its variants.
 
-All weights are stated here and none is fitted: those of significance are CRIMSON's (1, 0.5, 0.25, 0; Baharoon
-et al. 2026).
+No weight is fitted: those of significance are CRIMSON's (1, 0.5, 0.25, 0; Baharoon et al. 2026).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ WEIGHTS: Mapping[str, float] = {
     "significant": 0.5,
     "negligible": 0.0,
 }
-"""What a marked error counts for; the last two are of wrong attributes."""
+"""The weight of a marked error by its significance; the last two are for wrong attributes."""
 PERSON = "one radiologist's grade"
 STORED = {
     "weighted errors by rules": ("green_rules_errors", -1),
@@ -38,18 +37,18 @@ STORED = {
     "ROUGE-L": ("rouge_l", 1),
     "BLEU": ("bleu", 1),
 }
-"""The stored scores of RadPref by title, which names a substitute model: the column and its sign."""
+"""Column and sign of RadPref's stored scores, by title, which names substitute models."""
 WORDS = ["METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU"]
 LISTED = ["reference_findings", "candidate_findings"]
 
 
 def radiologist_marks(radpref: Recording) -> pd.DataFrame:
-    """Return what each radiologist marked on each candidate, one row for each two.
+    """Return each radiologist's marks on each candidate, one row per radiologist and candidate.
 
     Columns: those of :func:`radeval_lib.data.radpref.marks`; ``case``, ``set``, ``system`` and the numbers of
-    findings :data:`LISTED`; the sums ``errors``, ``significant`` (errors that ask for something to be done)
-    and ``weighted`` (by :data:`WEIGHTS`); ``nothing``, whether no finding matches and no error is
-    significant, so that GREEN's ratio is 0/0; ``both_empty``, whether also neither text lists a finding.
+    findings :data:`LISTED`; the sums ``errors``, ``significant`` (errors that require action) and
+    ``weighted`` (by :data:`WEIGHTS`); ``nothing``, whether GREEN's ratio is 0/0, since no finding matches and
+    no error is significant; ``both_empty``, whether in addition neither text lists a finding.
     """
     candidates = radpref.table.set_index("number")[["case", "set", "system", *LISTED]]
     marks = radpref.parts["ratings"].join(candidates, on="number")
@@ -68,10 +67,10 @@ def stored_scores(candidates: pd.DataFrame) -> pd.DataFrame:
 
 
 def three_ways(frame: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
-    """Return numbers of RadPref's candidates over all of them, for each system alone, and within cases.
+    """Return columns of RadPref's candidates for all reports, for each system, and within cases.
 
-    ``frame``: any columns, by ``number`` as ``candidates`` (the stored table). Within a case a number is the
-    second system's minus the first's. Each view comes with the case of its rows, which a bootstrap draws.
+    ``frame``: any columns, indexed by ``number`` like ``candidates`` (the stored table). Within a case, a
+    value is the second system's minus the first's. Each view comes with the cases of its rows.
     """
     of_system = dict(list(candidates.groupby("system")))
     first, second = (frame.loc[rows.index].set_axis(rows["set"]) for rows in of_system.values())
@@ -87,10 +86,11 @@ def three_ways(frame: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, tuple
 def beside_radiologist(
     scores: Mapping[int, pd.DataFrame], grades: pd.DataFrame, cases: pd.Series, run: Run, stream: str
 ) -> pd.DataFrame:
-    """Return how well scores, and one radiologist's grade, agree (τ_b) with the other two radiologists.
+    """Return the agreement (τ_b) of scores, and of one radiologist's grade, with the other two radiologists.
 
-    ``scores``: by the radiologist who is left out of the mean grade; ``grades``: one column for each.
-    Averaged over the three; columns as of :func:`radeval_lib.stats.correlations.compare_with_one_rater`.
+    ``scores``: by the radiologist who is left out of the mean grade; ``grades``: one column per radiologist.
+    The agreement is the mean over the three; columns as in
+    :func:`radeval_lib.stats.correlations.compare_with_one_rater`.
     """
     left_out = [
         resample(

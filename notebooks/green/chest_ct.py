@@ -1,4 +1,4 @@
-"""What the reader by rules reads in chest CT reports, beside their labels by hand."""
+"""Compare what the rules read in chest CT reports with labels by hand."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ OBSERVATIONS = {
     "Lung opacity": "Lung Opacity",
     "Medical material": "Support Devices",
 }
-"""Labels and the observations that correspond to them."""
+"""The observation that corresponds to each label."""
 CODES = {"Emphysema": "Emphysema", "Lung nodule": "Nodule"}
-"""Labels that no observation corresponds to, but one of Open-i's codes."""
+"""The code of Open-i for each label without an observation."""
 ALL = "all"
 
 
 def label_agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
-    """Return how many reports have each label, are read as having it, and both; precision, recall and F1.
+    """Return the number of reports with each label, as read by the rules, and both; precision, recall and F1.
 
     Uncertain mentions count as read for observations; for codes, only probable ones do. The row
-    :data:`ALL` has the sums and what follows from them (micro averages). A ratio of nothing is NaN.
+    :data:`ALL` has the sums and their micro averages. A ratio of nothing is NaN.
     """
     names = [*OBSERVATIONS, *CODES]
     counts = pd.DataFrame(0, index=names, columns=["labelled", "read", "both"])

@@ -1,4 +1,4 @@
-"""Six radiologists who counted errors in the same pairs of reports, by every reading that GREEN leaves open.
+"""Compare six radiologists' error counts of the same report pairs, in every reading that GREEN leaves open.
 
 Source: Ostmeier et al. 2024, Section 4.1, Tables 1, 5, 6, 10 and Figure 6. Counts have shape (pairs, raters),
 four pairs of each case one after the other, or (pairs, categories, raters).
@@ -58,11 +58,11 @@ SPREADS: dict[str, Callable[[FloatArray], float]] = {
     "six expert means, n": lambda values: _of_means(values, ddof=0),
     "six expert means, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: _of_means(values, ddof=1),
 }
-"""What the standard deviation of Table 1 can be taken of."""
+"""Possible readings of the standard deviation of Table 1."""
 
 
 def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
-    """Return Kendall's tau between experts by what it can be taken over; NaN where counts are all alike."""
+    """Return Kendall's tau between experts, by reading; NaN if counts are all alike."""
     tau = agreement.kendall_matrix(counts)
     return {
         "pairs of experts": agreement.upper_triangle(tau),
@@ -73,7 +73,7 @@ def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
 
 
 def kendall_readings(counts: Counts) -> pd.DataFrame:
-    """Return ``low``, ``mean`` and ``high`` of Kendall's tau between experts by what can be correlated."""
+    """Return ``low``, ``mean`` and ``high`` of Kendall's tau between experts, by counts, errors and range."""
     levels = {
         (level, kind): rows
         for kind, array in counts.items()
@@ -90,7 +90,7 @@ def kendall_readings(counts: Counts) -> pd.DataFrame:
 
 
 def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Check]:
-    """Return checks of a printed range against every reading."""
+    """Check a printed range against every reading."""
     checks = {}
     for row in readings.to_dict("records"):
         fits = low.low <= row["low"] <= low.high and high.low <= row["high"] <= high.high
@@ -101,9 +101,9 @@ def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Che
 
 
 def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
-    """Return Kendall's tau of experts with their references, averaged over experts; cases are drawn.
+    """Return Kendall's tau of experts with references, averaged over experts, from a bootstrap over cases.
 
-    ``references``: shaped as ``counts``, or (pairs, 1) for all.
+    ``references``: of the same shape as ``counts``, or (pairs, 1) for all experts.
     """
     cases, n = cases_of(counts), run.profile.resamples
     by_expert = [
@@ -115,7 +115,7 @@ def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
 
 
 def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return ``tau``, ``low`` and ``high`` by three readings, from drawing pairs, and the draws."""
+    """Return ``tau``, ``low`` and ``high`` in three readings, and the draws of a bootstrap over pairs."""
     names = {"pairs of experts": "mean over pairs of radiologists", OTHERS: OTHERS, ALL_SIX: ALL_SIX}
 
     def read(sample: FloatArray) -> dict[str, float]:
@@ -130,7 +130,7 @@ def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.Da
 
 
 def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws: pd.DataFrame) -> list[Check]:
-    """Return checks of the radiologists' row of Table 6, ``cells``, against every reading of it."""
+    """Check the radiologists' row of Table 6, ``cells``, against every reading of it."""
     computed = {
         reading: [row["tau"], *(quantile(draws[reading], level) for level in (0.025, 0.975))]
         for reading, row in table.iterrows()
@@ -147,7 +147,7 @@ def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws:
 def quantile(values: ArrayLike, level: float) -> Estimate:
     """Return a quantile of resampled taus with its 95% Monte Carlo interval.
 
-    An end that so few resamples leave open is that of the scale, -1 or 1.
+    If the resamples are too few for an end, it is the end of the scale, -1 or 1.
     """
     reach = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
     low, high = (end if np.isnan(bound) else bound for bound, end in ((reach.low, -1), (reach.high, 1)))
@@ -155,7 +155,7 @@ def quantile(values: ArrayLike, level: float) -> Estimate:
 
 
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
-    """Return mean absolute differences by category, a row per expert, by what each is compared with."""
+    """Return mean absolute differences by category (columns) and expert (rows), for each comparison."""
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
         "mean of all six": lambda part: np.abs(part - part.mean(axis=1, keepdims=True)).mean(axis=0),
         "mean of the other five": lambda part: np.abs(part - agreement.mean_of_others(part)).mean(axis=0),
@@ -171,11 +171,10 @@ def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
 
 
 def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
-    """Return the columns in which a rater has the largest value, for all values that round to the printed
-    ones.
+    """Return the columns in which a rater has the largest value, for all values that round to those printed.
 
-    More than one such list means that rounding decides. ``half_steps``: half a unit of the last digit of the
-    rows that are printed.
+    More than one such list means that rounding decides. ``half_steps``: half a unit of the last digit, for
+    the printed rows.
     """
     lists = set()
     steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # ends that touch are no tie
@@ -186,7 +185,7 @@ def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set
 
 
 def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
-    """Return checks of whether GREEN deviates most in (c) alone, for each reading of the experts' rows.
+    """Check, in each reading of the experts' rows, that GREEN deviates most in (c) alone.
 
     ``largest``: what :func:`largest_of` lists, by reading. If rounding allows several lists, the check is
     inconclusive when (c) is in at least one and no other column is in all; otherwise it fails.
@@ -207,9 +206,8 @@ def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
 def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
     """Return Wilcoxon's ``w`` and two-sided ``p`` of each expert against the mean of all.
 
-    By the normal approximation, which is what 200 pairs with ties allow. ``counts`` are whole; they are
-    multiplied by the number of raters, so that no rounding error decides whether a difference is zero or two
-    are tied.
+    It uses the normal approximation, as 200 pairs with ties require. The whole ``counts`` are multiplied by
+    the number of raters, so that rounding errors decide neither zeros nor ties.
     """
     whole, total = counts * counts.shape[1], counts.sum(axis=1)
     tests = [pg.wilcoxon(rater, total, method="approx", correction=False).iloc[0] for rater in whole.T]
@@ -219,10 +217,10 @@ def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
 
 
 def check_experts_differ(totals: Counts) -> list[Check]:
-    """Return checks of whether Wilcoxon's test distinguishes experts, from the mean of six and each other.
+    """Check that Wilcoxon's test distinguishes experts from the mean of six, and from each other.
 
-    ``totals``: counts over all categories, by kind of error. The paper says neither whether every expert
-    differs nor in which errors.
+    ``totals``: counts over all categories, by kind of error. The paper does not say which experts differ, or
+    in which errors.
     """
     claim = "the experts themselves already significantly differ"
     corrected, checks = "with p < 0.05 after Bonferroni's correction", list[Check]()
@@ -243,11 +241,11 @@ def check_experts_differ(totals: Counts) -> list[Check]:
 
 
 def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]:
-    """Return checks of the printed W of each expert against the mean of six.
+    """Check the printed W of each expert against the mean of six.
 
-    One reading is the exact W, the other those that 720 orders of adding up the mean give in floating point.
-    ``totals``: counts over all categories; ``total`` can be averaged at once, or significant and
-    insignificant errors apart. ``tens``: Table 10's W.
+    One reading is the exact W; the other is any W that floating point gives for the 720 orders in which the
+    mean can be added up. ``totals``: counts over all categories; those of kind ``total`` can be averaged at
+    once, or separately by significance. ``tens``: Table 10's W.
     """
     ways = [agreement.wilcoxon_by_order([totals[kind]])]
     if kind == "total":

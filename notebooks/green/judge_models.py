@@ -1,4 +1,4 @@
-"""GREEN's Tables 2 to 4, 8 and 9 against themselves and the prose, and a judge that names errors."""
+"""Check GREEN's Tables 2 to 4, 8 and 9 against each other and the prose; show a judge that names errors."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ KINDS = (
 
 
 def check_spreads(frame: pd.DataFrame) -> list[Check]:
-    """Return checks of a table's printed standard deviations against the bounds that their means set.
+    """Check a table's printed standard deviations against the bounds that their means set.
 
-    Numbers from 0 to 1 with mean m spread by at most sqrt(m (1 - m)); whole numbers by at least
-    sqrt(f (1 - f)), where f is what m exceeds the whole number below by. A number within its bound shows
-    nothing.
+    With mean m, numbers from 0 to 1 have a standard deviation of at most sqrt(m (1 - m)), and whole numbers
+    of at least sqrt(f (1 - f)), where f is the fractional part of m. A number within its bound shows nothing.
     """
     keys = [key for key in ("evaluation", "training", "model", "quantity") if key in frame]
     printed = frame[frame["statistic"].isin(["mean", "sd"])]
@@ -52,7 +51,7 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
 def check_quoted(
     frame: pd.DataFrame, table: str, stated: Mapping[str, Printed], key: str, of: str, **where: str
 ) -> list[Check]:
-    """Return checks of a mean and standard deviation of the prose, ``key`` and ``key``_sd, against cells."""
+    """Check a mean (``key``) and standard deviation (``key``_sd) of the prose against cells."""
     return [
         check_value(
             Key(f"prose against {table}", of, statistic),
@@ -66,7 +65,7 @@ def check_quoted(
 def check_best(
     name: Key, claim: str, cells: pd.DataFrame, key: str, first: list[str], n: int, *, lower: bool
 ) -> list[Check]:
-    """Return checks of printed means of ``n`` pairs, named by the column ``key``: ``first`` are the best."""
+    """Check that ``first``, values of the column ``key``, have the best printed means of ``n`` pairs."""
     means, spreads = (by_name(cells[cells["statistic"] == statistic], key) for statistic in ("mean", "sd"))
     weakest = min(first, key=lambda model: -means[model].value if lower else means[model].value)
     best = means[weakest], spreads[weakest]
@@ -78,8 +77,8 @@ def check_best(
 def example(run: Run) -> tuple[str, str, Judgement, list[str]]:
     """Return a generated reference and candidate, the rules' judgement, and the categories of planted errors.
 
-    The errors are of three categories or more, and the candidate is put in another style, so that shared
-    wording does not give them away.
+    The errors are of at least three categories. The candidate has another style, so that shared wording does
+    not reveal them.
     """
     seed = seed_of(run, "example")
     for pair in error_pairs(60, seed=seed, modality_anatomy=CHEST):

@@ -1,4 +1,4 @@
-"""How the rules read sentences of Open-i that were labelled by hand before the rules met them."""
+"""Compare what the rules read in sentences of Open-i with labels made before the rules met them."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def counts(path: Path) -> pd.DataFrame:
 
 
 def pair_answers(path: Path) -> pd.DataFrame:
-    """Return whether the judge's answers on pairs of Open-i's sentences match those given by hand.
+    """Return whether the judge's answers on pairs of Open-i's sentences match those by hand.
 
     A pair is a sentence of a report's findings, the reference, and one of its impression. One row per pair:
-    ``draw``, and 1 or 0 for whether both agree that there is a ``false`` and a ``missing`` finding.
+    ``draw``, and 1 or 0 for agreement on whether there is a ``false``, and a ``missing``, finding.
     """
     words, pairs = _words_of(path), pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
     rows = []
@@ -62,7 +62,7 @@ def pair_answers(path: Path) -> pd.DataFrame:
 
 
 def answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return :func:`counts` and :func:`pair_answers`, from Open-i's file or as stored."""
+    """Return :func:`counts` and :func:`pair_answers` from Open-i's file or, if it is missing, as stored."""
     if (path := run.find("openi")) is not None:
         return counts(path), pair_answers(path)
     parts = run.recording("openi").parts
@@ -70,11 +70,11 @@ def answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 _Observed = set[tuple[str, str]]
-"""Observations, each with its presence or with one of its places."""
+"""Observations, each with its presence or one of its locations."""
 
 
 def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observed, _Observed]]:
-    """Return for each measure the labels of a sentence, as given by hand and as the parser finds them."""
+    """Return the labels of a sentence for each measure, by hand and as the reader finds them."""
     findings = reader.read(text).findings
     stated = part[(part["key"] != "") & (part["presence"] != "normal")]
     labelled_places = {
@@ -97,5 +97,5 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observed, _Obser
 
 
 def _place(key: str | None) -> str:
-    """Return a place as the labels have it, which number no ribs and name no lung."""
+    """Return a place as in the labels, which do not number ribs or name the lung."""
     return "ribs" if key is not None and key.startswith("rib_") else "" if key in (None, "lung") else str(key)

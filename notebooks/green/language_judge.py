@@ -1,4 +1,4 @@
-"""Fine-tuning a language model on analyses, and what it learned (Ostmeier et al. 2024, Section 3.2)."""
+"""Fine-tune a language model on analyses and measure what it learned (Ostmeier et al. 2024, Section 3.2)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ STAND_INS = (
     "generated reports; a simulated report generator, not a trained one; the cosine of token counts, not "
     "BERTScore; changes by our generator, not of RadGraph's entities; the generator's analyses, not GPT-4's"
 )
-"""What the path on generated pairs has in place of the paper's."""
+"""What generated pairs replace of the paper's."""
 
 
 def readable(analyses: Sequence[Text]) -> int:
-    """Return how many analyses a strict reading can parse."""
+    """Return the number of analyses that the strict parser can read."""
     return sum(parse(reveal(analysis), "strict").score is not None for analysis in analyses)
 
 
@@ -42,12 +42,13 @@ def fine_tune(
     held: Sequence[JudgedPair],
     asked: Sequence[Pair],
 ) -> dict[str, object]:
-    """Return one training, with low-rank adapters of ``rank`` or, if it is 0, of all weights.
+    """Fine-tune low-rank adapters of ``rank`` or, if it is 0, all weights, and return the results.
 
-    ``teach``, ``choosing``, ``held``: judged pairs to learn from, to choose the epoch by, and to say what was
-    learned. ``asked``: pairs of reports that the trained model is to analyse. A row of facts: ``trained``,
-    the number of ``weights``, the mean log-probability of a token (nats) of the held-out analyses ``before``
-    and ``after`` and by ``token frequencies`` alone, and how many ``readable answers`` of those ``asked``.
+    ``teach``, ``choosing``, ``held``: judged pairs to learn from, to choose the epoch, and to measure the
+    result. ``asked``: pairs of reports for the trained model to analyse. Returns ``trained``, the number of
+    ``weights``, the mean log-probability (nats) of the tokens of the held-out analyses ``before`` and
+    ``after`` training and by ``token frequencies`` alone, and the number of ``readable answers`` and of
+    those ``asked``.
     """
     import torch
 
@@ -80,13 +81,12 @@ def fine_tune(
 
 
 def _likelihood(task: JudgeTuning, held: Sequence[JudgedPair]) -> float:
-    """Return the mean log-probability of a token, mean over analyses."""
+    """Return the mean log-probability of a token, averaged over analyses."""
     return pd.Series([task.measure([pair])["likelihood"] for pair in held]).mean()
 
 
 def _by_frequency(task: JudgeTuning, teach: Sequence[JudgedPair], held: Sequence[JudgedPair]) -> float:
-    """Return as :func:`_likelihood`, of one who has learned how often each token occurs (plus one) and no
-    more."""
+    """Return the mean log-probability of a token by the frequencies (plus one) in ``teach`` alone."""
     taught, asked = (
         [[token for token in task.example(pair)["labels"] if token != IGNORED] for pair in records]
         for records in (teach, held)

@@ -1,4 +1,4 @@
-"""Written analyses that stray from the format asked for, and what parsers make of them.
+"""Compare parsers on written analyses that depart from the layout.
 
 Source: Ostmeier et al. 2024; the released parser in ``green_score/utils.py``.
 """
@@ -16,8 +16,7 @@ _HEADING = f"[{green.SIGNIFICANT}]:\n"
 
 
 def variants() -> dict[str, tuple[str, float | None]]:
-    """Return one analysis in ways in which written text can stray, and two others, with the score that is
-    meant."""
+    """Return variants of one analysis, most of which depart from the layout, with the intended score."""
 
     def but(old: str, new: str) -> str:
         return plain.replace(old, new, 1)
@@ -46,8 +45,7 @@ def variants() -> dict[str, tuple[str, float | None]]:
 
 
 def read_both_ways() -> pd.DataFrame:
-    """Return what the released rules and a strict reading make of :func:`variants`, scores as they are
-    shown."""
+    """Return the scores of :func:`variants` by the released and the strict parser, as text."""
     rows = {}
     for name, (text, meant) in variants().items():
         released, strict = green.parse(text), green.parse(text, "strict")

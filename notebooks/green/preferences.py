@@ -1,7 +1,7 @@
-"""Which of two reports of a case radiologists prefer, and how often a score agrees.
+"""Find which of two reports of a case radiologists prefer, and how often a score agrees.
 
 Source: Ostmeier et al. 2024, Sections 3.4.2 and 4.3.2. Two radiologists choose one of two candidates for the
-same reference; cases on which they split are left out. A score is right where the preferred candidate scores
+same reference; cases on which they split are left out. A score is right if the preferred candidate scores
 higher.
 """
 
@@ -35,16 +35,15 @@ def preferred_candidates(gaps: pd.DataFrame) -> pd.DataFrame:
 
 
 def choice_accuracy(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[object], run: Run) -> pd.DataFrame:
-    """Return how well scores choose, one row each.
+    """Return how often scores choose the preferred candidate, one row per score.
 
-    ``gaps``: the second candidate's score minus the first's, one column per score; ``wanted``: 1 or -1, which
-    is preferred; ``cases``: what a bootstrap draws.
+    ``gaps``: the second candidate's score minus the first's, one column per score. ``wanted``: 1 if the
+    second candidate is preferred, -1 if the first is. ``cases``: the units of the bootstrap.
 
-    Columns: ``share`` of cases chosen right, a tie being wrong, with its 95% interval ``low`` and ``high``;
-    ``ties``, their share; ``balanced``, the mean of the shares where the first and where the second is
-    preferred; ``AUC`` of the difference, how often it is larger in a case of the second kind than in one of
-    the first, and its ``p`` (Mann and Whitney); ``better`` and ``worse``, cases that it chooses right where
-    always taking the second is wrong, and the other way round, with McNemar's exact ``p v always``.
+    Columns: ``share`` of cases chosen right (a tie is wrong), with its 95% interval ``low`` and ``high``;
+    share of ``ties``; ``balanced``, the mean of the shares for either preference; ``AUC`` of the gap, and its
+    ``p`` (Mann and Whitney); ``better``, the number of cases in which the score is right and always taking
+    the second candidate is wrong, ``worse``, the reverse, and McNemar's exact ``p v always``.
     """
     rows = {}
     for name, gap in gaps.round(9).items():
@@ -66,9 +65,9 @@ def choice_accuracy(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[objec
 
 
 def by_judge(run: Run) -> list[float] | None:
-    """Return GREEN's score of RadPref's candidates, in order, by the judge of the profile.
+    """Return the GREEN scores that the profile's judge gives RadPref's candidates, in order.
 
-    None if that judge is ours by rules, whose scores are stored, or the data root lacks the texts.
+    None if this judge is our rules, whose scores are stored, or if the data root lacks the texts.
     """
     path = run.find("radpref", radpref.CASES_FILE)
     if path is None or run.source_of("models", "judge") == RULES:

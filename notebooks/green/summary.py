@@ -1,9 +1,11 @@
-"""GREEN's summary of a system: for each kind of error, the sentences at the centre of the largest cluster;
-and a simulated report generator that sees an effusion which is not there, for the summary to find.
+"""Summarize a system's errors as GREEN does, and simulate a system with one fault.
 
-Source: Ostmeier et al. 2024, Section 3.3; released code at d72c195, ``green_score/utils.py``. Two differences
-on purpose: the number of clusters is the best of all, where the released search looks at a few; and the three
-nearest sentences are given, as in the paper's Figure 4, where the code gives one.
+The summary has, for each kind of error, the sentences at the centre of the largest cluster. The fault is an
+effusion that is not there.
+
+Source: Ostmeier et al. 2024, Section 3.3; released code at d72c195, ``green_score/utils.py``. There are two
+deliberate differences: all numbers of clusters are tried, not a few; and three nearest sentences are given,
+as in the paper's Figure 4, not one.
 """
 
 from __future__ import annotations
@@ -33,15 +35,22 @@ from radeval_lib.study.runs import Run
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 _NEAREST = 3
 FAULT = PlannedFinding("pleural_effusion", side="right", severity=1)
-"""What the system sees by mistake."""
+"""The finding that the system reports by mistake."""
 # "(b) Missing a finding present in the reference: 2. effusion; nodule"
 _LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """The error sentences of one category: in how many clusters, out of how many at ``most``, the ``share``
-    of the largest, the sentences ``nearest`` to its centre, and the ``commonest`` sentence of all."""
+    """The clusters of one category's error sentences.
+
+    Attributes
+    ----------
+    chosen, most : number of clusters, and the largest number tried.
+    share : of the sentences that are in the largest cluster.
+    nearest : sentences nearest to the centre of the largest cluster.
+    commonest : the most frequent sentence.
+    """
 
     chosen: int = 0
     most: int = 0
@@ -51,7 +60,7 @@ class Clusters:
 
 
 def error_sentences(analysis: str) -> dict[str, list[str]]:
-    """Return the significant errors that an analysis names, by category letter."""
+    """Return the significant errors in an analysis, by category letter."""
     body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
     sentences: dict[str, list[str]] = {letter: [] for letter in LETTERS}
     for letter, listed in _LINE.findall(body):
@@ -62,9 +71,9 @@ def error_sentences(analysis: str) -> dict[str, list[str]]:
 def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
     """Return the clusters of one category's sentences by k-means, k by the silhouette.
 
-    ``encode`` gives one vector per sentence; they are scaled to length 1. Of d distinct vectors k goes from 2
-    to d - 1, since d clusters of equal vectors would always have the best silhouette; of fewer than three all
-    are one cluster.
+    ``encode`` gives one vector per sentence; they are scaled to length 1. With d distinct vectors, k goes
+    from 2 to d - 1, since d clusters of equal vectors would always have the best silhouette. If d is below
+    three, there is one cluster.
     """
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
@@ -98,12 +107,11 @@ def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
 
 
 def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> pd.DataFrame:
-    """Return the summary: by category how many errors, in what share of reports, and its largest cluster.
+    """Return the summary, one row per category.
 
-    ``clusters``: of :func:`summarize`, by letter.
-
-    Index: the category's name. ``errors``, ``reports`` (share of analyses with one at least), ``centre of
-    largest cluster`` (the sentences nearest to it), ``share in it`` (of the errors), ``commonest sentence``.
+    ``clusters``: from :func:`summarize`, by letter. Columns: ``errors``, ``reports`` (share of analyses with
+    at least one error), ``centre of largest cluster`` (the nearest sentences), ``share in it`` (of the
+    errors) and ``commonest sentence``.
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     names = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
@@ -121,10 +129,10 @@ def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> 
 
 
 def faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]], int]:
-    """Return references and what the system writes, and in how many reports it has the fault.
+    """Return pairs of a reference and a system's report, and the number of reports with the fault.
 
-    Errors come by chance; the fault is put into ``share`` of the reports, if neither the reference nor the
-    candidate has an effusion already.
+    Errors are random. The fault is planted in ``share`` of the reports, unless the reference or the candidate
+    already has an effusion.
     """
     pairs, faults = [], 0
     for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=CHEST)):
@@ -138,7 +146,7 @@ def faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]]
 
 
 def _with_fault(report: SyntheticReport, wording: int) -> SyntheticReport:
-    """Return the report with the fault in it, and without what speaks against it."""
+    """Return the report with the fault, and without statements that contradict it."""
     lexicon, present = load_lexicon(), frozenset([FAULT.concept])
 
     def stays(content: Meaning) -> bool:

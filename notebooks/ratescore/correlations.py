@@ -1,4 +1,4 @@
-"""What printed coefficients say about metrics tried on the same pairs; and counted errors against length."""
+"""Compare printed coefficients of metrics tested on the same pairs, and error counts with length."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from radeval_lib.text_format import out_of
 
 FORMS = {"mean errors": ".2f", "no error": ".0%"}
 GROUPS = ["short", "between", "long"]
-"""Of reports by length, as the paper's Appendix A.7 speaks of them."""
+"""Groups of reports by length, after the paper's Appendix A.7."""
 
 
 def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
-    """Return pairs behind the coefficients: all of ReXVal and of the rewrites, the test fifth of the rest.
+    """Return the number of pairs behind each coefficient: all of ReXVal and of the rewrites, else a fifth.
 
     ``sizes``: pairs by part, as Table 3 prints them.
     """
@@ -54,7 +54,7 @@ def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
 
 
 def by_measure(table5: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return table 5 by its measures: the correlations on paragraphs, and the accuracy on rewrites."""
+    """Return Table 5's rows by measure: the correlations on paragraphs, and the accuracy on rewrites."""
     return {
         "Rewrites, accuracy" if measure == "accuracy" else f"Paragraphs, {measure}": rows
         for measure, rows in table5.groupby("measure", sort=False)
@@ -77,13 +77,12 @@ class PrintedAgreement:
 
     @classmethod
     def of(cls, columns: Mapping[str, pd.DataFrame], pairs: Mapping[str, int]) -> PrintedAgreement:
-        """Return that of printed tables by what they are a ``column`` of."""
+        """Return the agreement that printed tables show; ``columns``: tables by the name of their column."""
         printed = pd.concat(columns, names=["column"]).reset_index("column").reset_index(drop=True)
         return cls(printed[["column", "metric", "printed", "value", "half_width"]], pairs)
 
     def with_intervals(self) -> pd.DataFrame:
-        """Return the cells with 95% intervals ``low`` and ``high``: Wilson's for shares, Fisher's z for the
-        rest."""
+        """Return the cells with 95% intervals ``low`` to ``high``: Wilson's for shares, else Fisher's z."""
         ends = []
         for row in self.printed.itertuples():
             n, kind = self._taken(row.column)
@@ -97,7 +96,7 @@ class PrintedAgreement:
         return self.printed.assign(low=low, high=high)
 
     def _taken(self, column: str) -> tuple[int, Kind | Literal["accuracy"]]:
-        """Return on how many pairs a column was taken, and its measure."""
+        """Return the number of pairs behind a column, and its measure."""
         part, _, measure = column.partition(", ")
         return self.pairs[part], cast('Kind | Literal["accuracy"]', measure.lower())
 
@@ -106,11 +105,11 @@ class PrintedAgreement:
         return by_name(self.printed[self.printed["column"] == column], "metric")
 
     def _right(self, column: str, metric: str) -> list[int]:
-        """Return the numbers of pairs that a metric may be right about."""
+        """Return the possible numbers of pairs that a metric is right about."""
         return right_of(self._cells(column)[metric], self._taken(column)[0])
 
     def _lead(self, column: str, first: str, second: str) -> Lead:
-        """Return the lead of one metric over another in a column, as far as the print decides it."""
+        """Return the lead of one metric over another in a column, as far as the printed numbers decide it."""
         n, kind = self._taken(column)
         if kind == "accuracy":
             return lead_of_counts(self._right(column, first), self._right(column, second), n)
@@ -137,21 +136,20 @@ class PrintedAgreement:
         return check_superiority(name, claim, cells, first=higher, others=rivals, leads=leads)
 
     def established_leads(self, column: str) -> str:
-        """Return over how many rivals RaTEScore's lead in a column is established, as ``six of seven``."""
+        """Return the number of rivals over which RaTEScore's lead is established, as ``six of seven``."""
         rivals = [metric for metric in self._cells(column) if metric != RATESCORE]
         return out_of(sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in rivals), len(rivals))
 
     def margin(self, column: str, rival: str) -> tuple[list[int], float]:
-        """Return by how many cases RaTEScore may lead a rival in an accuracy, and the smallest McNemar p of
-        that."""
+        """Return the possible leads of RaTEScore over a rival in cases, and their smallest McNemar p."""
         n, _ = self._taken(column)
         either = list(product(self._right(column, RATESCORE), self._right(column, rival)))
         margins = sorted({ours - theirs for ours, theirs in either})
         return margins, min(mcnemar_range(ours, theirs, n)[0] for ours, theirs in either)
 
     def needed_correlation(self, column: str, rival: str, n: int) -> float:
-        """Return the correlation between RaTEScore and a rival from which on RaTEScore's lead is significant
-        at ``n`` pairs, at all numbers that round to what is printed; NaN if no correlation would do."""
+        """Return the least correlation with a rival that makes RaTEScore's lead significant at ``n`` pairs,
+        for all numbers that round to the printed ones; NaN if no correlation does."""
         ours, theirs = (self._cells(column)[metric] for metric in (RATESCORE, rival))
         pairs = corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
         edges = [needed_between(first, second, n) if first > second else np.nan for first, second in pairs]
@@ -159,21 +157,23 @@ class PrintedAgreement:
 
 
 def not_among(metrics: Sequence[str], compared: pd.DataFrame) -> list[str]:
-    """Return the named metrics that are in no row of a printed table; a row may have a longer name:
-    ``ROUGE-L`` of ``ROUGE``."""
+    """Return the named metrics without a row in a printed table; a row may have a longer name, as ``ROUGE-L``
+    for ``ROUGE``."""
     return [name for name in metrics if not compared["metric"].str.startswith(name).any()]
 
 
 def right_of(share: Printed, n: int) -> list[int]:
-    """Return the numbers of ``n`` cases that print a share; where none does, the two nearest to it."""
+    """Return the numbers out of ``n`` cases that round to a printed share; if none does, the two nearest."""
     near = share.value * n
     return counts_that_print(share.value, share.half_width, n) or [math.floor(near), math.ceil(near)]
 
 
 def radpref_errors(run: Run) -> pd.DataFrame:
-    """Return RadPref's candidates from what is stored of them: ``system``, ``case``, ``words`` of the
-    reference, mean ``errors``, ``reference_findings`` (listed in the reference), ``possible`` errors
-    (findings listed in either text) and the ``share`` of these (NaN if there are none)."""
+    """Return RadPref's stored candidates with their errors.
+
+    ``system``, ``case``, ``words`` and ``reference_findings`` (listed) of the reference, mean ``errors``,
+    ``possible`` errors (findings listed in either text) and the ``share`` of these (NaN if there are none).
+    """
     stored = run.recording("radpref")
     table, marks = stored.table.set_index("number"), stored.parts["ratings"].groupby("number").mean()
     errors = marks[["_".join(mark) for mark in MARKS]].sum(axis=1)
@@ -188,7 +188,7 @@ def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]
     """Return errors of short, medium and long reports, grouped by the words of either text.
 
     ``words`` (``reference`` or ``candidate``), ``group``, ``pairs``, ``cases``; ``mean errors`` and ``no
-    error`` (a mean below one half) as an Estimate, without ends where the cases are too few.
+    error`` (a mean below one half) as an Estimate, whose ends are NaN if the cases are too few.
     """
     rows = []
     for side, group in product(("reference", "candidate"), GROUPS):
@@ -206,13 +206,13 @@ def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]
 
 
 def length_group(lengths: pd.Series, rule: Mapping[str, Printed]) -> pd.Series:
-    """Return the group of each length by the rule of Appendix A.7: ``short``, ``between`` or ``long``."""
+    """Return the group of each length, according to Appendix A.7: ``short``, ``between`` or ``long``."""
     edges = [0, rule["short_words"].value, rule["long_words"].value + 1, np.inf]
     return pd.cut(lengths, edges, right=False, labels=GROUPS)
 
 
 def check_groups(claim: OpenExhibit, groups: pd.DataFrame, rule: Mapping[str, Printed]) -> None:
-    """Check the rule on short and on long reports; of a group of too few cases it is inconclusive."""
+    """Check the rule on short and on long reports; with too few cases, the check is inconclusive."""
     few_words = "length less than 10 words commonly has zero errors"
     many_words = "longer than 25 words had an average error count greater than 3"
     rules = {

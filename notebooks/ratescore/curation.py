@@ -33,7 +33,7 @@ _FUNCTION = frozenset(
 
 
 def content_words(words: Sequence[str]) -> set[int]:
-    """Return the positions of the words that have letters and are no function words."""
+    """Return the positions of the words that have letters and are not function words."""
     return {
         i for i, word in enumerate(words) if re.search(r"[^\W\d_]", word) and word.lower() not in _FUNCTION
     }
@@ -45,11 +45,10 @@ def annotated_words(entities: Iterable[Entity]) -> set[int]:
 
 
 def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Entity]:
-    """Return the entities with Abnormality and Disease turned to their negations, or back, by the cue words
-    of the sentence.
+    """Return the entities; cue words turn Abnormality and Disease into their negations, or back.
 
-    A cue reaches from where it stands to the next ``but``, ``however``, semicolon or the like;
-    ``unremarkable``, ``intact`` and ``normal`` say the same of what stands before them. Anatomy stays.
+    A cue acts on what follows, up to the next ``but``, ``however``, semicolon or the like;
+    ``unremarkable``, ``intact`` and ``normal`` act on what precedes them. Anatomy stays.
     """
     lowered, turned = [word.lower() for word in words], []
     for entity in entities:
@@ -77,10 +76,10 @@ def filter_effects(
     encoder: Encoder,
     cuts: Mapping[str, float],
 ) -> pd.DataFrame:
-    """Return what each filter alone changes in sentences whose annotation is right.
+    """Return the changes that each filter alone makes in sentences whose annotation is right.
 
-    ``cuts``: ``cosine`` with the nearest name of the library below which an entity is dropped, ``density``
-    below which a sentence is: the share of its content words that are in an entity, 0 if it has none.
+    ``cuts``: thresholds below which a filter drops. ``cosine``: of an entity with the nearest name of the
+    library; ``density``: the share of a sentence's content words that are in an entity, 0 if it has none.
 
     One row per entity, other content word, sentence and finding: ``report``; ``kind``, one of
     :data:`ENTITIES`, :data:`OTHERS`, :data:`SENTENCES` and :data:`FINDINGS`; whether it is ``changed``.

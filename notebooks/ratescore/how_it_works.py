@@ -1,5 +1,4 @@
-"""A pair that shows the steps of RaTEScore, what its choices do to the scores of many pairs, and the worked
-example of the paper's Appendix A.1 from its five printed numbers."""
+"""Show RaTEScore's steps on one pair and its choices on many, and recompute the example of Appendix A.1."""
 
 from __future__ import annotations
 
@@ -37,22 +36,21 @@ CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "pooling": ("the first token's vector instead of the mean", {"pooling": "cls"}),
     "paper": ("all choices as we read Section 2.4", {"preset": "paper"}),
 }
-"""Choices of the metric: what is changed, and the settings that change it."""
+"""Choices of the metric: a description of the change, and its settings."""
 
 
 def pair_with_penalty(
     encoder: encoders.Encoder, pairs: Iterable[generator.ErrorPair]
 ) -> tuple[generator.ErrorPair, Explanation]:
-    """Return the first short pair in whose candidate an entity meets the penalty, and its score by true
-    entities.
+    """Return the first short pair with a penalty in its candidate, and its score from the true entities.
 
     A pair is short if both sides have at most three sentences with three to five entities in all, and the
-    reference makes no remark beside its findings.
+    reference has findings alone, no remark.
 
     Raises
     ------
     SyntheticError
-        If no pair is such.
+        If there is no such pair.
     """
     for pair in filter(_short, pairs):
         ours, theirs = (
@@ -75,8 +73,7 @@ def _short(pair: generator.ErrorPair) -> bool:
 def scores_by_choice(
     run: Run, metric: RaTEScore, pairs: Sequence[tuple[str, str]]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return scores of the pairs by the released rules, by each of :data:`CHOICES`, and with all types alike;
-    each of shape (pairs,).
+    """Return scores of shape (pairs,) by the released rules, each of :data:`CHOICES`, and equal weights.
 
     ``metric``: with the released rules.
     """
@@ -91,7 +88,7 @@ def scores_by_choice(
 
 
 def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:
-    """Return the effect of each choice on the level and the order of scores.
+    """Return the effect of each choice on the mean and the order of scores.
 
     ``scores``: of the same pairs by choice; the baseline first. ``changes``: what each other choice changes.
     Returns one row per choice: ``what is changed``, ``mean score``, ``pairs that change``, ``largest change``
@@ -117,13 +114,13 @@ _KINDS = dict(zip(RATE_TYPES, ratescore.TYPES, strict=True))
 
 
 def released_weights() -> dict[str, Weights]:
-    """Return both released sets of weights, by the length of the texts that they are for."""
+    """Return both released sets of weights, by the length of the texts for which they were fitted."""
     provenance.note_printed(provenance.RELEASED, ROOT / "radeval_lib/metrics/ratescore/weights.yml")
     return {name: ratescore.load(name) for name in ("short", "long")}
 
 
 def score(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options) -> Explanation:
-    """Return the score where the second pair of entities has this cosine, the first 1, and all others 0.
+    """Return the score if the second pair of entities has this ``cosine``, the first 1, and all others 0.
 
     ``pairs``: two rows, a reference's entity and the candidate's, each with its type.
     """
@@ -157,8 +154,7 @@ def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
 
 
 def check_penalties(formula: pd.DataFrame) -> list[Check]:
-    """Return whether the formulas of A.1 insert a penalty where types differ, one direction at a time, and
-    nowhere else."""
+    """Check in each direction that A.1's formula has a penalty if, and only if, two types differ."""
     checks = []
     for direction, rows in formula[formula["candidate_type"] != "-"].groupby("direction", sort=False):
         differ = rows["candidate_type"] != rows["reference_type"]
@@ -177,8 +173,7 @@ def check_penalties(formula: pd.DataFrame) -> list[Check]:
 
 
 def check_only_difference(formula: pd.DataFrame) -> Check:
-    """Return whether the formulas of A.1 insert the same in both directions, but for the weight of the
-    mismatch."""
+    """Check that the formulas of A.1 insert the same numbers in both directions, except one weight."""
     inserted = formula[formula["quantity"].isin(["weight", "cosine", "penalty"])]
     values = inserted.groupby(["quantity", "candidate_entity"])["value"].nunique()
     unlike = list(values[values > 1].index)
@@ -191,8 +186,8 @@ def check_only_difference(formula: pd.DataFrame) -> Check:
 
 
 def check_repeated(numbers: pd.DataFrame) -> list[Check]:
-    """Return whether the formulas of A.1 insert the cosines and weights of its walk-through, and whether the
-    weights of each numerator stand in its denominator."""
+    """Check that A.1's formulas have the cosines and weights of its text, and the same weights above and
+    below the fraction line."""
     columns = ["direction", "candidate_entity", "quantity"]
     formula = numbers[numbers["place"] == "formula"].set_index(columns, drop=False)
     in_text = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
@@ -210,8 +205,8 @@ def check_repeated(numbers: pd.DataFrame) -> list[Check]:
 def reach_of_penalty(
     pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed
 ) -> dict[str, float]:
-    """Return what the other printed penalty can give at most (``high``), and the one ``needed`` for the
-    result."""
+    """Return the highest score with the other printed penalty (``high``), and the penalty ``needed`` for the
+    printed score."""
     other = inputs.copy()
     other.iloc[-1, other.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width
     fixed = inputs["value"].to_numpy()[:4]
@@ -221,8 +216,8 @@ def reach_of_penalty(
 
 
 def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
-    """Return how many of the three printed weights one released set has in one order of its index, at
-    most."""
+    """Return the largest number of the three printed weights that one released set has, in either order of
+    its two types."""
     cells = [(ANATOMY, ANATOMY), (NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)]
     return max(
         sum(
@@ -235,7 +230,7 @@ def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
 
 
 def terms(result: Explanation) -> pd.DataFrame:
-    """Return a row for each term of the two sums of a score."""
+    """Return one row per term of the two sums of a score."""
     sides = {
         "precision": (result.precision, result.candidate, result.reference),
         "recall": (result.recall, result.reference, result.candidate),
@@ -251,12 +246,11 @@ def terms(result: Explanation) -> pd.DataFrame:
 
 
 def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:
-    """Return the pair's entities with types to choose, or to leave out, and the score that follows in the
-    page.
+    """Return a form in which to choose each entity's type, or leave it out, and see the score.
 
     Parameters
     ----------
-    explanation : whose entities are shown.
+    explanation : a score, with the entities to show.
     cosines : of each entity of the reference (rows) with each of the candidate (columns).
     weights : of pairs of types, and the penalty where types differ.
     """

@@ -1,4 +1,4 @@
-"""NER models: what the paper's numbers say of each choice, and those that a build trained beside them.
+"""Compare NER models: the choices in the paper's tables, and models that a build trained.
 
 Source: Zhao et al. 2024, Tables 6 and 7, Section 4.4.1 and Appendix A.8.
 """
@@ -30,10 +30,11 @@ MEASURES = ["precision", "recall", "F1", "accuracy"]
 
 
 def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
-    """Return NER models with the distances from their precision and recall to the ends of 95% Wilson
-    intervals, as ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high``.
+    """Return NER models with the distances of precision and recall from the ends of 95% Wilson intervals.
 
-    ``entities``: of the test set, which recall counts; the right ones of them decide how many were reported.
+    The new columns are ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high``.
+    ``entities``: their number in the test set, over which recall is taken. The number of reported entities,
+    over which precision is taken, follows from both shares.
     """
     result = models.copy()
     right = models["recall"] * entities
@@ -46,15 +47,15 @@ def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
 
 
 def difference(printed: pd.DataFrame, measure: str, column: str, first: str, second: str) -> Estimate:
-    """Return ``first`` minus ``second``, values of ``column``, of a printed measure, with what rounding
-    allows."""
+    """Return a printed measure of ``first`` minus that of ``second``, with the range that rounding allows;
+    both name a value of ``column``."""
     cells = [cell(printed, measure=measure, **{column: name}) for name in (first, second)]
     return rounding_range(lambda pair: pair[0] - pair[1], cells)
 
 
 def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> list[Check]:
-    """Return what both sources gain on ``measure``, over either source alone and over the better one: the
-    paper does not say over which."""
+    """Check the gain of both sources on ``measure`` over each source alone and over the better one, since the
+    paper does not say which it means."""
     gains = {f"over {other}": difference(sources, measure, "training_data", BOTH, other) for other in SINGLE}
     gains["over the better source"] = min(gains.values(), key=lambda gain: gain.value)
     name = Key("gain over one source", measure)
@@ -88,7 +89,7 @@ _ROWS = {
 
 
 def basis(run: PageRun) -> Basis:
-    """Return the basis of a build's own Tables 6 and 7: the evidence, and the substitutes for the paper's."""
+    """Return the evidence of a build's own Tables 6 and 7, and its substitutes for the paper's models."""
     data = run.basis({"ner_corpus": "rate_ner"})
     paper, ours = (
         ratescore.settings(profile).initial_models for profile in (profiles.profile("full"), run.profile)
@@ -101,13 +102,13 @@ def basis(run: PageRun) -> Basis:
 
 @dataclass(frozen=True)
 class NerModels:
-    """The trained NER models of a build, judged over test reports and seeds."""
+    """The NER models that a build trained, measured over test reports and seeds."""
 
     run: PageRun
 
     @cached_property
     def cells(self) -> dict[Training, CellOutput]:
-        """What each training of Tables 6 and 7 left."""
+        """The outputs of the trainings of Tables 6 and 7."""
         size = ratescore.settings(self.run.profile).training_sentences
         return {
             each: self._read(each) for each in ratescore.trainings(self.run.profile) if each.sentences == size
@@ -115,7 +116,7 @@ class NerModels:
 
     @cached_property
     def own(self) -> CellOutput:
-        """What the training of the NER model that the other pages use left; no table rests on it."""
+        """The output of the training whose NER model other pages use; no table rests on it."""
         return self._read(ratescore.trainings(self.run.profile)[0])
 
     def _read(self, training: Training) -> CellOutput:
@@ -124,12 +125,11 @@ class NerModels:
 
     @property
     def table6(self) -> list[Training]:
-        """The trainings of Table 6: one scheme and one initial model each, with the same number of
-        sentences."""
+        """The trainings of Table 6, each with one scheme and one initial model, on equally many sentences."""
         return [each for each in self.cells if each.corpus == "both"]
 
     def measure(self, output: CellOutput) -> pd.DataFrame:
-        """Return precision, recall, F1 and accuracy of a training on the test part: value, low and high."""
+        """Return ``value``, ``low`` and ``high`` of a training's precision, recall, F1 and accuracy."""
         counts, rng = output.tables["counts"], self.run.rng("intervals")
         intervals = measures.intervals(
             counts, measures.TAGGING, resamples=self.run.profile.resamples, rng=rng
@@ -157,10 +157,9 @@ class NerModels:
         return pd.DataFrame(rows).T.rename_axis(["scheme", "started from"]).reset_index()
 
     def contrasts(self) -> dict[str, dict[str, Estimate]]:
-        """Return the change in each measure from each choice, between trainings that differ in that choice
-        alone.
+        """Return the effect of each choice on each measure, from trainings that differ in this choice alone.
 
-        A choice that several pairs of trainings differ in is named with the model, and the scheme, of each.
+        If several pairs of trainings differ in it, its name includes the model, and the scheme, of each pair.
         """
         by_start = {(each.scheme, each.init_model): each for each in self.table6}
         pairs: dict[str, dict[str, tuple[Training, Training]]] = {}
@@ -180,8 +179,10 @@ class NerModels:
         }
 
     def check_printed(self, exhibit: OpenExhibit, printed: pd.DataFrame, column: str) -> None:
-        """Check Table 6 or 7, whose rows ``column`` names, against the trainings of the same models by the
-        same scheme; of Table 7 that is IOB."""
+        """Check Table 6 or 7 against the trainings of the same models by the same scheme (Table 7: IOB).
+
+        ``column``: the one that names the table's rows.
+        """
         if column == "training_data":
             first = ratescore.settings(self.run.profile).initial_models["iob"][0]
             corpora = {"both": BOTH, **{source: source for source in SOURCES}}
@@ -201,7 +202,7 @@ class NerModels:
 
 
 def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:
-    """Return what each choice changes, as text, and what an interval of F1 decides."""
+    """Return the effect of each choice as text, and whether it makes F1 better or worse."""
     rows = {
         choice: {
             **{f"gain in {name}": f"{gap[name.lower()]:+.3f}" for name in ("F1", "precision", "recall")},

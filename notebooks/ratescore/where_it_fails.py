@@ -1,4 +1,4 @@
-"""Errors that RaTEScore lets pass, whatever its models, and the same report in another form."""
+"""Measure errors that RaTEScore lets pass with faultless models, and changes of form."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ERRORS: dict[str, tuple[_Entities, _Entities]] = {
     "one of two invented, true one thrice": (_EFFUSION, [*_EFFUSION * 3, ("pneumothorax", "ABNORMALITY")]),
     "no entity": (_EFFUSION, []),
 }
-"""Entities of a reference and of a candidate with an error, as an NER model without fault has them."""
+"""Entities that a faultless NER model finds in a reference and in a candidate with an error."""
 
 SYNONYM, OPPOSITE = "synonym rewrite", "opposite rewrite"
 _APPENDIX = ("appendix", "ANATOMY")
@@ -36,7 +36,7 @@ ENTITIES = {
     SYNONYM: [_APPENDIX, ("seen", "NON-ABNORMALITY"), ("contains gas", "NON-ABNORMALITY")],
     OPPOSITE: [_APPENDIX, ("poorly visualized", "ABNORMALITY"), ("not air-filled", "ABNORMALITY")],
 }
-"""The entities of A.5's texts as an NER model without fault has them, those of like place matched."""
+"""Entities that a faultless NER model finds in A.5's texts; those at the same position match."""
 
 PRINTED_TYPES = {
     "There is pneumonia.": ("pneumonia", "DISEASE"),
@@ -50,9 +50,10 @@ PRINTED_TYPES = {
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a report, each with its full stop: cut at every full stop before white space,
-    "Dr. Smith" too, and not by :mod:`radeval_lib.rules.report_text`, since layouts test what reads through
-    it."""
+    """Return the sentences of a report, cut at every full stop before white space, even in "Dr. Smith".
+
+    It does not use :mod:`radeval_lib.rules.report_text`, which the layouts are meant to test.
+    """
     return re.split(r"(?<=[.!?])\s+", text)
 
 
@@ -64,7 +65,7 @@ WRAPPED: dict[str, Callable[[str], str]] = {
     "wrapped, lines end with spaces": lambda text: fill(text, 60).replace("\n", "  \n") + " ",
     "a sentence a line": lambda text: "\n".join(sentences(text)),
 }
-"""Layouts that change white space alone."""
+"""Layouts that change only white space."""
 FORMS = {
     **WRAPPED,
     "a space at the end": lambda text: f"{text} ",
@@ -76,11 +77,11 @@ _ROUNDING = 1e-6  # noise from batch composition is smaller
 
 
 def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
-    """Return the least score where names that differ have the cosine 0.
+    """Return the lowest score if different names have a cosine of 0.
 
-    The match of a name without an identical one is then a tie between all names of the other side, and
-    decides by its type which weight counts: the least over all ways to break such ties. With n pairs of
-    unlike names the metric runs 2^n times, so it is for a handful of entities.
+    A name without an identical one then matches all names of the other side equally well, and the match that
+    is chosen decides the weight. This is the lowest score over all ways to break such ties. With n pairs of
+    different names, the metric runs 2^n times: use it for a handful of entities.
     """
     same = np.array([[ours == theirs for theirs, _ in candidate] for ours, _ in reference], dtype=bool)
     same = same.reshape(len(reference), len(candidate))
@@ -94,8 +95,10 @@ def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> f
 
 
 def by_entities(scorer: Scorer, cosine: float) -> pd.Series:
-    """Return RaTEScore of both rewrites with :data:`ENTITIES`, where matched names that differ have that
-    ``cosine``, from 0 to 1, and all other names 0."""
+    """Return RaTEScore of both rewrites with :data:`ENTITIES`.
+
+    Matched names that differ have this ``cosine`` (0 to 1); all other different names have 0.
+    """
     least = max(cosine, 1e-9)  # above those of unmatched names, so that the names of like place still match
     similarity = np.diag([1.0, least, least])
     reference = ENTITIES["reference"]
@@ -105,7 +108,7 @@ def by_entities(scorer: Scorer, cosine: float) -> pd.Series:
 
 
 def types_found(metric: RaTEScore) -> pd.DataFrame:
-    """Return the NER model's reading of :data:`PRINTED_TYPES`; ``right`` if it finds exactly that entity."""
+    """Return the entities that the NER model finds in :data:`PRINTED_TYPES`, and if they are ``right``."""
 
     def listed(entities: _Entities) -> str:
         return ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"
@@ -118,7 +121,7 @@ def types_found(metric: RaTEScore) -> pd.DataFrame:
 
 
 def changed_by_form(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return the effect on the scores of another form of the candidate, one row per form of :data:`FORMS`.
+    """Return the effect of the candidate's form on the scores, one row per form of :data:`FORMS`.
 
     ``score changes``: pairs whose score changes; ``of these, cut into other sentences``: those among them
     whose candidate is cut into other sentences, white space and case apart; ``largest change``.

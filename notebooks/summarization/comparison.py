@@ -1,5 +1,5 @@
-"""Summarization systems compared on the same reports: means and leads with intervals, and what is left of a
-lead on groups of reports that were not in training."""
+"""Compare summarization systems on the same reports: means, leads, and the share of a lead that remains on
+groups of reports that were not in training."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEYS = ["seed", "system", "train_set", "case"]
 def combine_scores(outputs: Iterable[CellOutput]) -> pd.DataFrame:
     """Return the scores of all jobs in one table.
 
-    Untrained systems recur in several jobs' outputs with the same rows; duplicates are dropped.
+    Several jobs store the same rows of untrained systems; duplicates are dropped.
     """
     return pd.concat([output.tables["scores"] for output in outputs], ignore_index=True).drop_duplicates(
         _KEYS
@@ -32,7 +32,7 @@ def combine_scores(outputs: Iterable[CellOutput]) -> pd.DataFrame:
 
 
 def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
-    """Return cases, sorted, and values of shape (seeds, cases), of one system and training set."""
+    """Return the sorted cases, and the values (seeds, cases), of one system and training set."""
     table = scores.pivot(index="seed", columns="case", values=metric).sort_index(axis=1)
     if table.isna().any(axis=None):
         raise ValueError("a seed lacks a case, or a score is missing")
@@ -40,8 +40,9 @@ def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray
 
 
 def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> Estimate:
-    """Mean of one system's scores from 0 to 1 over cases and seeds, with a 95 % interval that allows for
-    both; seeds without this metric are left out. ``name``: of the random stream, before the metric.
+    """Return the mean of one system's scores (0 to 1), with a 95% interval over cases and seeds.
+
+    Seeds without this metric are left out. ``name``: of the random stream, before the metric.
 
     Raises
     ------
@@ -64,12 +65,11 @@ def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> 
 def difference(
     run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str, name: str, comparisons: int = 1
 ) -> Estimate:
-    """Mean of ``first`` minus mean of ``second`` on the same cases, with a 95 % percentile interval
+    """Return the mean of ``first`` minus that of ``second`` on the same cases, with a 95% percentile interval
     (:func:`~radeval_lib.stats.resampling.mean_difference`).
 
     ``name``: of the random stream, before the metric. ``comparisons``: number of comparisons for
-    simultaneous 95 % coverage (Bonferroni); resamples are multiplied by it, to keep the expected number in
-    each tail.
+    simultaneous 95% coverage (Bonferroni); it multiplies the resamples, to keep as many in each tail.
     """
     (cases, ours), (others, theirs) = (_matrix(scores, metric) for scores in (first, second))
     if cases != others:
@@ -86,8 +86,7 @@ def difference(
 def compare_with_others(
     run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, others: Sequence[str] = ()
 ) -> dict[str, Estimate]:
-    """Mean of ``first`` minus that of each of ``others``, or of all others, on the same tests, with
-    intervals."""
+    """Return the mean of ``first`` minus that of each of ``others`` (default: all) on the same tests."""
     return {
         name: difference(run, rows[first], rows[name], metric, f"{name} against")
         for name in others or rows
@@ -103,9 +102,10 @@ def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
 def sample_of(
     run: Run, exhibit: OpenExhibit, rows: pd.DataFrame, items: str = "test reports", *, drawn: bool
 ) -> None:
-    """Record the cases and trainings of one system's scores as the sample of an exhibit, and how often the
-    run resamples them; ``items``: what the cases are; ``drawn``: whether each seed draws its training
-    reports, too."""
+    """Record the cases, trainings and resamples of one system's scores as the sample of an exhibit.
+
+    ``items``: a name for the cases. ``drawn``: whether each seed also draws its training reports.
+    """
     cases, seeds = rows["case"].nunique(), rows["seed"].nunique()
     exhibit.sample(
         cases, items, trainings=seeds, draws=seeds if drawn else 0, resamples=run.profile.resamples
@@ -114,8 +114,8 @@ def sample_of(
 
 @dataclass(frozen=True)
 class LeadRetention:
-    """A lead on groups that were in training, that on others, and the share that is left of it there: None if
-    there is no established lead to lose."""
+    """A lead on groups in training (``seen``), on other groups (``unseen``), and the second as a ``share`` of
+    the first, which is None if the first is not established."""
 
     seen: Estimate
     unseen: Estimate
@@ -123,11 +123,10 @@ class LeadRetention:
 
 
 def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
-    """Return the lead of ``first`` over ``second`` on groups ``seen`` in training and on others, by the same
-    resamples.
+    """Return the lead of ``first`` over ``second`` on groups in training and on others, by the same draws.
 
-    Cases are drawn together for both, seeds for each apart. Resamples without a lead on the groups seen have
-    no share and are left out of its interval; where that lead is established they are fewer than 3 %.
+    Both systems share the drawn cases but not the drawn seeds. Resamples without a lead on the groups in
+    training are left out of the share's interval; if this lead is established, they are fewer than 3%.
 
     Raises
     ------
@@ -158,8 +157,11 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
 
 
 def unseen_check(best: str, left: LeadRetention) -> Check:
-    """Return whether most of a lead over Lead-3 is lost on groups that were not in training; it is
-    inconclusive if there is no established lead, or if the interval of what is left holds one half."""
+    """Check that most of a lead over Lead-3 is lost on groups that were not in training.
+
+    The check is inconclusive without an established lead, or if the interval of the remaining share contains
+    one half.
+    """
     remaining, lost = "no lead to lose is established", None
     if left.share is not None:
         remaining, lost = f"{left.share:.0%} is left", below(left.share.low, left.share.high, 0.5)

@@ -1,5 +1,4 @@
-"""The page on the size of MIMIC-RRS: the pairs of modality and anatomy that the paper's sentences list, and
-reports, headings and words by pair."""
+"""Read MIMIC-RRS's pairs of modality and anatomy from the paper, and count reports, headings and words."""
 
 from __future__ import annotations
 
@@ -25,12 +24,12 @@ from radeval_lib.text_format import out_of
 
 
 def body_parts(pair: str) -> set[str]:
-    """Return the parts that a pair's name names: ``pelvis`` and ``abdomen`` of ``CT Abdomen-pelvis``."""
+    """Return the body parts in a pair's name: ``pelvis`` and ``abdomen`` for ``CT Abdomen-pelvis``."""
     return set(pair.split(" ", 1)[1].lower().split("-"))
 
 
 def kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
-    """Return the modalities and the body parts that the names of pairs name."""
+    """Return the modalities and the body parts in the names of pairs."""
     return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
 
 
@@ -56,8 +55,7 @@ def pair_lists() -> dict[str, list[str]]:
 
 
 def named_kinds() -> dict[str, set[str]]:
-    """Return the modalities and the anatomies that Section 1 names, as the names of pairs write them, by the
-    paper's words."""
+    """Return the modalities and the anatomies of Section 1, spelt as in pairs' names, by its words."""
     words = " ".join(words for _, words in quotations("rrs.claim_new"))
     claims = re.findall(r"(\w+ (?:modalities|anatomies) \(([^)]*)\))", words)
     split = {claim: [name for name in re.split(r",? and |, ", part) if name] for claim, part in claims}
@@ -65,8 +63,8 @@ def named_kinds() -> dict[str, set[str]]:
 
 
 def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
-    """Return whether the printed number is that of Open-i's reports with both sections, or of the longer
-    ones: the paper does not say which it counts."""
+    """Check the printed number against Open-i's reports with both sections, and against the longer of them,
+    since the paper does not say which it counts."""
     both = openi.pairs(reports)
     long = [
         pair
@@ -83,7 +81,7 @@ def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
 
 
 def draw_sizes(counts: pd.DataFrame) -> Axes:
-    """Return reports by pair, in two colours by whether the pair has training files."""
+    """Draw the number of reports by pair; the colour says whether the pair has training files."""
     ordered = counts.sort_values("suitable", ascending=False).reset_index()
     ordered["role"] = ordered["train"].gt(0).map({True: "train, validate and test", False: "test only"})
     _, axes = plots.panels(1, 1, height=3.6)
@@ -104,10 +102,10 @@ def headings_named() -> list[str]:
 
 
 def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
-    """Mean running words and different words of findings and impressions, by group (Figure 1's quantities).
+    """Return mean running words and distinct words of findings and impressions, by group (as in Figure 1).
 
-    A vocabulary grows with the number of reports, so all are counted over the first reports of each group, as
-    many as the smallest has. Words are lower-cased runs of letters and digits. Columns: ``reports``, and
+    A vocabulary grows with the number of reports, so it is counted over as many reports of each group as the
+    smallest group has. Words are lower-cased runs of letters and digits. Columns: ``reports``, and
     ``findings, words``, ``impression, words``, ``findings, vocabulary``, ``impression, vocabulary``.
     """
     groups = summarization.by_group(records)
@@ -127,7 +125,7 @@ def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
 
 
 def figure_1(run: PageRun) -> None:
-    """Figure 1 from the reports that the profile names: a table, both panels, and the checks of its prose."""
+    """Rebuild Figure 1 from the profile's reports: a table, both panels, and the checks of its prose."""
     sizes = lengths_and_vocabulary(summarization.name_groups(run.load("anatomy_summaries")))
     display(tables.show(sizes, "Mean words and vocabulary by pair", formats="{:,.0f}"))
     _, axes = plots.panels(1, 2, height=4.2, sharey=True)

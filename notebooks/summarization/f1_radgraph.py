@@ -1,4 +1,4 @@
-"""MIMIC-RRS's worked example of F1-RadGraph, graphs that differ from it, and graphs that a model finds."""
+"""Vary MIMIC-RRS's worked example of F1-RadGraph, and compare gold graphs with those that a model finds."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ Edge = tuple[str, str]
 
 
 def triplets(graph: Graph, ends: str = "outgoing") -> list[tuple[str, str, int]]:
-    """Return the triplets (entity, label, has a relation) of Appendix A.2, in the annotation's order; a
-    relation counts for its source alone, or with ``either`` for both of its ends."""
+    """Return the triplets (entity, label, has a relation) of a graph, in its order.
+
+    A relation counts for its source alone or, with ``either``, for both of its ends.
+    """
     related = {key for key, entity in graph.items() if entity.relations}
     if ends == "either":
         related |= {other for entity in graph.values() for _, other in entity.relations}
@@ -35,8 +37,10 @@ def triplets(graph: Graph, ends: str = "outgoing") -> list[tuple[str, str, int]]
 
 
 def check_schema(example: Example) -> list[Check]:
-    """Return whether the paper names two concepts, three levels of one, four labels and three types of
-    relation, and its example uses these labels and relates two entities at a time."""
+    """Check that the paper names two concepts, three levels, four labels and three types of relation.
+
+    Its example must use these labels and relate two entities at a time.
+    """
     entities, relations = (words.replace("- ", "-") for _, words in quotations("rrs.def_schema"))
     labels = re.findall(r"\(((?:ANAT|OBS)-\w+)", entities)
     types = [name.strip() for name in re.findall(r"([A-Z]\w+(?: \w+)?) \(\., \.\)", relations)]
@@ -70,8 +74,10 @@ def check_schema(example: Example) -> list[Check]:
 
 @dataclass(frozen=True)
 class Example:
-    """The graph of Appendix A.2: the sets V (``nodes``) and E (``edges``), read out of the paper's words, and
-    the label of each entity, as the printed triplets T have them."""
+    """The graph of Appendix A.2: its sets V (``nodes``) and E (``edges``), read from the paper's words.
+
+    ``labels``: of each entity, from the printed triplets T.
+    """
 
     nodes: list[str]
     edges: list[Edge]
@@ -96,8 +102,7 @@ class Example:
         return [name for name in self.nodes if self.labels[name] == "obs-da"]
 
     def graph(self) -> Graph:
-        """Return the example's graph; the types of relations are not printed, so every edge gets the same
-        one."""
+        """Return the example's graph; every edge has the same type, since the paper does not print types."""
         places = {name: index for index, name in enumerate(self.nodes)}
         return radgraph.build_graph(
             [(name, self.labels[name]) for name in self.nodes],
@@ -105,10 +110,10 @@ class Example:
         )
 
     def single_edits(self) -> list[tuple[str, Graph]]:
-        """Return all graphs that differ from the example in one word, label or edge, by the kind of change.
+        """Return all graphs that differ from the example in one word, label or edge, with the kind of change.
 
-        A word is missing or another; a label is replaced of those used; an edge is missing, turned, added, or
-        leads from its start to another word.
+        A word is missing or replaced; a label is replaced by another label of the example; an edge is
+        missing, reversed, added, or leads from its start to another word.
         """
         kinds, edits = sorted(set(self.labels.values())), []
         for name in self.nodes:
@@ -137,7 +142,7 @@ class Example:
         return [(kind, example.graph()) for kind, example in edits]
 
     def fits(self, printed_triplets: pd.DataFrame) -> dict[str, int]:
-        """Return how many of the printed third elements each rule on the ends of an edge gives."""
+        """Return the number of printed third elements that each rule on the ends of an edge reproduces."""
         turned = replace(self, edges=[(second, first) for first, second in self.edges])
         rules = {
             "the start": triplets(self.graph()),
@@ -188,7 +193,7 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
 
 
 def graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[list[list[Graph]], list[list[Graph]]]:
-    """Return graphs of the references and the candidates, by the generator and as an extractor finds them."""
+    """Return graphs of the references and the candidates: gold graphs, and those that an extractor finds."""
     gold: list[list[Graph]] = []
     drawn: list[list[Graph]] = []
     for side in ("reference", "candidate"):
@@ -200,8 +205,10 @@ def graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[list[list[
 
 
 def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
-    """Return F1-RadGraph of each pair (rows) by every level and rule on case (columns), as released where
-    both graphs are empty."""
+    """Return F1-RadGraph of each pair (rows) by every level and rule on case (columns).
+
+    If both graphs are empty, the score is that of the released code.
+    """
     names = list(product(get_args(Level), get_args(Case)))
     pairs = list(zip(references, candidates, strict=True))
     columns = {name: [compare(*pair, *name).f1 for pair in pairs] for name in names}
@@ -209,8 +216,10 @@ def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.
 
 
 def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
-    """Return the effect of each convention on the scores that ``base`` gives: ``mean``, ``changed`` (share of
-    pairs with another score), ``largest`` (absolute change of one) and ``tau`` (Kendall's τ_b with ``base``).
+    """Return the effect of each convention on the scores, compared with the convention ``base``.
+
+    ``mean``; ``changed``, the share of pairs with another score; ``largest`` absolute change; and ``tau``,
+    Kendall's τ_b with ``base``.
     """
     gaps = scores.sub(scores[base], axis=0).abs()
     columns = {"mean": scores.mean(), "changed": (gaps > 1e-12).mean(), "largest": gaps.max()}
@@ -218,10 +227,10 @@ def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
 
 
 def beside_printed(rows: pd.DataFrame, graph: Graph) -> pd.DataFrame:
-    """Return triplets as printed (``entity``, ``label``, and ``printed``: has a relation) beside a graph's.
+    """Return printed triplets (``entity``, ``label``, and ``printed``: has a relation) next to a graph's.
 
     Columns: ``entity``, ``label printed``, ``label found``, ``relation printed``, ``relation found``; ``–``
-    where the graph has no such entity. Capitals do not count.
+    if the graph has no such entity. Capitals do not count.
     """
     triplet = {words.lower(): (label.lower(), str(flag)) for words, label, flag in triplets(graph)}
     ours = [triplet.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]

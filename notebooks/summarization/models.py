@@ -1,5 +1,4 @@
-"""The page on the paper's models: what its systems score by training set and test pair, which is best
-everywhere, and where the score of observations is blind."""
+"""Compare the paper's systems by training set and test pair, and find the observation score's blind spots."""
 
 from __future__ import annotations
 
@@ -19,20 +18,22 @@ from radeval_lib.study.page_runs import Basis, PageRun
 from radeval_lib.text_format import joined, out_of
 
 _PAPERS = ("T5", "BART", "BioBART")
-"""How the names of the paper's systems begin."""
+"""The first words of the names of the paper's systems."""
 _OTHER_WORDS = 0.2
-"""ROUGE-L below which a summary says it in other words than the reference: our choice."""
+"""ROUGE-L below which we say that a summary uses other words than the reference."""
 
 
 def paper_systems(systems: Iterable[str]) -> list[str]:
-    """Return a profile's systems that are the paper's, which its claims are about; all if none is."""
+    """Return those of a profile's systems that are the paper's; if there are none, all."""
     names = list(systems)
     return [name for name in names if name.startswith(_PAPERS)] or names
 
 
 def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
-    """Return what results of the systems ``shown`` (default: :func:`paper_systems`) rest on: an experiment of
-    our own unless they, and the graph model if it is used, are the paper's."""
+    """Return the basis of results of the systems ``shown`` (default: :func:`paper_systems`).
+
+    They are our experiment unless the systems, and the graph model if it is used, are the paper's.
+    """
     systems = summarization.settings(run.profile).systems
     shown = shown or paper_systems(systems)
     ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
@@ -48,8 +49,7 @@ def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> B
 
 
 def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
-    """Return the rows of one system: trained on ``train_set``, or, if that is empty, on the pair of each
-    test."""
+    """Return the rows of one system, trained on ``train_set`` or, if it is empty, on each test's own pair."""
     rows = scores[scores["system"] == system]
     if train_set:
         return rows[rows["train_set"].isin([train_set, ""])]
@@ -57,14 +57,13 @@ def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.D
 
 
 def grid(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return means of a metric by training set (rows, ALL last) and test pair (columns, never trained ones
-    last)."""
+    """Return means of a metric by training set (rows, ALL last) and test pair (columns, untrained last)."""
     means = scores.pivot_table(index="train_set", columns="group", values=metric, aggfunc="mean")
     return means.reindex(index=[*TRAINED, ALL], columns=[*TRAINED, *UNSEEN])
 
 
 def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
-    """Draw a heat map of :func:`grid` in percent; lines part ALL, and the pairs that were never trained."""
+    """Draw a heat map of :func:`grid` in percent; lines separate ALL, and the untrained pairs."""
     looks = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 11}}
     plots.heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **looks)
     axes.axvline(len(TRAINED), color=plots.PALETTE[1], linewidth=2)
@@ -73,8 +72,7 @@ def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def means_of_systems(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return systems (rows) by trained pair (columns), each trained on it, means over seeds, and the mean
-    over all with its interval."""
+    """Return means over seeds by system (rows) and pair (columns) on which it is trained, and over all."""
     tested = scores[scores["group"].isin(TRAINED)]
     rows = {}
     for system in tested["system"].drop_duplicates():
@@ -85,15 +83,13 @@ def means_of_systems(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.Data
 
 
 def tests_of_each(rows: pd.DataFrame) -> str:
-    """Return how many reports each pair is tested on, as ``31 of each pair``, or from the fewest to the most;
-    there must be a row."""
+    """Return the number of test reports of each pair as text: ``31 of each pair``, or ``31 to 40 …``."""
     counts = sorted(set(rows.groupby("group")["case"].nunique()))
     return f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} of each pair"
 
 
 def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
-    """Return the sample that systems' ``rows`` describe: reports, metric, and the systems that learn
-    nothing."""
+    """Return the sample behind systems' ``rows`` as text: reports, metric, and systems that learn nothing."""
     untrained = [name for name, scores in rows.items() if scores["train_set"].eq("").all()]
     learns = "learns" if len(untrained) == 1 else "learn"
     return f"test reports ({metric}{f'; {joined(untrained)} {learns} nothing' if untrained else ''})"
@@ -146,8 +142,7 @@ def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def against_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
-    """Return share of perfect scores outside the chest, in the chest, and Fisher's exact p of their
-    difference."""
+    """Return the shares of perfect scores outside and in the chest, and Fisher's exact p of the two."""
     from scipy.stats import fisher_exact
 
     chest = spots.index.str.contains("Chest")

@@ -1,5 +1,4 @@
-"""The training job: train each system on each training set, with every seed, and score its summaries of every
-test report."""
+"""Train each system on each training set, with every seed, and score its summaries of every test report."""
 
 from __future__ import annotations
 
@@ -22,11 +21,10 @@ from radeval_lib.study.runs import Run
 from radeval_lib.text_format import joined
 
 COMMONEST = "Most frequent impression"
-"""The impression that the training reports of a corpus have most often, whatever the findings: no system, and
-the floor of all."""
+"""A baseline: the most frequent impression of the training reports, whatever the findings."""
 
 ORACLE = "Oracle"
-"""The best extract, which reads the answer: what extraction could reach at most, and no system."""
+"""The best extract, chosen by the answer: an upper bound for extraction."""
 
 ROLE = "anatomy_summaries"
 _MANY = 8
@@ -60,7 +58,7 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
 
 
 def _refuse(run: Run, role: str, lack: str) -> NoReturn:
-    """Return what a role lacks as an error, with the data set that is missing if one is."""
+    """Raise an error that says what a role lacks and, if a data set is missing, how to get it."""
     here = run.source_of("data", role)
     for dataset in datasets_of(run.whole_profile.roles[role]):
         if dataset not in datasets_of(here):
@@ -73,7 +71,7 @@ def _refuse(run: Run, role: str, lack: str) -> NoReturn:
 
 
 def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
-    """Train and test on the corpus of the role ``summaries``, taken as one whatever its groups.
+    """Train and test on the corpus of the role ``summaries`` as a whole.
 
     The scores have one more column, ``seen``: whether the report's group was in training.
 
@@ -96,8 +94,10 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
 
 
 def seen_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
-    """Return the groups to train on: all or, if there are at least :data:`_MANY`, three quarters of them. The
-    others are held out to test on, as a new hospital would be."""
+    """Return the groups to train on: all or, if there are at least :data:`_MANY`, three quarters of them.
+
+    The others are held out for testing, like a new hospital.
+    """
     groups = sorted({record.group for record in records})
     if len(groups) < _MANY:
         return set(groups)
@@ -105,7 +105,7 @@ def seen_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[
 
 
 class _Tests:
-    """The test reports, and the scores of what is written of them."""
+    """The test reports, and scores of their summaries."""
 
     def __init__(self, run: Run, pairs: Sequence[ReportPair]) -> None:
         self.findings = [reveal(pair.findings) for pair in pairs]
@@ -115,8 +115,11 @@ class _Tests:
         self._metrics, self._first_seed = list(run.all_metrics().values()), run.seed
 
     def scores(self, written: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
-        """Return one row per report. Graphs take most of the time, so their metrics score the first seed
-        alone, and no reports of other pairs than that of training; NaN if they do not."""
+        """Return one row per report.
+
+        Metrics with graphs take most of the time, so they score only the first seed and only reports of the
+        pair of training; all else is NaN.
+        """
         table = self._cases.assign(seed=seed, system=system, train_set=train_set)
         own_rows = [row for row, group in enumerate(self._groups) if train_set in ("", ALL, group)]
         for metric in self._metrics:
@@ -137,8 +140,10 @@ def _run(
     *,
     whole: bool = False,
 ) -> pd.DataFrame:
-    """Return the scores of every system on the test ``pairs``, trained on each of the ``pools`` with every
-    seed; ``sizes``: how many reports of each group of a pool are drawn, or of the ``whole``; 0: all."""
+    """Return the scores of each system on the test ``pairs``, trained on each of the ``pools`` and seeds.
+
+    ``sizes``: number of reports drawn from each group of a pool, or from the ``whole`` pool; 0 for all.
+    """
     encoder, device, tests = None, run.profile.device, _Tests(run, pairs)
     if any(system.needs_vectors for system in systems.values()):
         # No vectors from other cells: their last digits depend on which texts were encoded together.
