@@ -11,14 +11,13 @@ import pandas as pd
 
 from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released, rounding_range
 from radeval_lib.stats.base import Estimate
+from radeval_lib.stats.printed import EDGE
 from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE, Outcome
 from radeval_lib.text_format import out_of
 
 if TYPE_CHECKING:
     from radeval_lib.stats.base import FloatArray
 
-# Slack for binary floating point at the very edge of a rounding interval.
-_EDGE = 1e-9
 # A comparison that accepts this share of the values that a quantity can take, or more, supports nothing.
 WIDEST = 0.25
 
@@ -154,14 +153,14 @@ def check_value(
     if any(map(math.isnan, (value, low, high))):
         raise ValueError(f"check {name!r}: the computed value is not a number, so it agrees with nothing")
     # One digit more than printed, but none of a number that has no more, as one printed elsewhere.
-    exact = low == high and abs(value - round(value, cell.decimals)) < _EDGE
+    exact = low == high and abs(value - round(value, cell.decimals)) < EDGE
     places = decimals if decimals is not None else cell.decimals + (cell.decimals > 0 and not exact)
     unit = "%" if cell.text.endswith("%") else ""
     words, *ends = (f"{number:,.{places}f}{unit}" for number in (value, low, high))
     if ends[0] != ends[1]:
         words += f" [{', '.join(ends)}]"
     outcome = FAILS
-    if low <= cell.high + _EDGE and high >= cell.low - _EDGE:
+    if low <= cell.high + EDGE and high >= cell.low - EDGE:
         # An interval that covers so much of what is possible that meeting it says nothing supports nothing.
         bottom, top = possible or sorted((0.0, 2 * cell.value))
         width = min(high, top) - max(low, bottom)
@@ -215,8 +214,10 @@ def check_setting(paper: str, setting: str) -> Check:
 
     A ValueError if the table has no such setting.
     """
-    rows = released("settings").query("paper == @paper and setting == @setting")
-    ((stated, released_value),) = rows[["paper_says", "code_has"]].itertuples(index=False)
+    rows = released("settings").query("paper == @paper").set_index("setting")
+    if setting not in rows.index:
+        raise ValueError(f"settings.csv has no setting {setting!r} of {paper}; correct its name, or add it")
+    stated, released_value = rows.loc[setting, ["paper_says", "code_has"]]
     try:  # 2e-5 is 0.00002
         same = float(stated.replace(",", "")) == float(released_value.replace(",", ""))
     except ValueError:
@@ -246,7 +247,7 @@ def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, flo
     legible are left out.
     """
     legible = [bound for bound in cells if not math.isnan(bound[0].value)]
-    inside = [cell.high >= low - _EDGE and cell.low <= high + _EDGE for cell, low, high in legible]
+    inside = [cell.high >= low - EDGE and cell.low <= high + EDGE for cell, low, high in legible]
     finding = f"{out_of(sum(inside), len(legible), str)} within bounds"
     if len(legible) == 1:
         finding += f", {legible[0][1]:,g} to {legible[0][2]:,g}"

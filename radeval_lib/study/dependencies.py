@@ -47,14 +47,14 @@ def _parsed() -> dict[str, Parsed]:
     return {key: Parsed(tuple(names), sha256) for key, (names, sha256) in entries}
 
 
-_LOOKING = [checksums.of_file(Path(file)) for file in (__file__, checksums.__file__, own_yaml.__file__)]
+_PARSERS = [checksums.of_file(Path(file)) for file in (__file__, checksums.__file__, own_yaml.__file__)]
 _unwritten: list[str] = []
 
 
 def parse(content: bytes, ending: str) -> Parsed:
     """Return the imports and content of a program or YAML file, told apart by ``ending``
     (:func:`checksums.of_source`, with its errors). Raises SyntaxError for a relative import, too."""
-    key = hashlib.sha256(f"{_LOOKING} {sys.version} {ending} ".encode() + content).hexdigest()
+    key = hashlib.sha256(f"{_PARSERS} {sys.version} {ending} ".encode() + content).hexdigest()
     if key not in _parsed():
         names = sorted(set(_imported_names(ast.parse(content)))) if ending == ".py" else []
         _parsed()[key] = Parsed(tuple(names), checksums.of_source(content, ending))
@@ -62,8 +62,8 @@ def parse(content: bytes, ending: str) -> Parsed:
     return _parsed()[key]
 
 
-def _keep() -> None:
-    """Write down what was parsed; if nothing can be written, it is parsed again."""
+def _write_cache() -> None:
+    """Write earlier and new analyses to the cache; if it cannot be written, sources are parsed again."""
     if _unwritten:
         with suppress(OSError):
             atomic.write_text(_CACHE, json.dumps(_parsed()) + "\n")
@@ -103,16 +103,15 @@ def file_of(name: str) -> Path | None:
 
 
 def _modules(name: str) -> Iterator[str]:
-    """Yield modules of the library that are loaded when a name is imported, packages above it included."""
+    """Yield the modules of the library that importing a name loads, packages above it included."""
     parts = name.split(".")
     if parts[0] in PACKAGES:
-        above = (".".join(parts[:depth]) for depth in range(1, len(parts) + 1))
-        yield from filter(file_of, above)
+        yield from filter(file_of, (".".join(parts[:depth]) for depth in range(1, len(parts) + 1)))
 
 
 @cache
-def _homes(package: str) -> dict[str, str]:
-    """Return where a package looks names up when they are first used (its ``_HOMES``): the module of each."""
+def _lazy_names(package: str) -> dict[str, str]:
+    """Return the module of each name that a package looks up on first use (:mod:`radeval_lib.lazy`)."""
     path = file_of(package)
     if path is None or path.name != "__init__.py":
         return {}
@@ -125,10 +124,10 @@ def _reached(names: Iterable[str]) -> set[str]:
     reached = set[str]()
     for name in names:
         reached.update(_modules(name.removesuffix(".*")))
-        package, _, last = name.rpartition(".")
-        homes = _homes(package)
-        for home in homes.values() if last == "*" else [homes[last]] if last in homes else []:
-            reached.update(_modules(home))
+        package, _, used = name.rpartition(".")
+        for lazy, home in _lazy_names(package).items():
+            if used in ("*", lazy):
+                reached.update(_modules(home))
     return reached
 
 
@@ -145,7 +144,7 @@ def closure(modules: Iterable[str]) -> set[str]:
     while waiting:
         reached |= waiting
         waiting = set[str]().union(*map(_direct, waiting)) - reached
-    _keep()
+    _write_cache()
     return reached
 
 
@@ -175,7 +174,7 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
     uses = {"data": roles, "models": wanted.models or wanted.metrics, "metrics": wanted.metrics}
     names += [registry.FILLING[kind] for kind, used in uses.items() if used]
     frozen = set(wanted.metrics) & set(registry.FROZEN_METRICS) and data_sets_read(wanted, settings)
-    if frozen or (wanted.metrics and _sets(wanted, settings, recorded=True)):
+    if frozen or (wanted.metrics and data_sets_read(wanted, settings, recorded=True)):
         names.append(registry.RECORDED)
     planned = [notebook, *cells_read(wanted, settings)]
     names += [registry.PLANS[name] for name in planned if name in registry.PLANS]
@@ -204,22 +203,12 @@ def cells_read(wanted: Declared, settings: Profile) -> list[str]:
     return list(dict.fromkeys([*wanted.cells, *made]))
 
 
-def data_sets_read(wanted: Declared, settings: Profile) -> list[str]:
-    """Return the data sets with files that a notebook can read under a profile."""
-    return sorted(_sets(wanted, settings, recorded=False))
-
-
-def _sets(wanted: Declared, settings: Profile, *, recorded: bool) -> set[str]:
-    """Return the data sets that configure the declared roles, from their files or as stored."""
-    names = list(registry.RECORDINGS) if recorded else data_sets()
+def data_sets_read(wanted: Declared, settings: Profile, *, recorded: bool = False) -> list[str]:
+    """Return the data sets that a notebook can read under a profile: their files, or their stored scores."""
+    names = registry.RECORDINGS if recorded else data_sets()
     sources = [settings.roles.get(role, role) for role in wanted.data]
-    return {
-        name
-        for source in sources
-        if registry.is_recorded(source) == recorded
-        for name in registry.datasets_of(source)
-        if name in names
-    }
+    of_kind = [source for source in sources if registry.is_recorded(source) == recorded]
+    return sorted({name for source in of_kind for name in registry.datasets_of(source)} & set(names))
 
 
 def papers_read(notebook: str, wanted: Declared) -> list[str]:
@@ -260,7 +249,7 @@ def digest_of_file(path: Path, _state: tuple[int, ...] = ()) -> str:
 
 def _digest_of_files(files: Iterable[Path], *others: object) -> str:
     digests = {paths.display_path(path): digest_of_file(path, checksums.state(path)) for path in files}
-    _keep()
+    _write_cache()
     return checksums.of_text(repr([digests, *others]))
 
 
@@ -293,7 +282,8 @@ def papers_settings_digest(wanted: Declared) -> str:
 def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page: bool) -> str:
     """Return the digest of the manifests that a notebook can read: its data sets', those of models if it uses
     any, and for a page those of its papers."""
-    sets = sorted({*data_sets_read(wanted, settings), *_sets(wanted, settings, recorded=True)})
+    stored = data_sets_read(wanted, settings, recorded=True)
+    sets = sorted({*data_sets_read(wanted, settings), *stored})
     files = [path for name in sets if (path := paths.DATASETS / f"{name}.yml").is_file()]
     files += [path for name in sets for path in paths.RECORDED.glob(f"{name}[._]*")]
     if wanted.uses_models or not page:

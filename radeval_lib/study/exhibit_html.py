@@ -28,7 +28,7 @@ from radeval_lib.papers.printed_numbers import (
 from radeval_lib.study import citing, verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
-from radeval_lib.study.results import Result, by_key, statement_outcome
+from radeval_lib.study.results import Result, group_by_key, statement_outcome
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import environment, in_words, joined
 
@@ -60,7 +60,7 @@ def verdict_sentence(result: Result) -> str:
 
 def _counts(result: Result) -> str:
     """Return how many checks hold, fail or are inconclusive, as they count for the verdict."""
-    counts = Counter(map(statement_outcome, by_key(result.checks)))
+    counts = Counter(map(statement_outcome, group_by_key(result.checks)))
     words = {
         verdicts.HOLDS: ("holds", "hold"),
         verdicts.FAILS: ("fails", "fail"),

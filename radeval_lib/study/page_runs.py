@@ -349,7 +349,7 @@ class PageRun(runs.Run):
             f"<p>The numbers of this build {verb} the claim above.</p></div>"
         )
 
-    def headline(
+    def record_headline(
         self, name: str, *, evidence: str, holds: bool | None, rests_on: Sequence[str], **texts: str
     ) -> None:
         """Record a finding's numbers for the front page.

@@ -154,22 +154,24 @@ def probe() -> tuple[list[str], list[str]]:
 
 
 def behaviour(metric: Metric) -> str:
-    """Return the SHA-256 of a metric's scores of :func:`probe`, rounded to six decimals.
+    """Return the SHA-256 of the scores that a metric without models gives :func:`probe`, to six decimals.
 
-    What needs no model is scored once for the same code: the digest is kept in ``build/cache``.
+    The digest is kept in ``build/cache``, so that the same code scores once.
     """
-    if metric.needs:
-        return _behaviour(metric)
-    return _kept(f"{metric.signature()} {_code()}", lambda: _behaviour(metric))
+
+    def digest() -> str:
+        values = metric.score(*probe()).values + 0.0
+        return hashlib.sha256(" ".join(f"{value:.6f}" for value in values).encode()).hexdigest()
+
+    return _kept(f"{metric.signature()} {_code()}", digest)
 
 
 def recorded_behaviour(metric: Metric) -> dict[str, str]:
-    """Return a metric's behaviour for a recording: ``behaviour`` and, if it needs models, ``probe``, its
-    :func:`probe_scores`."""
-    kept = {"behaviour": behaviour(metric)}
+    """Return a metric's behaviour for a recording: its :func:`behaviour`, or its :func:`probe_scores` if it
+    needs models."""
     if metric.needs:
-        kept["probe"] = " ".join(f"{score:.4f}" for score in probe_scores(metric.name))
-    return kept
+        return {"probe": " ".join(f"{score:.4f}" for score in probe_scores(metric.name))}
+    return {"behaviour": behaviour(metric)}
 
 
 def probe_scores(key: str) -> list[float]:
@@ -195,7 +197,7 @@ def probe_scores(key: str) -> list[float]:
 
 
 def _kept(key_text: str, value: Callable[[], str]) -> str:
-    """Return a value that the code decides, computed once for the same code and kept in ``build/cache``."""
+    """Return a value that depends on the code alone, from ``build/cache`` if it was computed before."""
     key = checksums.of_text(f"{key_text} {checksums.of_file(RECORDED / PROBE)}")
     digests = _behaviours(_CACHE)
     if key not in digests:
@@ -203,11 +205,6 @@ def _kept(key_text: str, value: Callable[[], str]) -> str:
         with suppress(OSError):  # if nothing can be written, it is computed again
             atomic.write_text(_CACHE, json.dumps(digests) + "\n")
     return digests[key]
-
-
-def _behaviour(metric: Metric) -> str:
-    values = metric.score(*probe()).values
-    return hashlib.sha256(" ".join(f"{value:.6f}" for value in values + 0.0).encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)

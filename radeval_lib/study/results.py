@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from math import isfinite
 from pathlib import Path
@@ -133,7 +133,9 @@ class Result:
         return [check for check in self.checks if check.outcome == outcome]
 
 
-Result.__pydantic_config__ = ConfigDict(extra="forbid", hide_input_in_errors=True)  # type: ignore[attr-defined]
+# JSON has no infinity, which an end of an interval can be: it is the text "Infinity" there.
+_CONFIG = ConfigDict(extra="forbid", hide_input_in_errors=True, ser_json_inf_nan="strings")
+Result.__pydantic_config__ = _CONFIG  # type: ignore[attr-defined]
 _RESULT = TypeAdapter(Result)
 
 
@@ -172,8 +174,8 @@ def judge(
         raise ResultError(f"two checks are called {doubled[0]!r}", remedy="Give each check a key of its own.")
     if not as_source:  # whatever its cells checked, it is not what the source checks
         return verdicts.EDITED
-    still_open = [rows for rows in by_key(checks) if _is_open(rows)]
-    decided = {statement_outcome(rows) for rows in by_key(checks)} - {INCONCLUSIVE}
+    still_open = [rows for rows in group_by_key(checks) if _is_open(rows)]
+    decided = {statement_outcome(rows) for rows in group_by_key(checks)} - {INCONCLUSIVE}
     outcome = verdicts.outcome([*decided, *([INCONCLUSIVE] if still_open else [])])
 
     def is_by_reading(rows: Sequence[Check]) -> bool:
@@ -188,7 +190,7 @@ def judge(
     return verdicts.verdict(kind, INCONCLUSIVE if outcome == HOLDS and not supports else outcome)
 
 
-def by_key(checks: Sequence[Check]) -> list[list[Check]]:
+def group_by_key(checks: Sequence[Check]) -> list[list[Check]]:
     """Return the rows of each key: one row, or one per reading of a statement."""
     rows: dict[Key, list[Check]] = {}
     for check in checks:
@@ -268,7 +270,7 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
         return None
     entry = exhibit(exhibit_id)
     leads = sum(not check.needed and check.aspect == "lead" and check.holds is None for check in checks)
-    decided = [rows for rows in by_key(checks) if statement_outcome(rows) != INCONCLUSIVE]
+    decided = [rows for rows in group_by_key(checks) if statement_outcome(rows) != INCONCLUSIVE]
     if cells := set(cells_of(exhibit_id) if entry.kind in ("table", "figure") else ()):
         compared = [
             {cell for cell in cells if rows[0].compares(cell)} if rows[0].decides_cells else set[Any]()
@@ -277,7 +279,7 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
         beside = sum(not of_check for of_check in compared)
         return Coverage(len(set[Any]().union(*compared)), len(cells), "cells", leads, beside)
     stated = {check.printed for check in checks}
-    open_ones = {rows[0].printed for rows in by_key(checks) if _is_open(rows)}
+    open_ones = {rows[0].printed for rows in group_by_key(checks) if _is_open(rows)}
     settled = {rows[0].printed for rows in decided} - open_ones
     total = len(stated) + entry.unchecked_on(evidence)
     return Coverage(len(settled), total, "settings" if entry.kind == "guideline" else "statements", leads)
@@ -322,15 +324,6 @@ def record(
     named, discrepancies = with_discrepancies(exhibit_id, evidence, checks)
     entry, covered = exhibit(exhibit_id), coverage(exhibit_id, evidence, named)
     was_seen = entry.kind != "figure" or entry.legible == "full"
-    rows: list[dict[str, Any]] = []
-    if table is not None:
-        table = table.reset_index()
-        rows = json.loads(table.to_json(orient="records"))
-        # Ten significant digits: pandas writes ten decimals, which are none of a p-value of 5e-15.
-        for row, values in zip(rows, table.itertuples(index=False, name=None), strict=True):
-            for name, value in zip(row, values, strict=True):
-                if isinstance(value, float) and isfinite(value):
-                    row[name] = float(f"{value:.10g}")
     result = Result(
         exhibit=exhibit_id,
         notebook=run.notebook,
@@ -348,14 +341,27 @@ def record(
         remaining=" ".join(remaining.split()),
         substitutes=" ".join(substitutes.split()),
         discrepancies=discrepancies,
-        table=rows,
+        table=[] if table is None else _rows(table.reset_index()),
         provenance=provenance,
         samples=tuple(samples),
     )
-    content = json.loads(json.dumps(asdict(result)))
+    content = json.loads(_RESULT.dump_json(result))
     described = {"format": _FORMAT, "sha256": _digest(content), **content}
     write_json(run.results_dir / f"{result.name}.json", described)
     return result
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a table's rows as JSON has them, with ten significant digits of each number.
+
+    Pandas writes ten decimals, which are all zeros in a p-value of 5e-15.
+    """
+    rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records"))
+    for row, values in zip(rows, table.itertuples(index=False, name=None), strict=True):
+        for name, value in zip(row, values, strict=True):
+            if isinstance(value, float) and isfinite(value):
+                row[name] = float(f"{value:.10g}")
+    return rows
 
 
 def _digest(content: dict[str, Any]) -> str:
@@ -364,7 +370,8 @@ def _digest(content: dict[str, Any]) -> str:
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write a file of results, whole or not at all."""
-    atomic.write_text(path, json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    atomic.write_text(path, text + "\n")
 
 
 def read(path: Path) -> Result:

@@ -22,22 +22,10 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from radeval_lib import atomic, checksums, provenance, registry, small_counts
-from radeval_lib.data.manifests import data_root as root_of_data
-from radeval_lib.data.manifests import restricted_in
+from radeval_lib import atomic, checksums, paths, provenance, registry, small_counts
+from radeval_lib.data import manifests
 from radeval_lib.errors import NotebookError, ParameterError, ProfileError
-from radeval_lib.paths import (
-    BUILD,
-    BUILD_LOCK,
-    IN_REACH,
-    NOTEBOOKS,
-    PROFILES,
-    RECORDED,
-    RUNS,
-    STAGE,
-    THREAD_VARIABLES,
-    display_path,
-)
+from radeval_lib.paths import display_path
 from radeval_lib.provenance import Reading
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import cells, dependencies, profiles, sources
@@ -86,8 +74,7 @@ class Run:
         """Return a verified file of a data set under the data root, and record it as read. None if it is
         absent."""
         self.require_declared("data", dataset)
-        path: Path | None = registry.find("radeval_lib.data.manifests:find")(dataset, self.data_root, file)
-        if path is not None:
+        if (path := manifests.find(dataset, self.data_root, file)) is not None:
             self._note(dataset)(path)
         return path
 
@@ -98,7 +85,7 @@ class Run:
         if self.find(dataset) is not None:
             load = registry.find("radeval_lib.data.readers:load")
             return list(load(dataset, self.data_root, self._note(dataset))), "open"
-        self.reading.note_file(dataset, RECORDED / f"{dataset}.csv")
+        self.reading.note_file(dataset, paths.RECORDED / f"{dataset}.csv")
         return list(registry.module("radeval_lib.data.recorded").records(dataset)), "recorded"
 
     def recording(self, dataset: str) -> Any:
@@ -227,7 +214,7 @@ class Run:
             If a table or a fact could not be read back as it is.
         """
         cell, provenance = Cell(self.notebook, self.parameters), self.provenance()
-        if stage := os.environ.get(STAGE):  # it moves into its place when the run has ended
+        if stage := os.environ.get(paths.STAGE):  # it moves into its place when the run has ended
             cells.write(Path(stage), cell, tables, facts or {}, model, provenance)
             return
         with atomic.new_folder(cells.folder(self.output_dir, cell)) as new:
@@ -266,7 +253,8 @@ class Run:
 
     def _kept(self, cell: Cell) -> CellOutput:
         """Return a job of this run's own outputs, or else of the profile's build."""
-        folders = [cells.folder(root, cell) for root in (self.output_dir, BUILD / self.whole_profile.name)]
+        roots = (self.output_dir, paths.BUILD / self.whole_profile.name)
+        folders = [cells.folder(root, cell) for root in roots]
         folder = next(filter(Path.is_dir, folders), folders[0])
         output = cells.read(folder, cell, self.whole_profile.name)
         name = f"cells/{cell.notebook}/{cell.slug}/{cells.FACTS}"
@@ -296,7 +284,7 @@ class Run:
         self.require_declared(kind, role)
         by_role = self.whole_profile.roles if kind == "data" else self.whole_profile.models
         if role not in by_role:
-            where = display_path(PROFILES / f"{self.whole_profile.name}.yml")
+            where = display_path(paths.PROFILES / f"{self.whole_profile.name}.yml")
             problem = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
             raise ProfileError(problem, where, f"Use one of {', '.join(by_role)}.")
         if kind == "data" and "+" in by_role[role]:  # as far as it is there: what is shown of it says so
@@ -325,7 +313,7 @@ class Run:
     @property
     def results_dir(self) -> Path:
         """The folder that results are written to; `radbook` moves its own into place when the run ends."""
-        stage = os.environ.get(STAGE)
+        stage = os.environ.get(paths.STAGE)
         return Path(stage) if stage else self.output_dir / "results" / self.notebook
 
 
@@ -361,20 +349,16 @@ def begin_cell(
     """
     if not sources.path_of(notebook).is_file():
         remedy = "Give its path, such as rales/datasets."
-        raise NotebookError(f"unknown notebook {notebook!r}", display_path(NOTEBOOKS), remedy)
+        raise NotebookError(f"unknown notebook {notebook!r}", display_path(paths.NOTEBOOKS), remedy)
     settings = profiles.profile(profile)
-    # Here and in libraries that are loaded later.
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))
-    threadpool_limits(settings.threads)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(settings.threads)
+    _limit_threads(settings.threads)
     # Model libraries ask for a progress bar of widgets, which no page could show.
     warnings.filterwarnings("ignore", message="IProgress not found")
-    root = root_of_data(data_root or None)
+    root = manifests.data_root(data_root or None)
     if settings.needs_data_root and root is None:
         remedy = "Name their folder in RADEVAL_DATA_ROOT."
         raise ParameterError(f"profile {profile!r} needs data files", notebook, remedy)
-    in_reach = restricted_in(root)
+    in_reach = manifests.restricted_in(root)
     small_counts.hide_below(settings.smallest_count if in_reach else 0)
     run = kind(
         notebook=notebook,
@@ -386,11 +370,11 @@ def begin_cell(
     )
     provenance.PRINTED.clear()
     if in_reach:
-        mark = run.output_dir / IN_REACH
+        mark = run.output_dir / paths.IN_REACH
         before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
         atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
-    if not os.environ.get(STAGE):
-        if not (build := atomic.lock(run.output_dir / BUILD_LOCK, shared=True)):
+    if not os.environ.get(paths.STAGE):
+        if not (build := atomic.lock(run.output_dir / paths.BUILD_LOCK, shared=True)):
             remedy = "Wait for it to end, or give another output_dir."
             raise NotebookError("a build is writing here", display_path(run.results_dir), remedy)
         build.close()
@@ -399,12 +383,20 @@ def begin_cell(
     return run
 
 
+def _limit_threads(threads: int) -> None:
+    """Limit the threads of libraries that are loaded, and of those loaded later."""
+    os.environ.update(dict.fromkeys(paths.THREAD_VARIABLES, str(threads)))
+    threadpool_limits(threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)
+
+
 def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, cells.Value]) -> Path:
     """Return the default output folder of a run: among a build's outputs if the build runs the notebook in
     the same way, otherwise its own below ``build/runs``."""
     cell = Cell(notebook, tuple(parameters.items()))
     is_planned = notebook in registry.PLANS and cell in cells.planned_of(settings, notebook)
     if not seed and (not parameters or is_planned):
-        return BUILD / settings.name
+        return paths.BUILD / settings.name
     chosen = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}
-    return RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]
+    return paths.RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]

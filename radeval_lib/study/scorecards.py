@@ -19,12 +19,7 @@ from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.exhibit_html import is_shown_by_cells, place_of, verdict_badge
-from radeval_lib.study.results import (
-    Discrepancy,
-    Result,
-    by_key,
-    statement_outcome,
-)
+from radeval_lib.study.results import Discrepancy, Result, group_by_key, statement_outcome
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import joined
 
@@ -88,7 +83,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             if is_shown_by_cells(result):
                 row["place"] = place_of(result)
             row[result.evidence] = result.verdict + (f" ({covered})" if covered else "")
-        outcomes = Counter(statement_outcome(rows) for result in made for rows in by_key(result.checks))
+        outcomes = Counter(statement_outcome(rows) for result in made for rows in group_by_key(result.checks))
         row |= {"checks": outcomes.total(), "failing": outcomes[verdicts.FAILS]}
         rows.append({**row, "inconclusive": outcomes[verdicts.INCONCLUSIVE]})
     return pd.DataFrame(rows)

@@ -105,27 +105,23 @@ def _declared(path: Path, text: str) -> Declared:
 
 
 def code_cells(lines: list[str]) -> Iterator[slice]:
-    """Yield the code lines of each cell in a MyST notebook, without its options. Raises NotebookError if a
-    cell, or the options between two ``---``, have no end."""
+    """Yield the code lines of each cell in a MyST notebook, without its options. Raises SyntaxError if a cell
+    or its options between two ``---`` have no end."""
     start: int | None = None
     for number, line in enumerate(lines):
         if start is None and line.startswith("```{code-cell}"):
             start = number + 1
         elif start is not None and line == "```":
-            yield slice(_after_options(lines, start, number), number)
+            if lines[start] == "---":
+                if "---" not in lines[start + 1 : number]:
+                    raise SyntaxError(f"the options in line {start + 1} have no closing ---")
+                start = lines.index("---", start + 1) + 1
+            while start < number and (lines[start].startswith(":") or not lines[start].strip()):
+                start += 1
+            yield slice(start, number)
             start = None
     if start is not None:
-        raise NotebookError("a code cell has no end", f"line {start}", "Close it with ```.")
-
-
-def _after_options(lines: list[str], first: int, last: int) -> int:
-    if first < last and lines[first] == "---":
-        if "---" not in lines[first + 1 : last]:
-            raise NotebookError("a cell's options have no end", f"line {first + 1}", "Close them with `---`.")
-        first = lines.index("---", first + 1) + 1
-    while first < last and (lines[first].startswith(":") or not lines[first].strip()):
-        first += 1
-    return first
+        raise SyntaxError(f"the code cell in line {start} has no closing ```")
 
 
 def code_of(text: str) -> str:

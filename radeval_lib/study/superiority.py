@@ -18,16 +18,8 @@ from itertools import product
 from scipy.stats import norm, t
 
 from radeval_lib.papers.printed_numbers import Printed
+from radeval_lib.stats import printed
 from radeval_lib.stats.base import Estimate
-from radeval_lib.stats.printed import (
-    Kind,
-    corners,
-    correlation_interval,
-    mcnemar_range,
-    needed_between,
-    needed_correlation,
-    standard_error,
-)
 from radeval_lib.study.checks import Check, Key, above
 from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
 from radeval_lib.text_format import p_digits, p_words
@@ -186,7 +178,6 @@ def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> C
 
 
 Number = Printed | float
-_EDGE = 1e-9  # of binary floating point: ends of rounding that touch are equal
 
 
 def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
@@ -195,7 +186,8 @@ def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
     exact = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
     if any(math.isnan(number.value) for number in exact):
         raise ValueError("a number that is not printed or not legible leads nothing")
-    return corners([number.value for number in exact], [number.half_width for number in exact]).tolist()
+    values, half_widths = zip(*((number.value, number.half_width) for number in exact), strict=True)
+    return printed.corners(values, half_widths).tolist()
 
 
 def _printed_lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) -> Lead:
@@ -205,7 +197,7 @@ def _printed_lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) ->
     ``between``: whose correlation that is, in words.
     """
     (gap, at_print), *rounded = (
-        (0.0, math.nan) if abs(gap) < _EDGE else (gap, need) for gap, need in needs_of_gaps
+        (0.0, math.nan) if abs(gap) < printed.EDGE else (gap, need) for gap, need in needs_of_gaps
     )
     ahead = (gap > 0) - (gap < 0)
     # A difference that rounding turns round establishes nothing in the direction of the printed one.
@@ -227,7 +219,7 @@ def _printed_lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) ->
     return Lead(0, f"unless {between} correlate at {low} to {high} or more, by the rounding")
 
 
-def lead_of_correlations(first: Number, second: Number, n: int, kind: Kind) -> Lead:
+def lead_of_correlations(first: Number, second: Number, n: int, kind: printed.Kind) -> Lead:
     """Return the lead of one printed correlation over another, given the number of pairs.
 
     Parameters
@@ -242,11 +234,11 @@ def lead_of_correlations(first: Number, second: Number, n: int, kind: Kind) -> L
     """
     pairs = _rounded([first, second])
     if kind == "pearson":
-        needs = [(ours - theirs, needed_between(ours, theirs, n)) for ours, theirs in pairs]
+        needs = [(ours - theirs, printed.needed_between(ours, theirs, n)) for ours, theirs in pairs]
         return _printed_lead(needs, "the two metrics")
 
     def with_interval(value: float) -> tuple[float, float, float]:
-        return value, *correlation_interval(value, n, kind)
+        return value, *printed.correlation_interval(value, n, kind)
 
     return _printed_lead(
         (_needed(with_interval(ours), with_interval(theirs)) for ours, theirs in pairs), "their errors"
@@ -255,7 +247,8 @@ def lead_of_correlations(first: Number, second: Number, n: int, kind: Kind) -> L
 
 def _needed(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     gap = math.atanh(first[0]) - math.atanh(second[0])
-    return gap, needed_correlation(gap, *(standard_error(low, high) for _, low, high in (first, second)))
+    errors = [printed.standard_error(low, high) for _, low, high in (first, second)]
+    return gap, printed.needed_correlation(gap, *errors)
 
 
 def lead_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> Lead:
@@ -276,7 +269,7 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
     needs = []
     for mean, sd, other_mean, other_sd in _rounded([*first, *second]):
         gap = other_mean - mean if lower else mean - other_mean
-        needs.append((gap, needed_correlation(gap, wider * sd, wider * other_sd)))
+        needs.append((gap, printed.needed_correlation(gap, wider * sd, wider * other_sd)))
     return _printed_lead(needs, "their errors")
 
 
@@ -285,7 +278,7 @@ def lead_of_counts(first: int | Sequence[int], second: int | Sequence[int], n: i
     McNemar's test. If a number has several possible values, the lead must hold for every combination."""
     ours, theirs = ([right] if isinstance(right, int) else right for right in (first, second))
     possible = list(product(ours, theirs))
-    ranges = [mcnemar_range(right, other_right, n) for right, other_right in possible]
+    ranges = [printed.mcnemar_range(right, other_right, n) for right, other_right in possible]
     smallest, largest = min(low for low, _ in ranges), max(high for _, high in ranges)
     signs = {(right > other_right) - (right < other_right) for right, other_right in possible}
     sign = signs.pop() if largest < LEVEL and len(signs) == 1 else 0

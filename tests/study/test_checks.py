@@ -9,18 +9,15 @@ import pandas as pd
 import pytest
 
 from radeval_lib.paths import NOTEBOOKS, ROOT
-from radeval_lib.study import (
-    Estimate,
-    above,
-    below,
+from radeval_lib.study import Estimate, above, below, f1, parse
+from radeval_lib.study.checks import (
+    by_reading,
     check_bounds,
     check_groups,
+    check_one_sided,
     check_setting,
     check_value,
-    f1,
-    parse,
 )
-from radeval_lib.study.checks import by_reading, check_one_sided
 from radeval_lib.study.results import judge, statement_outcome
 from radeval_lib.study.sources import code_of
 from radeval_lib.study.verdicts import FAILS, HOLDS
@@ -141,6 +138,8 @@ def test_a_setting_is_checked_against_the_released_code(monkeypatch: pytest.Monk
     rows.columns = ["paper", "setting", "paper_says", "code_has"]
     monkeypatch.setattr("radeval_lib.study.checks.released", lambda name: rows)
     assert [check_setting("P", name).outcome for name in rows["setting"]] == [HOLDS, FAILS]
+    with pytest.raises(ValueError):
+        check_setting("P", "epochs")
 
 
 def typed_outcomes(program: str) -> list[str]:

@@ -45,7 +45,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 def test_a_headline_is_reported_where_its_numbers_bear_it_out(
     run: SimpleNamespace, evidence: str, holds: bool | None, shown: list[str]
 ) -> None:
-    PageRun.headline(run, "first", evidence=evidence, holds=holds, lead="2", rests_on=["ratings"])
+    PageRun.record_headline(run, "first", evidence=evidence, holds=holds, lead="2", rests_on=["ratings"])
     (path,) = run.results_dir.glob("*.json")
     made = {"evidence": evidence, "holds": holds, "texts": {"lead": "2"}}
     assert json.loads(path.read_text(encoding="utf-8")) == {**made, "provenance": {"data": ["ratings"]}}
@@ -54,14 +54,14 @@ def test_a_headline_is_reported_where_its_numbers_bear_it_out(
 
 def test_a_headline_has_a_text_for_each_name(run: SimpleNamespace) -> None:
     with pytest.raises(KeyError):
-        PageRun.headline(run, "first", evidence="open", holds=True, lag="2", rests_on=[])
+        PageRun.record_headline(run, "first", evidence="open", holds=True, lag="2", rests_on=[])
     assert not list(run.output_dir.rglob("*.json"))
 
 
 def test_each_headline_is_handed_over_by_its_page_and_links_to_it() -> None:
     for entry in results.headlines().values():
         source = (NOTEBOOKS / f"{entry.notebook}.md").read_text(encoding="utf-8")
-        assert re.search(rf'run\.headline\(\s*"{entry.id}"', source), entry.id
+        assert re.search(rf'run\.record_headline\(\s*"{entry.id}"', source), entry.id
         assert f"({entry.anchor})=" in source, entry.id
         assert set(entry.needs) <= set(EVIDENCE) - {"synthetic"}, entry.id
         assert not re.search(r"\d", re.sub(r"\{\w+\}", "", entry.text).replace("F1", "")), entry.id

@@ -10,24 +10,15 @@ import pytest
 
 from radeval_lib import paths, study
 from radeval_lib.errors import NotebookError, ProfileError, ResultError
-from radeval_lib.papers.exhibits import of_notebook
-from radeval_lib.study import (
-    Key,
-    audit,
-    begin,
-    check_statement,
-    check_superiority,
-    check_value,
-    ledger,
-    record,
-    scorecard,
-    verdicts,
-)
-from radeval_lib.study.checks import Check
+from radeval_lib.papers.exhibits import ledger, of_notebook
+from radeval_lib.study import begin, verdicts
+from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.study.exhibit_html import as_printed, exhibit_html, in_quotes
 from radeval_lib.study.page_runs import PageRun
 from radeval_lib.study.profiles import profile
-from radeval_lib.study.results import Discrepancy, coverage, judge, read, read_all
+from radeval_lib.study.results import Discrepancy, coverage, judge, read, read_all, record
+from radeval_lib.study.scorecards import audit, scorecard
+from radeval_lib.study.superiority import check_superiority
 from radeval_lib.study.verdicts import OURS, PAPERS_OWN
 
 NOTEBOOK = "facts/fact_counting"
@@ -165,6 +156,12 @@ def test_an_experiment_of_our_own_records_no_check(run: PageRun, tmp_path: Path)
     assert first.outcome == verdicts.EXPERIMENT
     assert second.table == [{"index": 0, "f1": 0.5}]
     assert "People." in exhibit_html(first)
+
+
+def test_an_infinite_interval_is_recorded_as_json(run: PageRun) -> None:
+    check = check_value("n", "2", study.Estimate(2, float("-inf"), float("inf")))
+    kept = record(run, _exhibit(), evidence="printed", checks=[YES, check])
+    assert read_all(run.output_dir) == [kept]
 
 
 def test_a_recorded_table_keeps_ten_significant_digits(run: PageRun) -> None:
