@@ -32,7 +32,7 @@ _BOLD = re.compile(r"\*\*(.+?)\*\*")  # **bold**
 def findings(run: Run) -> HTML:
     """Return a numbered list of the headlines that this build bears out, each with a link to its page."""
     items = []
-    for entry, text in results.borne_out(run):
+    for entry, text in results.supported_headlines(run):
         sentence = _BOLD.sub(r"<strong>\1</strong>", escape(text))
         anchor = entry.anchor.replace("_", "-")  # as Sphinx writes ids
         items.append(f"<li>{sentence} {link(entry.notebook, anchor, 'More')}</li>")

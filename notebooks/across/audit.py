@@ -14,7 +14,7 @@ from IPython.display import HTML
 
 from radeval_lib.study.exhibit_html import DISCREPANCY_WORDS, in_quotes, mark_outcome
 from radeval_lib.study.results import WEIGHTS
-from radeval_lib.study.scorecards import failing, grey_line, link
+from radeval_lib.study.scorecards import failing_checks, grey_line, link
 from radeval_lib.tables import search_table
 from radeval_lib.text_format import joined
 
@@ -27,7 +27,7 @@ WEIGHT_WORDS = {
 
 def ranked_findings(checks: pd.DataFrame) -> list[pd.DataFrame]:
     """Return the failing checks of an audit grouped by reason, the gravest reason first."""
-    reasons = [rows for _, rows in failing(checks).groupby(["paper", "reason"], sort=False)]
+    reasons = [rows for _, rows in failing_checks(checks).groupby(["paper", "reason"], sort=False)]
 
     def rank(rows: pd.DataFrame) -> tuple[int, bool, int]:
         reason = rows.iloc[0]

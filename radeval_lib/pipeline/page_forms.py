@@ -181,7 +181,7 @@ def labs() -> Iterator[tuple[str, str]]:
                 yield f"_extra/labs/{lab.name}.ipynb", student.read_text(encoding="utf-8")
         page = sources.page(lab)
         links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>'] * has_otter
-        if repository := citing.home():  # where postBuild has made the labs
+        if repository := citing.repository():  # where postBuild has made the labs
             address = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"
             links.append(f'<a href="{address}/{lab.name}.ipynb">Open in Binder</a>')
         buttons = f'<p class="lab-buttons">{" ".join(links)} <code>make lab N={lab.number}</code></p>'

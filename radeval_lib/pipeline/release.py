@@ -61,7 +61,7 @@ def refuse_out_of_date(profile: Profile) -> None:
     ReleaseError
         Naming the sets and the metrics.
     """
-    for name, metrics in recordings.of_edition(profile.roles.values(), profile.needs_data_root).items():
+    for name, metrics in recordings.sets_shown(profile.roles.values(), profile.needs_data_root).items():
         if stale := recordings.out_of_date(name, metrics):
             remedy = f"Run `radbook record {name}`; for a frozen set, see data_manifests/recorded."
             raise ReleaseError(f"stored scores are out of date: {listed(stale)}", name, remedy)

@@ -36,15 +36,15 @@ def settings(edition: str = "") -> str:
     The date is the commit's, so that the same state of the repository gives the same bytes.
     """
     content = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    footer = [f"Version {citing.about()['version']}."]
+    footer = [f"Version {citing.citation_file()['version']}."]
     footer += ["Code: MIT licence. Text, figures and tables: CC BY 4.0 (see LICENSE and LICENSE-TEXT.md)."]
-    commit, day = citing.head()
+    commit, day = citing.checkout()
     if commit:
         footer.append(f"Last commit of the repository: {commit[:7]} of {day}.")
     if edition in profiles.names():
         footer.append(f"Edition: {edition}.")
         edition_profile = profiles.profile(edition)
-        sets = recordings.of_edition(edition_profile.roles.values(), edition_profile.needs_data_root)
+        sets = recordings.sets_shown(edition_profile.roles.values(), edition_profile.needs_data_root)
         stale = {name: metrics for name, metrics in sets.items() if recordings.out_of_date(name, metrics)}
         footer += recordings.sentences(stale)
     # Not under html: the options of the theme that stand under sphinx replace what is said there.

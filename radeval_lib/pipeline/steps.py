@@ -106,7 +106,7 @@ class Graph:
                 remedy = f"Use one of {', '.join(self.settings.models)}, or configure it in the profile."
                 raise NotebookError(f"profile {profile!r} configures no model role {role!r}", where, remedy)
             if source.startswith(CELL_MODEL):
-                cell = cells.planned_of(self.settings, source.removeprefix(CELL_MODEL))[0]
+                cell = cells.jobs_of(self.settings, source.removeprefix(CELL_MODEL))[0]
                 names.append(f"{cell.notebook}/{cell.slug}")
         return list(dict.fromkeys(names))
 
@@ -128,7 +128,7 @@ class Graph:
         this machine or comment."""
         cell = self.cells.get(name)
         notebook, page = (cell.notebook if cell else name), cell is None
-        wanted = cells.reads(cell, self.settings) if cell else declared(name)
+        wanted = cells.inputs_of(cell, self.settings) if cell else declared(name)
         modules = dependencies.modules_of(notebook, self.settings, wanted)
         sums = [
             f"{file.path} {_checksum(path)}"

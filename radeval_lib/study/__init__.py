@@ -14,10 +14,10 @@ _HOMES = {
     " check_setting check_statement check_value",
     "radeval_lib.study.exhibit_html": "DISCREPANCY_WORDS",
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin glue metric_label only_with_data phrase"
-    " provenance said show_attempts",
+    " provenance show_attempts show_quotes",
     "radeval_lib.study.results": "Result Sample read_all record all_results",
     "radeval_lib.study.runs": "Run begin_cell",
-    "radeval_lib.study.scorecards": "audit failing scorecard",
+    "radeval_lib.study.scorecards": "audit failing_checks scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_leads",
     "radeval_lib.study.verdicts": "CHECK_OUTCOMES",
 }

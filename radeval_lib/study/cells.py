@@ -26,7 +26,7 @@ from radeval_lib.study.sources import Declared, declared
 
 Value = str | int | float | bool
 UNFINISHED = "unfinished"
-"""Beside ``cells``: what runs that were killed need to go on."""
+"""The folder, next to ``cells``, of what interrupted runs need to resume."""
 _LONGEST = 80  # characters of a slug, without its digest
 
 
@@ -51,17 +51,17 @@ class Cell:
 
     @property
     def slug(self) -> str:
-        """A name for its folder: the values, and a digest if they cannot all be spelled out unambiguously."""
+        """The name of its folder: the values, with a digest if they cannot all be spelled out."""
         return folder_name([value for _, value in self.items], self.items)
 
 
-def folder_name(values: Sequence[Value], whole: object) -> str:
-    """Return the values joined by hyphens, with a digest of ``whole`` if they cannot all be spelled out."""
+def folder_name(values: Sequence[Value], identity: object) -> str:
+    """Return the values joined by hyphens, with a digest of ``identity`` if they cannot all be spelled."""
     text = "-".join(map(str, values)) or "only"
     plain = re.sub(r"[^\w.-]", "_", text)[:_LONGEST]
     if plain == text and plain not in (".", ".."):
         return plain
-    return f"{plain}-{checksums.of_text(json.dumps(whole))[:8]}"
+    return f"{plain}-{checksums.of_text(json.dumps(identity))[:8]}"
 
 
 def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
@@ -75,7 +75,7 @@ def planned_jobs(profile: Profile) -> list[Cell]:
     return list(dict.fromkeys(cell for plan in plans for cell in registry.find(plan)(profile)))
 
 
-def planned_of(profile: Profile, notebook: str) -> list[Cell]:
+def jobs_of(profile: Profile, notebook: str) -> list[Cell]:
     """Return the jobs of one notebook, at least one; raises ParameterError if the profile has none."""
     plan = registry.PLANS.get(notebook)
     made = registry.find(plan)(profile) if plan else []
@@ -88,12 +88,12 @@ def planned_of(profile: Profile, notebook: str) -> list[Cell]:
     )
 
 
-def reads(cell: Cell, profile: Profile) -> Declared:
+def inputs_of(cell: Cell, profile: Profile) -> Declared:
     """Return the declared inputs of a job: its notebook's, with the data restricted to the job's own."""
     wanted = declared(cell.notebook)
     if not cell.items or cell.notebook not in registry.PLANS:
         return wanted
-    roles = next((job.data for job in planned_of(profile, cell.notebook) if job == cell), ())
+    roles = next((job.data for job in jobs_of(profile, cell.notebook) if job == cell), ())
     return wanted.model_copy(update={"data": roles}) if roles else wanted
 
 
@@ -139,15 +139,15 @@ def write(
     tables : by name; columns of texts, whole numbers, truth values or floats, of which these alone may be
         missing. They are read back as ``str``, ``int64`` or ``uint64``, ``bool`` and ``float64``, without the
         index.
-    facts : what JSON gives back: finite numbers, truth values, texts, None, and of these lists and mappings
-        by name; names of the provenance, ``cell``, ``tables`` and ``sha256`` are taken.
+    facts : values that JSON gives back: finite numbers, truth values, texts, None, and lists and mappings of
+        these. Names of the provenance, ``cell``, ``tables`` and ``sha256`` are reserved.
     model : saves into the folder that it is given.
     provenance : where this comes from, by name.
 
     Raises
     ------
     TypeError, ValueError, RestrictedTextError
-        If a fact or a table could not be written, as restricted text.
+        If a fact or a table cannot be written, such as restricted text.
     """
     for name, table in tables.items():
         table.to_csv(target / f"{name}.csv", index=False)
@@ -175,7 +175,7 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     AbsentDataError
         If the job was left out for lack of data.
     ResultError
-        If it was not made yet or is damaged.
+        If it has not run yet, or a file is missing or changed.
     """
     remedy = f"Run `radbook build`, or this job alone: {command(cell.notebook, profile, cell.items)}"
     try:

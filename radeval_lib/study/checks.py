@@ -275,13 +275,14 @@ def check_groups(
     inputs : the column and the values, in this order, whose cells the function takes.
     function : maps the float64 inputs of shape (n,) to the target's value.
     what : what the checks compare; the groups' keys distinguish them, at most two.
-    decimals, possible : see :func:`check_value`.
+    decimals, possible : as in :func:`check_value`.
 
-    Notes
-    -----
     Groups whose target or inputs are not printed or not legible are left out.
 
-    A ValueError if an input is there twice in a group.
+    Raises
+    ------
+    ValueError
+        If an input is there twice in a group.
     """
     keys = [by] if isinstance(by, str) else list(by)
     ((target_column, target_value),) = target.items()

@@ -240,9 +240,9 @@ def _beside(folder: Path) -> tuple[Path, ...]:
 
 
 @lru_cache(maxsize=4096)
-def digest_of_file(path: Path, _state: tuple[int, ...] = ()) -> str:
+def digest_of_file(path: Path, state: tuple[int, ...]) -> str:
     """Return the digest of a file: by :func:`parse` for programs and YAML, otherwise SHA-256. It is cached
-    until the file's state changes."""
+    for this ``state`` of the file (:func:`radeval_lib.checksums.state`)."""
     is_parsed = path.suffix in (".py", ".yml")
     return parse(path.read_bytes(), path.suffix).sha256 if is_parsed else checksums.of_file(path)
 
@@ -257,12 +257,6 @@ def modules_digest(modules: Iterable[str]) -> str:
     """Return the digest of modules' behaviour and of the data next to them. Comments, docstrings and times of
     change do not count."""
     return _digest_of_files(files_of(modules))
-
-
-@cache
-def code_digest(notebook: str, profile_name: str, _digest: str = "") -> str:
-    """Return the digest of every module that a notebook's numbers can depend on under a profile."""
-    return modules_digest(modules_of(notebook, profile(profile_name)))
 
 
 def source_digest(notebook: str, *, page: bool) -> str:

@@ -1,4 +1,4 @@
-"""A result as a page shows it: its verdict in a line, what fails and why, its table, and all else folded."""
+"""The HTML of a result: its verdict in a line, failing checks with reasons, its table, and a folded rest."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def printed_words(check: Check, exhibit_id: str) -> str:
 MOST_OPEN = 100
 """The most cells of a table that is shown open on its page; a larger one is folded."""
 COMPARED = "compared"
-"""What a cell is that a check compares with others, so that no number of its own follows."""
+"""The outcome of a cell that checks compare only together with others."""
 _VALUE = ["printed", "value", "half_width"]
 _WORST = (verdicts.FAILS, verdicts.INCONCLUSIVE, verdicts.HOLDS)
 _ENDS = {"ci_low": "low end", "ci_high": "high end"}

@@ -211,9 +211,8 @@ class PageRun(runs.Run):
         evidence : kind of data used, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
         substitutes : the substitutes for the paper's own data or models.
         roles : data and model roles that it rests on; those without files are ignored.
-        implementation : the implementation used: the paper's, or ours. With ours, or on generated data,
-            the exhibit is our experiment: its checks run, to reveal errors, but are neither shown nor
-            recorded.
+        implementation : whose is used, the paper's or ours. With ours, or on generated data, the exhibit is
+            our experiment: its checks run, to reveal errors, but are neither shown nor recorded.
         rests_on : what else it rests on: printed tables (``table3``, of another paper ``rrs/table1``),
             released numbers (``released/settings``), data sets and roles that the page itself reads, and
             notebooks of jobs. What its paper says about it, and its own transcription, are always included.
@@ -357,13 +356,13 @@ class PageRun(runs.Run):
         Parameters
         ----------
         name : its id in ``headlines.yml``, which names this page.
-        evidence, holds : as in :class:`~radeval_lib.study.results.HandedOver`.
+        evidence, holds : as in :class:`~radeval_lib.study.results.HeadlineNumbers`.
         rests_on : what they rest on, by name (:meth:`radeval_lib.provenance.Reading.of`).
         texts : by the name that the sentence has for them; a KeyError if it has one without a text.
         """
         entry, read = results.headlines()[name], self.provenance(rests_on)
         f"{entry.text} {entry.line}".format(**texts)  # before anything is written
-        made = results.HandedOver(evidence=evidence, holds=holds, texts=texts, provenance=read)
+        made = results.HeadlineNumbers(evidence=evidence, holds=holds, texts=texts, provenance=read)
         results.write_json(self.results_dir / f"headline_{name}.json", made.model_dump())
 
 
@@ -420,7 +419,7 @@ def begin(notebook: str, **parameters: Any) -> PageRun:
     return runs.begin_cell(notebook, kind=PageRun, **parameters)
 
 
-def said(exhibit_id: str) -> HTML:
+def show_quotes(exhibit_id: str) -> HTML:
     """Show the paper's words about an exhibit; excerpts from one passage are joined by an ellipsis."""
     places: dict[str, list[str]] = {}
     for where, words in quotations(exhibit_id):
@@ -454,7 +453,7 @@ def only_with_data(
     if unreal:
         needs = _NEEDS.get(unreal[0], _NEEDS_TEXTS)
         statement, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"
-    elif reason := _lack(run, roles, one_set, dataset):
+    elif reason := _reason_to_end(run, roles, one_set, dataset):
         statement = _CODE.sub(r"<code>\1</code>", f"is left out: {escape(reason)}")
     else:
         return
@@ -470,7 +469,7 @@ def show_attempts(rows: Mapping[str, str]) -> HTML:
     return folded(show(table, "What we tried against it"))
 
 
-def _lack(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> str:
+def _reason_to_end(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> str:
     """Return why a page has no answer from the sources of its roles (:func:`only_with_data`); empty if it has
     one."""
     if lacks := "; ".join(filter(None, map(run.lacks, roles))):
@@ -508,7 +507,7 @@ def provenance(run: PageRun) -> HTML:
     if any((ROOT / name).is_relative_to(RECORDED) for name in read["data"]):
         recordings = registry.module("radeval_lib.study.recordings")
         sources = [run.whole_profile.roles.get(role, "") for role in run.declared.data]
-        sentences = recordings.sentences(recordings.of_run(read["data"], sources))
+        sentences = recordings.sentences(recordings.sets_read(read["data"], sources))
     scored = "".join(f'<p class="scored">{escape(line)}</p>' for line in sentences)
     summary = "<summary>Provenance</summary>"
     return HTML(f'{scored}<details class="provenance">{summary}{body}</details>')

@@ -1,8 +1,8 @@
 """Stored scores of public test sets: numbers in the repository for texts that may not be there.
 
-``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files, its ratings and
-what each metric said of it; ``<set>.yml`` says with what each column was made. Here: whether the code would
-still give them, the sentence that says so, and metrics that give stored scores.
+``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files, with its
+ratings and each metric's score; ``<set>.yml`` describes how each column was made. This module tells whether
+the code still gives these scores, says so in a sentence, and makes metrics that give them.
 
 A rule-based implementation that was frozen before it met a test set keeps its stored scores there while it is
 developed: they are shown in place of new ones until it is frozen and recorded again. If the source of a role
@@ -84,7 +84,7 @@ def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
     return [key for key, metric in by_key.items() if is_out_of_date(name, metric)]
 
 
-def of_edition(sources: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
+def sets_shown(sources: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
     """Return the stored sets shown by an edition, with the metrics shown; None stands for all.
 
     Fillers of its roles; systems' outputs; if the edition needs no data root, all others, which pages read
@@ -93,12 +93,12 @@ def of_edition(sources: Iterable[str], needs_data_root: bool) -> dict[str, list[
     if not needs_data_root:
         return dict.fromkeys(recorded.names())
     listed = list(sources)
-    met_frozen = {name: list(registry.FROZEN_METRICS) for name in sets_of(listed) if name in FROZEN_SETS}
+    met_frozen = {name: list(registry.FROZEN_METRICS) for name in stored_sets(listed) if name in FROZEN_SETS}
     as_recorded = [registry.dataset_of(source) for source in listed if registry.is_recorded(source)]
     return met_frozen | dict.fromkeys([*as_recorded, SYSTEMS])
 
 
-def of_run(files: Iterable[str], sources: Iterable[str]) -> dict[str, list[str] | None]:
+def sets_read(files: Iterable[str], sources: Iterable[str]) -> dict[str, list[str] | None]:
     """Return the stored sets that a run read, with the metrics shown; None stands for all.
 
     Parameters
@@ -132,7 +132,7 @@ def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
     return written
 
 
-def sets_of(sources: Iterable[str]) -> list[str]:
+def stored_sets(sources: Iterable[str]) -> list[str]:
     """Return the stored sets among the sources of roles, or among data sets."""
     named = (name for source in sources for name in registry.datasets_of(source))
     stored = [name for name in recorded.names() if name in registry.RECORDINGS]
@@ -224,7 +224,7 @@ def has_moved(before: Sequence[float], now: Sequence[float]) -> bool:
     return int((~near).sum()) > _TURNED
 
 
-def of_placeholders(metric: Metric, given: Sequence[str] = ()) -> Metric:
+def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric:
     """Return the metric with stored scores for placeholders and its own scores for texts.
 
     ``given``: the settings that a page asks for; those that follow from the models are the recording's.
@@ -252,7 +252,7 @@ def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, readi
     """Return the metric with stored scores for pairs of the sets in ``sources`` for which it is out of date,
     if the data root holds the files that were scored. Their tables are noted as read."""
     scores: dict[tuple[str, str], float] = {}
-    for name in sets_of(sources):
+    for name in stored_sets(sources):
         scored = recorded.load(name).about["files"].items()
         if not all((root / file).is_file() and sha256(root / file) == digest for file, digest in scored):
             continue

@@ -1,5 +1,4 @@
-"""What pages record: results of exhibits, judged, and findings of the front page; JSON files, whole or not at
-all."""
+"""Records of pages, as JSON files: results of exhibits with their verdicts, and the front page's findings."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ WEIGHTS = ("conclusion", "number", "slip")
 """How much a discrepancy weighs, the gravest first: a conclusion of the paper falls; what is printed cannot
 follow; a citation or a word is wrong."""
 _CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
-_AGAIN = "Remove its folder and run `radbook build`: it makes the page and its results again."
+_REMEDY = "Remove its folder and run `radbook build`: it makes the page and its results again."
 _FORMAT = 9
 
 
@@ -147,17 +146,17 @@ def judge(
     supports: bool = True,
     as_source: bool = True,
 ) -> str:
-    """Return the verdict that the checks give (CONTRIBUTING.md, The words).
+    """Return the verdict that the checks give (CONTRIBUTING.md, Terms).
 
-    It fails if a check fails; it is inconclusive if a needed one is, or if what holds supports nothing;
-    otherwise it holds. Of one statement under several readings counts what all of them say.
+    It fails if a check fails; it is inconclusive if a needed check is, or if nothing that holds supports the
+    exhibit; otherwise it holds. A statement under several readings has the outcome that they share.
 
     Parameters
     ----------
     kind : of the result, one of :data:`radeval_lib.study.verdicts.KINDS`.
     discrepancies : those of the checks, by name.
-    supports : whether what the checks decide can support the exhibit: not if none of its own cells or
-        statements is decided, nor of a figure that was not seen.
+    supports : whether the checks can support the exhibit: not if they decide none of its own cells or
+        statements, or if it is a figure that was not seen.
     as_source : whether the notebook's cells are those of its source.
 
     Raises
@@ -263,8 +262,8 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
     """Return how much of an exhibit the checks decide: the legible cells of a transcribed table, otherwise
     the statements or settings in the paper's words or digits. None if there are no checks.
 
-    A statement is decided if nothing that it needs is inconclusive, order, lead and every reading. To the
-    statements tried come those that the ledger lists as ``unchecked``.
+    A statement is decided if its order, its lead and all its readings are, as far as it needs them. The total
+    includes the statements that the ledger lists as ``unchecked``.
     """
     if not checks:
         return None
@@ -387,9 +386,9 @@ def read(path: Path) -> Result:
             raise ResultError(f"the ledger gives {result.exhibit} to another page than {result.notebook}")
     except (ValueError, KeyError, AttributeError, TypeError):
         problem = "this results file is cut short or of another version"
-        raise ResultError(problem, display_path(path), _AGAIN) from None
+        raise ResultError(problem, display_path(path), _REMEDY) from None
     except RadevalError as error:
-        raise ResultError(error.what, display_path(path), _AGAIN) from None
+        raise ResultError(error.what, display_path(path), _REMEDY) from None
     return result
 
 
@@ -431,7 +430,7 @@ class Headline(BaseModel, extra="forbid", frozen=True):
     line: OneLine = ""
 
 
-class HandedOver(BaseModel, extra="forbid"):
+class HeadlineNumbers(BaseModel, extra="forbid"):
     """A page's numbers for a headline.
 
     Attributes
@@ -454,13 +453,13 @@ def headlines() -> dict[str, Headline]:
     return {key: Headline.model_validate({"id": key, **entry}) for key, entry in entries}
 
 
-def borne_out(run: Run) -> list[tuple[Headline, str]]:
+def supported_headlines(run: Run) -> list[tuple[Headline, str]]:
     """Return the headlines that this build supports on the required evidence, each with its sentence."""
     run.require_declared("results", ALL)
     shown = []
     for entry in headlines().values():
         path = run.output_dir / "results" / entry.notebook / f"headline_{entry.id}.json"
-        made = HandedOver.model_validate_json(path.read_bytes()) if path.is_file() else None
+        made = HeadlineNumbers.model_validate_json(path.read_bytes()) if path.is_file() else None
         if made and made.holds and made.evidence in entry.needs:
             shown.append((entry, entry.text.format(**made.texts)))
     return shown

@@ -1,7 +1,7 @@
 """Runs: one execution of one notebook, with its inputs by role, its record of them, and its outputs.
 
-A run imports neither data, nor metrics, nor models: what a notebook declares is found by name
-(:mod:`radeval_lib.registry`), so that a notebook depends on what it declares alone.
+A run imports no loader, metric or model. It looks up by name what a notebook declares
+(:mod:`radeval_lib.registry`), so that a notebook depends on that alone.
 """
 
 from __future__ import annotations
@@ -58,12 +58,17 @@ class Run:
     @cached_property
     def declared(self) -> Declared:
         """The inputs that the notebook may read; for a job, with the data roles of its job list."""
-        return cells.reads(Cell(self.notebook, self.parameters), self.whole_profile)
+        return cells.inputs_of(Cell(self.notebook, self.parameters), self.whole_profile)
 
     @cached_property
     def profile(self) -> Profile:
         """The settings that the notebook declares."""
         return self.whole_profile.narrow(self.declared, cell=self.notebook in registry.PLANS)
+
+    @cached_property
+    def code_digest(self) -> str:
+        """The digest of every module that the notebook's numbers can depend on."""
+        return dependencies.modules_digest(dependencies.modules_of(self.notebook, self.whole_profile))
 
     def rng(self, stream: str = "") -> np.random.Generator:
         """Return a generator that depends only on the seed and ``stream``, not on earlier draws."""
@@ -109,7 +114,7 @@ class Run:
         """
         size = self.whole_profile.sizes.get(role, 0)
         given = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._note(role)}
-        return self._filling("data").load(role, self.source_of("data", role), **given)
+        return self._module_for("data").load(role, self.source_of("data", role), **given)
 
     def model(self, role: str) -> str:
         """Return the name or folder of a role's model in this run's profile, and record it as used.
@@ -126,16 +131,16 @@ class Run:
             If it is a server, and no statement allows to send it what the data root holds.
         """
         name = self.source_of("models", role)
-        filling = self._filling("models")
-        filling.permit(name, self.data_root)
+        module = self._module_for("models")
+        module.permit(name, self.data_root)
         if name.startswith(CELL_MODEL):
-            job = cells.planned_of(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
+            job = cells.jobs_of(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
             if (where := self._kept(job).model) is None:
                 source = f"notebooks/{job.notebook}.md"
                 raise NotebookError(f"its job {job.slug} kept no model", source, "Pass it to `run.save`.")
         else:
-            where = filling.ready(name, self.output_dir / "models", self.seed)
-        self.reading.note_model(role, name, filling.digest(where), filling.revision(name))
+            where = module.ready(name, self.output_dir / "models", self.seed)
+        self.reading.note_model(role, name, module.digest(where), module.revision(name))
         return str(where)
 
     def metric(self, name: str, /, **settings: Any) -> Metric:
@@ -154,7 +159,7 @@ class Run:
         made = self.unstored_metric(name, **settings)
         # Stored test sets give stored scores; where a metric met a set frozen, its texts do, too.
         if self.recorded_sources():
-            return registry.module(registry.RECORDED).of_placeholders(made, tuple(settings))
+            return registry.module(registry.RECORDED).with_placeholder_scores(made, tuple(settings))
         if self.data_root is None or name not in registry.FROZEN_METRICS:
             return made
         sources = [self.whole_profile.roles.get(role, role) for role in self.declared.data]
@@ -165,8 +170,8 @@ class Run:
         """Return :meth:`metric` without stored scores: it scores every text itself."""
         self.require_declared("metrics", name)
         for setting in settings.values():
-            self._filling("models").permit(str(setting), self.data_root)
-        return self._filling("metrics").metric(name, self.model, self.profile.device, settings)
+            self._module_for("models").permit(str(setting), self.data_root)
+        return self._module_for("metrics").metric(name, self.model, self.profile.device, settings)
 
     def recorded_sources(self) -> list[str]:
         """Return the sources of this run's declared roles that are stored test sets."""
@@ -189,7 +194,7 @@ class Run:
             If one was not made yet or is damaged.
         """
         self.require_declared("cells", notebook)
-        return [self._kept(cell) for cell in cells.planned_of(self.whole_profile, notebook)]
+        return [self._kept(cell) for cell in cells.jobs_of(self.whole_profile, notebook)]
 
     def cell(self, cell: Cell) -> CellOutput:
         """Return the results of one job of a notebook; raises the errors of :meth:`cells`."""
@@ -224,10 +229,9 @@ class Run:
     def provenance(self, rests_on: Iterable[str] | None = None) -> dict[str, Any]:
         """Return the provenance of this run's findings, as stored in results and jobs. ``rests_on`` names the
         data and models to include (:meth:`radeval_lib.provenance.Reading.of`); default: all."""
-        described = (self.notebook, self.whole_profile.name, self.whole_profile.digest)
         return {
             "notebook": sources.identity(self.notebook),
-            "code": {**provenance.commit(), "modules": dependencies.code_digest(*described)},
+            "code": {**provenance.commit(), "modules": self.code_digest},
             "profile": {"name": self.whole_profile.name, "sha256": self.profile.digest},
             "seed": self.seed,
             "threads": self.whole_profile.threads,
@@ -249,7 +253,7 @@ class Run:
 
     def is_first_cell(self) -> bool:
         """Return whether this is the first job of its notebook; a profile may name its model."""
-        return Cell(self.notebook, self.parameters) == cells.planned_of(self.whole_profile, self.notebook)[0]
+        return Cell(self.notebook, self.parameters) == cells.jobs_of(self.whole_profile, self.notebook)[0]
 
     def _kept(self, cell: Cell) -> CellOutput:
         """Return a job of this run's own outputs, or else of the profile's build."""
@@ -277,7 +281,7 @@ class Run:
     def evidence(self, role: str) -> str:
         """Return the level of evidence of results from a role: ``synthetic``, ``recorded``, ``open`` or
         ``credentialed``; ``absent`` if it has no source."""
-        return self._filling("data").evidence(self.source_of("data", role))
+        return self._module_for("data").evidence(self.source_of("data", role))
 
     def source_of(self, kind: str, role: str) -> str:
         """Return the source of a role of ``data`` or ``models`` that the notebook declares."""
@@ -288,16 +292,16 @@ class Run:
             problem = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
             raise ProfileError(problem, where, f"Use one of {', '.join(by_role)}.")
         if kind == "data" and "+" in by_role[role]:  # as far as it is there: what is shown of it says so
-            return self._filling("data").loadable_parts(by_role[role], self.data_root) or by_role[role]
+            return self._module_for("data").loadable_parts(by_role[role], self.data_root) or by_role[role]
         return by_role[role]
 
     def lacks(self, role: str) -> str:
         """Return what the data root lacks for a data role's source, in one line; empty if nothing."""
-        filling, source = self._filling("data"), self.source_of("data", role)
-        is_there = filling.loadable_parts(source, self.data_root)
-        return "" if is_there else str(filling.lack(role, source, self.data_root))
+        module, source = self._module_for("data"), self.source_of("data", role)
+        is_there = module.loadable_parts(source, self.data_root)
+        return "" if is_there else str(module.lack(role, source, self.data_root))
 
-    def _filling(self, kind: str) -> Any:
+    def _module_for(self, kind: str) -> Any:
         return registry.module(registry.FILLING[kind])
 
     def _note(self, source: str) -> Callable[[Path], None]:
@@ -395,7 +399,7 @@ def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[
     """Return the default output folder of a run: among a build's outputs if the build runs the notebook in
     the same way, otherwise its own below ``build/runs``."""
     cell = Cell(notebook, tuple(parameters.items()))
-    is_planned = notebook in registry.PLANS and cell in cells.planned_of(settings, notebook)
+    is_planned = notebook in registry.PLANS and cell in cells.jobs_of(settings, notebook)
     if not seed and (not parameters or is_planned):
         return paths.BUILD / settings.name
     chosen = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}

@@ -1,5 +1,4 @@
-"""The scorecard: what holds up, exhibit by exhibit, from recorded results alone; and what changed between two
-editions."""
+"""The scorecard of exhibits and the audit of checks, from recorded results, and changes between editions."""
 
 from __future__ import annotations
 
@@ -23,13 +22,16 @@ from radeval_lib.study.results import Discrepancy, Result, group_by_key, stateme
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import joined
 
-UP = "../"  # the pages that use these stand in notebooks/<folder>/
+UP = "../"
+"""From a page in ``notebooks/<folder>/`` to ``notebooks/``."""
 
 
-def _by_weight(results: Sequence[Result]) -> list[Result]:
-    """Return results of one exhibit, the one that its verdict rests on first: those that decide something;
-    data before numbers before other data; and of printed and released numbers, neither of which outweighs the
-    other, the one that is inconsistent, else the one that is inconclusive, since each must hold."""
+def _strongest_first(results: Sequence[Result]) -> list[Result]:
+    """Return results of one exhibit, first the one that decides its verdict.
+
+    Decided results come before others, and data before numbers before other data. Printed and released
+    numbers must both hold: the inconsistent result comes first, else the inconclusive one.
+    """
     silent = {verdicts.INCONCLUSIVE: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
 
     def rank(result: Result) -> tuple[int, int, bool, int]:
@@ -61,7 +63,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         by_exhibit.setdefault(result.exhibit, []).append(result)
     rows = []
     for entry in ledger().values():
-        made = _by_weight(by_exhibit.get(entry.id, []))
+        made = _strongest_first(by_exhibit.get(entry.id, []))
         unseen = "not legible in our copy; " if entry.legible == "no" else ""
         row: dict[str, object] = {
             "exhibit": entry.id,
@@ -76,7 +78,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             "outcome": verdicts.NOT_CHECKED,
             **dict.fromkeys(("place", "weight", "coverage", "evidence", *verdicts.EVIDENCE), ""),
         }
-        for result in reversed(made):  # the first of them is the last, and stands
+        for result in reversed(made):  # the strongest comes last and overwrites the others
             covered = result.coverage.words if result.coverage else ""
             row |= {name: getattr(result, name) for name in ("verdict", "outcome", "weight", "evidence")}
             row["coverage"], row["place"] = covered, entry.anchor
@@ -89,7 +91,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def failing(checks: pd.DataFrame) -> pd.DataFrame:
+def failing_checks(checks: pd.DataFrame) -> pd.DataFrame:
     """Return an audit's failing checks, including those excused by an open convention or our copy. ``reason``
     is the name of their discrepancy or, if none is known, their exhibit and what they compare."""
     failed = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
@@ -132,6 +134,7 @@ def address_of(row: Any) -> str:
 
 
 def link_to(row: Any, up: str) -> str:
+    """Return an HTML link to an exhibit's address; ``up`` leads from the linking page to ``notebooks/``."""
     label = str(row.label).removeprefix("unnumbered, ").removeprefix("unnumbered list, ")
     return f'<a href="{up}{address_of(row)}">{escape(label)}</a>'
 

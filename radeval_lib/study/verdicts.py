@@ -25,7 +25,7 @@ def among(words: Iterable[str]) -> Any:
     return Field(pattern=f"^({'|'.join(words)})$")
 
 
-# What the data of a result are, and how a sentence says so; the order of the ledger's columns.
+# Each kind of evidence, and how a sentence says what a result rests on; in the order of the ledger's columns.
 RESTS_ON = {
     "printed": "on printed numbers",
     "released": "on released numbers",
@@ -37,7 +37,7 @@ RESTS_ON = {
 }
 EVIDENCE = tuple(RESTS_ON)
 Evidence = Annotated[str, among(EVIDENCE)]
-# Strongest first: what a reader should look at where an exhibit was rebuilt on several.
+# Strongest first: a verdict on an exhibit that was rebuilt on several kinds of evidence rests on the first.
 STRENGTH = ("credentialed", "open", "recorded", "released", "printed", "definition", "synthetic")
 
 PAPERS_OWN, OURS = "the paper's", "ours"
@@ -51,11 +51,11 @@ Outcome = Annotated[str, among(CHECK_OUTCOMES)]
 BY_READING = "inconclusive: depends on the reading"
 IMPLEMENTED, EXPERIMENT, NOT_CHECKED = "implemented", "our experiment", "not checked"
 EDITED = "from an edited notebook"
-"""What was recorded by cells that are not those of the notebook's source."""
+"""The verdict if the cells that ran are not those of the notebook's source."""
 OUTCOMES = (HOLDS, INCONCLUSIVE, FAILS, IMPLEMENTED, EXPERIMENT, EDITED, NOT_CHECKED)
 MARKS = dict(zip(OUTCOMES, "✓?✗≡◇✎○", strict=True))
 
-# What rests on numbers, on the paper's data, or on other data of the same kind.
+# The words of results that rest on numbers, on the paper's data, or on other data of the same kind.
 _WORDS = {
     "numbers": {HOLDS: "consistent", FAILS: "inconsistent"},
     "data": {HOLDS: "reproduced", FAILS: "differs"},
@@ -72,7 +72,7 @@ VERDICTS = (
 )
 Verdict = Annotated[str, among(VERDICTS)]
 KINDS = ("data", "numbers", "other data", IMPLEMENTED, EXPERIMENT)
-"""What results can be, in the order in which a reader should look at them."""
+"""The kinds of results, strongest first."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +126,9 @@ def outcome(outcomes: Collection[str]) -> str:
     return INCONCLUSIVE if INCONCLUSIVE in outcomes or HOLDS not in outcomes else HOLDS
 
 
-def verdict(kind: str, outcome_found: str) -> str:
+def verdict(kind: str, of_checks: str) -> str:
     """Return the word for an outcome of a result of this kind: one of :data:`VERDICTS`."""
-    return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(outcome_found, outcome_found)
+    return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(of_checks, of_checks)
 
 
 def outcome_of(verdict: str) -> str:

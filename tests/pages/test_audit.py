@@ -6,7 +6,7 @@ import pandas as pd
 
 from notebooks.across import audit
 from notebooks.across.audit import ranked_findings
-from radeval_lib.study.scorecards import failing
+from radeval_lib.study.scorecards import failing_checks
 
 WEIGHTS = {"typo": "slip", "order": "conclusion"}
 
@@ -50,7 +50,7 @@ def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None
         ("", "number", ["fig2"]),
         ("By a typo.", "slip", ["table8"]),
     ]
-    distinct = failing(checks).drop_duplicates(["paper", "reason"])["reason"].tolist()
+    distinct = failing_checks(checks).drop_duplicates(["paper", "reason"])["reason"].tolist()
     assert distinct == ["typo", "sum", "order", "fig1: c4", "fig2: c5"]
     letter = audit.letters(checks)
     assert letter.index("By a order.") < letter.index("By a typo.")

@@ -83,7 +83,7 @@ def test_every_plan_can_be_made_for_every_profile(name: str) -> None:
     assert len({(cell.notebook, cell.slug) for cell in planned}) == len(planned)
     for source in profile(name).models.values():
         if source.startswith(CELL_MODEL):
-            assert cells.planned_of(profile(name), source.removeprefix(CELL_MODEL))
+            assert cells.jobs_of(profile(name), source.removeprefix(CELL_MODEL))
 
 
 def test_front_matter_is_read_and_unknown_keys_are_reported() -> None:

@@ -13,16 +13,16 @@ def test_latex_signs_in_a_title_are_escaped() -> None:
 
 def test_authors_are_names_and_an_entity_is_braced(monkeypatch: pytest.MonkeyPatch) -> None:
     people = [{"given-names": "Jane", "family-names": "Doe"}, {"name": "The group"}]
-    monkeypatch.setattr(citing, "about", lambda: {"title": "T", "authors": people, "version": 1})
+    monkeypatch.setattr(citing, "citation_file", lambda: {"title": "T", "authors": people, "version": 1})
     assert "  author = {Jane Doe and {The group}}," in citing.bibtex()
 
 
 def test_pages_link_to_the_repository_where_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(citing, "head", lambda: ("a" * 40, "2026-01-02"))
-    monkeypatch.setattr(citing, "home", lambda: "")
+    monkeypatch.setattr(citing, "checkout", lambda: ("a" * 40, "2026-01-02"))
+    monkeypatch.setattr(citing, "repository", lambda: "")
     assert "https://" not in citing.source_line("book/reading.md") + citing.bibtex()
     assert "commit aaaaaaa of 2026-01-02" in citing.source_line("book/reading.md")
-    monkeypatch.setattr(citing, "home", lambda: "owner/study")
+    monkeypatch.setattr(citing, "repository", lambda: "owner/study")
     link = f"[`book/reading.md`](https://github.com/owner/study/blob/{'a' * 40}/book/reading.md)"
     assert link in citing.source_line("book/reading.md")
     assert "url = {https://github.com/owner/study}" in citing.bibtex()

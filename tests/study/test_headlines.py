@@ -49,7 +49,7 @@ def test_a_headline_is_reported_where_its_numbers_bear_it_out(
     (path,) = run.results_dir.glob("*.json")
     made = {"evidence": evidence, "holds": holds, "texts": {"lead": "2"}}
     assert json.loads(path.read_text(encoding="utf-8")) == {**made, "provenance": {"data": ["ratings"]}}
-    assert [text for _, text in results.borne_out(run)] == shown
+    assert [text for _, text in results.supported_headlines(run)] == shown
 
 
 def test_a_headline_has_a_text_for_each_name(run: SimpleNamespace) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from radeval_lib.papers.printed_numbers import quotations, texts
-from radeval_lib.study.page_runs import said
+from radeval_lib.study.page_runs import show_quotes
 
 
 def test_lists_have_the_lengths_that_the_paper_states() -> None:
@@ -29,6 +29,6 @@ def test_appendix_a5_is_a_triple(role: str) -> None:
 
 
 def test_pieces_of_one_place_are_one_quotation() -> None:
-    shown = said("ratescore.claim_encoder").data
+    shown = show_quotes("ratescore.claim_encoder").data
     assert shown.count("<blockquote>") == 1
     assert "BioLORD outperforms MedCPT with … 0.02 in Pearson Consistency." in shown

@@ -89,7 +89,7 @@ def test_other_files_than_those_that_were_scored_freeze_no_metric(
 
 def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
     metric, texts = create("rouge_l"), recorded.texts("radpref")
-    with_stored = recordings.of_placeholders(metric)
+    with_stored = recordings.with_placeholder_scores(metric)
     other = ("Small left effusion.", "Small right effusion.")
     values = with_stored.score([texts["reference"][7], other[0]], [texts["candidate"][7], other[1]]).values
     computed = metric.score([other[0]], [other[1]]).values[0]
@@ -100,12 +100,12 @@ def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
 
 def test_only_recorded_pairs_and_settings_have_a_score() -> None:
     texts = recorded.texts("radpref")
-    with_stored = recordings.of_placeholders(create("rouge_l"))
+    with_stored = recordings.with_placeholder_scores(create("rouge_l"))
     foreign = next(text for text in texts["reference"] if text != texts["reference"][7])
     for reference in (foreign, "No effusion.", texts["candidate"][7]):
         with pytest.raises(DataError):
             with_stored.score([reference], [texts["candidate"][7]])
-    unstemmed = recordings.of_placeholders(create("rouge_l", stem=False), ["stem"])
+    unstemmed = recordings.with_placeholder_scores(create("rouge_l", stem=False), ["stem"])
     with pytest.raises(DataError):
         unstemmed.score([texts["reference"][7]], [texts["candidate"][7]])
 
@@ -205,9 +205,9 @@ def test_scores_over_drawn_models_follow_the_code(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_edition_shows_what_its_roles_and_pages_read() -> None:
-    shown = recordings.of_edition(["recorded/radpref/grade", "synthetic"], needs_data_root=False)
+    shown = recordings.sets_shown(["recorded/radpref/grade", "synthetic"], needs_data_root=False)
     assert shown == dict.fromkeys(["radpref", *(name for name in recorded.names() if name != "radpref")])
-    with_texts = recordings.of_edition(["radpref/grade", "mts_dialog", "openi"], needs_data_root=True)
+    with_texts = recordings.sets_shown(["radpref/grade", "mts_dialog", "openi"], needs_data_root=True)
     assert with_texts == {
         "radpref": list(FROZEN_METRICS), "mts_dialog": list(FROZEN_METRICS), "iu_systems": None
     }  # fmt: skip
@@ -215,6 +215,6 @@ def test_an_edition_shows_what_its_roles_and_pages_read() -> None:
 
 def test_a_run_names_the_sets_that_it_read() -> None:
     read = ["data_manifests/recorded/radpref_ratings.csv", "radpref/preference_data.json"]
-    assert recordings.of_run(read, ["recorded/radpref/grade"]) == {"radpref": None}
-    assert recordings.of_run(read, ["radpref/grade"]) == {"radpref": list(FROZEN_METRICS)}
-    assert recordings.of_run(read[1:], ["radpref/grade"]) == {}
+    assert recordings.sets_read(read, ["recorded/radpref/grade"]) == {"radpref": None}
+    assert recordings.sets_read(read, ["radpref/grade"]) == {"radpref": list(FROZEN_METRICS)}
+    assert recordings.sets_read(read[1:], ["radpref/grade"]) == {}
