@@ -83,7 +83,7 @@ def stored_five_lines() -> dict[str, FloatArray]:
     }
 
 
-def honest(run: Run) -> Card:
+def five_lines_card(run: Run) -> Card:
     """Return the card of the metric of five lines."""
     return metric_card(
         five_lines,

@@ -35,16 +35,12 @@ def catalogue() -> HTML:
     return search_table(heads, [_row(manifest) for manifest in _manifests()], "open to anyone")
 
 
-def _place(exhibit_id: str) -> str:
-    """Return a link to an exhibit, by its paper and heading."""
-    entry = ledger()[exhibit_id]
-    return link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}")
-
-
 def _row(dataset: Manifest) -> list[str]:
     """Return a data set's row of the table to search, as HTML."""
-    needed = sorted(exhibits_that_need(dataset))
-    links = "; ".join(map(_place, needed))
+    needed = [ledger()[exhibit_id] for exhibit_id in sorted(exhibits_that_need(dataset))]
+    links = "; ".join(
+        link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}") for entry in needed
+    )
     opened = f"<details><summary>{len(needed)} exhibits that need it</summary>{links}</details>"
     steps = [re.sub(r"(radbook .*?)(\.?)$", r"<code>\1</code>\2", escape(step)) for step in dataset.steps]
     listed = "".join(f"<li>{step}</li>" for step in steps)

@@ -40,6 +40,7 @@ from radeval_lib.text_format import with_interval
 
 PERSON = "one radiologist"
 PUBLISHED, RULES, SUBSTITUTES = "as published", "ours, by rules", "with substitute models"
+_COLOURS = dict(zip((PUBLISHED, SUBSTITUTES, RULES), plots.PALETTE, strict=False))
 SOURCE = "words found in the source"
 _BY_RULES = ("observations", "green_rules", "green_rules_errors")
 
@@ -262,17 +263,11 @@ def browse(pairs: pd.DataFrame, grades: pd.DataFrame, scores: pd.DataFrame) -> H
     return folded(search_table(list(shown), rows, "pair 17"), "Every pair: grades and scores")
 
 
-def _colours(whose: pd.Series) -> list[str]:
-    """Return each metric's colour, by its group."""
-    colour = dict(zip((PUBLISHED, SUBSTITUTES, RULES), plots.PALETTE, strict=False))
-    return [colour[group] for group in whose]
-
-
 def draw_auc(table: pd.DataFrame, whose: pd.Series) -> None:
     """Draw each metric's AUC with its interval, coloured by group, and a line at chance."""
     _, axes = plots.panels(1, 1, 3.4)
     axes.axvline(0.5, color="0.6", linewidth=1)
-    plots.intervals(axes, table, _colours(whose[table.index]), size=28)
+    plots.intervals(axes, table, list(whose[table.index].map(_COLOURS)), size=28)
     axes.set(xlabel="AUC", xlim=(0, 1.02))
 
 
@@ -281,8 +276,7 @@ def forest(tables: Mapping[str, pd.DataFrame], whose: pd.Series) -> Figure:
     :func:`estimates`, coloured by group."""
     order = order_by_group(next(iter(tables.values())), whose)
     names = [*order.index, PERSON]
-    colour = dict(zip([PUBLISHED, SUBSTITUTES, RULES], plots.PALETTE, strict=False))
-    colours = [*_colours(order["group"]), plots.PALETTE[6]]
+    colours = [*(_COLOURS[group] for group in order["group"]), plots.PALETTE[6]]
     figure, axes = plots.panels(1, 1, 5.6)
     for number, (title, table) in enumerate(tables.items()):
         rows, marker = table.loc[names], plots.MARKERS[number]
@@ -290,8 +284,8 @@ def forest(tables: Mapping[str, pd.DataFrame], whose: pd.Series) -> Figure:
         axes.hlines(places, rows["low"], rows["high"], colors=colours, linewidth=1.2)
         axes.scatter(rows["value"], places, c=colours, marker=marker, s=22, zorder=3)
         axes.plot([], [], marker, color="0.4", label=title)
-    for group, of in colour.items():
-        axes.plot([], [], color=of, linewidth=4, label=group)
+    for group, colour in _COLOURS.items():
+        axes.plot([], [], color=colour, linewidth=4, label=group)
     plots.lines(axes, names)
     axes.set_xlabel("τ_b with the mean grade of the other radiologists")
     figure.legend(loc="outside upper left", ncols=2, fontsize=10.5)
