@@ -177,8 +177,8 @@ def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set
     the printed rows.
     """
     lists = set()
-    steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # ends that touch are no tie
-    for side in (-1, 0, 1):  # the rater's values at one end of their rounding, the others' at the other
+    steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # ranges that only touch do not tie
+    for side in (-1, 0, 1):  # the rater's values at one end of their range, the others' at the other
         rest = (table - side * steps).drop(index=rater).max()
         lists.add(tuple(table.columns[table.loc[rater] + side * steps.loc[rater] > rest]))
     return lists

@@ -90,7 +90,7 @@ class PrintedAgreement:
                 ends.append(wilson(round(row.value * n), n))
             elif kind == "pearson":
                 ends.append(pg.compute_esci(row.value, n, eftype="pearson", decimals=6))
-            else:  # for which pingouin would take Pearson's standard error
+            else:  # pingouin would use Pearson's standard error
                 ends.append(correlation_interval(row.value, n, kind))
         low, high = zip(*ends, strict=True)
         return self.printed.assign(low=low, high=high)

@@ -120,7 +120,7 @@ class NerModels:
         return self._read(ratescore.trainings(self.run.profile)[0])
 
     def _read(self, training: Training) -> CellOutput:
-        # One by one: Run.cells would read them all, and each result name trainings that it does not rest on.
+        # Read one by one, so that each result names only the trainings on which it rests.
         return self.run.cell(Cell.of(NOTEBOOK, **asdict(training)))
 
     @property

@@ -99,7 +99,7 @@ def by_entities(scorer: Scorer, cosine: float) -> pd.Series:
 
     Matched names that differ have this ``cosine`` (0 to 1); all other different names have 0.
     """
-    least = max(cosine, 1e-9)  # above those of unmatched names, so that the names of like place still match
+    least = max(cosine, 1e-9)  # above unmatched names, so that names at the same position match
     similarity = np.diag([1.0, least, least])
     reference = ENTITIES["reference"]
     return pd.Series(

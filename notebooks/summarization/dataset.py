@@ -97,7 +97,7 @@ def draw_sizes(counts: pd.DataFrame) -> Axes:
 
 def headings_named() -> list[str]:
     """Return the headings of findings that ``rrs.example_headers`` quotes."""
-    words = quotations("rrs.example_headers")[0][1].replace("- ", "")  # a word is broken at a line end
+    words = quotations("rrs.example_headers")[0][1].replace("- ", "")  # mends words broken at line ends
     return [name.strip() for name in re.findall(r"“([^\"]+)\"", words)]
 
 

@@ -146,7 +146,7 @@ def _run(
     """
     encoder, device, tests = None, run.profile.device, _Tests(run, pairs)
     if any(system.needs_vectors for system in systems.values()):
-        # No vectors from other cells: their last digits depend on which texts were encoded together.
+        # Do not reuse other jobs' vectors: their last digits depend on which texts are encoded together.
         encoder = Encoder(run.model("encoder"), pooling="mean", max_tokens=64, device=device)
     scores = []
     for train_set, pool in pools.items():
