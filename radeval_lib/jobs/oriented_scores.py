@@ -56,10 +56,11 @@ def published_scores(cases: Sequence[int]) -> pd.DataFrame:
 
 
 def with_unscored(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table by metric with a row added for each of :data:`PUBLISHED` that it lacks."""
+    """Return a table by metric with a row added for each of :data:`PUBLISHED` that it lacks, which says so in
+    its first column and is otherwise NaN."""
     titles = [f"{get(name).title} (published)" for name in PUBLISHED]
     lacking = [title for title in titles if title not in table.index]
-    return pd.concat([table, pd.DataFrame("published: not scored yet", lacking, table.columns)])
+    return pd.concat([table, pd.DataFrame("published: not scored yet", lacking, table.columns[:1])])
 
 
 def bootstrap_correlations(
