@@ -29,12 +29,12 @@ from radeval_lib.text_format import joined
 BASE = "released rules"
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "weights": ("W and p for short texts", {"weights": "short"}),
-    "penalty": ("every mismatch of types is punished", {"penalty": "any_mismatch"}),
+    "penalty": ("the penalty applies to every mismatch of types", {"penalty": "any_mismatch"}),
     "orientation": ("the match's type is the first index of W", {"orientation": "match_first"}),
-    "no entity: 0": ("no entity on a side gives 0", {"empty": "zero"}),
-    "no entity: 1 or 0": ("no entity on both sides gives 1, on one side 0", {"empty": "one_if_both_empty"}),
-    "pooling": ("the first token's vector instead of the mean", {"pooling": "cls"}),
-    "paper": ("all choices as we read Section 2.4", {"preset": "paper"}),
+    "no entity: 0": ("0 if a report has no entity", {"empty": "zero"}),
+    "no entity: 1 or 0": ("1 if both lack entities, 0 if only one does", {"empty": "one_if_both_empty"}),
+    "pooling": ("the first token's vector, not the mean vector", {"pooling": "cls"}),
+    "paper": ("all choices as in Section 2.4, as we read it", {"preset": "paper"}),
 }
 """Choices of the metric: a description of the change, and its settings."""
 

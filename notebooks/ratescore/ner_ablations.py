@@ -167,7 +167,7 @@ class NerModels:
             start = f"{title(model)}, {SCHEMES[scheme]}"
             for choice, where, first, second in (
                 ("IOB tags instead of spans", title(model), ("iob", model), ("span", model)),
-                ("other entities learned first", start, (scheme, AFTER_GRAPHS + model), (scheme, model)),
+                ("RadGraph's entities learned first", start, (scheme, AFTER_GRAPHS + model), (scheme, model)),
                 ("pretrained instead of random weights", start, (scheme, model), (scheme, UNTRAINED + model)),
             ):
                 if first in by_start and second in by_start:
