@@ -11,14 +11,18 @@ from numpy.typing import NDArray
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
+from radeval_lib.errors import ModelError
 from radeval_lib.stats import tokens
 
-# A piece that ends with the number of an item: "1." of "1. Clear lungs", "FINDINGS: 2)".
+# The end of a sentence: a sign, the quotes and brackets that it closes, and blanks.
+_END = re.compile(r"([.!?;][\"')\]]*)\s+")
+_EMPTY_LINE = re.compile(r"\n\s*\n")
+# A piece that ends with the number of an item: "1." of "1. Clear lungs", "FINDINGS: 2."
 _NUMBERED = re.compile(r"(^|\s)\d{1,2}[.)]$")
-# Between sentences: the blanks behind a full stop (and a quote or bracket), or an empty line.
-_END = re.compile(r"(?<=[.!?;])[\"')\]]*\s+|\s*\n\s*\n\s*")
-# A piece that ends with a full stop within a sentence: "seen by Dr.".
-_ABBREVIATED = re.compile(r"\b(?:dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.IGNORECASE)
+# A piece that ends with a number of its own: "ribs 7 and 8.", "grade 1."
+_COUNTED = re.compile(r"(,|\b(and|or|to|through|ribs?|grade|levels?|segments?|stage|type))\s\d{1,2}\.$", re.I)
+# A piece that ends with a full stop within a sentence: "seen by Dr."
+_ABBREVIATED = re.compile(r"\b(dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.I)
 
 
 class Summarizer(Protocol):
@@ -32,17 +36,19 @@ class Summarizer(Protocol):
 def sentences(text: str) -> list[str]:
     """Return the sentences of a section in order, each on one line; at least one if the text is not empty.
 
-    An empty line ends a sentence; a line break, the number of a list ("1.") and a few abbreviations do not.
+    An empty line ends a sentence; a line break, a few abbreviations and the number of a list ("1.") do not.
+    The number of a list is told by the words before it from one that ends a sentence ("ribs 7 and 8.").
     """
-    pieces: list[str] = []
-    for piece in map(tokens.one_line, _END.split(text)):
-        if not piece:
-            continue
-        if pieces and (_NUMBERED.search(pieces[-1]) or _ABBREVIATED.search(pieces[-1])):
-            pieces[-1] = f"{pieces[-1]} {piece}"
+    result: list[str] = []
+    pieces = map(tokens.one_line, _EMPTY_LINE.split(_END.sub(r"\1\n\n", text)))
+    for piece in filter(None, pieces):
+        last = result[-1] if result else ""
+        of_a_list = _NUMBERED.search(last) and not _COUNTED.search(last)
+        if of_a_list or _ABBREVIATED.search(last):
+            result[-1] = f"{last} {piece}"
         else:
-            pieces.append(piece)
-    return pieces
+            result.append(piece)
+    return result
 
 
 def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
@@ -92,9 +98,12 @@ def _by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray
 
 
 class LeadSentences:
-    """The first ``count`` sentences of the findings; at least one."""
+    """Extracts the first ``count`` sentences of the findings; a :class:`ModelError` unless that is at least
+    1."""
 
     def __init__(self, count: int = 3) -> None:
+        if count < 1:
+            raise ModelError(f"count is {count}", "lead", "Give at least 1.")
         self.count = count
         self.name = f"Lead-{count}"
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from radeval_lib.data.records import ReportPair
+from radeval_lib.errors import ModelError
 from radeval_lib.models.summarizers.extractive import (
     ClusterExtractor,
     LeadSentences,
@@ -46,6 +47,10 @@ def pairs(n: int, start: int = 0) -> list[ReportPair]:
         ("heart normal .\nlungs clear .", ["heart normal .", "lungs clear ."]),
         ("heart size\nnormal. lungs  \r\nclear\n\nno mass", ["heart size normal.", "lungs clear", "no mass"]),
         ("no full stop", ["no full stop"]),
+        ('Read as "normal." (See above.) Clear.', ['Read as "normal."', "(See above.)", "Clear."]),
+        ("Fractures of ribs 7 and 8. No mass.", ["Fractures of ribs 7 and 8.", "No mass."]),
+        ("It is grade 1. Small effusion 2. Clear.", ["It is grade 1.", "Small effusion 2. Clear."]),
+        ("", []),
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
@@ -57,6 +62,8 @@ def test_lead_takes_the_first_sentences() -> None:
         "The heart is normal. There is a large effusion.",
         "Short.",
     ]
+    with pytest.raises(ModelError, match="at least 1"):
+        LeadSentences(0)
 
 
 def test_the_oracle_takes_what_raises_rouge_and_stops() -> None:
