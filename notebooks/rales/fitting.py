@@ -31,7 +31,6 @@ from radeval_lib.errors import ParameterError, SearchError
 from radeval_lib.jobs.rales import SHARES, Dimension, RalesSettings
 from radeval_lib.jobs.rales_tasks import BenchmarkTask, Parts, task_of, texts_of
 from radeval_lib.models import catalog
-from radeval_lib.models import names as model_names
 from radeval_lib.models.classifiers import freeze
 from radeval_lib.models.derived import make_untrained, shallow, trim_encoder
 from radeval_lib.models.training import TrainingSettings, train
@@ -290,10 +289,10 @@ def title(name: str, layers: int) -> str:
         return "in-domain"
     if name.startswith(SHALLOW):
         return f"{title(name.removeprefix(SHALLOW), layers)}, {layers} layers"
-    if name.startswith(model_names.UNTRAINED):
-        return f"{title(name.removeprefix(model_names.UNTRAINED), layers)}, untrained"
+    if name.startswith(catalog.UNTRAINED):
+        return f"{title(name.removeprefix(catalog.UNTRAINED), layers)}, untrained"
     described = {card.hub: card.title for card in catalog.cards()}
-    return described.get(name, model_names.title(name))
+    return described.get(name, catalog.title(name))
 
 
 def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
@@ -304,14 +303,14 @@ def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
     ParameterError
         If a prefix stands in the other order or twice, or before the in-domain encoder.
     """
-    where = name.removeprefix(model_names.UNTRAINED).removeprefix(SHALLOW)
-    if where == IN_DOMAIN or where.startswith((model_names.UNTRAINED, SHALLOW)):
-        order = f"{model_names.UNTRAINED}{SHALLOW}NAME"
+    where = name.removeprefix(catalog.UNTRAINED).removeprefix(SHALLOW)
+    if where == IN_DOMAIN or where.startswith((catalog.UNTRAINED, SHALLOW)):
+        order = f"{catalog.UNTRAINED}{SHALLOW}NAME"
         remedy = f"Use each prefix at most once, in the order {order}, and none on the in-domain encoder."
         raise ParameterError(f"no encoder {name!r}", "rales, encoders", remedy)
     if SHALLOW in name:
         where = shallow(where, layers, folder)
-    return make_untrained(where, folder, seed) if name.startswith(model_names.UNTRAINED) else where
+    return make_untrained(where, folder, seed) if name.startswith(catalog.UNTRAINED) else where
 
 
 def encoder_of_draw(

@@ -13,7 +13,7 @@ import pandas as pd
 
 from radeval_lib.jobs import ratescore
 from radeval_lib.jobs.ratescore import NOTEBOOK, SOURCES, Training
-from radeval_lib.models.names import AFTER_GRAPHS, UNTRAINED, title
+from radeval_lib.models.catalog import AFTER_GRAPHS, UNTRAINED, title
 from radeval_lib.papers.printed_numbers import Printed, cell, rounding_range
 from radeval_lib.stats import measures
 from radeval_lib.stats.base import Estimate

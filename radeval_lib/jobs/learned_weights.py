@@ -14,8 +14,7 @@ from radeval_lib.metrics.by_name import settings_for_models
 from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.formula import Pooling
 from radeval_lib.metrics.ratescore.metric import Vectors
-from radeval_lib.models import encoders
-from radeval_lib.models import names as model_names
+from radeval_lib.models import catalog, encoders
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.correlations import resample
 from radeval_lib.study.runs import Run
@@ -59,7 +58,7 @@ def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArra
     scores = {name: score_entity_pairs(pairs, ours, Scorer(key)) for key, name in LEARNED.items()}
     scores[EQUAL] = score_entity_pairs(pairs, ours, Scorer(EQUAL_WEIGHTS))
     scores[FIRST_TOKEN] = score_entity_pairs(pairs, model("encoder", "cls"), Scorer("long"))
-    rival = model_names.title(run.profile.models["rival_encoder"])
+    rival = catalog.title(run.profile.models["rival_encoder"])
     scores[_ENCODER + rival] = score_entity_pairs(pairs, model("rival_encoder", "mean"), Scorer("long"))
     return scores
 

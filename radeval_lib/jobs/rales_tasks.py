@@ -29,7 +29,7 @@ from radeval_lib.jobs.rales import TASKS, role_of
 from radeval_lib.models.classifiers import FrozenEncoder, Probe, TextClassifier, fit_probe
 from radeval_lib.models.graph.model import GraphModel, new_model, tally, unit_records
 from radeval_lib.models.ner.entities import decode_standard, gold_spans, span_scores
-from radeval_lib.models.ner.models import FirstPieceScheme
+from radeval_lib.models.ner.models import IobScheme
 
 IN, OUT = "MIMIC-CXR", "CheXpert"
 """The institutions of RadGraph: in domain, which models are trained on, and out of domain."""
@@ -243,16 +243,16 @@ class TaggingBenchmark(BenchmarkTask):
         """Return the types of entities, in upper case."""
         return sorted({kind for row in parts.every() for *_, kind in gold_spans(row)})
 
-    def start(self, init_model: str | Path, parts: Parts, seed: int) -> FirstPieceScheme:
+    def start(self, init_model: str | Path, parts: Parts, seed: int) -> IobScheme:
         import torch
 
         torch.manual_seed(seed)
-        return FirstPieceScheme(init_model, self.labels(parts))
+        return IobScheme(init_model, self.labels(parts), first_pieces=True)
 
     def probe(self, encoder: str | Path, parts: Parts, device: str) -> ProbedWords:
         return ProbedWords(encoder, self.labels(parts), device=device)
 
-    def outcomes(self, fitted: FirstPieceScheme | ProbedWords, parts: Parts) -> dict[str, pd.DataFrame]:
+    def outcomes(self, fitted: IobScheme | ProbedWords, parts: Parts) -> dict[str, pd.DataFrame]:
         words = [plain_words(row) for row in parts.test]
         return {"counts": tagging_counts(parts.test, fitted.predict(words))}
 

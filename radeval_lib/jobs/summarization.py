@@ -14,8 +14,8 @@ from pydantic import BaseModel, model_validator
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
+from radeval_lib.models.catalog import title
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.names import title
 from radeval_lib.models.summarizers.extractive import (
     ClusterExtractor,
     LeadSentences,

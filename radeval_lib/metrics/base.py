@@ -58,8 +58,7 @@ def _digits(name: str) -> str:
     if name == RULES:
         return _rules_digest()
     from radeval_lib.errors import ModelError
-    from radeval_lib.models.catalog import checksum, revision_of
-    from radeval_lib.models.names import ADDRESSES, RADGRAPH, is_packaged
+    from radeval_lib.models.catalog import ADDRESSES, RADGRAPH, checksum, is_packaged, revision_of
 
     if name.startswith((RADGRAPH, *ADDRESSES)):
         return UNKNOWN

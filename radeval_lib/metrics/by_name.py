@@ -160,7 +160,7 @@ def settings_for_models(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
     encoder, defaults = str(models.get("encoder", "")), settings_of(name)
     if encoder in ("", defaults.get("encoder")):
         return {}
-    from radeval_lib.models.names import PACKAGED
+    from radeval_lib.models.catalog import PACKAGED
 
     settings: dict[str, Any] = {}
     if "pooling" in defaults and PACKAGED in encoder:
@@ -174,7 +174,7 @@ def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[s
     """Return substitutes, by role, for defaults that are not available; and how to report them."""
     if not get(name).needs:
         return {}, ""
-    from radeval_lib.models.names import RADGRAPH
+    from radeval_lib.models.catalog import RADGRAPH
     from radeval_lib.models.pretrained import check_installed, hub_answers, is_available, substitute_model
 
     defaults, substitutes = settings_of(name), dict[str, str]()

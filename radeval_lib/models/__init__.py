@@ -11,7 +11,7 @@ _HOMES = {
     "radeval_lib.rules.judge.base": "prompt",
     "radeval_lib.models.batching": "device_of",
     "radeval_lib.models.masked_language": "MaskedLanguageModel",
-    "radeval_lib.models.names": "AFTER_GRAPHS title",
+    "radeval_lib.models.catalog": "AFTER_GRAPHS title",
     "radeval_lib.models.derived": "prepare",
     "radeval_lib.models.ner.models": "scheme_of",
     "radeval_lib.models.training": "TrainingSettings train",

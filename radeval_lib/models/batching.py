@@ -167,15 +167,12 @@ def encode_words(
     :data:`MAX_PIECES`."""
     result = []
     for row in encodings(tokenizer, sentences):
-        pieces: dict[int, tuple[int, int]] = {}
-        for position, word in enumerate(row.word_ids):
-            if word is not None:
-                pieces[word] = (pieces.get(word, (position, position))[0], position)
-        # A word without pieces is placed at the end of the word before it.
         of_words: list[tuple[int, int]] = []
-        for word in range(max(pieces, default=-1) + 1):
+        for word in range(1 + max((word for word in row.word_ids if word is not None), default=-1)):
+            # A word without pieces is placed at the end of the word before it.
             last = of_words[-1][1] if of_words else 0
-            of_words.append(pieces.get(word, (last, last)))
+            start, end = row.word_to_tokens(word) or (last, last + 1)
+            of_words.append((start, end - 1))
         result.append((list(row.ids), of_words))
     return result
 
@@ -190,20 +187,40 @@ def encodings(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[Any]:
     return list(encoded.encodings)
 
 
-def candidate_spans(pieces: Sequence[tuple[int, int]], width: int) -> dict[str, list[int]]:
-    """Return every span of at most ``width`` words of a unit, by start, then by end.
+def span_rows(
+    tokenizer: Any, sentences: Sequence[Sequence[str]], most_words: int
+) -> list[dict[str, list[int]]]:
+    """Return each sentence's piece ids, ``input_ids``, and all its spans of at most ``most_words`` words, by
+    start, then by end.
 
-    ``pieces`` are the first and last piece of each word (:func:`encode_words`). Of each span ``starts`` and
-    ``ends`` are its first and last piece, ``words`` is its first word, ``widths`` its words less one.
+    Of each span ``starts`` and ``ends`` are the first and last piece, ``words`` is the first word, and
+    ``widths`` the number of words less one.
     """
-    count = len(pieces)
-    spans = [(start, end) for start in range(count) for end in range(start, min(start + width, count))]
-    return {
-        "starts": [pieces[start][0] for start, _ in spans],
-        "ends": [pieces[end][1] for _, end in spans],
-        "widths": [end - start for start, end in spans],
-        "words": [start for start, _ in spans],
-    }
+    result = []
+    for ids, pieces in encode_words(tokenizer, sentences):
+        count = len(pieces)
+        spans = [(a, b) for a in range(count) for b in range(a, min(a + most_words, count))]
+        row = {
+            "input_ids": ids,
+            "starts": [pieces[first][0] for first, _ in spans],
+            "ends": [pieces[last][1] for _, last in spans],
+            "words": [first for first, _ in spans],
+            "widths": [last - first for first, last in spans],
+        }
+        result.append(row)
+    return result
+
+
+def span_batch(
+    tokenizer: Any, rows: Sequence[dict[str, Any]], padding: dict[str, int]
+) -> dict[str, torch.Tensor]:
+    """Return rows as :func:`pad_rows`, with those values by span that ``padding`` names and the rows have,
+    each padded with its number."""
+    inputs = pad_rows(tokenizer, (row["input_ids"] for row in rows))
+    batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
+    for key in (key for key in padding if key in rows[0]):
+        batch[key] = stack_rows((row[key] for row in rows), padding[key])
+    return batch
 
 
 # Training without padding on a CPU: several texts share a row, and none attends to another.
@@ -238,9 +255,9 @@ def without_padding(module: torch.nn.Module) -> Iterator[None]:
             each.forward = forward
 
 
-# Sequence packing: several texts share a row, and a block-diagonal attention mask keeps each text from
-# attending to the others; positions restart with each text.
 def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an encoder's ``forward`` with sequence packing: several texts share a row, and a block-diagonal
+    attention mask keeps each from attending to the others; positions restart with each text."""
     import torch
     from transformers.modeling_outputs import BaseModelOutputWithPooling
 
@@ -274,20 +291,14 @@ def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
     padding; None if packing saves under 10 %."""
     import torch
 
-    lengths = attention_mask.sum(1)
-    longest = attention_mask.shape[1]
-    rows = _filled(lengths.tolist(), max(_WIDTH, int(lengths.max())))
-    width = max(sum(int(lengths[text]) for text in row) for row in rows)
-    if len(rows) * width > _WORTH_IT * attention_mask.numel():
-        return None
-    source = torch.full((len(rows), width), -1)
-    for number, row in enumerate(rows):
-        start = 0
-        for text in row:
-            end = start + int(lengths[text])
-            source[number, start:end] = torch.arange(text * longest, text * longest + end - start)
-            start = end
-    return source
+    lengths, longest = attention_mask.sum(1).tolist(), attention_mask.shape[1]
+    rows = _filled(lengths, max(_WIDTH, *lengths))
+    packed = [
+        torch.cat([torch.arange(text * longest, text * longest + lengths[text]) for text in row])
+        for row in rows
+    ]
+    source = torch.nn.utils.rnn.pad_sequence(packed, batch_first=True, padding_value=-1)
+    return source if source.numel() <= _WORTH_IT * attention_mask.numel() else None
 
 
 def _filled(lengths: Sequence[int], width: int) -> list[list[int]]:

@@ -134,17 +134,17 @@ class FrozenEncoder(Encoder):
     def of_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
         """Return for each sentence the last hidden state of each word's first piece, shape (words, h). It is
         zero for words beyond the encoder's reach."""
-        return [self._features[tuple(words)][1] for words in self._read(sentences)]
+        return [of_words for _, of_words in self._read(sentences)]
 
     def of_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
         """Return the last hidden state of the first token of each sentence; shape (n, h)."""
-        rows = [self._features[tuple(words)][0] for words in self._read(sentences)]
+        rows = [of_text for of_text, _ in self._read(sentences)]
         return np.stack(rows) if rows else np.empty((0, self.dimension), np.float32)
 
-    def _read(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
-        """Return the sentences, after their features were computed if they are not known yet."""
-        keys = map(tuple, sentences)
-        missing = list(dict.fromkeys(key for key in keys if key not in self._features))
+    def _read(self, sentences: Sequence[Sequence[str]]) -> list[tuple[Features, Features]]:
+        """Return the features of each sentence and of its words; those of known sentences are not computed
+        again."""
+        missing = list(dict.fromkeys(words for words in map(tuple, sentences) if words not in self._features))
         encoded = batching.encode_words(self.tokenizer, missing)
 
         def features(batch: list[int], device: Any) -> Iterator[tuple[Features, Features]]:
@@ -158,7 +158,7 @@ class FrozenEncoder(Encoder):
 
         new = batching.in_batches(self.model, [len(ids) for ids, _ in encoded], features)
         self._features.update(zip(missing, new, strict=True))
-        return sentences
+        return [self._features[tuple(words)] for words in sentences]
 
 
 _SMALLEST = np.nextafter(0.0, 1.0)

@@ -9,15 +9,14 @@ import itertools
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from radeval_lib import atomic, checksums
 from radeval_lib.data.manifests import require_statements, restricted_in
 from radeval_lib.data.records import AnnotatedSentence
-from radeval_lib.errors import ModelError
+from radeval_lib.errors import ModelError, check_choice
+from radeval_lib.models import catalog
 from radeval_lib.models.batching import seeded, well_formed
-from radeval_lib.models.catalog import checksum, revision_of
-from radeval_lib.models.names import AFTER_GRAPHS, PACKAGED, UNTRAINED, is_hub_name, is_packaged
 from radeval_lib.models.pretrained import ENCODER, load_pretrained, save_checkpoint, weights
 from radeval_lib.registry import RULES
 
@@ -51,7 +50,7 @@ def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
     from transformers import AutoModel, AutoTokenizer
 
     tokenizer, kept = trimmed_tokenizer(load_pretrained(AutoTokenizer, name), texts)
-    target = folder / f"trimmed-{checksums.of_text(json.dumps([checksum(name), kept]))[:16]}"
+    target = folder / f"trimmed-{checksums.of_text(json.dumps([catalog.checksum(name), kept]))[:16]}"
     if not target.exists():
         model = weights(AutoModel, name, ENCODER)
         keep_rows(model, kept)
@@ -67,7 +66,7 @@ def make_untrained(name: str, folder: Path, seed: int) -> str:
     random numbers are unaffected."""
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    source = name.removeprefix(UNTRAINED)
+    source = name.removeprefix(catalog.UNTRAINED)
     target = folder / f"untrained-{_identified(source)}-{seed}"
     if not target.exists():
         with atomic.new_folder(target, replace=False) as new:
@@ -79,7 +78,7 @@ def make_untrained(name: str, folder: Path, seed: int) -> str:
 
 def _identified(name: str) -> str:
     """Return a model's name as a part of a folder's, with the first digits of its checksum."""
-    return f"{Path(name).name}-{checksum(name)[:12]}"
+    return f"{Path(name).name}-{catalog.checksum(name)[:12]}"
 
 
 def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
@@ -114,7 +113,12 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
         {**token, "id": new[token["content"]]} for token in state["added_tokens"] if token["content"] in new
     ]
     state["truncation"] = state["padding"] = None
-    _renumber(state.get("post_processor") or {}, new)
+    # The two kinds of processor that add [CLS] and [SEP] name their ids.
+    processor = state.get("post_processor") or {}
+    for name, special in processor.get("special_tokens", {}).items():
+        special["ids"] = [new[token] for token in special.get("tokens", [name])]
+    for key in processor.keys() & {"sep", "cls"}:
+        processor[key] = [processor[key][0], new[processor[key][0]]]
     named: dict[str, Any] = {key: str(value) for key, value in tokenizer.special_tokens_map.items()}
     if tokenizer.extra_special_tokens:
         named["extra_special_tokens"] = list(map(str, tokenizer.extra_special_tokens))
@@ -124,15 +128,6 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
         **named,
     )
     return shortened, [old[piece] for piece in kept]
-
-
-def _renumber(processor: dict[str, Any], new: dict[str, int]) -> None:
-    """Put new ids into the two kinds of processor that add [CLS] and [SEP]."""
-    for name, special in processor.get("special_tokens", {}).items():
-        special["ids"] = [new[token] for token in special.get("tokens", [name])]
-    for key in ("sep", "cls"):
-        if key in processor:
-            processor[key] = [processor[key][0], new[processor[key][0]]]
 
 
 def keep_rows(module: Any, ids: list[int]) -> None:
@@ -159,20 +154,20 @@ def permit(name: str, root: Path | None) -> None:
 
 def ready(name: str, folder: Path, seed: int) -> str:
     """Return the folder or name from which a model is loaded; a derived model is made below ``folder``."""
-    return make_untrained(name, folder, seed) if name.startswith(UNTRAINED) else name
+    return make_untrained(name, folder, seed) if name.startswith(catalog.UNTRAINED) else name
 
 
 def revision(name: str) -> str:
     """Return the revision at which a hub model is loaded, or ``unpinned``; empty for any other model."""
-    bare = name.removeprefix(UNTRAINED)
-    if bare == RULES or is_packaged(bare) or Path(bare).is_dir() or not is_hub_name(bare):
+    bare = name.removeprefix(catalog.UNTRAINED)
+    if bare == RULES or catalog.is_packaged(bare) or Path(bare).is_dir() or not catalog.is_hub_name(bare):
         return ""
-    return revision_of(bare) or "unpinned"
+    return catalog.revision_of(bare) or "unpinned"
 
 
 def digest(where: str) -> str:
     """Return the :func:`~radeval_lib.models.catalog.checksum` of the model that :func:`ready` returned."""
-    return checksum(where)
+    return catalog.checksum(where)
 
 
 # What NER models start from, and models whose heads are drawn at random, the same everywhere.
@@ -203,11 +198,11 @@ def prepare(
     unfinished : where that training keeps its last checkpoint.
     """
     where, read = Path(folder), list(texts)
-    model = name.removeprefix(UNTRAINED).removeprefix(AFTER_GRAPHS)
+    model = name.removeprefix(catalog.UNTRAINED).removeprefix(catalog.AFTER_GRAPHS)
     start = trim_encoder(model, read, where) if read else model
-    if name.startswith(UNTRAINED):
+    if name.startswith(catalog.UNTRAINED):
         return make_untrained(start, where, seed)
-    if not name.startswith(AFTER_GRAPHS):
+    if not name.startswith(catalog.AFTER_GRAPHS):
         return start
     from radeval_lib.models.ner.models import IobScheme
     from radeval_lib.models.training import TrainingSettings, train
@@ -224,24 +219,26 @@ def prepare(
     return str(where)
 
 
-def make_test_model(role: str, folder: Path) -> str:
-    """Return the name or folder of a stand-in model, for regression tests only: the packaged encoder, alone
-    or with a randomly drawn head, made in ``folder``.
+TestRole = Literal["encoder", "ner_model", "graph_model"]
 
-    Parameters
-    ----------
-    role : ``encoder``, ``ner_model`` or ``graph_model``.
+
+def make_test_model(role: TestRole, folder: Path) -> str:
+    """Return the name or folder of a substitute model for regression tests: the packaged encoder, alone or
+    with a head drawn at random, saved in ``folder``.
+
+    A :class:`ModelError` for any other role.
     """
     from radeval_lib.models.graph.model import GraphModel, GraphSettings
     from radeval_lib.models.ner.models import scheme_of
 
+    check_choice(role, TestRole, "role", ModelError)
     target = folder / role
     if role == "encoder":
-        return PACKAGED
+        return catalog.PACKAGED
     if role == "ner_model":
-        scheme_of("iob", PACKAGED).save(target)
+        scheme_of("iob", catalog.PACKAGED).save(target)
     else:
         types = ("ANAT-DP", "OBS-DA", "OBS-DP", "OBS-U"), ("located_at", "modify", "suggestive_of")
         with seeded(0):
-            GraphModel(PACKAGED, GraphSettings(*types)).save(target)
+            GraphModel(catalog.PACKAGED, GraphSettings(*types)).save(target)
     return str(target)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.errors import ModelError, check_choice
 from radeval_lib.models import batching
-from radeval_lib.models.names import PACKAGED
+from radeval_lib.models.catalog import PACKAGED
 from radeval_lib.models.pretrained import ENCODER, load_pretrained, weights
 
 Pooling = Literal["cls", "mean"]

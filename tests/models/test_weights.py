@@ -17,8 +17,8 @@ from radeval_lib.cli import main
 from radeval_lib.errors import ModelError
 from radeval_lib.metrics import MetricError, create, score_file
 from radeval_lib.models import pretrained
+from radeval_lib.models.catalog import locate
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.names import locate
 from radeval_lib.models.pretrained import fill
 from tests.models.test_layouts import made
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.models.names import is_packaged
+from radeval_lib.models.catalog import is_packaged
 from radeval_lib.paths import NOTEBOOKS, ROOT
 from radeval_lib.study.sources import code_of
 

@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import device_of
+from radeval_lib.models.catalog import RADGRAPH
 from radeval_lib.models.graph.model import SETTINGS, GraphModel, joined_units
-from radeval_lib.models.names import RADGRAPH
 from radeval_lib.models.pretrained import check_finite
 from radeval_lib.rules.lexicon.entries import tokenize
 
@@ -60,11 +60,9 @@ def with_cache(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[S
 
 @lru_cache(maxsize=2)
 def shared_extractor(name: str, device: str) -> Extractor:
-    """Return the extractor of a model; all callers of this process share it."""
-    extractor = open_extractor(name, device=device)
-    # Several metrics ask for the same texts.
-    extractor.annotate = with_cache(extractor.annotate, 4_000)  # type: ignore[method-assign, assignment]
-    return extractor
+    """Return the extractor of a model; all callers of this process share it, since several metrics ask for
+    the same texts."""
+    return open_extractor(name, device=device)
 
 
 class ModelExtractor:
@@ -101,20 +99,24 @@ class PackageExtractor:
             raise ModelError(problem, "radgraph", remedy) from error
         # The package itself refuses missing and unexpected weights (``load_state_dict(..., strict=True)``).
         check_finite(self._model.state_dict(), self.name)
+        self._read = with_cache(self._read_filled, 4_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         # The package reads an empty text as the word "None"; it has no entity here.
-        filled = [text for text in dict.fromkeys(texts) if text.strip()]
-        given = self._model(filled) if filled else {}
-        annotations: dict[str, Annotation] = {}
-        for number, text in enumerate(filled):
+        filled = [text for text in texts if text.strip()]
+        graphs = dict(zip(filled, self._read(filled), strict=True))
+        return [graphs.get(text) or annotation([], [], []) for text in texts]
+
+    def _read_filled(self, texts: list[str]) -> list[Annotation]:
+        """Return the graphs of distinct texts; a :class:`ModelError` for a text that the package skips."""
+        given = self._model(texts)
+        for number, text in enumerate(texts):
             where = f"{self.name}, text {number}"
-            if str(number) not in given:  # the package prints what went wrong and skips the text
+            if str(number) not in given:  # the package prints what went wrong
                 problem = f"no graph of a text of {len(text.split())} words"
                 raise ModelError(problem, where, "Shorten the text.")
             check_annotation(given[str(number)], where)
-            annotations[text] = given[str(number)]
-        return [annotations.get(text) or annotation([], [], []) for text in texts]
+        return [given[str(number)] for number in range(len(texts))]
 
 
 def _give_methods_of_transformers_4(package: Any) -> None:

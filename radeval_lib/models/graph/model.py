@@ -360,7 +360,7 @@ class GraphModel:
     def encode(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
         """Return a unit as the module's numbers. Spans that the model cannot see are left out with their
         relations; the last of several entities with one span counts, or of several relations of one pair."""
-        (row,) = self._encoded([words])
+        (row,) = batching.span_rows(self.tokenizer, [words], self.settings.max_width)
         spans = list(zip(row["words"], row["widths"], strict=True))
         number_of = {(start, start + width + 1): number for number, (start, width) in enumerate(spans)}
         labels = [0] * len(spans)
@@ -376,23 +376,12 @@ class GraphModel:
                 relations[pair] = self._relation[kind]
         return {**row, "labels": labels, "relations": [[*pair, kind] for pair, kind in relations.items()]}
 
-    def _encoded(self, texts: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-        """Return for each unit ``input_ids``, and of all its candidate spans ``starts``, ``ends``, ``widths``
-        and ``words``; see :func:`graph_module`."""
-        return [
-            {"input_ids": ids, **batching.candidate_spans(pieces, self.settings.max_width)}
-            for ids, pieces in batching.encode_words(self.tokenizer, texts)
-        ]
-
     def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         """Return a padded batch of units; ``widths`` is -1 for padding."""
         import torch
 
-        inputs = batching.pad_rows(self.tokenizer, (row["input_ids"] for row in rows))
-        batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
-        fillers = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": batching.IGNORED}
-        for key in (name for name in fillers if name in rows[0]):
-            batch[key] = batching.stack_rows((row[key] for row in rows), fillers[key])
+        padding = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": batching.IGNORED}
+        batch = batching.span_batch(self.tokenizer, rows, padding)
         if "relations" in rows[0]:
             relations = [[number, *link] for number, row in enumerate(rows) for link in row["relations"]]
             batch["relations"] = torch.tensor(relations, dtype=torch.long).reshape(-1, 4)
@@ -404,7 +393,7 @@ class GraphModel:
 
     def predict_units(self, texts: Sequence[tuple[str, ...]]) -> list[WordGraph]:
         """Return the graph of each unit, in batches of similar length."""
-        rows = self._encoded(texts)
+        rows = batching.span_rows(self.tokenizer, texts, self.settings.max_width)
 
         def graphs(batch: list[int], device: Any) -> Iterator[WordGraph]:
             inputs = self.collate([rows[index] for index in batch])
@@ -418,8 +407,11 @@ class GraphModel:
     def _graph(
         self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]
     ) -> WordGraph:
-        """Return the graph of one unit: ``row`` as :meth:`_encoded` made it, the likeliest class of each span
-        (``kinds``) and of each pair of chosen spans (``links``, shape (k, k))."""
+        """Return the graph of one unit.
+
+        ``row`` is its :func:`~radeval_lib.models.batching.span_rows`; ``kinds`` has the likeliest class of
+        each span, ``links`` of each pair of chosen spans, shape (k, k).
+        """
         entities = []
         for span in (span for span in chosen if span >= 0):
             start, width = row["words"][span], row["widths"][span]

@@ -18,8 +18,7 @@ from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 from radeval_lib.models.batching import IGNORED, device_of, evaluating, in_batches, labelled_batch
-from radeval_lib.models.catalog import checksum
-from radeval_lib.models.names import locate
+from radeval_lib.models.catalog import checksum, locate
 from radeval_lib.models.pretrained import TRAINED, load_pretrained, quiet, save_checkpoint, weights
 from radeval_lib.rules.judge.base import LONGEST, JudgeError, Keep, Pair, cut, prompt
 
@@ -215,9 +214,10 @@ class JudgeTuning:
 
     Parameters
     ----------
-    module, tokenizer : the model.
-    max_length : tokens of prompt and analysis; of a longer one the beginning of the prompt is cut.
-    lora_rank : rank of the adapters that are trained in place of the weights; 0 trains the weights.
+    module, tokenizer : of the model; the tokenizer has a padding token.
+    max_length : tokens of prompt and analysis together, at least 1. Longer ones lose the beginning of the
+        prompt, then the end of the analysis.
+    lora_rank : rank of LoRA adapters, which are trained instead of the weights; 0 trains the weights.
     """
 
     new_layers: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import ipaddress
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter, Retry
@@ -19,13 +18,16 @@ from requests.adapters import HTTPAdapter, Retry
 from radeval_lib import checksums
 from radeval_lib.data.manifests import data_root, require_statements, restricted_in
 from radeval_lib.errors import FileError
-from radeval_lib.models.names import ADDRESSES
+from radeval_lib.models.catalog import ADDRESSES
 from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import RulesJudge
 from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, handed, prompt
 
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 """The states of an answer after which it is worth asking again: too busy, too slow, not up yet."""
+
+_ADDRESS = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[1-9]\d*)?(/[^?#\s]*)?")
+"""Addresses of this machine, as ``http://127.0.0.1:8000/v1``."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class EndpointJudge:
     Raises
     ------
     JudgeError
-        If the address is none, or another machine's, or the model has no name.
+        If the address is not one of this machine, or the model has no name.
     """
 
     url: str
@@ -61,21 +63,10 @@ class EndpointJudge:
     max_tokens: int = 1024
 
     def __post_init__(self) -> None:
-        try:
-            parts = urlsplit(self.url)
-            host = parts.hostname if parts.port != 0 and not parts.query else None
-        except ValueError:  # brackets or a port
-            host = None
-        if not host or not self.url.startswith(ADDRESSES):
-            remedy = "Give an address such as http://127.0.0.1:8000/v1."
-            raise JudgeError(f"{self.url!r} is no http address, or has a query", "endpoint", remedy)
-        try:
-            here = host == "localhost" or ipaddress.ip_address(host).is_loopback
-        except ValueError:
-            here = False
-        if not here:
-            problem = f"{host} is another machine, so no reports are sent there"
-            raise JudgeError(problem, "endpoint", "Run the server here, or forward one of its ports.")
+        if not _ADDRESS.fullmatch(self.url):
+            problem = f"{self.url!r} is no http address of this machine, so no reports are sent there"
+            remedy = "Give one such as http://127.0.0.1:8000/v1; forward the port of a server elsewhere."
+            raise JudgeError(problem, "endpoint", remedy)
         if not self.model:
             remedy = "Append the server's name for it to the address, after #."
             raise JudgeError("the server's model has no name", "endpoint", remedy)

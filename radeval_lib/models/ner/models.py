@@ -1,8 +1,8 @@
 """NER models: tagging schemes to train, and models by name that tag sentences.
 
-Schemes are classifiers of tokens (Zhao et al. 2024, Sections 2.5 and A.9, and RaLEs, Section 4.2.2), and of
-spans (Zhao et al. 2024, Sections 2.5 and A.9). A classifier of tokens may be anyone's, and its labels are
-read in one of two ways; one of spans is of this library.
+Schemes classify tokens (Zhao et al. 2024, Sections 2.5 and A.9, and RaLEs, Section 4.2.2) or spans (Zhao et
+al. 2024, Sections 2.5 and A.9). Any token classifier with IOB labels can tag; a span classifier only if this
+library trained it.
 
 The span scheme classifies every span of up to eight words. A span's vector is the hidden state of its first
 and last piece and an embedding of its width, as in PURE's entity model (Zhong and Chen 2020); a feed-forward
@@ -11,9 +11,11 @@ head gives each type's score and that of no entity. Spans may overlap.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -52,30 +54,31 @@ SETTINGS = "span_ner.json"
 _HEAD = "span_head.safetensors"
 
 
-class Scheme:
+class Scheme(ABC):
     """A tagging scheme to train on annotated sentences (a :class:`~radeval_lib.models.training.Task`); strict
     span F1, ``f1``, chooses the epoch."""
 
     new_layers = ("head.", "classifier.")
     module: Any
 
+    @abstractmethod
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         """Return a sentence as the module's numbers; words beyond its reach are cut."""
-        raise NotImplementedError
 
+    @abstractmethod
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         """Return a padded batch."""
-        raise NotImplementedError
 
+    @abstractmethod
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
         """Return the entities of sentences given as words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def save(self, folder: str | Path) -> None:
         """Write safetensors weights, configuration and tokenizer."""
-        raise NotImplementedError
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
+        """Return an annotated sentence as the module's numbers."""
         return self.encode(plain_words(record), gold_spans(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
@@ -91,12 +94,23 @@ class IobScheme(Scheme):
 
     Every piece of an entity's words is labelled, B- on the first and I- on the rest, because the released
     decoder reads labels piece by piece. The closing special token is labelled O for the same reason.
+
+    Parameters
+    ----------
+    init_model : folder or hub name of the encoder.
+    types : entity types, each once.
+    first_pieces : whether only the first piece of each word has a label, as in RaLEs, Section 4.2.2: "For
+        words comprised of multiple sub-word tokens, the label is assigned to the first token". Other pieces
+        are then left out of the loss and of decoding, which is that of ``seqeval``'s default mode.
     """
 
-    def __init__(self, init_model: str | Path, types: Sequence[str] = TYPES) -> None:
+    def __init__(
+        self, init_model: str | Path, types: Sequence[str] = TYPES, *, first_pieces: bool = False
+    ) -> None:
         from transformers import AutoModelForTokenClassification, AutoTokenizer
 
         self.labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
+        self.first_pieces = first_pieces
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = batching.fast_tokenizer(AutoTokenizer, init_model)
         config = label_settings(self.labels)
@@ -104,22 +118,18 @@ class IobScheme(Scheme):
 
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         (encoding,) = batching.encodings(self.tokenizer, [words])
-        labels = ["O"] * len(words)
+        of_words = ["O"] * len(words)
         for start, end, kind in spans:
-            labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
-        return {"input_ids": encoding.ids, "labels": self._row(encoding.word_ids, labels)}
-
-    def _row(self, word_ids: Sequence[int | None], labels: Sequence[str]) -> list[int]:
-        """Return the index of each piece's label, given those of the words."""
-        row, before = [], None
-        for position, word in enumerate(word_ids):
-            if word is None:
-                row.append(batching.IGNORED if position == 0 else self._index["O"])
-            else:
-                label = labels[word]
-                row.append(self._index["I" + label[1:] if word == before and label != "O" else label])
-            before = word
-        return row
+            of_words[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+        row = []
+        for position, (before, word) in enumerate(pairwise([None, *encoding.word_ids])):
+            label = "O" if word is None else of_words[word]
+            continued = word is not None and word == before
+            if continued and label != "O":
+                label = f"I{label[1:]}"
+            silent = (word is None or continued) if self.first_pieces else position == 0
+            row.append(batching.IGNORED if silent else self._index[label])
+        return {"input_ids": encoding.ids, "labels": row}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         return batching.labelled_batch(self.tokenizer, examples)
@@ -131,23 +141,30 @@ class IobScheme(Scheme):
             inputs = batching.pad_rows(self.tokenizer, (rows[index].ids for index in batch)).to(device)
             best = self.module(**inputs).logits.argmax(dim=-1).tolist()
             chosen = [rows[index].word_ids for index in batch]
-            return (self._words(word_ids, labels) for word_ids, labels in zip(chosen, best, strict=True))
+            return (self.word_spans(word_ids, row) for word_ids, row in zip(chosen, best, strict=True))
 
         return batching.in_batches(self.module, [len(row.ids) for row in rows], spans)
 
+    def word_spans(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
+        """Return entities as spans of words: one of pieces includes every word that has a piece in it.
+
+        Parameters
+        ----------
+        word_ids : the word of each piece; None for special tokens.
+        row : the index of each piece's label, possibly padded.
+        """
+        labelled = zip(word_ids, row, strict=False)
+        pieces = [(word, self.labels[index]) for word, index in labelled if word is not None]
+        if self.first_pieces:
+            first = dict(reversed(pieces))
+            return decode_standard([first.get(word, "O") for word in range(max(first, default=-1) + 1)])
+        spans: dict[tuple[int, int], str] = {}
+        for start, end, kind in decode_standard([label for _, label in pieces]):
+            spans.setdefault((pieces[start][0], pieces[end - 1][0] + 1), kind)
+        return [(*span, kind) for span, kind in spans.items()]
+
     def save(self, folder: str | Path) -> None:
         save_checkpoint(folder, self.module, self.tokenizer)
-
-    def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
-        """Return spans of words: a span of pieces includes every word that has a piece in it."""
-        pieces = zip(row[: len(word_ids)], word_ids, strict=True)
-        labels = ["O" if word is None else self.labels[index] for index, word in pieces]
-        spans: dict[tuple[int, int], WordSpan] = {}
-        for first, end, kind in decode_standard(labels):
-            start, last = word_ids[first], word_ids[end - 1]
-            if start is not None and last is not None:
-                spans.setdefault((start, last + 1), (start, last + 1, kind))
-        return list(spans.values())
 
 
 def label_settings(labels: Sequence[str]) -> dict[str, Any]:
@@ -155,29 +172,6 @@ def label_settings(labels: Sequence[str]) -> dict[str, Any]:
     numbered = dict(enumerate(labels))
     by_label = {label: index for index, label in numbered.items()}
     return {"num_labels": len(labels), "id2label": numbered, "label2id": by_label}
-
-
-class FirstPieceScheme(IobScheme):
-    """An :class:`IobScheme` with one label per word.
-
-    "For words comprised of multiple sub-word tokens, the label is assigned to the first token" (RaLEs,
-    Section 4.2.2); other pieces are left out of the loss and of decoding. Words beyond the encoder's reach
-    are O. Decoding is that of ``seqeval``'s default mode: an I- that continues nothing begins an entity.
-    """
-
-    def _row(self, word_ids: Sequence[int | None], labels: Sequence[str]) -> list[int]:
-        pairs = zip(word_ids, [None, *word_ids], strict=False)  # each with the word before it
-        return [
-            batching.IGNORED if word is None or word == before else self._index[labels[word]]
-            for word, before in pairs
-        ]
-
-    def _words(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
-        labels: list[str] = []
-        for index, word in zip(row, word_ids, strict=False):
-            if word is not None and word == len(labels):
-                labels.append(self.labels[index])
-        return decode_standard(labels)
 
 
 @dataclass(frozen=True)
@@ -280,18 +274,14 @@ class SpanScheme(Scheme):
 
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}
-        ((ids, pieces),) = batching.encode_words(self.tokenizer, [words])
-        row = batching.candidate_spans(pieces, self.settings.max_width)
+        (row,) = batching.span_rows(self.tokenizer, [words], self.settings.max_width)
         ends = zip(row["words"], row["widths"], strict=True)
         labels = [gold.get((start, start + width + 1), 0) for start, width in ends]
-        return {"input_ids": ids, **row, "labels": labels}
+        return {**row, "labels": labels}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        inputs = batching.pad_rows(self.tokenizer, (example["input_ids"] for example in examples))
-        batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
-        for key, filler in {"starts": 0, "ends": 0, "widths": 0, "labels": batching.IGNORED}.items():
-            batch[key] = batching.stack_rows((example[key] for example in examples), filler)
-        return batch
+        padding = {"starts": 0, "ends": 0, "widths": 0, "labels": batching.IGNORED}
+        return batching.span_batch(self.tokenizer, examples, padding)
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
         """Return (text, type) of each entity in each sentence, as written in the sentence."""
@@ -317,18 +307,15 @@ class SpanScheme(Scheme):
             inputs = self.collate([examples[index] for index in batch])
             inputs = {key: value.to(device) for key, value in inputs.items() if key != "labels"}
             best = self.module(**inputs)["logits"].argmax(dim=-1).tolist()
-            return (self._spans(examples[index], row) for index, row in zip(batch, best, strict=True))
+            kinds = self.settings.types
+            for index, row in zip(batch, best, strict=True):
+                # Not strict: ``row`` is padded to the longest example of its batch.
+                candidates = zip(examples[index]["words"], examples[index]["widths"], row, strict=False)
+                yield [(word, word + width + 1, kinds[kind - 1]) for word, width, kind in candidates if kind]
 
         lengths = [len(example["input_ids"]) for example in examples]
         results = iter(batching.in_batches(self.module, lengths, spans, 2_048, 64, self.precision))
         return [next(results) if len(sentence) else [] for sentence in sentences]
-
-    def _spans(self, example: dict[str, Any], row: Sequence[int]) -> list[WordSpan]:
-        """Return the entities of a sentence, given the likeliest class of each of its candidate spans."""
-        # Not strict: ``row`` is padded to the longest example of its batch.
-        candidates = zip(example["words"], example["widths"], row, strict=False)
-        kinds = self.settings.types
-        return [(start, start + width + 1, kinds[kind - 1]) for start, width, kind in candidates if kind]
 
 
 def scheme_of(name: Literal["iob", "span"], init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:

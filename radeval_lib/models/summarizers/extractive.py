@@ -124,20 +124,21 @@ class ClusterExtractor:
         split = [sentences(text) for text in findings]
         vectors = self.encode([sentence for row in split for sentence in row])
         return [
-            " ".join(row[index] for index in self._central(of_text))
+            " ".join(row[index] for index in sorted(self._central(of_text)))
             for row, of_text in zip(split, _by_text(split, vectors), strict=True)
         ]
 
-    def _central(self, vectors: NDArray[np.floating[Any]]) -> list[int]:
-        """Return positions of the sentences nearest to the centres; of no more vectors than clusters, all."""
+    def _central(self, vectors: NDArray[np.floating[Any]]) -> set[int]:
+        """Return positions of the sentences nearest to the centres; if there are no more distinct vectors
+        than clusters, the first position of each."""
         from sklearn.cluster import KMeans
 
-        distinct = len(np.unique(vectors.round(5), axis=0))
-        if len(vectors) <= self.count or distinct <= self.count:
-            return sorted(np.unique(vectors.round(5), axis=0, return_index=True)[1].tolist())
+        first = np.unique(vectors.round(5), axis=0, return_index=True)[1]
+        if len(first) <= self.count:
+            return set(first.tolist())
         clusters = KMeans(self.count, n_init=4, random_state=self.seed).fit(vectors.astype(np.float64))
         distances = np.linalg.norm(vectors[:, None] - clusters.cluster_centers_[None], axis=2)
-        return sorted({int(index) for index in distances.argmin(axis=0)})
+        return set(distances.argmin(axis=0).tolist())
 
 
 def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]:

@@ -84,28 +84,20 @@ def search(
         values, picked = best[:, :width].clone(), cells[:, :width] % vocabulary
         special = ((cells % vocabulary == end) | (best == -torch.inf)).any(dim=1).nonzero()[:, 0].tolist()
         for at in special:
-            text, kept = active[at], 0
+            ended, live = _parted(best[at].tolist(), cells[at].tolist(), vocabulary, end)
+            for value, beam in ended:
+                ranked = value / length**settings.length_penalty
+                finished[active[at]].append((ranked, tokens[at * width + beam, 1:].tolist()))
             chosen[at], values[at], picked[at] = 0, -torch.inf, end
-            candidates = zip(best[at].tolist(), cells[at].tolist(), strict=True)
-            for rank, (value, cell) in enumerate(candidates):
-                row, token = at * width + cell // vocabulary, cell % vocabulary
-                if value == -torch.inf:
-                    break
-                if token == end:
-                    if rank < width:  # as transformers: an end that no beam would take is not an end
-                        ranked = value / length**settings.length_penalty
-                        finished[text].append((ranked, tokens[row, 1:].tolist()))
-                elif kept < width:
-                    chosen[at, kept], values[at, kept], picked[at, kept] = row, value, token
-                    kept += 1
+            for rank, (value, beam, token) in enumerate(live):
+                chosen[at, rank], values[at, rank], picked[at, rank] = at * width + beam, value, token
         # As transformers' early stopping: a text is done if enough of its beams are finished or none can go
         # on.
         going = [
             at for at, text in enumerate(active) if len(finished[text]) < width and values[at, 0] > -torch.inf
         ]
-        for at in set(range(len(active))) - set(going):
-            if not finished[active[at]]:
-                finished[active[at]].append((0.0, tokens[at * width, 1:].tolist()))
+        for at in set(range(len(active))).difference(going):
+            finished[active[at]].append((-torch.inf, tokens[at * width, 1:].tolist()))  # if none has ended
         active = [active[at] for at in going]
         if not active:
             break
@@ -113,13 +105,33 @@ def search(
         state = reorder(state, rows)
         tokens = torch.cat([tokens[rows], picked[going].view(-1, 1)], dim=1)
     for at, text in enumerate(active):
-        if not finished[text]:
-            finished[text].append((0.0, tokens[at * width, 1:].tolist()))
+        finished[text].append((-torch.inf, tokens[at * width, 1:].tolist()))
     return [max(done, key=lambda ranked: ranked[0])[1] for done in finished]
 
 
+def _parted(
+    values: list[float], cells: list[int], vocabulary: int, end: int
+) -> tuple[list[tuple[float, int]], list[tuple[float, int, int]]]:
+    """Part a text's best candidates, two for each beam and the best first.
+
+    Returns those that end, as (log-probability, beam), and those with which its beams go on, as
+    (log-probability, beam, token). As in transformers, an end that no beam would take is not an end.
+    """
+    width = len(values) // 2
+    ended, live = [], []
+    for rank, (value, cell) in enumerate(zip(values, cells, strict=True)):
+        beam, token = divmod(cell, vocabulary)
+        if value == -torch.inf:
+            break
+        if token != end:
+            live.append((value, beam, token))
+        elif rank < width:
+            ended.append((value, beam))
+    return ended, live[:width]
+
+
 def _bar_repeats(scores: Tensor, tokens: Tensor, size: int) -> None:
-    """Give no probability to a token that would end a group of tokens that is there already."""
+    """Give no probability to a token that would repeat an earlier group of ``size`` tokens."""
     if size < 1 or tokens.shape[1] <= size:
         return
     groups = tokens[:, 1:].unfold(1, size, 1)

@@ -13,8 +13,8 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ModelError
 from radeval_lib.models import batching
+from radeval_lib.models.catalog import locate
 from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
-from radeval_lib.models.names import locate
 from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, SEQ2SEQ, load_pretrained, quiet, weights
 from radeval_lib.models.summarizers.extractive import mean_rouge_l
 
@@ -102,16 +102,6 @@ def encoder_decoder(
     return model, tokenizer
 
 
-def _let_lengths_differ(module: Any) -> None:
-    """Mend the attention of a Megatron decoder to its source: transformers 5.23 gives keys and values the
-    length of what is written, and fails if the source has another length."""
-    if getattr(module.config, "decoder", None) is None or module.config.decoder.model_type != "megatron-bert":
-        return
-    for name, part in module.named_modules():
-        if name.endswith("crossattention.self"):
-            part.forward = MethodType(_attend_to_source, part)
-
-
 def _attend_to_source(
     self: Any,
     hidden_states: torch.Tensor,
@@ -120,8 +110,11 @@ def _attend_to_source(
     encoder_hidden_states: torch.Tensor,
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Return attention of shape (batch, written, hidden) over a source (batch, read, hidden); nothing is
-    cached."""
+    """Return attention of shape (batch, written, hidden) over a source (batch, read, hidden), uncached.
+
+    It replaces the forward pass of a Megatron decoder's cross-attention: transformers 5.23 gives its keys and
+    values the length of what is written, and fails if the source has another length.
+    """
     from torch.nn.functional import scaled_dot_product_attention
 
     def heads(layer: torch.Tensor) -> torch.Tensor:
@@ -145,7 +138,11 @@ class Seq2SeqSummarizer:
     def __init__(self, module: Any, tokenizer: Any, settings: Seq2SeqSettings, *, device: str) -> None:
         self.module, self.tokenizer = module.to(batching.device_of(device)), tokenizer
         self.settings = settings
-        _let_lengths_differ(module)
+        decoder = getattr(module.config, "decoder", None)
+        if decoder is not None and decoder.model_type == "megatron-bert":
+            for part_name, part in module.named_modules():
+                if part_name.endswith("crossattention.self"):
+                    part.forward = MethodType(_attend_to_source, part)
         names = [name for name, _ in module.named_parameters()]
         self.new_layers = tuple(n for n in names if "crossattention" in n or n.startswith("decoder.cls."))
 

@@ -50,7 +50,6 @@ def pairs(n: int, start: int = 0) -> list[ReportPair]:
         ('Read as "normal." (See above.) Clear.', ['Read as "normal."', "(See above.)", "Clear."]),
         ("Fractures of ribs 7 and 8. No mass.", ["Fractures of ribs 7 and 8.", "No mass."]),
         ("It is grade 1. Small effusion 2. Clear.", ["It is grade 1.", "Small effusion 2. Clear."]),
-        ("", []),
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
