@@ -16,7 +16,7 @@ from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.jobs.green import seed_of, settings
 from radeval_lib.metrics.green import parse
 from radeval_lib.models.batching import IGNORED
-from radeval_lib.models.judges.language_model import CausalJudge, JudgeTuning, pretrained_model, small_model
+from radeval_lib.models.language_model_judge import CausalJudge, JudgeTuning, pretrained_model, small_model
 from radeval_lib.models.training import train
 from radeval_lib.rules.judge.base import Pair
 from radeval_lib.study.runs import Run

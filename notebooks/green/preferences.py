@@ -16,7 +16,7 @@ from scipy import stats
 
 from radeval_lib.data import radpref
 from radeval_lib.metrics.green import clean, parse
-from radeval_lib.models.judges.opening import open_judge
+from radeval_lib.models.judges import open_judge
 from radeval_lib.registry import RULES
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run

@@ -14,7 +14,7 @@ import pandas as pd
 from radeval_lib.data.generated import radgraph_json
 from radeval_lib.metrics import radgraph
 from radeval_lib.metrics.radgraph import Case, Graph, Level, compare, parse_graph
-from radeval_lib.models.graph.extraction import Extractor
+from radeval_lib.models.graph_extraction import Extractor
 from radeval_lib.papers.printed_numbers import printed, quotations
 from radeval_lib.rules.generator.planted_errors import ErrorPair
 from radeval_lib.stats.base import Estimate
@@ -172,7 +172,7 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
 
     Parameters
     ----------
-    counts : rows of :func:`radeval_lib.models.graph.model.tally` with a column ``seed``.
+    counts : rows of :func:`radeval_lib.models.graph_model.tally` with a column ``seed``.
     resamples, rng : of :func:`radeval_lib.stats.measures.intervals`.
 
     Returns

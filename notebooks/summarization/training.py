@@ -15,7 +15,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs import summarization
 from radeval_lib.jobs.summarization import ALL, System, make, name_groups, sample_records, split_records
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.summarizers.extractive import oracle
+from radeval_lib.models.extractive_summarizers import oracle
 from radeval_lib.registry import datasets_of
 from radeval_lib.study.runs import Run
 from radeval_lib.text_format import joined

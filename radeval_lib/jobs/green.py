@@ -33,7 +33,7 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
     Attributes
     ----------
     start : the pretrained model that training starts from; empty for a small one with random weights.
-    small : that small model's sizes, as ``language_model.small_model`` takes them.
+    small : that small model's sizes, as ``language_model_judge.small_model`` takes them.
     ranks : of the low-rank adapters, one training each; 0 trains all weights.
     examples : judged pairs to learn from; 0: all that are left.
     held : judged pairs held out, and as many again to choose the epoch by.

@@ -15,7 +15,7 @@ import pandas as pd
 from radeval_lib.data import mediqa
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.summarizers.extractive import sentences
+from radeval_lib.models.extractive_summarizers import sentences
 from radeval_lib.rules.generator import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.rules.generator.generator import Pair, RewriteKind, rerender, seeded
 from radeval_lib.rules.reader.observations import NO_FINDING, label, positive

@@ -27,9 +27,9 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import TaskError
 from radeval_lib.jobs.rales import TASKS, role_of
 from radeval_lib.models.classifiers import FrozenEncoder, Probe, TextClassifier, fit_probe
-from radeval_lib.models.graph.model import GraphModel, new_model, tally, unit_records
-from radeval_lib.models.ner.entities import decode_standard, gold_spans, span_scores
-from radeval_lib.models.ner.models import IobScheme
+from radeval_lib.models.entities import decode_standard, gold_spans, span_scores
+from radeval_lib.models.graph_model import GraphModel, new_model, tally, unit_records
+from radeval_lib.models.ner_models import IobScheme
 
 IN, OUT = "MIMIC-CXR", "CheXpert"
 """The institutions of RadGraph: in domain, which models are trained on, and out of domain."""

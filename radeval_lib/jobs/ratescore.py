@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field, model_validator
 
 from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ParameterError
-from radeval_lib.models.ner.entities import gold_spans, span_scores
-from radeval_lib.models.ner.models import Scheme
+from radeval_lib.models.entities import gold_spans, span_scores
+from radeval_lib.models.ner_models import Scheme
 from radeval_lib.registry import SYNTHETIC
 from radeval_lib.study.cells import Cell
 from radeval_lib.study.profiles import Profile, Size

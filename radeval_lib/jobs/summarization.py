@@ -16,7 +16,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
 from radeval_lib.models.catalog import title
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.summarizers.extractive import (
+from radeval_lib.models.extractive_summarizers import (
     ClusterExtractor,
     LeadSentences,
     SentenceSelector,
@@ -258,10 +258,10 @@ def make(
 
 def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:
     if system.kind == "pointer":
-        from radeval_lib.models.summarizers.pointer import PointerSettings, PointerSummarizer
+        from radeval_lib.models.pointer_summarizer import PointerSettings, PointerSummarizer
 
         return PointerSummarizer(train_set, PointerSettings(**system.settings), seed=seed)
-    from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
+    from radeval_lib.models.seq2seq_summarizer import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 
     given = {key: value for key, value in system.settings.items() if key not in ("layers", "trimmed")}
     settings = Seq2SeqSettings(**given)

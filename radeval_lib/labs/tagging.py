@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from radeval_lib.data.generated import iob
-from radeval_lib.models.ner.entities import decode_standard, span_scores
+from radeval_lib.models.entities import decode_standard, span_scores
 from radeval_lib.rules import generator
 from radeval_lib.rules.generator.records import Style
 

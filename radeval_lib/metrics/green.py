@@ -208,7 +208,7 @@ class Green(Metric):
     @cached_property
     def _judge(self) -> Judge:
         """The judge, opened when first needed."""
-        from radeval_lib.models.judges.opening import open_judge
+        from radeval_lib.models.judges import open_judge
 
         return open_judge(self.judge, cache=self.cache, device=self.device, model=self.model)
 

@@ -78,7 +78,7 @@ class RadCliQ(Metric):
     Parameters
     ----------
     version : ``v0`` or ``v1``.
-    graph_model : see :func:`~radeval_lib.models.graph.extraction.open_extractor`; released:
+    graph_model : see :func:`~radeval_lib.models.graph_extraction.open_extractor`; released:
         ``radgraph:radgraph``.
     encoder : of BERTScore; released: ``distilroberta-base``, whose layer 5 is compared.
     layer, baseline : of BERTScore: the hidden layer (None: the last), and the value that is rescaled to 0;

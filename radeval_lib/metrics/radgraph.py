@@ -19,7 +19,7 @@ from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
     from radeval_lib.data.radgraph import Annotation
-    from radeval_lib.models.graph.extraction import Extractor
+    from radeval_lib.models.graph_extraction import Extractor
 
 Level = Literal["simple", "partial", "complete"]
 Case = Literal["relations", "fold", "keep"]
@@ -201,7 +201,7 @@ class _GraphMetric(Metric):
     @cached_property
     def extractor(self) -> Extractor:
         """What finds the graphs, opened when first needed."""
-        from radeval_lib.models.graph.extraction import shared_extractor
+        from radeval_lib.models.graph_extraction import shared_extractor
 
         return shared_extractor(self.graph_model, device=self.device)
 
@@ -263,7 +263,7 @@ class F1RadGraph(_GraphMetric):
 
     Parameters
     ----------
-    graph_model : what finds the graphs, see :func:`~radeval_lib.models.graph.extraction.open_extractor`.
+    graph_model : what finds the graphs, see :func:`~radeval_lib.models.graph_extraction.open_extractor`.
     level : ``partial`` are A.2's triplets; see :func:`~radeval_lib.metrics.radgraph.items`.
     case : likewise.
     both_empty : the value if neither text has an entity: ``zero`` as in the package, or ``one``. An empty

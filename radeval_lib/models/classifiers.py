@@ -16,7 +16,7 @@ from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models import batching
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.ner.models import label_settings
+from radeval_lib.models.ner_models import label_settings
 from radeval_lib.models.pretrained import NEW_CLASSIFIER, load_pretrained, weights
 
 if TYPE_CHECKING:

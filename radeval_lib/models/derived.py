@@ -204,7 +204,7 @@ def prepare(
         return make_untrained(start, where, seed)
     if not name.startswith(catalog.AFTER_GRAPHS):
         return start
-    from radeval_lib.models.ner.models import IobScheme
+    from radeval_lib.models.ner_models import IobScheme
     from radeval_lib.models.training import TrainingSettings, train
 
     with seeded(seed):
@@ -228,8 +228,8 @@ def make_test_model(role: TestRole, folder: Path) -> str:
 
     A :class:`ModelError` for any other role.
     """
-    from radeval_lib.models.graph.model import GraphModel, GraphSettings
-    from radeval_lib.models.ner.models import scheme_of
+    from radeval_lib.models.graph_model import GraphModel, GraphSettings
+    from radeval_lib.models.ner_models import scheme_of
 
     check_choice(role, TestRole, "role", ModelError)
     target = folder / role

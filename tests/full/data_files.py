@@ -31,7 +31,7 @@ from radeval_lib.data.readers import SPLITS
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
 from radeval_lib.data.roles import load
-from radeval_lib.models.ner.entities import gold_spans
+from radeval_lib.models.entities import gold_spans
 from radeval_lib.rules import reader
 from tests.data.samples import FILES, csv_bytes, json_bytes
 

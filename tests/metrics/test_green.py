@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from radeval_lib import green_analysis, metrics
 from radeval_lib.metrics import green
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.models.judges import opening
+from radeval_lib.models import judges
 
 COUNTS = st.tuples(*[st.integers(0, 12)] * 6)
 PLAIN = green_analysis.render((1, 2, 0, 0, 0, 0), (0, 0, 1, 0, 0, 0), 3, "Two findings are missing.")
@@ -124,7 +124,7 @@ def test_the_rules_fill_the_role_by_default() -> None:
 
 
 def test_a_malformed_answer_is_never_scored_strictly(monkeypatch) -> None:
-    monkeypatch.setattr(opening, "open_judge", lambda *_, **__: Fixed("I think that they agree."))
+    monkeypatch.setattr(judges, "open_judge", lambda *_, **__: Fixed("I think that they agree."))
     with pytest.raises(MetricError):
         metrics.create("green", mode="strict").score(["a"], ["b"])
     released = metrics.create("green", mode="reference")
@@ -135,7 +135,7 @@ def test_an_error_quotes_nothing_of_an_answer(monkeypatch) -> None:
     for line in ("(a) False report: two. Mrs Smith's nodule", "(a) Smith: one"):
         sections = "[Clinically Insignificant Errors]:\nNone.\n\n[Matched Findings]:\n1. x"
         answer = f"[Clinically Significant Errors]:\n{line}\n\n{sections}"
-        monkeypatch.setattr(opening, "open_judge", lambda *_, answer=answer, **__: Fixed(answer))
+        monkeypatch.setattr(judges, "open_judge", lambda *_, answer=answer, **__: Fixed(answer))
         with pytest.raises(MetricError) as caught:
             metrics.create("green").score(["a"], ["b"])
         assert "Smith" not in str(caught.value)

@@ -20,7 +20,7 @@ from radeval_lib.models.classifiers import FrozenEncoder, fit_probe, freeze
 from radeval_lib.models.derived import prepare, shallow, trim_encoder
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
-from radeval_lib.models.ner.models import IobScheme
+from radeval_lib.models.ner_models import IobScheme
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

@@ -16,8 +16,8 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ModelError
-from radeval_lib.models.graph.extraction import ModelExtractor, RecordedGraphs, open_extractor
-from radeval_lib.models.graph.model import (
+from radeval_lib.models.graph_extraction import ModelExtractor, RecordedGraphs, open_extractor
+from radeval_lib.models.graph_model import (
     GraphModel,
     GraphSettings,
     WordGraph,

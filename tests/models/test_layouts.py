@@ -18,9 +18,9 @@ from radeval_lib.errors import ModelError
 from radeval_lib.models import catalog
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.ner.models import IobNerModel, IobScheme
+from radeval_lib.models.ner_models import IobNerModel, IobScheme
 from radeval_lib.models.pretrained import ENCODER, weights
-from radeval_lib.models.summarizers.seq2seq import Seq2SeqSummarizer, encoder_decoder
+from radeval_lib.models.seq2seq_summarizer import Seq2SeqSummarizer, encoder_decoder
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 

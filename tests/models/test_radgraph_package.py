@@ -14,7 +14,7 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-from radeval_lib.models.graph import extraction
+from radeval_lib.models import graph_extraction
 from radeval_lib.paths import ROOT
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "small", "left", "pleural", "eff", "##usion", "."]
@@ -53,7 +53,7 @@ def bert(tmp_path: Path) -> Path:
 
 def test_it_reads_words_in_segments_as_the_model_does(package: None, bert: Path) -> None:
     transformers = importlib.import_module("radgraph.allennlp.common.cached_transformers")
-    extraction._give_methods_of_transformers_4(transformers)
+    graph_extraction._give_methods_of_transformers_4(transformers)
     data = importlib.import_module("radgraph.allennlp.data")
     token = importlib.import_module("radgraph.allennlp.data.tokenizers.token").Token
     embedders = importlib.import_module("radgraph.allennlp.modules.token_embedders")

@@ -11,8 +11,8 @@ import pytest
 from radeval_lib.data.generated import ner_corpus
 from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ModelError
-from radeval_lib.models.ner.entities import Counts, Decoding, decode, span_scores, words_of
-from radeval_lib.models.ner.models import (
+from radeval_lib.models.entities import Counts, Decoding, decode, span_scores, words_of
+from radeval_lib.models.ner_models import (
     IobNerModel,
     IobScheme,
     SpanScheme,

@@ -10,8 +10,8 @@ from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.errors import TaskError
 from radeval_lib.jobs import rales_tasks as tasks
 from radeval_lib.jobs.rales_tasks import IN, OUT, task_of
-from radeval_lib.models.graph.model import WordGraph, gold_graph
-from radeval_lib.models.graph.model import counts as graph_counts
+from radeval_lib.models.graph_model import WordGraph, gold_graph
+from radeval_lib.models.graph_model import counts as graph_counts
 
 WORDS = ("small", "left", "pleural", "effusion", ".")
 ENTITIES = (Entity(0, 1, "OBS-DP"), Entity(1, 3, "ANAT-DP"), Entity(3, 4, "OBS-DP"))

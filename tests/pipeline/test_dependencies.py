@@ -101,7 +101,7 @@ def public(tmp_path_factory: pytest.TempPathFactory, data_root: Path) -> Copy:
 # By file: the notebooks that a change of what it does reaches, and some that it does not, on generated data.
 USERS = {
     "radeval_lib/metrics/bleu.py": ({RATED}, {TRAINING}),
-    "radeval_lib/models/graph/model.py": ({GRAPHS}, {METHOD}),
+    "radeval_lib/models/graph_model.py": ({GRAPHS}, {METHOD}),
     "radeval_lib/stats/calibration.py": ({"rales/calibration"}, {RATED}),
     "radeval_lib/study/page_runs.py": ({METHOD}, {TRAINING}),
     "radeval_lib/jobs/rales_tasks.py": ({FITTING}, {TRAINING}),

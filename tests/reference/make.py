@@ -198,7 +198,7 @@ def odd_texts(count: int = 400) -> list[str]:
 
 def ratescore_inputs() -> None:
     """Train a tiny tagger on generated reports, and write 500 pairs and the odd texts."""
-    from radeval_lib.models.ner.models import scheme_of
+    from radeval_lib.models.ner_models import scheme_of
     from radeval_lib.models.training import TrainingSettings, train
 
     init = HERE / "ratescore" / "tiny_init"

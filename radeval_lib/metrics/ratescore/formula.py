@@ -22,7 +22,7 @@ from radeval_lib import checksums
 from radeval_lib.categories import TYPES
 from radeval_lib.errors import complaint
 from radeval_lib.metrics.base import MetricError
-from radeval_lib.models.ner.entities import Decoding
+from radeval_lib.models.entities import Decoding
 from radeval_lib.stats.base import f1
 
 Preset = Literal["released", "paper"]
@@ -52,7 +52,7 @@ class Options:
     cosine : treatment of a negative cosine. ``keep`` (the code and the formula as printed) lets a score leave
         [0, 1]; ``clip_at_zero`` does not.
     decoding : how entities are read off the NER model's labels, see
-        :data:`~radeval_lib.models.ner.entities.Decoding`; ``released`` (the code) or ``standard``.
+        :data:`~radeval_lib.models.entities.Decoding`; ``released`` (the code) or ``standard``.
     """
 
     penalty: PenaltyRule = "cross_polarity"

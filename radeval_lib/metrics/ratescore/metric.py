@@ -18,11 +18,11 @@ from radeval_lib.metrics.ratescore import formula
 from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.metrics.reasons import HALF, Finder, Reason
 from radeval_lib.models.batching import Precision, well_formed
-from radeval_lib.models.ner.entities import Decoding
+from radeval_lib.models.entities import Decoding
 
 if TYPE_CHECKING:
     from radeval_lib.models.encoders import Encoder
-    from radeval_lib.models.ner.entities import NerModel
+    from radeval_lib.models.entities import NerModel
 
 CHUNK = 2_000
 """Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""
@@ -95,7 +95,7 @@ class RaTEScore(Metric):
     @cached_property
     def tagger(self) -> NerModel:
         """The NER model, loaded when first needed."""
-        from radeval_lib.models.ner.models import open_ner_model
+        from radeval_lib.models.ner_models import open_ner_model
 
         tagger = open_ner_model(
             self.ner_model, decoding=self.options.decoding, device=self.device, precision=self.precision

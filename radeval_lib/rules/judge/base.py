@@ -47,7 +47,7 @@ def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
     """Return the prompt for a judge: the task, the criteria, both reports and the layout of the answer.
 
     The wording is this library's, with the parts of the released prompt; a released model gets the wording on
-    which it was trained (:mod:`radeval_lib.models.judges.language_model`). Each report is cut at ``words``
+    which it was trained (:mod:`radeval_lib.models.language_model_judge`). Each report is cut at ``words``
     words.
     """
     kinds = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]

@@ -14,7 +14,7 @@ import pytest
 from radeval_lib.data.errors import StatementError
 from radeval_lib.errors import FileError
 from radeval_lib.models.catalog import checksum
-from radeval_lib.models.judges.opening import CachedJudge, EndpointJudge, open_judge
+from radeval_lib.models.judges import CachedJudge, EndpointJudge, open_judge
 from radeval_lib.rules.judge import RulesJudge
 from radeval_lib.rules.judge.base import JudgeError
 

@@ -10,7 +10,7 @@ import torch
 from radeval_lib.data import generated
 from radeval_lib.jobs.green import settings
 from radeval_lib.models.batching import IGNORED
-from radeval_lib.models.judges.language_model import (
+from radeval_lib.models.language_model_judge import (
     CausalJudge,
     JudgeTuning,
     is_released,

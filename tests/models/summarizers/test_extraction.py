@@ -9,7 +9,7 @@ import pytest
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.errors import ModelError
-from radeval_lib.models.summarizers.extractive import (
+from radeval_lib.models.extractive_summarizers import (
     ClusterExtractor,
     LeadSentences,
     SentenceSelector,

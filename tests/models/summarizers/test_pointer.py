@@ -11,8 +11,8 @@ from torch import Tensor
 from transformers import BartConfig, BartForConditionalGeneration
 
 from radeval_lib.data.records import ReportPair
-from radeval_lib.models.summarizers.extractive import sentence_case
-from radeval_lib.models.summarizers.pointer import (
+from radeval_lib.models.extractive_summarizers import sentence_case
+from radeval_lib.models.pointer_summarizer import (
     BEGIN,
     END,
     BeamSettings,

@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 from radeval_lib.data.records import ReportPair
 from radeval_lib.errors import ModelError
 from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
-from radeval_lib.models.summarizers.seq2seq import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
+from radeval_lib.models.seq2seq_summarizer import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 from radeval_lib.models.training import TrainingSettings, train
 from tests.models.test_layouts import made
 

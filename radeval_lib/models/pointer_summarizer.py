@@ -14,7 +14,7 @@ from torch.nn import functional
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.batching import in_batches, of_distinct, seeded, stack_rows, well_formed
-from radeval_lib.models.summarizers.extractive import mean_rouge_l, sentence_case
+from radeval_lib.models.extractive_summarizers import mean_rouge_l, sentence_case
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """(last tokens of shape (rows,), state) -> (log-probabilities of shape (rows, vocabulary), state)."""

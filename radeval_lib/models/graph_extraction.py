@@ -12,7 +12,7 @@ from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, 
 from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import device_of
 from radeval_lib.models.catalog import RADGRAPH
-from radeval_lib.models.graph.model import SETTINGS, GraphModel, joined_units
+from radeval_lib.models.graph_model import SETTINGS, GraphModel, joined_units
 from radeval_lib.models.pretrained import check_finite
 from radeval_lib.rules.lexicon.entries import tokenize
 

@@ -27,7 +27,7 @@ from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ModelError
 from radeval_lib.models import batching
-from radeval_lib.models.ner.entities import (
+from radeval_lib.models.entities import (
     Decoding,
     decode,
     decode_standard,

@@ -15,8 +15,8 @@ from radeval_lib.errors import ModelError
 from radeval_lib.models import batching
 from radeval_lib.models.catalog import locate
 from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
+from radeval_lib.models.extractive_summarizers import mean_rouge_l
 from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, SEQ2SEQ, load_pretrained, quiet, weights
-from radeval_lib.models.summarizers.extractive import mean_rouge_l
 
 if TYPE_CHECKING:
     import torch

@@ -78,7 +78,7 @@ class EndpointJudge:
 
     def _asked(self, reference: str, candidate: str) -> tuple[bool, str]:
         """Return whether the model is a released one, and the text that it is asked."""
-        from radeval_lib.models.judges.language_model import is_released, released_chat, released_prompt
+        from radeval_lib.models.language_model_judge import is_released, released_chat, released_prompt
 
         if not is_released(self.model):
             return False, prompt(reference, candidate)
@@ -212,7 +212,7 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
         address, _, of_address = name.partition("#")
         judge = EndpointJudge(address, model or of_address)
     else:
-        from radeval_lib.models.judges.language_model import CausalJudge
+        from radeval_lib.models.language_model_judge import CausalJudge
 
         judge = CausalJudge(name, device=device)
     return CachedJudge(judge, cache) if cache is not None else judge

@@ -455,7 +455,7 @@ def new_model(
     init_model : folder or name of the encoder from which it starts.
     corpus : what it is to be trained on, which gives its labels.
     seed : what the head is drawn from.
-    head : fields of :class:`~radeval_lib.models.graph.model.GraphSettings` other than the labels.
+    head : fields of :class:`~radeval_lib.models.graph_model.GraphSettings` other than the labels.
     """
     rows = list(corpus)
     entities = tuple(sorted({entity.label for row in rows for entity in row.entities}))

@@ -1,1 +1,0 @@
-"""Summarizers, which write the impression from a report's findings."""
