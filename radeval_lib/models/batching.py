@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def device_of(device: str) -> torch.device:
-    """Return the torch device of a setting; ``auto`` takes the GPU if there is one."""
+    """Return the torch device of a setting; ``auto`` takes the GPU if there is one, else the CPU."""
     import torch
 
     if device not in ("auto", "cpu", "cuda"):
@@ -46,7 +46,7 @@ def seeded(seed: int) -> Iterator[None]:
 
 
 IGNORED = -100
-"""A label that the loss leaves out."""
+"""The label of a piece that does not count in the loss."""
 
 K = TypeVar("K")
 R = TypeVar("R")
@@ -94,10 +94,11 @@ def in_batches(
     texts: int = 256,
     precision: Precision = "auto",
 ) -> list[R]:
-    """Apply ``compute`` to sequences of these lengths; it gets the positions of a batch and the device.
+    """Return the results of ``compute`` for sequences of these lengths, in their order.
 
     Parameters
     ----------
+    compute : function of a batch's positions and the device that returns a result for each position.
     tokens, texts : the most of a batch, see :func:`buckets`; None: as many tokens as suit the device.
     """
     result: dict[int, R] = {}
@@ -108,7 +109,7 @@ def in_batches(
 
 
 def of_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -> list[R]:
-    """Apply ``compute`` to each item, once for equal items."""
+    """Return the result of ``compute`` for each item; equal items are computed once."""
     distinct = list(dict.fromkeys(items))
     results = dict(zip(distinct, compute(distinct), strict=True))
     return [results[item] for item in items]
@@ -135,7 +136,7 @@ def labelled_batch(tokenizer: Any, examples: Sequence[dict[str, Any]]) -> dict[s
 
 
 MAX_PIECES = 512
-"""Longer texts and sentences are cut, special tokens counted."""
+"""The most pieces of a text or sentence, special tokens included; longer ones are cut."""
 
 
 def fast_tokenizer(factory: Any, model: str | Path) -> Any:
@@ -231,7 +232,7 @@ def span_batch(
 _WIDTH = 128
 # Packing must leave at most this share of the padded batch's tokens, to be worth the mask and the copies.
 _WORTH_IT = 0.9
-# What is given or asked for as one row per text.
+# Arguments with one row per text, and outputs of that shape, which a packed batch does not have.
 _NEEDS_THE_BATCH = (
     *("token_type_ids", "position_ids", "inputs_embeds", "past_key_values"),
     *("encoder_hidden_states", "encoder_attention_mask", "output_attentions", "output_hidden_states"),

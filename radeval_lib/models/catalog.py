@@ -29,7 +29,7 @@ RADGRAPH = "radgraph:"
 """Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
 
 ADDRESSES = ("http://", "https://")
-"""How the name of a model on a server of one's own begins, as ``http://127.0.0.1:8000/v1#name``."""
+"""Beginnings of the name of a model behind a server, e.g. ``http://127.0.0.1:8000/v1#name``."""
 
 UNTRAINED = "untrained:"
 """Before a model's name: its architecture and tokenizer with weights drawn at random."""
@@ -144,7 +144,7 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
     revision : the commit or the pull request that is loaded.
     safetensors : where in the repository the weights are as safetensors.
     note : what else to know.
-    seen : addresses of the pages on which all this was looked up.
+    seen : addresses of the pages that say all this.
     """
 
     name: str
@@ -211,16 +211,15 @@ _OF_LOADING = {
     "tokenizer_config.json": {"is_local", "local_files_only", "name_or_path", "tokenizer_file"},
     "tokenizer.json": {"padding", "truncation"},  # as of the last call; each of our calls gives its own
 }
-"""What libraries write beside a model's settings that decides no output, by file."""
+"""Keys that libraries write to a model's files of settings and that change no output, by file."""
 
 
 def checksum(name: str | Path) -> str:
     """Return the SHA-256 of everything that decides a model's output: its weights, vocabulary and settings.
 
-    It is over the files of a folder, without what they say of how they were loaded or last called; over a hub
-    model's name with the revision at which it is loaded; and over the text of a name that the package
-    ``radgraph`` or a server resolves, or that needs no weights. A :class:`ModelError` if there is no model of
-    that name.
+    It covers the files of a folder, except what they record about how they were loaded or last called; for a
+    hub model its name and the revision at which it is loaded; for the rules, a server and the package
+    ``radgraph`` the name alone. A :class:`ModelError` for a name of none of these forms.
     """
     if str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES)):
         return checksums.of_text(str(name))

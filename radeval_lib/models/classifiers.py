@@ -1,4 +1,4 @@
-"""Classifiers of documents: fine-tuned, or linear probes on an encoder that is not trained any more."""
+"""Classifiers of documents and words: fine-tuned, or linear probes on a frozen encoder."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class FrozenEncoder(Encoder):
     def of_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
         """Return the last hidden state of the first token of each sentence; shape (n, h)."""
         rows = [of_text for of_text, _ in self._read(sentences)]
-        return np.stack(rows) if rows else np.empty((0, self.dimension), np.float32)
+        return np.array(rows, np.float32).reshape(len(rows), self.dimension)
 
     def _read(self, sentences: Sequence[Sequence[str]]) -> list[tuple[Features, Features]]:
         """Return the features of each sentence and of its words; those of known sentences are not computed
@@ -162,7 +162,7 @@ class FrozenEncoder(Encoder):
 
 
 _SMALLEST = np.nextafter(0.0, 1.0)
-"""The least probability of a class that training saw, if arithmetic would round it to 0."""
+"""The least probability of a class that training saw, where rounding would make it 0."""
 
 
 @dataclass(frozen=True)
@@ -186,14 +186,14 @@ class Probe:
 
 
 def fit_probe(features: Features, targets: Sequence[str], labels: Sequence[str], penalty: float) -> Probe:
-    """Fit a probe.
+    """Return a probe fitted to features.
 
     Parameters
     ----------
     features : shape (n, h), finite.
     targets : the class of each row; two different ones or more.
     labels : all classes, each once; ``targets`` may lack some.
-    penalty : what half of the weights' squared norm is multiplied with in the loss; above 0.
+    penalty : weight in the loss of half the squared norm of the coefficients; above 0.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression

@@ -1,6 +1,6 @@
-"""Models of roles: as a profile names them, or made of another model in a folder.
+"""Models made from other models, in folders, and what a run asks about the model of a role.
 
-The name of the folder has the checksum of what its model was made of, so that none is taken for another's.
+A folder's name contains a checksum of its source, so that no model is mistaken for another.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def permit(name: str, root: Path | None) -> None:
 
 
 def ready(name: str, folder: Path, seed: int) -> str:
-    """Return the folder or name from which a model is loaded; a derived model is made below ``folder``."""
+    """Return the folder or name from which a model is loaded; an untrained one is made below ``folder``."""
     return make_untrained(name, folder, seed) if name.startswith(catalog.UNTRAINED) else name
 
 
@@ -219,19 +219,16 @@ def prepare(
     return str(where)
 
 
-TestRole = Literal["encoder", "ner_model", "graph_model"]
-
-
-def make_test_model(role: TestRole, folder: Path) -> str:
+def make_test_model(role: str, folder: Path) -> str:
     """Return the name or folder of a substitute model for regression tests: the packaged encoder, alone or
     with a head drawn at random, saved in ``folder``.
 
-    A :class:`ModelError` for any other role.
+    A :class:`ModelError` unless the role is ``encoder``, ``ner_model`` or ``graph_model``.
     """
     from radeval_lib.models.graph_model import GraphModel, GraphSettings
     from radeval_lib.models.ner_models import scheme_of
 
-    check_choice(role, TestRole, "role", ModelError)
+    check_choice(role, Literal["encoder", "ner_model", "graph_model"], "role", ModelError)
     target = folder / role
     if role == "encoder":
         return catalog.PACKAGED

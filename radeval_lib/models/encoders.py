@@ -25,7 +25,7 @@ class Encoder:
     model : a transformers folder, a hub name (``FremyCompany/BioLORD-2023-C``,
         ``ncbi/MedCPT-Query-Encoder``) or ``packaged-minilm``.
     pooling : ``cls``: last hidden state of the first token. ``mean``: mean over the text's tokens.
-    max_tokens : longer texts are cut; at least 1, and no more than the model has places for.
+    max_tokens : longer texts are cut; at least 1, at most the model's number of positions.
     device : ``auto``, ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``; see :data:`~radeval_lib.models.batching.Precision`.
     """
@@ -58,11 +58,11 @@ class Encoder:
 
         Lone surrogates, which no tokenizer takes, are read as U+FFFD.
         """
-        return (
-            np.stack(batching.of_distinct(texts, self._vectors))
-            if texts
-            else np.empty((0, self.dimension), "f4")
-        )
+        if isinstance(texts, str):
+            raise ModelError("the texts are one string", "encoder", "Give a list of texts.")
+        if not texts:
+            return np.empty((0, self.dimension), np.float32)
+        return np.stack(batching.of_distinct(texts, self._vectors))
 
     def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
         """Return the vectors of distinct texts."""

@@ -34,7 +34,6 @@ class NerModel(Protocol):
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
         """Return (text, type) of each entity in each sentence, in order; types are in upper case."""
-        ...
 
 
 def decode(labels: Sequence[str], special: Sequence[bool], decoding: Decoding) -> list[WordSpan]:
@@ -80,8 +79,10 @@ def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[Word
 
 @dataclass(frozen=True)
 class Counts:
-    """Sufficient statistics: add them up over sentences to resample or regroup without tagging again. A
-    measure with a denominator of 0 is 0."""
+    """Counts of matched, predicted and gold spans, which can be added up over sentences.
+
+    A measure with a denominator of 0 is 0.
+    """
 
     matched: int = 0
     predicted: int = 0
@@ -102,7 +103,7 @@ class Counts:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of both."""
+        """Harmonic mean of precision and recall."""
         total = self.predicted + self.gold
         return 2 * self.matched / total if total else 0.0
 

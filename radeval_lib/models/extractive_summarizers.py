@@ -1,4 +1,4 @@
-"""What every summarizer is, and summaries of the findings' own sentences."""
+"""Summarizers: their protocol and measure, and those that extract sentences of the findings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ class Summarizer(Protocol):
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         """Return one impression per text, in order. No text is empty; equal texts get equal impressions."""
-        ...
 
 
 def sentences(text: str) -> list[str]:
@@ -89,7 +88,7 @@ def sentence_case(text: str) -> str:
 
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
-"""Texts to vectors, shape (number of texts, dimension): ``Encoder.encode``."""
+"""Function of texts that returns their vectors, shape (texts, dimension), as ``Encoder.encode``."""
 
 
 def _by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
@@ -98,8 +97,7 @@ def _by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray
 
 
 class LeadSentences:
-    """Extracts the first ``count`` sentences of the findings; a :class:`ModelError` unless that is at least
-    1."""
+    """Extracts the first ``count`` sentences of the findings, 1 or more."""
 
     def __init__(self, count: int = 3) -> None:
         if count < 1:
@@ -174,7 +172,7 @@ def oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
     ]
 
 
-# Of the probability of a sentence, what is tried on dev.
+# Thresholds of a sentence's probability that are tried on dev.
 _THRESHOLDS = np.round(np.arange(0.15, 0.8, 0.05), 2)
 
 
@@ -193,10 +191,15 @@ class SentenceSelector:
         self.intercept, self.threshold = 0.0, 0.5
 
     def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
-        """Fit to the greedy extracts of ``pairs``; ``dev`` chooses the threshold by mean ROUGE-L."""
+        """Fit to the greedy extracts of ``pairs``; ``dev`` chooses the threshold by mean ROUGE-L.
+
+        A :class:`ModelError` if either is empty.
+        """
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
+        if not (pairs and dev):
+            raise ModelError("no training or no dev reports", "selector", "Give some of both.")
         split, features = self._described([reveal(pair.findings) for pair in pairs])
         labels = []
         for pair, row in zip(pairs, split, strict=True):

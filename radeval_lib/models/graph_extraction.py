@@ -25,11 +25,17 @@ class Extractor(Protocol):
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Return annotations in RadGraph's form, in the order of the texts. An empty text has no entities."""
-        ...
 
 
 def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
-    """Return an annotator of graphs by name."""
+    """Return the extractor of that name: a folder that this library trained, :data:`RADGRAPH` before a name
+    of the package's, or a JSON file of annotations.
+
+    Raises
+    ------
+    ModelError
+        If there is none of that name, or it cannot be loaded.
+    """
     text = str(name)
     if text.startswith(RADGRAPH):
         return PackageExtractor(text.removeprefix(RADGRAPH), device=device)
@@ -37,7 +43,7 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
         return RecordedGraphs(Path(text))
     if not (Path(text) / SETTINGS).is_file():
         remedy = f"Give a folder that this library trained, {RADGRAPH}NAME, or a JSON file of annotations."
-        raise ModelError("no graph model of that name", Path(text).name, remedy)
+        raise ModelError("this is no graph model", Path(text).name, remedy)
     return ModelExtractor(text, device=device)
 
 

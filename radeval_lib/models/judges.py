@@ -1,4 +1,4 @@
-"""Opens the judge of a role: the rules, a language model or a server, with a cache of its answers."""
+"""Judges by name: the rules, a language model on this machine or behind a server; and a cache of answers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from radeval_lib.rules.judge import RulesJudge
 from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, handed, prompt
 
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
-"""The states of an answer after which it is worth asking again: too busy, too slow, not up yet."""
+"""HTTP states after which a request is repeated: the server is too busy, too slow or not up yet."""
 
 _ADDRESS = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[1-9]\d*)?(/[^?#\s]*)?")
 """Addresses of this machine, as ``http://127.0.0.1:8000/v1``."""
@@ -43,10 +43,10 @@ class EndpointJudge:
     url : the address up to the version, as ``http://127.0.0.1:8000/v1``.
     model : the name that the server knows the model by.
     concurrency : requests that are on their way at once.
-    timeout : seconds without a byte of an answer.
-    tries : how often one answer is asked for if the server is busy or does not answer.
-    pause : seconds before the third try, twice as many before each further one.
-    max_tokens : the longest answer.
+    timeout : longest silence of the server, in seconds.
+    tries : most requests for one answer, if the server is busy or silent.
+    pause : seconds before the third request, doubled before each further one.
+    max_tokens : tokens of an answer, at most.
 
     Raises
     ------
@@ -86,8 +86,10 @@ class EndpointJudge:
         return True, released_chat(released_prompt(reference, candidate), end)
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return the server's answers, in the input's order. If one cannot be had, the answers to earlier
-        pairs have been passed to ``keep``, and requests that are not on their way are not sent."""
+        """Return the server's answers, in the pairs' order.
+
+        Each is passed to ``keep`` when it and all before it are there. After an error nothing more is sent.
+        """
         answers = []
         with ThreadPoolExecutor(self.concurrency) as pool:
             for position, answer in enumerate(pool.map(self._answer, pairs)):
@@ -126,8 +128,8 @@ class EndpointJudge:
 class CachedJudge:
     """A judge with its answers cached in one SQLite file as they arrive, under hashes of the texts.
 
-    Answers reveal something of the texts: those about restricted texts belong in the data root. A
-    :class:`~radeval_lib.errors.FileError` if the file is damaged or locked, or the disk is full.
+    Answers reveal something of the texts, so keep those about restricted texts in the data root. Methods
+    raise :class:`~radeval_lib.errors.FileError` if the file is damaged or locked, or the disk is full.
     """
 
     def __init__(self, judge: Judge, folder: str | Path) -> None:

@@ -1,6 +1,6 @@
 """Judges that are causal language models on this machine, as the released GREEN models are; and their tuning.
 
-How the released models are asked, their prompt and their form of a conversation, is theirs byte for byte.
+The released models get their own prompt, in their own form of a conversation, byte for byte.
 Source: green-score 0.0.12, ``make_prompt`` in ``green_score/utils.py``, ``get_response`` and the template of
 ``green_score/green.py``; the GREEN repository at d72c195 has the same.
 """
@@ -81,8 +81,8 @@ _INDENTED = re.sub(r"\n(?=[^\n])", "\n    ", _PROMPT)
 
 
 def is_released(name: str, chat_template: str | None = None) -> bool:
-    """Return whether a model is a released one, judging by its name or its tokenizer's conversations, in
-    which a turn has ``from`` and ``value``."""
+    """Return whether a model is a released one, according to its name or its tokenizer's chat template, whose
+    turns have ``from`` and ``value``."""
     return bool(_NAME.search(name)) or _TURN in (chat_template or "")
 
 
@@ -93,7 +93,7 @@ def released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str
 
 
 def released_chat(asked: str, end: str) -> str:
-    """Return the conversation that a prompt opens; ``end``, the tokenizer's token for it, closes each turn.
+    """Return the conversation that opens with a prompt; ``end``, the end-of-text token, closes each turn.
 
     An empty answer comes before the one that the model is to write, as in the released code.
     """

@@ -42,9 +42,9 @@ class MaskedLanguageModel:
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder, which has a mask, and embeddings as wide as its hidden
-        states.
-    seed : the seed of the masks; the head is drawn from torch's seed.
+    init_model : folder or hub name of the encoder. Its tokenizer has a mask token, and its embeddings are as
+        wide as its hidden states.
+    seed : of the masks; the head is drawn from torch's random numbers.
     """
 
     new_layers = ("head.", "bias.")
@@ -69,7 +69,7 @@ class MaskedLanguageModel:
     def collate(
         self, examples: Sequence[dict[str, Any]], generator: torch.Generator | None = None
     ) -> dict[str, Tensor]:
-        """Return a padded batch with fresh masks, drawn from the task's generator unless another is given."""
+        """Return a padded batch with new masks, drawn from the task's generator unless another is given."""
         import torch
 
         generator = generator or self.generator

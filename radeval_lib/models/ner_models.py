@@ -347,7 +347,7 @@ class IobNerModel:
     Raises
     ------
     ModelError
-        If the model cannot be loaded, or its labels are others.
+        If the model cannot be loaded, or has other labels.
     """
 
     def __init__(
@@ -368,7 +368,7 @@ class IobNerModel:
         self.model: Any = weights(AutoModelForTokenClassification, model, TRAINED).to(self.device)
         limit = getattr(self.model.config, "max_position_embeddings", 0) or batching.MAX_PIECES
         self.max_tokens = min(batching.MAX_PIECES, limit)
-        self._text = lru_cache(maxsize=200_000)(self._joined)  # most entities recur
+        self._text_of = lru_cache(maxsize=200_000)(self._joined)  # most entities recur
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
         """Return (text, type) of each entity in each sentence; the text is decoded from the tokens."""
@@ -391,7 +391,7 @@ class IobNerModel:
         tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
         special = [token in _SPECIAL for token in tokens]
         spans = decode([self.labels[index] for index in row], special, self.decoding)
-        return [(self._text(ids[start:end]), kind) for start, end, kind in spans]
+        return [(self._text_of(ids[start:end]), kind) for start, end, kind in spans]
 
     def _joined(self, ids: tuple[int, ...]) -> str:
         """Return the text of these pieces."""
@@ -423,9 +423,10 @@ def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
 def open_ner_model(
     model: str | Path, *, decoding: Decoding, device: str, precision: batching.Precision = "auto"
 ) -> IobNerModel | SpanScheme:
-    """Return the NER model of a folder or hub name: of spans if this library saved it, else of tokens.
+    """Return the NER model of a folder or hub name: a :class:`SpanScheme` if this library saved one there,
+    else a token classifier.
 
-    ``decoding`` is of labels of tokens alone. A :class:`ModelError` if the model cannot be loaded.
+    ``decoding`` applies to token classifiers. A :class:`ModelError` if the model cannot be loaded.
     """
     if (Path(model) / SETTINGS).is_file():
         return SpanScheme.load(model, device=device, precision=precision)

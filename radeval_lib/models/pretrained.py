@@ -32,7 +32,7 @@ S = TypeVar("S", bound="Settings")
 
 _PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
 _SPARE = 128, 0.04
-"""How many of a model's vectors may have no token, or which share: vocabularies are rounded up, Phi-2's by
+"""The most embeddings without a token, as a number and as a share: vocabularies are rounded up, Phi-2's by
 1.8 %."""
 _COMPUTED = ("encoder.embed_positions.*", "decoder.embed_positions.*")  # Pegasus's sinusoids
 _JOBS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/graph_training"}
@@ -46,7 +46,7 @@ class Use(NamedTuple):
     ----------
     new : patterns of weights that the model draws at random if the checkpoint lacks them, or has them in
         another shape.
-    idle : modules that are taken out if it lacks them, because nothing asks them.
+    idle : modules that nothing uses; they are removed if the checkpoint lacks them.
     """
 
     new: tuple[str, ...] = ()
@@ -54,14 +54,14 @@ class Use(NamedTuple):
 
 
 TRAINED = Use()
-"""A model that was trained for what it does."""
+"""A model that was trained for its task, with all its weights."""
 
 SEQ2SEQ = Use(idle=("encoder.pooler",))
-"""A sequence-to-sequence model that was trained; the pooler is of an encoder-decoder made of BERT's kind."""
+"""A sequence-to-sequence model that was trained; encoder-decoders made from BERT have an idle pooler."""
 
 ENCODER = Use(idle=("pooler",))
-"""An encoder whose hidden states are read. The pooler, a layer over the first token that BERT's kind has to
-tell the next sentence, is asked by classifiers of texts alone."""
+"""An encoder whose hidden states are read. Only text classifiers use the pooler, the layer over the first
+token with which BERT learned to predict the next sentence."""
 
 NEW_NER_MODEL = Use(("classifier.*", "score.*", "head.*"))
 """An encoder that a token classifier starts from."""
@@ -81,7 +81,7 @@ none, the layer that writes."""
 
 @lru_cache(maxsize=1)
 def hub_answers() -> bool:
-    """Return whether the hub can be reached. It is asked once, because libraries retry for minutes."""
+    """Return whether the hub can be reached. It is asked only once, since libraries retry for minutes."""
     import requests
     from huggingface_hub import constants
 
@@ -182,7 +182,7 @@ def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
 
 
 def check_finite(state: Mapping[str, torch.Tensor], name: str) -> None:
-    """Raise an error unless all weights of a model are finite; one pass (11 GB a second)."""
+    """Raise :class:`ModelError` unless all weights of a model are finite."""
     import torch
 
     for key, value in state.items():
@@ -234,7 +234,7 @@ def fill(module: torch.nn.Module, path: Path) -> None:
 
 
 def needs_torch(name: str) -> bool:
-    """Return whether this library runs the model, so that the optional packages are needed."""
+    """Return whether this library runs the model itself, for which it needs the optional packages."""
     return name != RULES and not name.startswith(catalog.ADDRESSES)
 
 

@@ -76,9 +76,8 @@ def encoder_decoder(
     )
 
     tokenizer: Any = load_pretrained(AutoTokenizer, checkpoint)
-    count = load_pretrained(AutoConfig, checkpoint).num_hidden_layers
-    kept = count if layers is None else layers
-    first, second = (load_pretrained(AutoConfig, checkpoint, num_hidden_layers=kept) for _ in range(2))
+    depth = {} if layers is None else {"num_hidden_layers": layers}
+    first, second = (load_pretrained(AutoConfig, checkpoint, **depth) for _ in range(2))
     second.is_decoder = second.add_cross_attention = True
     with batching.seeded(seed):
         encoder = weights(AutoModel, checkpoint, ENCODER, config=first)
@@ -150,14 +149,13 @@ class Seq2SeqSummarizer:
     def load(
         cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> Seq2SeqSummarizer:
-        """Return the summarizer in a folder or hub name of transformers."""
-        from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
+        """Return the summarizer of a transformers folder or hub name; by default T5 gets its prefix."""
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-        config: Any = load_pretrained(AutoConfig, model)
-        if settings is None and config.model_type == "t5":
-            settings = Seq2SeqSettings(prefix="summarize: ")
         tokenizer = load_pretrained(AutoTokenizer, model)
         module = weights(AutoModelForSeq2SeqLM, model, SEQ2SEQ)
+        if settings is None and module.config.model_type == "t5":
+            settings = Seq2SeqSettings(prefix="summarize: ")
         return cls(module, tokenizer, settings or Seq2SeqSettings(), device=device)
 
     def example(self, record: ReportPair) -> dict[str, Any]:

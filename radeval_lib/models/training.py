@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _STATE = "state.pt"
 _BETWEEN = 60.0
-"""Seconds between checkpoints, at least: what takes less is not kept."""
+"""The least time between checkpoints, in seconds: a shorter training keeps none."""
 
 Record = TypeVar("Record", contravariant=True)
 T = TypeVar("T", bound="Task[Any]")
@@ -37,26 +37,23 @@ class Task(Protocol[Record]):
     A task whose ``collate`` draws random numbers draws them from torch's, or from a ``torch.Generator`` of
     its own that it calls ``generator``.
 
-    Trainings that are kept in a folder are distinguished by what its ``__dict__`` shows of its attributes
-    (``repr``).
+    A training resumes only if the ``repr`` of the task's attributes is the same as before.
     """
 
     module: torch.nn.Module
 
     @property
-    def new_layers(self) -> tuple[str, ...]: ...
+    def new_layers(self) -> tuple[str, ...]:
+        """Beginnings of the names of weights that are new, and learn at their own rate."""
 
     def example(self, record: Record) -> dict[str, Any]:
         """Return a record as the module's numbers, including labels."""
-        ...
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """Return a padded batch."""
-        ...
 
     def measure(self, records: Sequence[Record]) -> dict[str, float]:
         """Return the module's measures by name; a higher one is better if it chooses the epoch."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -93,6 +90,11 @@ class TrainingSettings:
     measure: str = "f1"
     seed: int = 0
     device: str = "auto"
+
+    def __post_init__(self) -> None:
+        for name in ("batch_size", "accumulate", "epochs", "patience"):
+            if (value := getattr(self, name)) < 1:
+                raise ModelError(f"{name} is {value}", "training", "Give at least 1.")
 
 
 @dataclass
@@ -222,8 +224,8 @@ def load_trainable_state(module: torch.nn.Module, state: Mapping[str, torch.Tens
 
 
 class _Training:
-    """A training under way: AdamW, with one learning rate for pretrained layers and one for the task's new
-    ones, which rise and fall linearly; gradients clipped to norm 1.
+    """A training under way. AdamW has one learning rate for pretrained layers and one for new ones, which
+    rise and fall linearly; gradients are clipped to norm 1.
 
     ``history`` has the measures of finished epochs, ``best`` the weights of the best one.
     """
@@ -249,7 +251,7 @@ class _Training:
         self.best: dict[str, torch.Tensor] = {}
 
     def resume(self, kept: dict[str, Any]) -> None:
-        """Go on from a :meth:`state`."""
+        """Restore what :meth:`state` returned."""
         import torch
 
         self.history.extend(kept["history"])
@@ -337,7 +339,7 @@ def _losses(
 
 
 def _since_best(history: list[dict[str, float]], measure: str) -> int:
-    """Return epochs since the best one, -1 if there is none; one whose measure is not a number is the
+    """Return the number of epochs since the best, -1 if there is none; an epoch with the measure NaN is the
     worst."""
     values = [-math.inf if math.isnan(row[measure]) else row[measure] for row in history]
     return len(values) - 1 - values.index(max(values)) if values else -1
