@@ -383,7 +383,7 @@ def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, An
     behaviour on the probe, which our trained models have."""
     return {
         "title": metric_label(metric, run.whole_profile.models),
-        "settings": recordings.settings_of(metric),
+        "settings": recordings.settings_text(metric),
         **({} if published else recordings.recorded_behaviour(metric)),
         "signature": metric.signature(),
         "date": datetime.date.today().isoformat(),

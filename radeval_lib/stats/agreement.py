@@ -9,7 +9,7 @@ has neither ties as an answer nor permutations within cases.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations, islice, permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
@@ -62,28 +62,26 @@ def kendall_with(counts: ArrayLike, reference: ArrayLike) -> FloatArray:
     return np.array([stats.kendalltau(*pair).statistic for pair in zip(array.T, columns.T, strict=True)])
 
 
-def wilcoxon_by_order(parts: Sequence[ArrayLike], orders: int = 720) -> NDArray[np.float64]:
-    """Return Wilcoxon's W of each rater against the mean of all, for each order of summing that mean in
-    floats.
+def wilcoxon_by_order(parts: Sequence[ArrayLike]) -> FloatArray:
+    """Return Wilcoxon's W of each rater against the mean of all, for every order of summing that mean in
+    floats; shape (orders, raters).
 
-    SciPy's test and not pingouin's, which computes effect sizes each time. A mean of whole counts that is
-    added up as a sum of sixths misses the exact value by its last binary digits. That turns zero differences
-    into tiny ones, breaks ties, and so moves W. ``parts`` of shape (items, raters) add up to the counts; the
-    result has shape (orders, raters), one row for each of the first ``orders`` orders of the raters, or for
-    all if there are fewer.
+    A mean of whole counts that is added up as a sum of sixths misses the exact value by its last binary
+    digits. That turns zero differences into tiny ones, breaks ties, and so moves W. ``parts`` of shape
+    (items, raters) add up to the counts. The test is SciPy's; pingouin's computes effect sizes each time.
     """
     arrays = [np.asarray(part, dtype=np.float64) for part in parts]
     counts = np.sum(arrays, axis=0)
     raters = counts.shape[1]
     statistics, zeros = [], np.zeros((len(counts), 1))
-    for order in islice(permutations(range(raters)), orders):
+    for order in permutations(range(raters)):
         # added up one by one, in this order
         means = (sum((array[:, [rater]] / raters for rater in order), zeros) for array in arrays)
         statistics.append(stats.wilcoxon(counts - sum(means, zeros), method="approx").statistic)
     return np.array(statistics)
 
 
-def interval_alpha(ratings: ArrayLike) -> NDArray[np.float64]:
+def interval_alpha(ratings: ArrayLike) -> FloatArray:
     """Return Krippendorff's alpha at the interval level of complete tables of shape (..., raters, units): 1 -
     observed over expected disagreement, NaN if all ratings are equal. pingouin has none, and the package
     krippendorff takes one table at a time; a bootstrap has thousands. Source: Hayes and Krippendorff 2007."""

@@ -299,9 +299,11 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        For a true class whose logit is -inf.
+        For no samples, a logit that is NaN, or a true class whose logit is -inf.
     """
     array, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
+    if not array.size or np.isnan(array).any():
+        raise ValueError("logits are empty or hold NaN; give validation samples without NaN")
     if not has_finite_truth(array, truth).all():
         raise ValueError("a true class has probability 0, which no temperature changes")
     of_truth = array[np.arange(len(truth)), truth]

@@ -299,8 +299,6 @@ def tables_with(
                 seen.setdefault(rows)
     raters, total = len(means[0]), len(means) * units
     return [
-        np.pad(
-            1 - np.array(rows).reshape(-1, raters).T, ((0, 0), (0, total - len(rows))), constant_values=1.0
-        )
+        np.hstack([1 - np.array(rows).reshape(-1, raters).T, np.ones((raters, total - len(rows)))])
         for rows in seen
     ]

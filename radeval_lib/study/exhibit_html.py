@@ -14,17 +14,8 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
+from radeval_lib.papers import printed_numbers
 from radeval_lib.papers.exhibits import PAPERS, Exhibit, description, exhibit, of_notebook
-from radeval_lib.papers.printed_numbers import (
-    cells_of,
-    layout_of,
-    origin_of,
-    printed,
-    quotations,
-    transcribed,
-    unit_of,
-    wide,
-)
 from radeval_lib.study import citing, verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
@@ -102,8 +93,8 @@ def in_quotes(statement: str, exhibit_id: str) -> str:
 @cache
 def _quoted(key: str) -> str:
     """Return all that a paper's ledger quotes from it."""
-    quotes = (words for exhibit_id in description(key)["prose"] for _, words in quotations(exhibit_id))
-    return "".join(f" {_plain(words)} \n" for words in quotes)
+    of_exhibits = map(printed_numbers.quotations, description(key)["prose"])
+    return "".join(f" {_plain(words)} \n" for quotes in of_exhibits for _, words in quotes)
 
 
 def _plain(text: str) -> str:
@@ -129,7 +120,7 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
         quotes=description(entry.paper)["prose"].get(entry.id),
         others=others if is_short else None,
         command=command(result.notebook, result.provenance["profile"]["name"]),
-        printed_table=origin_of(result.exhibit) if transcribed(result.exhibit) else "",
+        printed_table=printed_numbers.origin_of(entry.id) if printed_numbers.transcribed(entry.id) else "",
         citation=citing.bibtex(
             place_of(result).replace("result", "radeval", 1),
             f"{PAPERS[entry.paper]}, {entry.heading}: {result.verdict} ({result.evidence})",
@@ -212,7 +203,7 @@ def place_of(result: Result) -> str:
 def is_shown_by_cells(result: Result) -> bool:
     """Return whether a page shows a result cell by cell: checks of a transcribed table or figure."""
     is_table = exhibit(result.exhibit).kind in ("table", "figure")
-    return bool(result.checks) and is_table and transcribed(result.exhibit)
+    return bool(result.checks) and is_table and printed_numbers.transcribed(result.exhibit)
 
 
 def compared_cells(result: Result) -> pd.DataFrame:
@@ -227,7 +218,7 @@ def compared_cells(result: Result) -> pd.DataFrame:
         the cell), and ``discrepancy`` (str, by its name in ``paper.yml``). Of several checks of a cell, the
         first of those with the worst outcome is taken.
     """
-    frame = printed(result.exhibit)
+    frame = printed_numbers.printed(result.exhibit)
     keys = frame.drop(columns=_VALUE)
     legible = frame["value"].notna()
     rows = []
@@ -277,20 +268,20 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = F
         return str(template.cell(row, letter, explanations.get(row.discrepancy, row.outcome)))
 
     keys = list(cells.columns[: cells.columns.get_loc("printed")])
-    columns = layout_of(result.exhibit)
+    columns = printed_numbers.layout_of(result.exhibit)
     shown = cells[keys].assign(cell=list(map(shown_cell, cells.itertuples())))
     rows = [key for key in keys if key not in columns]
     if not columns:
         shown, columns = shown.assign(printed="printed"), ["printed"]
     down, across = (names[0] if len(names) == 1 else names for names in (rows, columns))
-    laid_out = wide(shown, down, across, "cell").fillna("")
+    laid_out = printed_numbers.wide(shown, down, across, "cell").fillna("")
     laid_out = laid_out.rename_axis(index=[name.replace("_", " ") for name in rows])
     laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
     entry, compared = exhibit(result.exhibit), cells["outcome"].any()
-    caption = f"{entry.label} {origin_of(result.exhibit)}: {unit_of(result.exhibit)}"
+    caption = f"{entry.label} {printed_numbers.origin_of(entry.id)}: {printed_numbers.unit_of(entry.id)}"
     # Below a line with its caption, if it is long, or nothing in it is compared.
     folded = not opened and (len(cells) > MOST_OPEN or not compared)
     table = table_html(laid_out, "" if folded else caption, raw=tuple(laid_out.columns), label=caption)
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
-    whole = len(cells_of(result.exhibit))  # as the verdict counts them: without dashes
+    whole = len(printed_numbers.cells_of(result.exhibit))  # as the verdict counts them: without dashes
     return Markup(template.by_cell(Markup(table), compared, folded, caption, whole))

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 SYSTEMS = "iu_systems"
 """The set with committed outputs of systems, which every edition shows as recorded."""
 FROZEN_SETS = ("radpref", "mts_dialog")
-"""Sets that metrics by rules met frozen."""
+"""The sets that were stored after the metrics by rules were frozen."""
 
 
 def texts(name: str, root: Path) -> list[tuple[str, str]]:
@@ -68,11 +68,15 @@ def edited_reports(root: Path) -> list[TextPair]:
 
 def is_out_of_date(name: str, metric: Metric) -> bool:
     """Return whether a metric behaves differently from when the set was stored, apart from its models'
-    weights."""
+    weights: more probe scores moved than summing in another order would move."""
     recording = recorded.load(name)
     if not metric.needs:
         return recording.digest(metric.name) != behaviour(metric)
-    return has_moved(recording.probe_scores(metric.name), probe_scores(metric.name))
+    before, now = recording.probe_scores(metric.name), probe_scores(metric.name)
+    if len(before) != len(now):
+        return True
+    near = np.abs(np.subtract(before, now)) <= _NEAR  # False for NaN
+    return int((~near).sum()) > _TURNED
 
 
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
@@ -87,15 +91,15 @@ def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
 def sets_shown(sources: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
     """Return the stored sets shown by an edition, with the metrics shown; None stands for all.
 
-    Fillers of its roles; systems' outputs; if the edition needs no data root, all others, which pages read
-    in place of files; and of sets whose texts it has, the metrics that met them frozen.
+    An edition without a data root shows all sets, which pages read in place of files. Any other shows the
+    stored ``sources`` of its roles, the systems' outputs, and frozen metrics on the sets whose texts it has.
     """
     if not needs_data_root:
         return dict.fromkeys(recorded.names())
     listed = list(sources)
-    met_frozen = {name: list(registry.FROZEN_METRICS) for name in stored_sets(listed) if name in FROZEN_SETS}
+    frozen = {name: list(registry.FROZEN_METRICS) for name in stored_sets(listed) if name in FROZEN_SETS}
     as_recorded = [registry.dataset_of(source) for source in listed if registry.is_recorded(source)]
-    return met_frozen | dict.fromkeys([*as_recorded, SYSTEMS])
+    return frozen | dict.fromkeys([*as_recorded, SYSTEMS])
 
 
 def sets_read(files: Iterable[str], sources: Iterable[str]) -> dict[str, list[str] | None]:
@@ -141,7 +145,8 @@ def stored_sets(sources: Iterable[str]) -> list[str]:
 
 PROBE = "probe.csv"
 _PROBED = 20  # pairs that metrics with models score
-_NEAR, _TURNED = 1e-3, 1  # how far a score moves by sums in another order, and how many labels these turn
+_NEAR = 1e-3  # the most that summing in another order moves a score
+_TURNED = 1  # scores that may move further, since a label on the edge may turn with the last digit
 _CACHE = BUILD / "cache" / "behaviours.json"
 _behaviours = lru_cache(maxsize=1)(atomic.read_mapping)
 
@@ -214,16 +219,6 @@ def _code() -> str:
     return dependencies.modules_digest(dependencies.closure(homes))
 
 
-def has_moved(before: Sequence[float], now: Sequence[float]) -> bool:
-    """Return whether more probe scores moved than another order of summing would move. A label on the edge
-    may turn with the last digit, so a few may differ by any amount. NaN is close to nothing; another number
-    of pairs counts as moved."""
-    if len(before) != len(now):
-        return True
-    near = np.abs(np.asarray(before) - np.asarray(now)) <= _NEAR
-    return int((~near).sum()) > _TURNED
-
-
 def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric:
     """Return the metric with stored scores for placeholders and its own scores for texts.
 
@@ -237,7 +232,7 @@ def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric
             if metric.name not in columns:
                 raise DataError(f"no {metric.name} is stored", name, f"Run `radbook record {name}`.")
             kept = columns[metric.name]["settings"]
-            if any(value != kept.get(key) for key, value in settings_of(metric).items() if key in given):
+            if any(value != kept.get(key) for key, value in settings_text(metric).items() if key in given):
                 stated = ", ".join(f"{key} {value}" for key, value in kept.items())
                 problem = f"{metric.name} is stored with other settings"
                 raise DataError(problem, name, f"Use the stored ones: {stated or 'none'}.")
@@ -279,12 +274,12 @@ def _on_one_line(pair: tuple[str, str]) -> tuple[str, str]:
 def _candidate(reference: str, candidate: str) -> Placeholder:
     """Return the candidate of two placeholders; a DataError unless they are a candidate and its own
     reference, since only such pairs are recorded."""
-    ours, theirs = behind(reference), behind(candidate)
-    is_pair = ours and theirs and (ours.set, ours.side, theirs.side) == (theirs.set, "reference", "candidate")
-    if ours and theirs and is_pair:
-        case = int(recorded.load(theirs.set).table.at[theirs.number, "case"])
-        if case == ours.number:
-            return theirs
+    left, right = behind(reference), behind(candidate)
+    is_pair = left and right and (left.set, left.side, right.side) == (right.set, "reference", "candidate")
+    if left and right and is_pair:
+        case = int(recorded.load(right.set).table.at[right.number, "case"])
+        if case == left.number:
+            return right
     raise DataError(
         "a pair without a stored score: a placeholder paired with another text than its reference",
         "stored scores",
@@ -318,6 +313,6 @@ def _with_stored(metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[
     return made
 
 
-def settings_of(metric: Metric) -> dict[str, str]:
+def settings_text(metric: Metric) -> dict[str, str]:
     """Return a metric's settings, apart from its models, in the form of a recording."""
     return {key: str(value) for key, value in metric.settings().items() if key not in metric.models()}
