@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from radeval_lib.labs import checks, report_pairs, seed, sources
+from radeval_lib.labs import report_pairs, seed, sources
 from tests.labs.marks import (
     ADA,
     GRACE,
@@ -240,18 +240,7 @@ def test_what_a_package_does_counts_less_than_half_and_a_check_says_so(lab: str)
     for task, code in packages.items():
         env = run(lab, {task: code})
         assert earned(lab, env)[task] < full(lab)[task] / 2, task
-        assert any("BorrowedError" in outcome for outcome in outcomes(lab, env, False, task)), task
-
-
-def test_a_failed_check_shows_the_students_line() -> None:
-    source = "def halve(x):\n    return x / 0\n"
-    names: dict[str, Any] = {}
-    exec(compile(source, "/tmp/ipykernel_1/1.py", "exec"), names)
-    (halve,) = checks.values_of_names(names, ["halve"])
-    with pytest.raises(checks.StudentError, match=r"line 2 of its cell.*ZeroDivisionError"):
-        halve(1)
-    with pytest.raises(checks.AnswerError):
-        checks.values_of_names(names, ["third"])
+        assert any(said.startswith("BorrowedError") for said in outcomes(lab, env, False, task)), task
 
 
 def test_no_tagger_is_tested_on_a_sentence_that_it_has_seen() -> None:

