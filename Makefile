@@ -45,9 +45,8 @@ open: $(READY) ## the same on public data; needs RADEVAL_DATA_ROOT
 full: $(READY) ## the papers' settings; needs credentials and a GPU, see the book's page on reproducing
 	@$(BIN)/radbook build --profile full --cores $(CORES) $(if $(ONLY),--only $(ONLY))
 
-labs: $(VENV)/.labs ## build every lab with Otter: for students, solved, autograder
+labs: $(VENV)/.labs ## build every lab: for students, solved, autograder, slides and quiz
 	@$(BIN)/radbook labs build
-	@$(BIN)/python -m radeval_lib.labs.teaching
 
 lab: $(VENV)/.labs ## open a lab to work on: make lab N=2
 	$(BIN)/jupyter lab "$$($(BIN)/radbook labs start $(N))"

@@ -21,11 +21,12 @@ def labs_group() -> None:
 @click.option("--output", type=FILE, help="Folder to write to.  [default: build/labs]")
 @one_line_errors
 def build(output: Path | None) -> None:
-    """Write every lab's notebooks: student's, solved and autograder."""
+    """Write every lab's notebooks (student's, solved, autograder), slides and quiz."""
     from radeval_lib.labs import sources
 
     for lab in sources.labs():
         sources.build(lab, output or sources.OUTPUT)
+        sources.write_teaching(lab, output or sources.OUTPUT)
         click.echo(f"Lab {lab.number}: {lab.title}")
     click.echo(f"Written to {display_path(output or sources.OUTPUT)}: hand out student/ alone")
 

@@ -1,7 +1,9 @@
-"""The labs' sources: which labs there are, each as a notebook in the format of Otter Assign, and the versions
-that Otter makes of it: the student's notebook, the solved one and the autograder.
+"""The labs' sources, and what is made from them: the student's notebook, the solved notebook and the
+autograder, all by Otter, the book's page, slides and a quiz.
 
-A source is a jupytext notebook in ``notebooks/labs/``; docs/labs.md gives its format.
+A source is a jupytext notebook in ``notebooks/labs/``; docs/labs.md gives its format. The file of the same
+name in ``teaching/`` has the slides between lines of ``---`` and, under ``# Quiz``, numbered questions, each
+with its answer indented below.
 """
 
 from __future__ import annotations
@@ -16,10 +18,13 @@ from pathlib import Path
 
 import jupytext
 import nbformat
+from jinja2 import Environment
+from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from radeval_lib import atomic
 from radeval_lib.errors import NotebookError
 from radeval_lib.labs.checks import SOLUTION_FILE
 from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path, notebooks
@@ -46,6 +51,8 @@ _SOLUTION = re.compile(
 )
 _LINK = re.compile(r"\{ref\}`(?:(?P<words>[^`<]+?)\s*<)?(?P<label>[\w-]+)>?`")  # {ref}`words <label>`
 _LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)  # (label)=
+_OBJECTIVES = re.compile(r"^\| \*\*Objectives\*\* \| (.*) \|$", re.MULTILINE)  # | **Objectives** | one; two |
+_TASK = re.compile(r"^## (Task \d+: .*)$", re.MULTILINE)  # ## Task 1: clipped precision
 
 
 @dataclass(frozen=True)
@@ -245,3 +252,23 @@ def build(lab: Lab, output: Path = OUTPUT) -> None:
         ):
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.move(made_file, path)
+
+
+def write_teaching(lab: Lab, output: Path = OUTPUT) -> None:
+    """Write ``teaching/<lab>_slides.html``, one self-contained page, ``<lab>_quiz.md``, and the quiz with
+    answers, ``<lab>_answers.md``."""
+    teaching = (LABS / "teaching" / lab.source.name).read_text(encoding="utf-8")
+    between, _, quiz = teaching.partition("# Quiz\n")
+    text = lab.source.read_text(encoding="utf-8")
+    objectives = "; ".join(_OBJECTIVES.findall(text)).split("; ")
+    first = f"# Lab {lab.number}: {lab.title}\n\n- " + "\n- ".join(objectives)
+    last = "# Your tasks\n\n- " + "\n- ".join(_TASK.findall(text))
+    render = MarkdownIt("commonmark").enable("table").render
+    slides = [render(slide) for slide in (first, *between.split("\n---\n"), last)]
+    template = Path(__file__).with_name("teaching.html.j2").read_text(encoding="utf-8")
+    page = Environment(autoescape=True).from_string(template).render(lab=lab, slides=slides)
+    title = f"# Quiz on lab {lab.number}: {lab.title}\n\n"
+    questions = "\n".join(line for line in quiz.strip().splitlines() if not line.startswith(" "))
+    atomic.write_text(output / "teaching" / f"{lab.name}_slides.html", page)
+    atomic.write_text(output / "teaching" / f"{lab.name}_quiz.md", f"{title}{questions}\n")
+    atomic.write_text(output / "teaching" / f"{lab.name}_answers.md", f"{title}{quiz.strip()}\n")
