@@ -15,6 +15,7 @@ import radeval_lib
 from radeval_lib import registry
 from radeval_lib.cli import main
 from radeval_lib.data import load_manifest, names
+from radeval_lib.labs import sources
 from radeval_lib.study import ledger
 
 
@@ -52,6 +53,7 @@ def test_score_adds_a_column_and_keeps_the_rest(pairs: Path, tmp_path: Path) -> 
         ["--metric", "rouge_l", "--set", "rouge_l.colour=red"],
         ["--metric", "rouge_l", "--set", "bleu.order=4"],
         ["--metric", "rouge_l", "--set", "nonsense"],
+        ["--metric", "bleu", "--set", "bleu.order=4", "--set", "bleu.order=4"],
     ],
 )
 def test_bad_metrics_and_settings_are_refused(change: list[str], pairs: Path, tmp_path: Path) -> None:
@@ -61,10 +63,10 @@ def test_bad_metrics_and_settings_are_refused(change: list[str], pairs: Path, tm
     assert re.search(r"nope|colour|bleu|nonsense", done.stderr)
 
 
-def test_a_metric_that_ends_python_while_it_is_imported_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_metric_is_refused(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("import sys\nsys.exit(0)\n")
-    for metric in (f"{tmp_path}/script.py:f", ":f"):
-        done = _run("metric-card", metric, "--output", str(tmp_path / "card.html"))
+    for metric in ([f"{tmp_path}/script.py:f"], [":f"], ["--command", " "], ["--command", "'x"], []):
+        done = _run("metric-card", *metric, "--output", str(tmp_path / "card.html"))
         assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
 
 
@@ -125,3 +127,9 @@ def test_the_package_offers_its_functions_and_no_internals() -> None:
     assert {"METRICS", "compare", "explain", "metric_card", "score"} <= {*dir(radeval_lib)}
     assert not {"lazy", "names_of", "TYPE_CHECKING"} & {*dir(radeval_lib)}
     assert all(hasattr(radeval_lib, name) for name in dir(radeval_lib))
+
+
+def test_labs_outside_the_repository_are_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "LABS", Path("nowhere"))
+    done = _run("labs", "start", "1")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)

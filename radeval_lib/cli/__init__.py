@@ -15,8 +15,7 @@ from radeval_lib import __version__
 from radeval_lib.errors import RadevalError, of_system
 from radeval_lib.paths import DEFAULT_PROFILE
 
-EXIT_BAD_INPUT = 2
-"""The exit status of click, too, on a wrong option."""
+EXIT_BAD_INPUT = 2  # as click's for a wrong option
 
 COMMANDS = {
     "build": "building:build",
@@ -47,8 +46,8 @@ data_root_option = click.option(
 )
 FILE = click.Path(path_type=Path)
 
+# By command, the extras that a bare installation lacks; all other commands need those of the book.
 _EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
-"""By command, the extras that bring what a bare installation lacks; all others take what the book takes."""
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,9 +66,8 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             context = click.get_current_context(silent=True)
             group = context.command_path.split()[1:2] if context else []
             extras = next((_EXTRAS[name] for name in group if name in _EXTRAS), "models,book")
-            refusal = RadevalError(
-                problem, remedy=f"Run in a clone of the repository: pip install '.[{extras}]'"
-            )
+            remedy = f"Run in a clone of the repository: pip install '.[{extras}]'"
+            refusal = RadevalError(problem, remedy=remedy)
         except BrokenPipeError:  # who reads our output has seen enough; click ends quietly
             raise
         except OSError as error:

@@ -57,20 +57,16 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
     from radeval_lib.data import fetch
 
     if bool(dataset) == every_open:
-        raise ParameterError(
-            "not exactly one of a data set and --open is given",
-            "radbook data fetch",
-            "Give one; `radbook data status` lists the data sets.",
-        )
+        problem = "not exactly one of a data set and --open is given"
+        remedy = "Give one; `radbook data status` lists the data sets."
+        raise ParameterError(problem, "radbook data fetch", remedy)
     root = data.data_root(data_root or None) or DATA
     if not every_open:
         fetch.fetch(dataset, root, say=click.echo)
     elif failed := fetch.fetch_open(root, say=click.echo):
-        raise data.FetchError(
-            f"{len(failed)} data sets are not in place: {', '.join(failed)}",
-            display_path(root),
-            "Download by hand those that say so, then run the command again; files in place are kept.",
-        )
+        problem = f"{len(failed)} data sets are not in place: {', '.join(failed)}"
+        remedy = "Download by hand those that say so, then run the command again; files in place are kept."
+        raise data.FetchError(problem, display_path(root), remedy)
 
 
 @data_group.command("verify")

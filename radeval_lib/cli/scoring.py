@@ -10,7 +10,9 @@ import shlex
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +29,7 @@ if TYPE_CHECKING:
     from radeval_lib.metrics.file_scoring import ScoredFile
 
 
-_OFTEN = 0.2
-"""Seconds between two lines of progress."""
+_OFTEN = 0.2  # seconds between two lines of progress
 _REMEDY = "Write FILE.py:FUNCTION."
 metric_option = click.option(
     "--metric",
@@ -45,25 +46,36 @@ input_option = click.option(
 )
 
 
-def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """Return ``--set metric.name=value`` options as a mapping from name to value for each metric.
+def named_values(given: tuple[str, ...], option: str, form: str) -> dict[str, str]:
+    """Return the values of an option that may be repeated, each of the ``form`` NAME=VALUE, by name.
 
     Raises
     ------
     ParameterError
-        For an option of another form, or of a metric that was not asked for.
+        For a value of another form, or a name that is given twice.
     """
-    settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
+    values: dict[str, str] = {}
     for text in given:
         name, sign, value = text.partition("=")
-        owner, dot, key = name.partition(".")
-        if not sign or not dot or not key:
-            raise ParameterError(f"{text!r} is not a setting", "--set", f"Write {metrics[0]}.NAME=VALUE.")
-        if owner not in settings:
-            raise ParameterError(
-                f"{text!r} is a setting of {owner!r}", "--set", f"Use one of {', '.join(metrics)}."
-            )
-        settings[owner][key] = value
+        if not (name and sign and value):
+            raise ParameterError(f"{text!r} is not of the form {form}", option, f"Write {form}.")
+        if name in values:
+            raise ParameterError(f"{name!r} is given twice", option, "Rename one, or leave one out.")
+        values[name] = value
+    return values
+
+
+def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """Return ``--set metric.name=value`` options as a mapping from name to value for each metric; raises
+    ParameterError for one of another form, or of a metric that was not asked for."""
+    settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
+    form = f"{metrics[0]}.NAME=VALUE"
+    for name, value in named_values(given, "--set", form).items():
+        metric, _, setting = name.partition(".")
+        if metric not in settings or not setting:
+            problem = f"{name!r} is no setting of {' or '.join(metrics)}"
+            raise ParameterError(problem, "--set", f"Write {form}.")
+        settings[metric][setting] = value
     return settings
 
 
@@ -134,14 +146,15 @@ def score(
 
 def progress_line(unit: str) -> Callable[[int, float], None]:
     """Return a function that shows, on one line of standard error, how many are done and the time left."""
-    began, before, last = 0.0, 0.0, time.monotonic()
+    first: tuple[float, float] | None = None
+    last = time.monotonic()
 
     def progress(done: int, share: float) -> None:
-        nonlocal began, before, last
+        nonlocal first, last
         now = time.monotonic()
-        if not began:  # a resumed file begins with a share that is done
-            began, before = now, share
-        if (share == 1 or now - last > _OFTEN) and share > before:
+        first = first or (now, share)  # a resumed file begins with a share that is done
+        began, before = first
+        if share > before and (share == 1 or now - last > _OFTEN):
             last = now
             left = timedelta(seconds=round((now - began) * (1 - share) / (share - before)))
             # Ends in a carriage return, so that the next line overwrites this one.
@@ -169,20 +182,6 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
     lines += [f"Caution: {caution}." for caution in scored.cautions]
     lines += [f"Note: {note}." for note in notes_of(scored.chosen)]
     click.echo("\n".join(lines), err=True)
-
-
-def _named(given: tuple[str, ...], option: str, kind: str) -> dict[str, str]:
-    """Return ``NAME=VALUE`` options as a mapping."""
-    named: dict[str, str] = {}
-    for text in given:
-        name, sign, value = text.partition("=")
-        if not (name and sign and value):
-            problem = f"{text!r} is not of the form NAME={kind.upper()}"
-            raise ParameterError(problem, option, f"Write a name, an equals sign and a {kind}.")
-        if name in named:
-            raise ParameterError(f"two systems are called {name!r}", option, "Rename one.")
-        named[name] = value
-    return named
 
 
 @click.command()
@@ -238,12 +237,12 @@ def compare(
     from radeval_lib.metrics.compare import compare_files
     from radeval_lib.metrics.file_scoring import check_target
 
-    files = _named(candidates, "--candidates", "file")
+    files = named_values(candidates, "--candidates", "NAME=FILE")
     for target in filter(None, (output_path, methods_path)):
         check_target(target, [input_path, *map(Path, files.values())])
     comparison = compare_files(
         input_path,
-        _named(systems, "--system", "column") or None,
+        named_values(systems, "--system", "NAME=COLUMN") or None,
         candidates=files,
         metrics=metric_settings(given, metrics),
         floor=floor,
@@ -279,6 +278,30 @@ def _function(named: str) -> Callable[..., Any]:
     if not callable(function):
         raise ParameterError(f"no function {name!r}", path.name, _REMEDY)
     return function
+
+
+def _given_metric(
+    metric: str, program: str, scores: Path | None, build_pairs: Callable[[], Any]
+) -> tuple[Any, str]:
+    """Return the metric that exactly one of the first three arguments gives, as a card takes it, and its
+    name, which is empty if the card finds it."""
+    from radeval_lib.metric_cards import pairs as card_pairs
+
+    if sum(map(bool, (metric, program, scores))) != 1:
+        remedy = "Give one of METRIC, --command and --scores, or give --pairs."
+        raise ParameterError("not exactly one metric is given", "radbook metric-card", remedy)
+    if scores:
+        return card_pairs.of_file(scores), scores.stem
+    if program:
+        words = list[str]()
+        with suppress(ValueError):  # of a quotation mark without its partner
+            words = shlex.split(program)
+        if not words:
+            remedy = "Give a program and its arguments, and close each quotation mark."
+            raise ParameterError(f"{program!r} is no command", "--command", remedy)
+        return card_pairs.of_command(words, build_pairs()), words[0]
+    is_function = ":" in metric or metric.endswith(".py")
+    return (_function(metric) if is_function else metric), ""
 
 
 @click.command("metric-card")
@@ -341,33 +364,21 @@ def metric_card(
     edited.
     """
     from radeval_lib import atomic
+    from radeval_lib.metric_cards import card as cards
     from radeval_lib.metric_cards import pairs as card_pairs
-    from radeval_lib.metric_cards.card import metric_card as make_card
-    from radeval_lib.metric_cards.card import root_of
     from radeval_lib.metrics.file_scoring import check_target
 
-    root = root_of(data_root)
+    root = cards.root_of(data_root)
+    build_pairs = partial(card_pairs.build, root, quick=quick, systems=systems)
     if pairs is not None:
-        frame = card_pairs.build(root, quick=quick, systems=systems)
         check_target(pairs)
+        frame = build_pairs()
         atomic.write_text(pairs, card_pairs.as_lines(frame))
         click.echo(f"{len(frame):,} pairs: {display_path(pairs)}")
         return
-    if sum(map(bool, (metric, program, scores))) != 1:
-        remedy = "Give one of METRIC, --command and --scores, or give --pairs."
-        raise ParameterError("not exactly one metric is given", "radbook metric-card", remedy)
     check_target(output_path, [scores] if scores else [])
-    given: Any = metric
-    name = ""
-    if scores:
-        given, name = card_pairs.of_file(scores), scores.stem
-    elif program:
-        words = shlex.split(program)
-        frame = card_pairs.build(root, quick=quick, systems=systems)
-        given, name = card_pairs.of_command(words, frame), words[0]
-    elif ":" in metric or metric.endswith(".py"):
-        given = _function(metric)
-    card = make_card(
+    given, name = _given_metric(metric, program, scores, build_pairs)
+    card = cards.metric_card(
         given,
         name=name,
         batched=batched,

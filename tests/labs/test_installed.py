@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -44,14 +43,3 @@ def test_solutions_run_and_get_full_marks(names: list[str], radbook: Path, tmp_p
     assert sorted(marks["lab"]) == sorted(names)
     assert (marks["status"] == "graded").all()
     assert (marks["points"] == marks["of"]).all()
-
-
-def test_what_needs_the_repository_says_so_in_one_line(radbook: Path, tmp_path: Path) -> None:
-    clone = radbook.parents[2] / "clone"
-    shutil.copytree(clone / "radeval_lib", tmp_path / "radeval_lib")  # as a wheel has it, without notebooks/
-    shutil.copytree(clone / "data_manifests", tmp_path / "radeval_lib" / "manifests")
-    run = [radbook.with_name("python"), "-P", "-m", "radeval_lib.cli", "labs", "start", "1"]
-    settings = {"PYTHONPATH": str(tmp_path), "HOME": str(tmp_path)}
-    done = subprocess.run(run, cwd=tmp_path, env=settings, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
