@@ -169,10 +169,10 @@ def run(
     name = execute.notebook_name(notebook)
     values = execute.parse_parameters(name, {"data_root": data_root, **dict(parameters)})
     values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
-    folders = execute.place_of(name, values)
-    execute.run_notebook(name, values, folders, progress=not quiet, in_build=in_build)
+    planned = execute.plan_run(name, values)
+    execute.run_notebook(planned, progress=not quiet, in_build=in_build)
     if not quiet:
-        click.echo(f"Executed: {display_path(folders.executed)}\nResults:  {display_path(folders.left)}")
+        click.echo(f"Executed: {display_path(planned.executed)}\nResults:  {display_path(planned.results)}")
 
 
 @click.command()

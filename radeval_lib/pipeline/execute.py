@@ -96,12 +96,121 @@ def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def _failure(
-    notebook: str, error: PapermillExecutionError, executed: Path, failed: Path, *, secret: bool
-) -> NotebookError:
-    """Keep a notebook up to the cell that failed in the file ``failed``, and return the error to raise;
-    ``secret``: restricted data were within its reach, and its outputs are not kept."""
+class ForkedKernelManager(AsyncKernelManager):
+    """Starts a kernel as a fork of :mod:`radeval_lib.pipeline.forkserver` if a build runs one, otherwise as a
+    new process."""
+
+    def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
+        """Return the command of the kernel, which reports on standard error only what ends it."""
+        command = [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL"]
+        return forkserver.through_server(command)
+
+    async def start_kernel(self, **settings: Any) -> None:  # type: ignore[override]
+        """Start it, so that it ends with this process, however that ends."""
+        await super().start_kernel(preexec_fn=forkserver.kill_on_parent_exit, **settings)
+
+
+@dataclass(frozen=True)
+class NotebookRun:
+    """A notebook to run, with all its parameters and the folder of its outputs."""
+
+    notebook: str
+    parameters: Mapping[str, Any]
+    output_dir: Path
+
+    @property
+    def job(self) -> Cell | None:
+        """The job that it is; None for a page."""
+        more = tuple((key, value) for key, value in self.parameters.items() if key not in COMMON)
+        return Cell(self.notebook, more) if more else None
+
+    @property
+    def name(self) -> str:
+        """The name of its step in a build."""
+        return f"{self.notebook}/{self.job.slug}" if self.job else self.notebook
+
+    @property
+    def results(self) -> Path:
+        """The folder of a page's results or of a job's outputs."""
+        return self.output_dir / ("cells" if self.job else "results") / self.name
+
+    @property
+    def executed(self) -> Path:
+        """The executed notebook."""
+        return cells.executed_path(self.output_dir, self.name, is_cell=self.job is not None)
+
+
+def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:
+    """Return the run of a notebook with these, all its parameters. Its outputs are among a build's if a build
+    runs it with the same ones, otherwise below ``build/runs``.
+
+    Raises
+    ------
+    ParameterError
+        For an ``output_dir`` that is not below ``build/``.
+    """
+    settings = profiles.profile(str(parameters["profile"]))
+    own = {key: value for key, value in parameters.items() if key not in COMMON}
+    output_dir = runs.outputs_of(notebook, settings, int(parameters["seed"]), own)
+    if given := str(parameters["output_dir"]):
+        output_dir = Path(given).resolve()
+        if BUILD not in output_dir.parents:
+            remedy = "Give a folder below build/, or run papermill itself."
+            raise ParameterError(f"output_dir {given!r} is not below build/", notebook, remedy)
+    return NotebookRun(notebook, parameters, output_dir)
+
+
+def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
+    """Execute a notebook. Its outputs are put in place whole if it succeeds, and not at all otherwise.
+
+    Parameters
+    ----------
+    progress : whether papermill's bar is shown, one step per cell.
+    in_build : whether it is a step of a build: a notebook that lacks data is then left out; by hand, that is
+        an error like others. A run by hand waits for no build, but is refused while one writes to its output
+        folder.
+
+    Raises
+    ------
+    NotebookError
+        If a cell raises, the kernel dies, or a notebook of jobs saves nothing. The notebook up to there is
+        kept beside its place, as ``*.failed.ipynb``.
+    BusyError
+        If another process writes to the same place.
+    """
+    logging.getLogger("papermill").setLevel(logging.CRITICAL)
+    failed = run.executed.with_suffix(".failed.ipynb")
+    failed.unlink(missing_ok=True)
+    with ExitStack() as held:
+        if not in_build:
+            held.enter_context(steps.locked(run.output_dir / BUILD_LOCK, shared=True))
+        held.enter_context(steps.locked(run.executed.parent / f".{run.executed.stem}.lock"))
+        folder = held.enter_context(atomic.scratch(run.executed.parent))
+        executed = folder / "executed.ipynb"
+        with atomic.new_folder(run.results) as stage:
+            try:
+                _execute(run, stage, executed, progress)
+            except PapermillExecutionError as error:
+                if not (in_build and error.ename == AbsentDataError.__name__ and error.evalue):
+                    raise _failure(run, error, executed, failed) from None
+                print(f"radbook: {run.name} is left out: {error.evalue}", flush=True)
+                atomic.discard(*stage.iterdir())  # what it recorded before it stopped
+                omission = nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: error.evalue})
+                nbformat.write(omission, executed)
+                if run.job:
+                    cells.write(stage, run.job, {}, {cells.MISSING_DATA: error.evalue})
+            if run.job and not (stage / cells.FACTS).is_file():
+                remedy = "Save its results in its last code cell."
+                raise NotebookError("this job saved nothing", f"notebooks/{run.notebook}.md", remedy)
+        os.replace(executed, run.executed)
+    shutil.rmtree(run.output_dir / cells.UNFINISHED / run.name, ignore_errors=True)
+
+
+def _failure(run: NotebookRun, error: PapermillExecutionError, executed: Path, failed: Path) -> NotebookError:
+    """Keep a notebook up to the cell that failed in the file ``failed``, and return the error to raise.
+    Outputs are not kept if restricted data were within reach."""
     content = nbformat.read(executed, as_version=4)
+    secret = bool(restricted_in(data.data_root(run.parameters["data_root"] or None)))
     if secret:
         restricted.without_outputs(content)
     nbformat.write(content, failed)
@@ -120,137 +229,14 @@ def _failure(
         report = f"{report[: most - 4]} ..."  # what is wrong comes first, the choices last
     return NotebookError(
         report,
-        f"notebooks/{notebook}.md",
+        f"notebooks/{run.notebook}.md",
         f"The run up to there is kept in {display_path(failed)}{advice}.",
     )
 
 
-class ForkedKernelManager(AsyncKernelManager):
-    """Starts a kernel as a fork of :mod:`radeval_lib.pipeline.forkserver` if a build runs one, otherwise as a
-    new process."""
-
-    def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
-        """Return the command of the kernel, which reports on standard error only what ends it."""
-        command = [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL"]
-        return forkserver.through_server(command)
-
-    async def start_kernel(self, **settings: Any) -> None:  # type: ignore[override]
-        """Start it, so that it ends with this process, however that ends."""
-        await super().start_kernel(preexec_fn=forkserver.kill_on_parent_exit, **settings)
-
-
-@dataclass(frozen=True)
-class RunFolders:
-    """The output folders of a run."""
-
-    output_dir: Path
-    name: str
-    """The name of the page's or job's step."""
-    is_cell: bool
-
-    @property
-    def left(self) -> Path:
-        """The folder of a page's results or of a job's outputs."""
-        return self.output_dir / ("cells" if self.is_cell else "results") / self.name
-
-    @property
-    def executed(self) -> Path:
-        """The executed notebook."""
-        return cells.executed_path(self.output_dir, self.name, is_cell=self.is_cell)
-
-
-def place_of(notebook: str, parameters: Mapping[str, Any]) -> RunFolders:
-    """Return a run's output paths with these, all its parameters: among a build's outputs if a build runs it
-    with the same ones, otherwise below ``build/runs``.
-
-    Raises
-    ------
-    ParameterError
-        For an ``output_dir`` that is not below ``build/``.
-    """
-    settings = profiles.profile(str(parameters["profile"]))
-    cell = _job(notebook, parameters)
-    output_dir = runs.outputs_of(notebook, settings, int(parameters["seed"]), cell.parameters if cell else {})
-    if given := str(parameters["output_dir"]):
-        output_dir = Path(given).resolve()
-        if BUILD not in output_dir.parents:
-            remedy = "Give a folder below build/, or run papermill itself."
-            raise ParameterError(f"output_dir {given!r} is not below build/", notebook, remedy)
-    name = notebook if cell is None else f"{notebook}/{cell.slug}"
-    return RunFolders(output_dir, name, is_cell=cell is not None)
-
-
-def _job(notebook: str, parameters: Mapping[str, Any]) -> Cell | None:
-    """Return the job of a notebook with these parameters; None of a page."""
-    more = tuple((key, value) for key, value in parameters.items() if key not in COMMON)
-    return Cell(notebook, more) if more else None
-
-
-def run_notebook(
-    name: str, parameters: Mapping[str, Any], folders: RunFolders, *, progress: bool, in_build: bool
-) -> None:
-    """Execute a notebook. Its outputs are put in place whole if it succeeds, and not at all otherwise.
-
-    Parameters
-    ----------
-    parameters : every one of the notebook, see :func:`parse_parameters`.
-    progress : whether papermill's bar is shown, one step per cell.
-    in_build : whether it is a step of a build: what lacks data is left out, by hand that is an error like
-        others. A run by hand waits for no build, but is refused while one writes to its output folder.
-
-    Raises
-    ------
-    NotebookError
-        If a cell raises, the kernel dies, or a notebook of jobs saves nothing. The notebook up to there is
-        kept beside its place, as ``*.failed.ipynb``.
-    BusyError
-        If another process writes to the same place.
-    """
-    logging.getLogger("papermill").setLevel(logging.CRITICAL)
-    failed = folders.executed.with_suffix(".failed.ipynb")
-    failed.unlink(missing_ok=True)
-    with ExitStack() as held:
-        if not in_build:
-            held.enter_context(steps.locked(folders.output_dir / BUILD_LOCK, shared=True))
-        held.enter_context(steps.locked(folders.executed.parent / f".{folders.executed.stem}.lock"))
-        folder = held.enter_context(atomic.scratch(folders.executed.parent))
-        executed = folder / "executed.ipynb"
-        with atomic.new_folder(folders.left) as stage:
-            try:
-                _execute(name, parameters, folders, stage, executed, progress)
-            except PapermillExecutionError as error:
-                if not (in_build and error.ename == AbsentDataError.__name__ and error.evalue):
-                    secret = bool(restricted_in(data.data_root(parameters["data_root"] or None)))
-                    raise _failure(name, error, executed, failed, secret=secret) from None
-                print(f"radbook: {folders.name} is left out: {error.evalue}", flush=True)
-                atomic.discard(*stage.iterdir())  # what it recorded before it stopped
-                nbformat.write(
-                    nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: error.evalue}), executed
-                )
-                if job := _job(name, parameters):
-                    cells.write(stage, job, {}, {cells.MISSING_DATA: error.evalue})
-            else:
-                if folders.is_cell and not (stage / cells.FACTS).is_file():
-                    remedy = "Save its results in its last code cell."
-                    raise NotebookError("this job saved nothing", f"notebooks/{name}.md", remedy)
-                # Without papermill's times, machine paths and random names equal results are equal bytes.
-                content = nbformat.read(executed, as_version=4)
-                content.metadata.pop("papermill", None)
-                for cell in content.cells:
-                    if INJECTED in cell.metadata.get("tags", []):
-                        cell["id"] = INJECTED
-                    cell.metadata.pop("papermill", None)
-                    cell.metadata.pop("execution", None)
-                nbformat.write(content, executed)
-        os.replace(executed, folders.executed)
-    shutil.rmtree(folders.output_dir / cells.UNFINISHED / folders.name, ignore_errors=True)
-
-
-def _execute(
-    name: str, parameters: Mapping[str, Any], folders: RunFolders, stage: Path, executed: Path, progress: bool
-) -> None:
+def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> None:
     """Run a notebook's cells with papermill into the notebook ``executed``; its kernel leaves its results in
-    the folder ``stage``.
+    the folder ``stage``. Equal results give equal bytes.
 
     Raises
     ------
@@ -259,11 +245,11 @@ def _execute(
     NotebookError
         If the kernel dies, or a cell runs too long.
     """
-    settings = profiles.profile(str(parameters["profile"]))
+    settings = profiles.profile(str(run.parameters["profile"]))
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))  # before libraries load
-    is_builds = folders.output_dir == BUILD / settings.name
-    source = executed.with_name("source.ipynb")
-    nbformat.write(read_source(NOTEBOOKS / f"{name}.md"), source)
+    is_builds = run.output_dir == BUILD / settings.name
+    where, source = f"notebooks/{run.notebook}.md", executed.with_name("source.ipynb")
+    nbformat.write(read_source(NOTEBOOKS / f"{run.notebook}.md"), source)
     # The kernel's sockets are files, since two kernels that start at once may pick the same TCP port; their
     # folder is the system's, because the length of a socket's path is limited.
     with tempfile.TemporaryDirectory(prefix="radbook-") as sockets:
@@ -273,8 +259,8 @@ def _execute(
             pm.execute_notebook(
                 source,
                 executed,
-                # No folder of this machine if it can be avoided, so that equal results are equal bytes.
-                {**parameters, "output_dir": "" if is_builds else display_path(folders.output_dir)},
+                # No folder of this machine if it can be avoided.
+                {**run.parameters, "output_dir": "" if is_builds else display_path(run.output_dir)},
                 request_save_on_cell_execute=False,  # else it is written twice a cell
                 progress_bar=progress,
                 cwd=ROOT,
@@ -287,9 +273,18 @@ def _execute(
         except CellTimeoutError:
             problem = f"a cell ran for more than {settings.limits.cell_minutes} minutes"
             remedy = "Make the cell faster, or raise `limits: cell_minutes` in the profile."
-            raise NotebookError(problem, f"notebooks/{name}.md", remedy) from None
+            raise NotebookError(problem, where, remedy) from None
         except RuntimeError as error:  # nbclient's DeadKernelError is one
             remedy = "Memory may be short; run `radbook build` again."
-            raise NotebookError(f"the kernel died: {error}", f"notebooks/{name}.md", remedy) from None
+            raise NotebookError(f"the kernel died: {error}", where, remedy) from None
         finally:
             del os.environ[STAGE]
+    # Without papermill's times, machine paths and random names.
+    content = nbformat.read(executed, as_version=4)
+    content.metadata.pop("papermill", None)
+    for cell in content.cells:
+        if INJECTED in cell.metadata.get("tags", []):
+            cell["id"] = INJECTED
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+    nbformat.write(content, executed)

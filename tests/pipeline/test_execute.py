@@ -19,6 +19,7 @@ from radeval_lib.pipeline.execute import notebook_name, parse_parameters
 from tests.pipeline.conftest import TinyRepository
 
 PAGE = "rales/nlu_scores"
+PARAMETERS = {"profile": "embedded", "seed": 0, "output_dir": "", "data_root": ""}
 EDITED = """
 import sys
 from pathlib import Path
@@ -40,13 +41,15 @@ NotebookClient(notebook, kernel_name="python3").execute()
 )
 @pytest.mark.parametrize("secret", [False, True])
 def test_an_error_with_a_remedy_gets_no_other(
-    error: Exception, to_mend: bool, secret: bool, tmp_path: Path
+    error: Exception, to_mend: bool, secret: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(execute, "restricted_in", lambda _: ["rexval"] if secret else [])
     executed, kept = tmp_path / "page.ipynb", tmp_path / "page.failed.ipynb"
     cell = nbformat.v4.new_code_cell("run.load('pairs')", execution_count=1)
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), executed)
     raised = PapermillExecutionError(0, 1, cell.source, type(error).__name__, str(error), [])
-    report = str(execute._failure("facts/one", raised, executed, kept, secret=secret))
+    run = execute.NotebookRun("facts/one", PARAMETERS, tmp_path)
+    report = str(execute._failure(run, raised, executed, kept))
     assert ("correct the cell" in report) == to_mend
     assert kept.is_file()
     assert "\n" not in report
@@ -77,24 +80,23 @@ def test_only_a_build_leaves_out_a_page_that_lacks_data(
     for name in THREAD_VARIABLES:  # which a run sets
         monkeypatch.setenv(name, "1")
     monkeypatch.setattr(execute.pm, "execute_notebook", run)
-    run_folders = execute.RunFolders(tmp_path, "rales/datasets", is_cell=False)
-    parameters = {"profile": "embedded", "seed": 0, "output_dir": "", "data_root": ""}
+    planned = execute.NotebookRun("rales/datasets", PARAMETERS, tmp_path)
     if in_build and error is AbsentDataError:
-        execute.run_notebook("rales/datasets", parameters, run_folders, progress=False, in_build=in_build)
-        kept = nbformat.read(run_folders.executed, as_version=4)
+        execute.run_notebook(planned, progress=False, in_build=in_build)
+        kept = nbformat.read(planned.executed, as_version=4)
         assert kept.metadata[steps.OMISSION_KEY] == "RadPref is missing"
-        assert not list(run_folders.left.iterdir())
+        assert not list(planned.results.iterdir())
     else:
         with pytest.raises(NotebookError):
-            execute.run_notebook("rales/datasets", parameters, run_folders, progress=False, in_build=in_build)
-        assert not run_folders.executed.exists()
-        assert not run_folders.left.exists()
-        assert run_folders.executed.with_suffix(".failed.ipynb").exists()
+            execute.run_notebook(planned, progress=False, in_build=in_build)
+        assert not planned.executed.exists()
+        assert not planned.results.exists()
+        assert planned.executed.with_suffix(".failed.ipynb").exists()
 
 
 def test_a_parameter_has_its_own_type_and_a_name() -> None:
     values = parse_parameters(PAGE, {"seed": "7", "profile": "7"})
-    assert values == {"profile": "7", "seed": 7, "output_dir": "", "data_root": ""}
+    assert values == {**PARAMETERS, "profile": "7", "seed": 7}
     for given in ({"seed": "x"}, {"seed": "7.0"}, {"seed": ""}, {"sede": "1"}):
         with pytest.raises(ParameterError):
             parse_parameters(PAGE, given)
