@@ -44,14 +44,14 @@ def one_of(names):
 
 def before(notebook):
     """Results that a notebook reads."""
-    return [f"{OUT}/cells/{name}" for name in GRAPH.cells_before(notebook)] + [
+    return [f"{OUT}/cells/{name}" for name in GRAPH.jobs_before(notebook)] + [
         f"{OUT}/results/{page}" for page in GRAPH.pages_before(notebook)
     ]
 
 
 def own(cell):
     """The parameters of a cell, as options of the command that runs it."""
-    return [text for name, value in GRAPH.cells[cell].items for text in ("-p", name, str(value))]
+    return [text for name, value in GRAPH.jobs[cell].items for text in ("-p", name, str(value))]
 
 
 onstart:
@@ -103,17 +103,17 @@ use rule page as model_page with:
 
 rule cell:
     input:
-        lambda wildcards: before(GRAPH.cells[wildcards.cell].notebook),
-        source=lambda wildcards: f"notebooks/{GRAPH.cells[wildcards.cell].notebook}.md",
+        lambda wildcards: before(GRAPH.jobs[wildcards.cell].notebook),
+        source=lambda wildcards: f"notebooks/{GRAPH.jobs[wildcards.cell].notebook}.md",
     output:
         executed=OUT + "/executed_cells/{cell}.ipynb",
         results=directory(OUT + "/cells/{cell}"),
     wildcard_constraints:
-        cell=one_of(GRAPH.cells),
+        cell=one_of(GRAPH.jobs),
     threads: GRAPH.settings.threads
     params:
         depends=lambda wildcards: GRAPH.cache_key(wildcards.cell),
-        notebook=lambda wildcards: GRAPH.cells[wildcards.cell].notebook,
+        notebook=lambda wildcards: GRAPH.jobs[wildcards.cell].notebook,
         own=lambda wildcards: own(wildcards.cell),
     priority: 10
     resources:

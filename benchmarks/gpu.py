@@ -32,12 +32,12 @@ from radeval_lib.study import cells
 def first_cells(profile: str) -> list[cells.Cell]:
     """Return the first planned cell of each notebook, those whose models others use before them."""
     graph = steps.graph(profile)
-    first = {cell.notebook: cell for cell in reversed(graph.cells.values())}
+    first = {cell.notebook: cell for cell in reversed(graph.jobs.values())}
     done: list[str] = []
 
     def visit(name: str) -> None:
-        for before in graph.cells_before(name):
-            if (notebook := graph.cells[before].notebook) != name:
+        for before in graph.jobs_before(name):
+            if (notebook := graph.jobs[before].notebook) != name:
                 visit(notebook)
         if name not in done:
             done.append(name)
@@ -94,8 +94,8 @@ def compare_cells(profile: str) -> list[dict[str, Any]]:
     spent: dict[tuple[str, str], Future[float]] = {}
 
     def after_others(cell: cells.Cell, name: str) -> float:
-        for before in graph.cells_before(cell.notebook):
-            if (needed := graph.cells[before].notebook) != cell.notebook:
+        for before in graph.jobs_before(cell.notebook):
+            if (needed := graph.jobs[before].notebook) != cell.notebook:
                 spent[name, needed].result()
         return run(cell, profile, folders[name], name == "gpu")
 

@@ -103,14 +103,14 @@ MODEL_ROLES = ("ner_model", "encoder", "graph_model", "rival_encoder", "in_domai
 """The roles of models that a profile configures."""
 
 PLANS = {
-    "rales/pretraining": "radeval_lib.jobs.rales:cells",
-    "rales/fitting": "radeval_lib.jobs.rales:cells",
-    "ratescore/ner_training": "radeval_lib.jobs.ratescore:cells",
-    "summarization/graph_training": "radeval_lib.jobs.radgraph:cells",
-    "summarization/training": "radeval_lib.jobs.summarization:cells",
-    "rales/nlg_training": "radeval_lib.jobs.summarization:cells",
+    "rales/pretraining": "radeval_lib.jobs.rales:job_list",
+    "rales/fitting": "radeval_lib.jobs.rales:job_list",
+    "ratescore/ner_training": "radeval_lib.jobs.ratescore:job_list",
+    "summarization/graph_training": "radeval_lib.jobs.radgraph:job_list",
+    "summarization/training": "radeval_lib.jobs.summarization:job_list",
+    "rales/nlg_training": "radeval_lib.jobs.summarization:job_list",
 }
-"""The job list ``(profile) -> cells`` of each notebook of jobs, in the order of the build."""
+"""The function ``(profile) -> list of jobs`` of each notebook of jobs, in the order of the build."""
 
 
 RULES = "rules"

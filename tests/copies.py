@@ -32,6 +32,8 @@ def copy_found_out(target: Path) -> None:
 @cache
 def _find_out() -> None:
     """Find it out where no build has."""
-    steps.graph("embedded").keys()
+    graph = steps.graph("embedded")
+    for step in graph.with_jobs(graph.pages):
+        graph.cache_key(step)
     for name in recorded.names():
         recordings.out_of_date(name)

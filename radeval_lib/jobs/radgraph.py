@@ -36,7 +36,7 @@ def settings(profile: Profile) -> GraphSettings:
     return profile.section("radgraph", GraphSettings)
 
 
-def cells(profile: Profile) -> list[Cell]:
+def job_list(profile: Profile) -> list[Cell]:
     """Return one training for each encoder; the first keeps its model, which is our extractor."""
     chosen = settings(profile)
     return [

@@ -116,7 +116,7 @@ def settings(profile: Profile) -> RalesSettings:
     return profile.section("rales", RalesSettings)
 
 
-def cells(profile: Profile) -> list[Cell]:
+def job_list(profile: Profile) -> list[Cell]:
     """Return the jobs. One makes the in-domain encoder; the others fit each encoder to every task in every
     regime, together on a laptop, where starting a kernel costs time, or one job each."""
     chosen = settings(profile)

@@ -105,7 +105,7 @@ def trainings(profile: Profile) -> list[Training]:
     return list(dict.fromkeys(rows))
 
 
-def cells(profile: Profile) -> list[Cell]:
+def job_list(profile: Profile) -> list[Cell]:
     """Return the trainings as jobs; the first keeps its model."""
     return [Cell.of(NOTEBOOK, **asdict(training)) for training in trainings(profile)]
 

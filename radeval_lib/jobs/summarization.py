@@ -144,7 +144,7 @@ def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dic
     return {system: systems[system]}
 
 
-def cells(profile: Profile) -> list[Cell]:
+def job_list(profile: Profile) -> list[Cell]:
     """Return every training."""
     section = settings(profile)
     if section.grouped:

@@ -23,6 +23,7 @@ from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study.sources import declared
 from radeval_lib.text_format import joined
 
+_STEP = re.compile(r"(?:Job \d+: )?((?:running|rendering) (.+))")  # Job 3: running rales/benchmark
 _DONE = re.compile(r"^(\d+) of (\d+) steps")  # 12 of 60 steps (20%) done
 _HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name if a profile gives it as a value
 _GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
@@ -77,7 +78,7 @@ def planned_steps(graph: Graph) -> list[str]:
     if plan.returncode:
         remedy = "Correct what it names, and run the command again."
         raise RadevalError(steps.last_words(lines)[0], "planning the build", remedy)
-    return [name for line in lines if (name := steps.step_in_message(line.strip()))]
+    return [step[2] for line in lines if (step := _STEP.fullmatch(line.strip()))]
 
 
 def _command(graph: Graph, cores: int) -> list[str]:
@@ -95,8 +96,8 @@ def _command(graph: Graph, cores: int) -> list[str]:
 
 def _shown(line: str) -> str:
     """Return the part of a line in Snakemake's log to show; empty if there is none."""
-    if steps.step_in_message(line):
-        return line.partition(": ")[2] or line
+    if step := _STEP.fullmatch(line):
+        return step[1]
     if match := _DONE.match(line):
         return f"{match[1]} of {match[2]} steps done"
     return line if line.startswith("radbook: ") else ""
@@ -157,9 +158,9 @@ def outlook(graph: Graph) -> list[str]:
         here = loadable_parts(source, graph.data_root)
         if here and here != source:
             lacking.append(f"In part: {role} is configured by {here} alone, of {source}.")
-    missing = [name for name, here in hub_models(graph).items() if not here]
-    models = f"Models that are not in the hub's cache here: {joined(missing)}." if missing else ""
-    return [*lacking, *filter(None, [models])]
+    if missing := [name for name, here in hub_models(graph).items() if not here]:
+        lacking.append(f"Models that are not in the hub's cache here: {joined(missing)}.")
+    return lacking
 
 
 def hub_models(graph: Graph) -> dict[str, bool]:
@@ -180,7 +181,7 @@ def pages_without_data(graph: Graph) -> dict[str, list[str]]:
     for page in graph.pages if absent else ():
         _, *jobs = graph.with_jobs([page])
         wanted = [declared(page).data]
-        wanted += [graph.cells[job].data or declared(graph.cells[job].notebook).data for job in jobs]
+        wanted += [graph.jobs[job].data or declared(graph.jobs[job].notebook).data for job in jobs]
         readers[page] = set().union(*wanted)
     by_role = {role: [page for page, wanted in readers.items() if role in wanted] for role in absent}
     return {role: pages for role, pages in by_role.items() if pages}

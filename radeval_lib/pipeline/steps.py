@@ -26,7 +26,6 @@ OMISSION_KEY = "radeval_lacks"
 """In the metadata of an executed notebook that was omitted from the build: why, in one line."""
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # a change of colour in a terminal
 _RAISED = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt): \S")  # builtins.KeyError: 'name'
-_MESSAGE = re.compile(r"(?:Job \d+: )?(running|rendering) (.+)")  # Job 3: running rales/benchmark
 
 
 class BusyError(RadevalError):
@@ -66,21 +65,21 @@ class Graph:
             raise ParameterError(problem, "data root", "Name their folder in RADEVAL_DATA_ROOT.")
 
     @cached_property
-    def cells(self) -> dict[str, Cell]:
+    def jobs(self) -> dict[str, Cell]:
         """Every job by its name, ``<notebook>/<slug>``."""
-        return {f"{cell.notebook}/{cell.slug}": cell for cell in cells.planned_jobs(self.settings)}
+        return {f"{job.notebook}/{job.slug}": job for job in cells.planned_jobs(self.settings)}
 
     @cached_property
     def pages(self) -> list[str]:
         """The notebooks that this build renders as pages; those that only run jobs are not pages."""
-        fanned = {cell.notebook for cell in self.cells.values()}
+        job_notebooks = {job.notebook for job in self.jobs.values()}
         wanted = chosen_pages(self.only)
         return [
             name
             for name in notebooks()
-            if name not in fanned
+            if name not in job_notebooks
             and (not self.only or name in wanted)
-            and not (self.at_once and self.cells_before(name))
+            and not (self.at_once and self.jobs_before(name))
         ]
 
     @cached_property
@@ -88,7 +87,7 @@ class Graph:
         """Pages that run models, and so need a job's resources on a cluster."""
         return [name for name in self.pages if declared(name).models or declared(name).trains]
 
-    def cells_before(self, notebook: str) -> list[str]:
+    def jobs_before(self, notebook: str) -> list[str]:
         """Return the names of the jobs with results or a model that a notebook uses.
 
         Raises
@@ -97,8 +96,8 @@ class Graph:
             If the profile has no jobs, or configures no model role, that the notebook declares.
         """
         wanted, where, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
-        names = [name for name, cell in self.cells.items() if cell.notebook in wanted.cells]
-        for missing in set(wanted.cells) - {cell.notebook for cell in self.cells.values()}:
+        names = [name for name, job in self.jobs.items() if job.notebook in wanted.cells]
+        for missing in set(wanted.cells) - {job.notebook for job in self.jobs.values()}:
             remedy = "Correct `cells` in its front matter, or the profile's `experiments`."
             raise ParameterError(f"profile {profile!r} has no job of {missing!r}", where, remedy)
         for role in wanted.models:
@@ -106,8 +105,8 @@ class Graph:
                 remedy = f"Use one of {', '.join(self.settings.models)}, or configure it in the profile."
                 raise NotebookError(f"profile {profile!r} configures no model role {role!r}", where, remedy)
             if source.startswith(CELL_MODEL):
-                cell = cells.jobs_of(self.settings, source.removeprefix(CELL_MODEL))[0]
-                names.append(f"{cell.notebook}/{cell.slug}")
+                job = cells.jobs_of(self.settings, source.removeprefix(CELL_MODEL))[0]
+                names.append(f"{job.notebook}/{job.slug}")
         return list(dict.fromkeys(names))
 
     def pages_before(self, notebook: str) -> list[str]:
@@ -126,9 +125,9 @@ class Graph:
         """Return the content key of a step, without the jobs and pages that it reads. It digests its source,
         the code within reach, and the manifests, settings and data that it declares, but no time, path of
         this machine or comment."""
-        cell = self.cells.get(name)
-        notebook, page = (cell.notebook if cell else name), cell is None
-        wanted = cells.inputs_of(cell, self.settings) if cell else declared(name)
+        job = self.jobs.get(name)
+        notebook, page = (job.notebook if job else name), job is None
+        wanted = cells.inputs_of(job, self.settings) if job else declared(name)
         modules = dependencies.modules_of(notebook, self.settings, wanted)
         sums = [
             f"{file.path} {_checksum(path)}"
@@ -145,38 +144,21 @@ class Graph:
             "data": checksums.of_text("\n".join(sums)) if sums else "",
         }
 
-    def keys(self) -> dict[str, dict[str, str]]:
-        """Return the content key of every step of this build except rendering."""
-        return {name: self.cache_key(name) for name in self.names}
-
-    def results(self, page: str) -> Path:
-        """Return the folder of a page's results."""
-        return self.output_dir / "results" / page
-
     def discard_removed(self) -> None:
-        """Remove results of pages with deleted notebooks, which no build would make again."""
-        there = set(map(self.results, notebooks()))
-        for folder in set((self.output_dir / "results").glob("*/*/")) - there:
+        """Remove results of pages with deleted notebooks, which no build would overwrite."""
+        results = self.output_dir / "results"
+        for folder in set(results.glob("*/*/")) - {results / name for name in notebooks()}:
             shutil.rmtree(folder)
-
-    def executed(self, name: str) -> Path:
-        """Return the executed notebook of a page or job."""
-        return cells.executed_path(self.output_dir, name, is_cell=name in self.cells)
-
-    @cached_property
-    def names(self) -> list[str]:
-        """The steps of this build except rendering: its pages, and the jobs that they need."""
-        return self.with_jobs(self.pages)
 
     def with_jobs(self, pages: Sequence[str]) -> list[str]:
         """Return pages and, after them, the jobs that they need, directly or through a job."""
         steps = dict.fromkeys(pages)
         unvisited = list(pages)
         while unvisited:
-            for name in self.cells_before(unvisited.pop()):
+            for name in self.jobs_before(unvisited.pop()):
                 if name not in steps:
                     steps[name] = None
-                    unvisited.append(self.cells[name].notebook)
+                    unvisited.append(self.jobs[name].notebook)
         return list(steps)
 
 
@@ -242,12 +224,6 @@ def renderer_digest() -> str:
 def release_report(output_dir: Path) -> Path:
     """Return the default path of the report on the book of a profile's outputs."""
     return output_dir.with_name(f"release-{output_dir.name}.md")
-
-
-def step_in_message(message: str) -> str | None:
-    """Return the step that a rule's message, or a line repeating it, is about; None for another line."""
-    match = _MESSAGE.fullmatch(message)
-    return match[2] if match else None
 
 
 def without_colours(text: str) -> str:

@@ -1,6 +1,6 @@
 """Jobs: notebooks with parameters, a profile's list of them, their files and results.
 
-A job trains, searches or judges. Lists of jobs, ``cells(profile) -> list[Cell]``, are found by name:
+A job trains, searches or judges. Lists of jobs, ``job_list(profile) -> list[Cell]``, are found by name:
 :data:`radeval_lib.registry.PLANS`. What a job leaves is in ``cells/<notebook>/<slug>`` of a profile's
 outputs, whole or not at all: ``<table>.csv``, ``model/``, and ``cell.json`` with the facts, where they come
 from, the type of each column, and the SHA-256 of every other file.

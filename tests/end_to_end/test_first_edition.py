@@ -15,10 +15,10 @@ def _rendered(output: Path) -> Path:
     """Return folder of the first pages, rendered from those of the whole book; it fails at any warning."""
     first = steps.graph("smoke", at_once=True)
     for page in first.pages:
-        shutil.copytree(first.results(page), output / "results" / page)
+        shutil.copytree(first.output_dir / "results" / page, output / "results" / page)
         executed = output / "executed" / f"{page}.ipynb"
         executed.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(first.executed(page), executed)
+        shutil.copy(first.output_dir / "executed" / f"{page}.ipynb", executed)
     assert book.render(output) == steps.book_index(output)
     return steps.book_folder(output)
 

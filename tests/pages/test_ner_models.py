@@ -42,7 +42,7 @@ def test_a_tagger_of_graphs_learns_from_some_reports_and_keeps_all_of_dev() -> N
 def test_every_profile_plans_table_6_and_table_7(name: str) -> None:
     settings = profile(name)
     plans = ratescore.trainings(settings)
-    assert len({cell.slug for cell in ratescore.cells(settings)}) == len(plans)
+    assert len({cell.slug for cell in ratescore.job_list(settings)}) == len(plans)
     chosen = ratescore.settings(settings)
     size = chosen.training_sentences
     of_table_6 = {(p.scheme, p.init_model) for p in plans if p.corpus == "both" and p.sentences == size}

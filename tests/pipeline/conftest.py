@@ -67,7 +67,7 @@ class Settings(BaseModel):
     numbers: list[int]
 
 
-def cells(profile):
+def job_list(profile):
     return [Cell.of("facts/cell", number=n) for n in profile.section("counting", Settings).numbers]
 """
 
@@ -105,12 +105,9 @@ class TinyRepository:
 
     def plan_jobs(self, numbers: Sequence[int]) -> Path:
         """Have a job of the notebook facts/cell for each number; return the file of the profile."""
-        package = self.path / "radeval_lib" / "jobs" / "counting"
-        package.mkdir()
-        (package / "__init__.py").write_text("", encoding="utf-8")
-        (package / "plan.py").write_text(PLAN, encoding="utf-8")
+        (self.path / "radeval_lib" / "jobs" / "counting.py").write_text(PLAN, encoding="utf-8")
         registry = self.path / "radeval_lib" / "registry.py"
-        line = 'PLANS = {\n    "facts/cell": "radeval_lib.jobs.counting.plan:cells",\n'
+        line = 'PLANS = {\n    "facts/cell": "radeval_lib.jobs.counting:job_list",\n'
         source = registry.read_text(encoding="utf-8")
         registry.write_text(source.replace("PLANS = {\n", line), encoding="utf-8")
         profile = self.path / "data_manifests" / "profiles" / "embedded.yml"

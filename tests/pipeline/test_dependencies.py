@@ -27,7 +27,8 @@ KEYS = """
 import json, sys
 from pathlib import Path
 from radeval_lib.pipeline import steps
-print(json.dumps(steps.graph(sys.argv[1], data_root=Path(sys.argv[2]) if sys.argv[2] else None).keys()))
+graph = steps.graph(sys.argv[1], data_root=Path(sys.argv[2]) if sys.argv[2] else None)
+print(json.dumps({name: graph.cache_key(name) for name in graph.with_jobs(graph.pages)}))
 """
 
 

@@ -23,7 +23,7 @@ KINDS = ("scheme", "task", "regime", "system")
 _LIST = """
 import json
 from radeval_lib.pipeline import steps
-jobs = steps.graph("full").cells
+jobs = steps.graph("full").jobs
 print(json.dumps([[job.notebook, dict(job.items)] for job in jobs.values()]))
 """
 

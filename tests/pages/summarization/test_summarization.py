@@ -67,12 +67,12 @@ def test_a_source_without_splits_is_a_test_beside_one_with_splits() -> None:
 
 
 def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
-    grouped = [
-        cell for cell in summarization.cells(profile("embedded")) if cell.notebook == summarization.NOTEBOOK
-    ]
+    grouped, full = (
+        [job for job in summarization.job_list(profile(name)) if job.notebook == summarization.NOTEBOOK]
+        for name in ("embedded", "full")
+    )
     assert [cell.parameters["train_set"] for cell in grouped] == [summarization.ALL, summarization.EACH]
     settings = summarization.settings(profile("full"))
-    full = [cell for cell in summarization.cells(profile("full")) if cell.notebook == summarization.NOTEBOOK]
     learn = [name for name, system in settings.systems.items() if system.learns]
     assert len(full) == 8 * len(learn) + len(settings.systems) - len(learn)
     assert models.paper_systems(settings.systems) == [
