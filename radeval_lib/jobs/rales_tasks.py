@@ -358,12 +358,7 @@ def _checked(parts: Parts, name: str) -> Parts:
 
 def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
     """Return every task, by name."""
-    every: list[BenchmarkTask] = [
-        GraphBenchmark(),
-        SpatialBenchmark(),
-        TaggingBenchmark(),
-        ProcedureBenchmark(rare),
-    ]
+    every = (GraphBenchmark(), SpatialBenchmark(), TaggingBenchmark(), ProcedureBenchmark(rare))
     return {task.name: task for task in every}
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from radeval_lib.data import iu_systems, openi, reading
 from radeval_lib.data.manifests import find
-from radeval_lib.data.records import CodedStudy, Report, SystemReport
+from radeval_lib.data.records import Report, SystemReport
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
 from radeval_lib.stats.base import FloatArray
@@ -58,6 +58,14 @@ def outputs(root: Path) -> pd.DataFrame:
     uncoded = {
         row["uid"] for row in reading.read_csv(reports, ("uid", "MeSH")) if row["MeSH"] == "No Indexing"
     }
+
+    def stratum(study: str) -> str:
+        if coded[study].codes:
+            return "finding"
+        if coded[study].normal:
+            return "normal"
+        return "uncoded" if study in uncoded else "other"
+
     reference = [texts[iu_systems.REFERENCE, study] for study in studies]
     candidates: dict[str, Sequence[str | None]] = {
         system: [texts[system, study] for study in studies] for system in iu_systems.FILES
@@ -70,7 +78,7 @@ def outputs(root: Path) -> pd.DataFrame:
                 "system": system,
                 "reference": reference[number],
                 "candidate": text,
-                "stratum": _stratum(coded[study], study in uncoded),
+                "stratum": stratum(study),
                 "gold": coded[study].codes,
             }
             for system, outputs_of_system in candidates.items()
@@ -78,12 +86,6 @@ def outputs(root: Path) -> pd.DataFrame:
             if text is not None
         ]
     )
-
-
-def _stratum(study: CodedStudy, uncoded: bool) -> str:
-    if study.codes:
-        return "finding"
-    return "normal" if study.normal else "uncoded" if uncoded else "other"
 
 
 def elsewhere(reports: Sequence[Report], tested: set[str]) -> list[str]:

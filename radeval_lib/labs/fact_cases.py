@@ -96,19 +96,12 @@ def fact_cases(n: int, seed: int) -> Iterator[tuple[FactSummary, ...]]:
             _worded(rng, reference, permuted(reference, seed).plan),
         )
         wanted, sourced = facts(reference.plan), facts(source.plan)
-        stated = [facts(candidate.plan) for candidate in candidates]
-        yield tuple(
-            FactSummary(
-                system,
-                source,
-                reference,
-                candidate,
-                claims & wanted,
-                wanted - claims,
-                claims - wanted - sourced,
-            )
-            for system, candidate, claims in zip(SYSTEMS, candidates, stated, strict=True)
-        )
+        summaries = []
+        for system, candidate in zip(SYSTEMS, candidates, strict=True):
+            claims = facts(candidate.plan)
+            parts = claims & wanted, wanted - claims, claims - wanted - sourced
+            summaries.append(FactSummary(system, source, reference, candidate, *parts))
+        yield tuple(summaries)
 
 
 def _part(rng: Random, plan: Plan, keep: float) -> Plan:

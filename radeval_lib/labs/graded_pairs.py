@@ -51,9 +51,12 @@ def note_errors(comparison: ReportDifference, rater: Rater, seed: int, case: str
         if rng.random() < (rater.sensitivity if error.significant else rater.minor_sensitivity):
             significant = error.significant != (rng.random() < _MISJUDGED)
             notes.append((_any(rng) if rng.random() < _MISNAMED else error.category, significant))
-    for _ in range(_poisson(rng, rater.false_alarms)):
-        notes.append((_any(rng), rng.random() < 0.5))
-    return notes
+    # Knuth's product of uniform numbers gives a Poisson number of false alarms.
+    alarms, product = 0, rng.random()
+    while product > math.exp(-rater.false_alarms):
+        product *= rng.random()
+        alarms += 1
+    return [*notes, *((_any(rng), rng.random() < 0.5) for _ in range(alarms))]
 
 
 def panel(n: int, seed: int) -> list[Rater]:
@@ -72,19 +75,10 @@ def panel(n: int, seed: int) -> list[Rater]:
 
 
 def _any(rng: Random) -> str:
-    """Any category."""
+    """Return the letter of a random category."""
     return _LETTERS[int(rng.random() * len(_LETTERS))]
 
 
 def _normal(rng: Random) -> float:
     """Return a standard normal number (Box-Muller), from ``rng.random`` alone."""
     return math.sqrt(-2 * math.log(1 - rng.random())) * math.cos(2 * math.pi * rng.random())
-
-
-def _poisson(rng: Random, mean: float) -> int:
-    """Return a number of a Poisson distribution (Knuth's product of uniform numbers)."""
-    limit, product, count = math.exp(-mean), rng.random(), 0
-    while product > limit:
-        product *= rng.random()
-        count += 1
-    return count

@@ -20,8 +20,8 @@ from radeval_lib.study import citing
 from radeval_lib.study.page_runs import ENDS_HERE
 from radeval_lib.study.scorecards import claims_table, not_checked
 
+# A prose page asks for the claims of a paper by a comment with the paper's key in the ledger.
 _CLAIMS = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
-"""Where a prose page wants the claims of a paper: a comment with the paper's key in the ledger."""
 _LABEL = re.compile(
     r"^\((?P<target>[\w-]+)\)=$"  # (how-to-cite)=
     r"|^(?:    |:)name: (?P<figure>[\w-]+)$",  # of a figure, in a cell's metadata or as an option

@@ -22,8 +22,7 @@ from radeval_lib.text_format import environment
 
 RECALL = MANIFESTS / "leak_recall.csv"
 """How many planted leaks of each kind were found; a nightly test writes it."""
-_ENGINE = ROOT / ".snakemake"
-"""Snakemake's own folder: its logs may repeat what a step printed."""
+_ENGINE = ROOT / ".snakemake"  # Snakemake's logs may repeat what a step printed
 CONFIDENCE = 0.95  # of the lower end of the share of leaks that is found
 
 

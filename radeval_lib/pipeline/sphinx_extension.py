@@ -17,13 +17,10 @@ TAU = "τ_b"
 _MINUS = re.compile(r"(?<![\w.:/−-])-(?=\.?\d)")
 _SIGNED_ZERO = re.compile(r"(?<![\w.:/+−-])[-+−](?=0(?:\.0+)?(?![\w]|\.\d))")
 _INTERVAL = re.compile(r"(?<=\[)([-+−]?[\d.,]+%?(?:,| to)) (?=[-+−]?[\d.,]+%?\])")
-_AS_IS = re.compile(
-    r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>|<[^>]*>",
-    re.DOTALL,
-)
-"""What of HTML or SVG is no running text: tags, and elements that hold code or what a program reads."""
+# The parts of HTML or SVG that are no running text: tags, and elements with code or values for programs.
+_AS_IS = re.compile(r"<(script|style|code|pre|math|textarea|title)\b.*?</\1\s*>|<[^>]*>", re.DOTALL)
+# A subscript in SVG; the text after it is raised to the line.
 _LOWERED = r'τ<tspan font-size="75%" dy="0.24em">b</tspan><tspan dy="-0.18em">\1</tspan>'
-"""A subscript in SVG; what follows it is raised to the line again."""
 
 
 def characters(text: str) -> str:

@@ -89,8 +89,8 @@ def appendix(edition: str) -> dict[str, list[str]]:
     return {} if edition == "full" else meta.get("appendix", {})
 
 
+# A heading or a label, in Markdown or in the lines of a notebook's file, which may be damaged.
 _REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
-"""A heading or a label, in Markdown or in the lines of a notebook's file, which may be a damaged one."""
 
 
 def repeated_part(name: str, content: bytes | None) -> object:

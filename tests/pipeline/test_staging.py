@@ -79,17 +79,10 @@ def test_a_papers_page_shows_a_figure_of_another_page() -> None:
     assert b"fig-z.svg\n:alt: A line.\n\nAll of it." in staged["papers/x.md"]
 
 
-@pytest.mark.parametrize(
-    ("plain", "shown"),
-    [
-        ("-0.5 and 3-4", "\N{MINUS SIGN}0.5 and 3-4"),
-        ("-0.00", "0.00"),
-        ("2023-07-04", "2023-07-04"),
-        ("[-0.1, 0.2]", "[\N{MINUS SIGN}0.1,\N{NO-BREAK SPACE}0.2]"),
-    ],
-)
-def test_signs_and_intervals_are_set(plain: str, shown: str) -> None:
-    assert characters(plain) == shown
+def test_signs_and_intervals_are_set() -> None:
+    assert characters("-0.5 and 3-4") == "\N{MINUS SIGN}0.5 and 3-4"
+    assert characters("-0.00 on 2023-07-04") == "0.00 on 2023-07-04"
+    assert characters("[-0.1, 0.2]") == "[\N{MINUS SIGN}0.1,\N{NO-BREAK SPACE}0.2]"
     html = '<td title="-1">τ_b -1</td><code>-1 τ_b</code>'
     assert symbols(html) == '<td title="-1">τ<sub>b</sub> \N{MINUS SIGN}1</td><code>-1 τ_b</code>'
 
