@@ -1,8 +1,8 @@
-"""The section ``green`` of a profile, how GREEN's pages ask the generator for reports, and the rule-based
-judge as it was when it last met RadPref's grades.
+"""The section ``green`` of a profile, how GREEN's pages ask the generator for reports, and the freeze of the
+rule-based judge before it scores RadPref.
 
-What is frozen is behaviour: a digest of the judge's analyses and weighted errors on generated pairs, so that
-code may be moved and renamed, and a changed word, rule or weight shows.
+The freeze covers behaviour: a digest of the judge's analyses and weighted errors on generated pairs. Code may
+be moved and renamed; a changed word, rule or weight shows.
 """
 
 from __future__ import annotations

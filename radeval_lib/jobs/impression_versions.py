@@ -1,4 +1,4 @@
-"""Impressions that mean the same as their reference, and ones that do not, generated and real, with scores.
+"""Generated and real impressions that mean the same as their reference or do not, and their scores.
 
 Source of the question: RaLEs (Zambrano Chaves et al. 2023), Appendix J.
 """
@@ -39,7 +39,7 @@ _CATEGORIES = "bacd"
 _COLUMNS = ["report", "phenomenon", "reference", "candidate"]
 
 
-def _turned(report: SyntheticReport, seed: int) -> dict[str, str]:
+def _equivalents(report: SyntheticReport, seed: int) -> dict[str, str]:
     """Return the impression of each version that means the same and reads differently, by phenomenon."""
     reference = report.impression.text
     if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
@@ -58,7 +58,7 @@ def _turned(report: SyntheticReport, seed: int) -> dict[str, str]:
     return {name: text for name, text in versions.items() if text != reference}
 
 
-def _wrong(report: SyntheticReport, seed: int, categories: str) -> str | None:
+def _contradiction(report: SyntheticReport, seed: int, categories: str) -> str | None:
     """Return an impression with one significant error of one of GREEN's categories, all else as it is; None
     if no error shows there."""
     rng = seeded(seed, report.report_id, "error")
@@ -89,7 +89,7 @@ def candidates(
     count = 0
     for made in generate(20 * n, seed, modality_anatomy=modality_anatomy):
         report = rerender(replace(made, wording=made.wording | _ADVICE_OFF), made.plan)
-        wrong, fair = _wrong(report, seed, categories), _turned(report, seed)
+        wrong, fair = _contradiction(report, seed, categories), _equivalents(report, seed)
         if wrong is None or not fair:
             continue
         for phenomenon, text in {**fair, ERROR: wrong}.items():

@@ -40,7 +40,15 @@ _LAB = re.compile(r"otter\.Notebook\([\"'](\w+)\.ipynb[\"']\)")
 
 @dataclass(frozen=True)
 class Rules:
-    """How submissions are run."""
+    """How submissions are run.
+
+    Attributes
+    ----------
+    seconds : the limit of time for a notebook.
+    lab : the lab of notebooks that do not name theirs, by number or name; empty: they are not graded.
+    isolated : whether bubblewrap isolates each submission.
+    jobs : submissions at once; 0: one per core.
+    """
 
     seconds: int = 120
     lab: str = ""
@@ -49,7 +57,7 @@ class Rules:
 
 
 def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] = print) -> pd.DataFrame:
-    """Grade every notebook below a folder, and write a table and Otter's report for each.
+    """Grade every notebook below a folder, and write a table of marks as CSV and Otter's report on each.
 
     Returns
     -------
@@ -88,7 +96,7 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
 
 
 def _lab_of(path: Path, named: str) -> Lab | None:
-    """Return the lab that a notebook names where it begins, or else the one that was named."""
+    """Return the lab that a notebook names for Otter, or else the lab ``named``, if any."""
     with suppress(OSError, UnicodeDecodeError):
         text = path.read_text(encoding="utf-8").replace('\\"', '"')
         if match := _LAB.search(text):
@@ -159,8 +167,8 @@ def _run(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[
 
 
 def _isolated(folder: Path) -> list[str]:
-    """Begin a command that sees Python, the library and the folder alone, without network; of the folder it
-    may write to ``results``."""
+    """Return the beginning of a command that sees Python, the library and the folder alone, without network,
+    and may write to ``results`` in the folder."""
     packages = [path for path in sys.path if path.endswith("-packages")]
     paths = {sys.prefix, sys.base_prefix, *packages, *_SYSTEM, str(ROOT / "radeval_lib"), str(MANIFESTS)}
     binds = [part for path in sorted(paths, key=len) for part in ("--ro-bind-try", path, path)]

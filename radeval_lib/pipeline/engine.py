@@ -104,7 +104,8 @@ def _shown(line: str) -> str:
 
 
 def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> None:
-    """Run what Snakemake finds to be made."""
+    """Run the steps that Snakemake finds out of date, and keep its log as ``build.log``; raise a RadevalError
+    if one fails."""
     log, shown = graph.output_dir / "build.log", list[str]()
     with (
         log.open("w", encoding="utf-8") as kept,
@@ -128,14 +129,15 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
                 say(text)
     if snakemake.returncode:
         lines = log.read_text(encoding="utf-8").splitlines()
+        see_log = f"See the whole log in {display_path(log)}."
         if not shown:
-            log_file = f"See the whole log in {display_path(log)}."
-            raise RadevalError(steps.last_words(lines)[0], "planning the build", log_file)
-        problem, where = "the build did not finish", "The lines above name the notebook and cell; the"
-        explained = [line for line in shown if line.startswith("radbook: ") and " is left out: " not in line]
-        if not explained:  # no RadevalError: a fault of the code, or a kill
-            problem, where = ": ".join([problem, *steps.exceptions(lines)[:1]]), "The"
-        raise RadevalError(problem, "radbook build", f"{where} whole log is in {display_path(log)}.")
+            raise RadevalError(steps.last_words(lines)[0], "planning the build", see_log)
+        if any(line.startswith("radbook: ") and " is left out: " not in line for line in shown):
+            remedy = f"Correct the notebook and cell that the lines above name. {see_log}"
+            raise RadevalError("the build did not finish", "radbook build", remedy)
+        # No RadevalError was printed: a fault of the code, or a kill.
+        problem = ": ".join(["the build did not finish", *steps.exceptions(lines)[:1]])
+        raise RadevalError(problem, "radbook build", see_log)
 
 
 def dry_run(graph: Graph, say: Say) -> None:

@@ -67,8 +67,8 @@ def refuse_out_of_date(profile: Profile) -> None:
 
 
 def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
-    """Return the report in Markdown after the guard has searched the book again, and the checksum list
-    ``sums``.
+    """Search the book for restricted text, and return the report on it in Markdown, and the content of the
+    file ``sums``, which the report names: the checksums of the book's files.
 
     Raises
     ------
@@ -114,10 +114,8 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
 
 
 def with_restricted_data() -> dict[Path, list[str]]:
-    """Return the builds and runs below ``build/`` that could read restricted data, with the data sets.
-
-    An OSError if a mark cannot be read.
-    """
+    """Return the builds and runs below ``build/`` that could read restricted data, with the data sets; raises
+    OSError if a mark cannot be read."""
     marks = sorted(BUILD.rglob(IN_REACH))
     outer = [mark for mark in marks if not {other.parent for other in marks} & set(mark.parent.parents)]
     return {mark.parent: mark.read_text(encoding="utf-8", errors="replace").split() for mark in outer}
@@ -125,7 +123,7 @@ def with_restricted_data() -> dict[Path, list[str]]:
 
 def purge() -> None:
     """Remove everything that :func:`with_restricted_data` lists, and Snakemake's logs. A folder's mark goes
-    last, so that what an error leaves is still listed.
+    last, so that a folder that an error leaves is still listed.
 
     Raises
     ------

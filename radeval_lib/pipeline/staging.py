@@ -47,16 +47,15 @@ def settings(edition: str = "") -> str:
         sets = recordings.sets_shown(edition_profile.roles.values(), edition_profile.needs_data_root)
         stale = {name: metrics for name, metrics in sets.items() if recordings.out_of_date(name, metrics)}
         footer += recordings.sentences(stale)
-    # Not under html: the options of the theme that stand under sphinx replace what is said there.
+    # Not under `html`: the theme's options under `sphinx` replace those.
     content["sphinx"]["config"]["html_theme_options"]["extra_footer"] = f"<p>{' '.join(footer)}</p>"
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
 def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield what pages link to or load: each result as JSON and what is shown of it as CSV, texts that a page
-    leaves, printed tables, the notebooks, and MathJax's own files, from the package that carries them: a
-    hospital's network blocks other hosts.
-    """
+    """Yield the files that pages link to or load: each result as JSON and its shown numbers as CSV, texts
+    that a page leaves, printed tables, the notebooks, and MathJax's own files, since a hospital's network
+    blocks other hosts."""
     import mathjax
 
     # Headlines, too, by which a later edition is compared.
@@ -104,11 +103,11 @@ def repeated_part(name: str, content: bytes | None) -> object:
 
 
 def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
-    """Bring ``target`` up to date for the book, touching only changed files. ``judge`` adds the judge for
-    browsers; without it, the judge's page is left out.
+    """Bring ``target`` up to date for the book, and return whether a :func:`repeated_part` changed.
 
-    Whether something changed that other pages repeat, see :func:`repeated_part`: Sphinx writes only the pages
-    whose own source changed, and the others would go on naming an old title, or missing a new page.
+    Only changed files are touched. Sphinx renders only the pages whose own source changed; if a repeated part
+    changed, the others would keep an old title, or miss a new page. ``judge`` adds the judge for browsers;
+    without it, its page is left out.
 
     Raises
     ------
@@ -274,7 +273,7 @@ def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.Da
 
 
 def _write(target: Path, wanted: Mapping[str, bytes]) -> bool:
-    """Make a folder hold these files alone; whether something changed that other pages repeat."""
+    """Make a folder hold these files alone, and return whether a :func:`repeated_part` changed."""
     shared = False
     for path in sorted(target.rglob("*"), reverse=True):
         if path.is_file() and path.relative_to(target).as_posix() not in wanted:
