@@ -76,9 +76,8 @@ def freeze() -> dict[str, Any]:
 def require_frozen() -> None:
     """Raise a RadevalError if the judge behaves differently from ``freeze.yml``, so RadPref is not scored."""
     if freeze()["digest"] != (now := behaviour()):
-        raise RadevalError(
-            "the judge is not frozen", FREEZE.name, f"First write its digest there, with a date: {now}."
-        )
+        remedy = f"First write its digest there, with a date: {now}."
+        raise RadevalError("the judge is not frozen", FREEZE.name, remedy)
 
 
 def count_use() -> int:

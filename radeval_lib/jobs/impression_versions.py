@@ -43,13 +43,12 @@ def _equivalents(report: SyntheticReport, seed: int) -> dict[str, str]:
     """Return the impression of each version that means the same and reads differently, by phenomenon."""
     reference = report.impression.text
     if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
-        rng = seeded(seed, report.report_id, "conclusion")  # its low bits decide on more than words
+        rng = seeded(seed, report.report_id, "conclusion")  # the low bits decide on more than words: kept
         other = replace(report, wording=rng.getrandbits(32) << 3 | report.wording & 7)
         versions = {NORMAL: rerender(other, report.plan).impression.text}
     else:
-        advised = rerender(
-            replace(report, wording=report.wording & ~_ADVICE_OFF), report.plan
-        ).impression.text
+        advising = replace(report, wording=report.wording & ~_ADVICE_OFF)
+        advised = rerender(advising, report.plan).impression.text
         versions = {ADVICE: advised} if advised.startswith(reference) else {}
         versions[ORDER] = " ".join(reversed(sentences(reference)))
         for phenomenon, kind in _REWRITES.items():

@@ -10,9 +10,8 @@ from pydantic import BaseModel, Field, model_validator
 
 from radeval_lib.errors import ParameterError, TaskError
 from radeval_lib.study.cells import Cell
-from radeval_lib.study.profiles import Profile
+from radeval_lib.study.profiles import Profile, Size
 
-Count = Annotated[int, Field(strict=True, ge=0)]
 AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
 RegimeName = Literal["all", "tenth", "hundredth", "probe"]
 PRETRAINING = "rales/pretraining"
@@ -94,11 +93,11 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
     shallow_layers: AtLeastOne
     trim: bool
     split_cells: bool
-    documents: dict[TaskName, Count]
-    test_documents: dict[TaskName, Count]
-    rare_class: Count
+    documents: dict[TaskName, Size]
+    test_documents: dict[TaskName, Size]
+    rare_class: Size
     draws: dict[RegimeName, AtLeastOne]
-    trials: dict[RegimeOfTask, Count]
+    trials: dict[RegimeOfTask, Size]
     startup: AtLeastOne
     defaults: dict[TaskOrRegime, dict[str, Any]]
     space: dict[TaskOrRegime, dict[str, Dimension]]

@@ -127,9 +127,8 @@ def training_sets(train_set: str) -> list[str]:
     if train_set == EACH:
         return list(TRAINED)
     if train_set != ALL and train_set not in TRAINED:
-        raise ParameterError(
-            f"no training set {train_set!r}", "train_set", f"Use one of {', '.join((*TRAINED, ALL, EACH))}."
-        )
+        remedy = f"Use one of {', '.join((*TRAINED, ALL, EACH))}."
+        raise ParameterError(f"no training set {train_set!r}", "train_set", remedy)
     return [train_set]
 
 
@@ -197,9 +196,8 @@ def split_records(records: Sequence[ReportPair], rng: np.random.Generator) -> di
         elif not part:
             part = PARTS[int(np.searchsorted(_SHARES, places[record.patient or record.id], side="right"))]
         if part not in parts:
-            raise ParameterError(
-                f"unknown split {record.split!r}", f"record {record.id}", f"Use one of {', '.join(PARTS)}."
-            )
+            remedy = f"Use one of {', '.join(PARTS)}."
+            raise ParameterError(f"unknown split {record.split!r}", f"record {record.id}", remedy)
         parts[part].append(record)
     return parts
 
