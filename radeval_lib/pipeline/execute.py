@@ -236,7 +236,7 @@ def _failure(run: NotebookRun, error: PapermillExecutionError, executed: Path, f
 
 def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> None:
     """Run a notebook's cells with papermill into the notebook ``executed``; its kernel leaves its results in
-    the folder ``stage``. Equal results give equal bytes.
+    the folder ``stage``.
 
     Raises
     ------
@@ -279,7 +279,12 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
             raise NotebookError(f"the kernel died: {error}", where, remedy) from None
         finally:
             del os.environ[STAGE]
-    # Without papermill's times, machine paths and random names.
+    _remove_traces(executed)
+
+
+def _remove_traces(executed: Path) -> None:
+    """Remove papermill's times, machine paths and random names from an executed notebook, so that equal
+    results are equal bytes."""
     content = nbformat.read(executed, as_version=4)
     content.metadata.pop("papermill", None)
     for cell in content.cells:
