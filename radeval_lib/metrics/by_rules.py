@@ -15,7 +15,7 @@ from radeval_lib.categories import CATEGORIES
 from radeval_lib.metrics.cautions import of_rules, of_texts
 from radeval_lib.metrics.reasons import Reason
 from radeval_lib.rules.judge import Judgement, judge_pair
-from radeval_lib.rules.judge.judge import name
+from radeval_lib.rules.judge.judge import observation_in_words
 from radeval_lib.rules.reader import coverage
 
 
@@ -38,7 +38,7 @@ def reasons_of(judgement: Judgement) -> Iterator[Reason]:
         yield Reason(
             "error",
             CATEGORIES[error.category],
-            name(error.observation),
+            observation_in_words(error.observation),
             error.says,
             rule=error.rule,
             significant=error.significant,

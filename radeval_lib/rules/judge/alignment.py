@@ -1,4 +1,4 @@
-"""How two findings of the rule-based judge are related: by name, by meaning, and by place."""
+"""Relates findings of two reports by name, meaning and place, and links those that correspond, one to one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from radeval_lib.rules.judge.items import Item, Said
+from radeval_lib.rules.judge.items import Content, Item
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.reader.records import HOME
 from radeval_lib.rules.reader.vocabulary import vocabulary
@@ -26,10 +26,10 @@ def relation(item: Item, other: Item) -> str | None:
     mine, theirs = item.means | {item.observation}, other.means | {other.observation}
     if mine & theirs:
         return MEANT
-    words_known = vocabulary()
-    if any((a, b) in words_known.kinds or (b, a) in words_known.kinds for a in mine for b in theirs):
+    kinds, kin = vocabulary().kinds, vocabulary().kin
+    if any((a, b) in kinds or (b, a) in kinds for a in mine for b in theirs):
         return KIND
-    if any(frozenset((a, b)) in words_known.kin for a in mine for b in theirs):
+    if any(frozenset((a, b)) in kin for a in mine for b in theirs):
         return KIN
     return None
 
@@ -39,7 +39,7 @@ def _namesakes(first: Item, other: Item) -> bool:
 
     The rest of a report decides how an ambiguous name is read, and may decide otherwise in the other report.
     """
-    if not first.names & other.names or near(first, other) is False:
+    if not first.names & other.names or places_near(first, other) is False:
         return False
     concepts = load_lexicon().concepts
     ours, theirs = (concepts.get(item.observation) for item in (first, other))
@@ -51,14 +51,18 @@ def sides_conflict(item: Item, other: Item) -> bool:
     return item.side is not None and other.side is not None and item.side != other.side
 
 
-def near(first: Item, other: Item) -> bool | None:
-    """Return whether the places overlap or are next to each other; None if either names none."""
+def places_near(first: Item, other: Item) -> bool | None:
+    """Return whether the places overlap or are next to each other; None if either finding has none.
+
+    A device's malposition is near no right position.
+    """
     if not first.places or not other.places:
         return None
-    words_known = vocabulary()
-    if first.observation in words_known.devices:
-        wrong = _malpositions(first) | _malpositions(other)
-        if bool(first.places & wrong) != bool(other.places & wrong):
+    if first.observation in vocabulary().devices:
+        malpositions: frozenset[str] = frozenset().union(
+            *(vocabulary().malpositions.get(item.observation, ()) for item in (first, other))
+        )
+        if bool(first.places & malpositions) != bool(other.places & malpositions):
             return False
     mine, theirs = (item.places - {_GOOD_POSITION} for item in (first, other))
     if not mine or not theirs:
@@ -68,8 +72,9 @@ def near(first: Item, other: Item) -> bool | None:
     return bool(_beside(mine) & theirs or _beside(theirs) & mine)
 
 
-def strays(item: Item, other: Item) -> bool:
-    """Return whether one names a vertebra or rib that is far from all those of the other."""
+def numbered_far_apart(item: Item, other: Item) -> bool:
+    """Return whether one finding is at a vertebra or rib that is far from all vertebrae or ribs of the
+    other."""
     numbered = vocabulary().beside
     return any(
         site in numbered and not ({site} | _beside([site])) & theirs
@@ -79,15 +84,11 @@ def strays(item: Item, other: Item) -> bool:
     )
 
 
-def _malpositions(item: Item) -> frozenset[str]:
-    return vocabulary().malpositions.get(item.observation, frozenset())
-
-
 def _beside(places: Iterable[str]) -> set[str]:
     """Return the places next to these."""
     lexicon_places, beside = load_lexicon().places, vocabulary().beside
-    near = {key for at in places if at in lexicon_places for key in lexicon_places[at].near}
-    return near.union(*(beside.get(at, frozenset()) for at in places))
+    near = {key for site in places if site in lexicon_places for key in lexicon_places[site].near}
+    return near.union(*(beside.get(site, frozenset()) for site in places))
 
 
 # Which findings of two reports correspond, one to one, and what one report covers of the other.
@@ -106,7 +107,7 @@ class Link(NamedTuple):
 
 
 def _likeness(item: Item, other: Item) -> tuple[float, str] | None:
-    """Return how like two findings are, and how they are related; None if they may not be linked."""
+    """Return how alike two findings are, and how they are related; None if they may not be linked."""
     related_as = relation(item, other)
     if related_as is None:
         return None
@@ -114,31 +115,31 @@ def _likeness(item: Item, other: Item) -> tuple[float, str] | None:
     opposite = conflict and "bilateral" not in (item.side, other.side)
     if opposite and related_as != SAME:
         return None
-    closeness = near(item, other)
-    if related_as in (KIND, KIN) and closeness is False:
+    nearby = places_near(item, other)
+    if related_as in (KIND, KIN) and nearby is False:
         return None
     value = _BASE[related_as] - 1.5 * conflict + (item.side is not None and item.side == other.side)
-    if closeness is not None:
-        value += 1.0 if item.places & other.places else (0.5 if closeness else -1.0)
+    if nearby is not None:
+        value += 1.0 if item.places & other.places else (0.5 if nearby else -1.0)
     value += 0.25 * (item.severity is not None and item.severity == other.severity)
     value += 0.25 * (bool(item.size_mm) and item.size_mm == other.size_mm)
     return value, related_as
 
 
-def align(reference: Said, candidate: Said) -> list[Link]:
-    """Return one-to-one links, in the order of the reference's text.
+def align(reference: Content, candidate: Content) -> list[Link]:
+    """Return one-to-one links, the most alike first linked, in the order of the reference's text.
 
-    A relative of a finding is none if one report states what the other denies.
+    Findings of finer, coarser or kindred names are not linked if one report denies the other's finding.
     """
     options = []
-    for left, stated_item in enumerate(reference.stated):
+    for left, item in enumerate(reference.stated):
         for right, other in enumerate(candidate.stated):
-            if (likeness := _likeness(stated_item, other)) is None:
+            if (likeness := _likeness(item, other)) is None:
                 continue
-            if likeness[1] in (SAME, MEANT) or not (
-                other.observation in reference.denied or stated_item.observation in candidate.denied
-            ):
-                options.append((-likeness[0], left, right, likeness[1]))
+            value, related_as = likeness
+            denied = other.observation in reference.denied or item.observation in candidate.denied
+            if related_as in (SAME, MEANT) or not denied:
+                options.append((-value, left, right, related_as))
     links: dict[int, Link] = {}
     taken: set[int] = set()
     for _, left, right, related_as in sorted(options):
@@ -148,33 +149,28 @@ def align(reference: Said, candidate: Said) -> list[Link]:
     return sorted(links.values(), key=lambda link: link.reference.start)
 
 
-def in_parts(mine: Said, theirs: Said) -> Said:
+def split_compounds(mine: Content, theirs: Content) -> Content:
     """Return a report with compound findings split into parts if the other report mentions only the parts: a
     hydropneumothorax is a pneumothorax and an effusion."""
-    compounds, spoken = (
-        vocabulary().compounds,
-        {stated_item.observation for stated_item in theirs.stated} | {*theirs.denied},
-    )
+    compounds = vocabulary().compounds
+    mentioned = {item.observation for item in theirs.stated} | theirs.denied.keys()
+    observations = {item.observation for item in mine.stated}
     stated = []
     for item in mine.stated:
         parts = compounds.get(item.observation, [])
-        if item.observation in spoken or not spoken.intersection(parts):
+        if item.observation in mentioned or not mentioned.intersection(parts):
             stated.append(item)
-            continue
-        observations = {stated_item.observation for stated_item in mine.stated}
-        stated += [
-            replace(item, observation=part, severity=None) for part in parts if part not in observations
-        ]
+        else:
+            new = [part for part in parts if part not in observations]
+            stated += [replace(item, observation=part, severity=None) for part in new]
     return replace(mine, stated=stated)
 
 
-def by_side(mine: Said, theirs: Said) -> Said:
+def split_by_side(mine: Content, theirs: Content) -> Content:
     """Return a report with its bilateral findings stated for each side if the other report does so."""
     stated = []
     for item in mine.stated:
-        sides = {
-            stated_item.side for stated_item in theirs.stated if stated_item.observation == item.observation
-        }
+        sides = {other.side for other in theirs.stated if other.observation == item.observation}
         if item.side == "bilateral" and "bilateral" not in sides and {"left", "right"} <= sides:
             stated += [replace(item, sides=frozenset([side])) for side in ("left", "right")]
         else:
@@ -182,22 +178,21 @@ def by_side(mine: Said, theirs: Said) -> Said:
     return replace(mine, stated=stated)
 
 
-def covered(item: Item, mine: Said, other: Said) -> tuple[Item, str] | None:
-    """Return the first finding in ``other`` that states what ``item`` of ``mine`` states, and how the two are
-    related.
+def covering_item(item: Item, mine: Content, theirs: Content) -> tuple[Item, str] | None:
+    """Return the first finding of ``theirs`` that states what ``item`` of ``mine`` states, and how the two
+    are related; None if there is none.
 
     It has a finer or coarser name, or is a sign of the same diagnosis, at a place that fits; or it is the
-    same finding at all places of ``item`` and perhaps more. Neither report may deny what the other states of
-    it. None if there is none.
+    same finding at all places of ``item`` and perhaps more. Neither report denies the other's finding.
     """
-    if item.observation in other.denied:
+    if item.observation in theirs.denied:
         return None
-    for stated_item in other.stated:
-        related_as = relation(item, stated_item)
-        if sides_conflict(stated_item, item) or stated_item.observation in mine.denied:
+    for other in theirs.stated:
+        related_as = relation(item, other)
+        if sides_conflict(other, item) or other.observation in mine.denied:
             continue
-        if (related_as in (MEANT, KIND) and near(stated_item, item) is not False) or (
-            related_as == SAME and item.places and item.places <= stated_item.places
+        if (related_as in (MEANT, KIND) and places_near(other, item) is not False) or (
+            related_as == SAME and item.places and item.places <= other.places
         ):
-            return stated_item, related_as
+            return other, related_as
     return None

@@ -11,11 +11,11 @@ from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 
 Pair = tuple[str, str]
 Keep = Callable[[Mapping[int, str]], None]
-"""Called with each batch of analyses, by their pairs' positions, as soon as it is made. A run that resumes
-batches only the pairs that were not kept."""
+"""A function that takes each batch of analyses, by the positions of their pairs, as soon as it is made. A run
+that resumes asks only for the pairs that were not kept."""
 
 LONGEST = 300
-"""The most words of a report in a prompt; the released package cuts there too."""
+"""The most words of a report in a prompt, as in the released package."""
 
 
 class JudgeError(RadevalError):
@@ -25,7 +25,7 @@ class JudgeError(RadevalError):
 class Judge(Protocol):
     """Reads a reference and a candidate report and writes an analysis in GREEN's layout.
 
-    ``signature`` names everything that an answer depends on beside the two texts.
+    ``signature`` names everything except the two texts that an answer depends on.
     """
 
     @property
@@ -46,9 +46,8 @@ def handed(answers: list[str], keep: Keep | None) -> list[str]:
 def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
     """Return the prompt for a judge: the task, the criteria, both reports and the layout of the answer.
 
-    The wording is this library's, with the parts of the released prompt; a released model gets the wording on
-    which it was trained (:mod:`radeval_lib.models.language_model_judge`). Each report is cut at ``words``
-    words.
+    The prompt has the parts of the released one, in other words; a released model gets the wording on which
+    it was trained (:mod:`radeval_lib.models.language_model_judge`). Reports are cut after ``words`` words.
     """
     kinds = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
     listed, layout = "\n".join(kinds), "\n".join(f"{kind}: <count>. <errors>" for kind in kinds)

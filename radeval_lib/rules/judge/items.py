@@ -13,7 +13,7 @@ from radeval_lib.rules.report_text import singular
 from radeval_lib.rules.report_text.words import Span
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
-_GENERAL = frozenset(["acute_disease"])  # says nothing of its own if it is stated
+_GENERAL = frozenset(["acute_disease"])  # only its denial has a content of its own
 _QUALITIES = {"healed_rib": frozenset([("d", "age", "old")])}
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
@@ -22,8 +22,8 @@ _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 class Item:
     """One finding of a report.
 
-    ``means`` are the diagnoses that it is read as, ``names`` what the report calls it; the span is that of
-    its first mention. The fields from ``count`` on are those of a finding.
+    ``means`` are the diagnoses that it is read as, ``names`` its names in the report; ``start`` and ``end``
+    are those of its first mention. The fields from ``count`` on are those of a :class:`Finding`.
     """
 
     observation: str
@@ -54,11 +54,11 @@ class Item:
 
 
 @dataclass(slots=True)
-class Said:
-    """A report's statements, and the sentences that deny an observation or call a structure normal.
+class Content:
+    """The findings that a report states, and where it denies an observation or calls a structure normal.
 
-    The order of the statements is not that of the sentences. ``contradicted`` gives the denials of
-    observations that the report states elsewhere; ``denied`` gives the other denials.
+    ``stated`` is not in the order of the text. ``contradicted`` has the denials of observations that the
+    report states elsewhere, ``denied`` the other denials.
     """
 
     stated: list[Item] = field(default_factory=list)
@@ -69,20 +69,20 @@ class Said:
     def rules_out(self, observation: str) -> Span | None:
         """Return where the report denies the observation or calls its structure normal, if anywhere."""
         normals = load_lexicon().normals
-        kept = (
+        excluding = (
             span
             for key, span in self.normal.items()
             if key in normals and observation in normals[key].excludes
         )
-        return self.denied.get(observation) or next(kept, None)
+        return self.denied.get(observation) or next(excluding, None)
 
 
 @lru_cache(maxsize=8192)
-def said(text: str) -> Said:
+def content(text: str) -> Content:
     """Return the content of a report with repeated mentions merged; the result is shared and must not be
     changed."""
-    reading, result = read(text), Said()
-    diagnoses = {number for sentence_finding in reading.findings for number in sentence_finding.sign_of}
+    reading, result = read(text), Content()
+    diagnoses = {number for finding in reading.findings for number in finding.sign_of}
     items = []
     for number, finding in enumerate(reading.findings):
         if finding.observation in _GENERAL and finding.presence != "absent":
@@ -92,9 +92,9 @@ def said(text: str) -> Said:
             if finding.outright:
                 result.contradicted.setdefault(finding.observation, (finding.start, finding.end))
         elif number not in diagnoses:
-            items += _by_place(_item(finding, reading), finding)
-    for item in sorted(_by_side(items), key=_rank):
-        _add(result.stated, item)
+            items += _split_by_place(_item(finding, reading), finding)
+    for item in sorted(_split_by_side(items), key=_rank):
+        _merge(result.stated, item)
     result.stated.sort(key=lambda item: item.uncertain)
     for statement in reading.normals:
         key = _SAME_STRUCTURE.get(statement.key, statement.key)
@@ -107,8 +107,8 @@ def said(text: str) -> Said:
 
 
 def _rank(item: Item) -> tuple[object, ...]:
-    """Return the order of items: what says where before what does not, which then joins the first that it
-    fits."""
+    """Return the order in which items are merged: those with a place or side come first, so that an item
+    without one joins the first that it fits."""
     return (
         item.observation,
         not item.places,
@@ -126,20 +126,13 @@ def _rank(item: Item) -> tuple[object, ...]:
 
 
 def _item(finding: Finding, reading: Reading) -> Item:
-    read_as = [reading.findings[number] for number in finding.sign_of]
-    means = frozenset(read_finding.observation for read_finding in read_as) - {finding.observation}
+    """Return a finding as an item; "lung" is no place, for it says less than a side."""
+    diagnoses = [reading.findings[number] for number in finding.sign_of]
+    means = frozenset(diagnosis.observation for diagnosis in diagnoses) - {finding.observation}
     # "Opacity, likely left lower lobe pneumonia": the opacity is where the pneumonia is.
-    locations = finding.locations or (read_as[0].locations if read_as else ())
-    places = frozenset(
-        read_finding.place
-        for read_finding in locations
-        if read_finding.place and read_finding.place != "lung"
-    )
-    sides = frozenset(
-        filter(
-            None, (read_finding.side or _SIDE_OF.get(read_finding.place or "") for read_finding in locations)
-        )
-    )
+    locations = finding.locations or (diagnoses[0].locations if diagnoses else ())
+    places = frozenset(at.place for at in locations if at.place and at.place != "lung")
+    sides = frozenset(side for at in locations if (side := at.side or _SIDE_OF.get(at.place or "")))
     if "bilateral" in sides:
         sides = frozenset(["bilateral"])
     return Item(
@@ -157,38 +150,34 @@ def _item(finding: Finding, reading: Reading) -> Item:
     )
 
 
-def _by_place(item: Item, finding: Finding) -> list[Item]:
+def _split_by_place(item: Item, finding: Finding) -> list[Item]:
     """Return a finding at places of both sides, once for each: "in the right upper and left lower lobe"."""
-    where = [location for location in finding.locations if location.place and location.place != "lung"]
-    if len({location.place for location in where}) < 2 or {location.side for location in where} != {
-        "left",
-        "right",
-    }:
+    locations = [at for at in finding.locations if at.place and at.place != "lung"]
+    several = len({at.place for at in locations}) > 1
+    if not several or {at.side for at in locations} != {"left", "right"}:
         return [item]
     return [
-        replace(
-            item,
-            places=frozenset(filter(None, [location.place])),
-            sides=frozenset(filter(None, [location.side])),
-            count=None,
-        )
-        for location in where
+        replace(item, places=frozenset([at.place]), sides=frozenset([at.side]), count=None)
+        for at in locations
+        if at.place and at.side
     ]
 
 
-def _by_side(items: list[Item]) -> list[Item]:
-    """Return the findings, those on both sides once for each where more is said of a side: "bilateral
-    effusions. The left one is small"."""
-    sided = {(item.observation, item.places) for item in items if item.side in ("left", "right")}
-    apart = []
+def _split_by_side(items: list[Item]) -> list[Item]:
+    """Return the items, a bilateral one once for each side if another item is about one side of it:
+    "bilateral effusions. The left one is small"."""
+    one_sided = {(item.observation, item.places) for item in items if item.side in ("left", "right")}
+    split: list[Item] = []
     for item in items:
-        both = item.side == "bilateral" and (item.observation, item.places) in sided
-        apart += [replace(item, sides=frozenset([side])) for side in ("left", "right")] if both else [item]
-    return apart
+        if item.side == "bilateral" and (item.observation, item.places) in one_sided:
+            split += [replace(item, sides=frozenset([side])) for side in ("left", "right")]
+        else:
+            split.append(item)
+    return split
 
 
-def _add(items: list[Item], new: Item) -> None:
-    """Add a mention, to an item that it repeats if there is one."""
+def _merge(items: list[Item], new: Item) -> None:
+    """Add an item, or merge it into the first one that it repeats."""
     for old in items:
         if (
             old.observation == new.observation

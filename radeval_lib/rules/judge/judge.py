@@ -6,7 +6,7 @@ Categories are those of Ostmeier et al. 2024 (Section 3.1): (a) false finding, (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -18,15 +18,15 @@ from radeval_lib.rules.judge.alignment import (
     SAME,
     Link,
     align,
-    by_side,
-    covered,
-    in_parts,
-    near,
+    covering_item,
+    numbered_far_apart,
+    places_near,
     sides_conflict,
-    strays,
+    split_by_side,
+    split_compounds,
 )
 from radeval_lib.rules.judge.base import Keep, Pair, handed
-from radeval_lib.rules.judge.items import Item, Said, said
+from radeval_lib.rules.judge.items import Content, Item, content
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.lexicon.significance import Context, factor, significance
 from radeval_lib.rules.reader.records import SEVERAL
@@ -35,21 +35,20 @@ from radeval_lib.rules.report_text import statements
 from radeval_lib.rules.report_text.words import Span
 
 _UNLIKE = {KIND: "finer", KIN: "kin"}
-_NOT_STATED = ("does not mention it", "rules it out")
 
 NEARBY, SAFE = 10.0, (20.0, 70.0)
-"""Tips less than this apart are at the same place; how far from the carina a tube may end; in mm."""
+"""Tips less than ``NEARBY`` mm apart are at the same place; a tube may end at ``SAFE`` mm from the carina."""
 SIZE_RATIO = 1.5
-"""From this ratio of diameters on, a wrong size is significant."""
+"""The smallest ratio of two sizes that makes a wrong size significant."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedError:
-    """One error.
+    """An error of the candidate.
 
-    ``category`` is a letter from a to f; ``weight`` what it counts for in the weighted sum; ``says`` the
-    error in words; ``rule`` why it is one and how much it matters; the spans are characters of either report
-    (None if a report says nothing).
+    ``category`` is a letter from a to f, ``weight`` its share of the weighted sum, ``says`` the error in
+    words, and ``rule`` the reason that it is an error and its significance. The spans are characters of the
+    two reports, None for a report that says nothing of it.
     """
 
     category: str
@@ -64,9 +63,16 @@ class JudgedError:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The judge's result: errors, statements shared by both reports, and differences outside all categories.
+    """The judge's result.
 
-    ``slight`` weighs the latter: a near relative instead of the finding, or another degree of certainty.
+    Attributes
+    ----------
+    errors : every error, by category, the significant ones first.
+    matched : findings that both reports state without an error, in words.
+    agreed_negatives : observations that both deny, and structures that both call normal, in words.
+    links : (finding of the reference, finding of the candidate, their relation), in words.
+    slight : the weight of differences outside the categories: a related finding instead of the same, or
+        another degree of certainty.
     """
 
     errors: tuple[JudgedError, ...]
@@ -115,23 +121,23 @@ class RulesJudge:
 
 
 def judge_pair(reference: str, candidate: str, context: Context | None = None) -> Judgement:
-    """Judge a candidate report against its reference.
+    """Return the errors of a candidate report against its reference.
 
     A finding under a coarser or finer name ("opacity" for "consolidation", ``kinds`` in
-    ``reader/reading.yml``) is not an error of any category, and counts a little as a slight difference,
-    whichever report has which name; so is one of several that the other report covers by one coarser word
-    for the same place. What one report states and the other denies is never so. What a candidate adds
-    that is normal or denied is not an error.
+    ``reader/reading.yml``) is not an error but a slight difference, whichever report has the coarser name.
+    The same holds for one of several findings that the other report covers with a coarser word for the same
+    place. It does not hold for a finding that the other report denies. Normal or denied findings that a
+    candidate adds are not errors.
 
     Parameters
     ----------
     reference, candidate : reports or sections of reports, in English; either may be empty.
-    context : the patient's age and why the examination was asked for, which change how much some findings
-        matter; None: neither is known. If it gives no indication, that in the reference's history counts.
+    context : the patient's age and the indication, which change the significance of some findings; None if
+        neither is known. Without an indication, the history in the reference is taken.
     """
-    ours, theirs = said(reference), said(candidate)
-    ours, theirs = in_parts(ours, theirs), in_parts(theirs, ours)
-    ours, theirs = by_side(ours, theirs), by_side(theirs, ours)
+    ours, theirs = content(reference), content(candidate)
+    ours, theirs = split_compounds(ours, theirs), split_compounds(theirs, ours)
+    ours, theirs = split_by_side(ours, theirs), split_by_side(theirs, ours)
     links = align(ours, theirs)
     linked = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
     weigh = _Weigher(_with_indication(context, reference))
@@ -140,31 +146,32 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     slight = 0.0
     contradicted = {key: span for key, span in theirs.contradicted.items() if key not in ours.contradicted}
     for link in links:
-        errors_found = weigh.attribute_errors(link)
+        differences = weigh.attribute_errors(link)
         if link.relation == SAME and (denied := contradicted.pop(link.candidate.observation, None)):
-            errors_found.append(weigh.missing(link.reference, denied))
-        errors_found += weigh.diagnoses(link, ours, theirs)
-        errors += errors_found
-        slight += weigh.slight(link)
-        if not errors_found:
-            matched.append(describe(link.candidate))
-    for item in ours.stated:
-        if id(item) not in linked:
-            if (found_there := covered(item, ours, theirs)) is not None:
-                links.append(Link(item, *found_there))
-                slight += weigh.slight(links[-1])
+            differences.append(weigh.missing(link.reference, denied))
+        differences += weigh.diagnosis_errors(link, ours, theirs)
+        errors += differences
+        slight += weigh.slight_difference(link)
+        if not differences:
+            matched.append(finding_in_words(link.candidate))
+    for mine, other, unmatched in ((ours, theirs, weigh.missing), (theirs, ours, weigh.false)):
+        for item in mine.stated:
+            if id(item) in linked:
+                continue
+            if (covering := covering_item(item, mine, other)) is None:
+                errors.append(unmatched(item, other.rules_out(item.observation)))
             else:
-                errors.append(weigh.missing(item, theirs.rules_out(item.observation)))
-    for item in theirs.stated:
-        if id(item) not in linked:
-            if (found_here := covered(item, theirs, ours)) is not None:
-                links.append(Link(found_here[0], item, found_here[1]))
-                slight += weigh.slight(links[-1])
-            else:
-                errors.append(weigh.false(item, ours.rules_out(item.observation)))
+                pair = (item, covering[0]) if mine is ours else (covering[0], item)
+                links.append(Link(*pair, covering[1]))
+                slight += weigh.slight_difference(links[-1])
     errors.sort(key=lambda error: (error.category, not error.significant, error.says))
     shared = tuple(
-        (name(link.reference.observation), name(link.candidate.observation), link.relation) for link in links
+        (
+            observation_in_words(link.reference.observation),
+            observation_in_words(link.candidate.observation),
+            link.relation,
+        )
+        for link in links
     )
     return Judgement(tuple(errors), tuple(matched), _agreed(ours, theirs), shared, slight)
 
@@ -177,6 +184,11 @@ def _with_indication(context: Context | None, reference: str) -> Context | None:
     return Context(None if context is None else context.age, asked) if asked else context
 
 
+def _not_stated(denied: Span | None) -> str:
+    """Return in words that a report does not state a finding, with the denial if it has one."""
+    return "does not mention it" if denied is None else "rules it out"
+
+
 class _Weigher:
     """Names errors and weighs them, for a patient of whom the context is known."""
 
@@ -184,111 +196,161 @@ class _Weigher:
         self._grade = partial(significance, context=context)
 
     def _weight(self, item: Item) -> float:
-        """Return a finding that is read as a diagnosis weighs what the diagnosis does."""
+        """Return the weight of a finding: that of its gravest diagnosis if it is read as any."""
         return max(self._grade(key).weight for key in item.means or [item.observation])
+
+    def _graded_as(self, item: Item) -> str:
+        """Return the observation whose significance a finding has.
+
+        A minor sign of an urgent diagnosis ("lucency, consistent with pneumothorax") is as grave as the
+        diagnosis.
+        """
+        urgent = [key for key in sorted(item.means) if self._grade(key).name == "urgent"]
+        return urgent[0] if urgent else item.observation
 
     def _error(
         self,
         category: str,
         item: Item,
+        graded_as: str,
         significant: bool,
         share: float,
         says: str,
         rule: str,
-        link: Link | None = None,
-        spans: tuple[Span | None, Span | None] = (None, None),
+        spans: tuple[Span | None, Span | None],
         *,
         sided: bool = False,
     ) -> JudgedError:
-        # A minor sign of an urgent diagnosis ("lucency, consistent with pneumothorax") is as grave as that.
-        key = next((key for key in sorted(item.means) if self._grade(key).name == "urgent"), item.observation)
-        grade = self._grade(key)
-        if link is not None:  # what both names share is as grave as the graver of them
-            grade, key = max(
-                (
-                    (self._grade(observation), observation)
-                    for observation in (key, link.candidate.observation)
-                ),
-                key=lambda graded: (graded[0].major, graded[0].weight),
-            )
-            spans = ((link.reference.start, link.reference.end), (link.candidate.start, link.candidate.end))
-        rule = f"{rule}; {name(key)} is {grade.name}: {grade.why}"
-        # Whoever acts on the wrong side does harm, whatever the finding, unless it is benign.
+        grade = self._grade(graded_as)
+        # Acting on the wrong side does harm, whatever the finding, unless it is benign.
         counted = significant and (grade.major or (sided and grade.name != "benign"))
+        rule = f"{rule}; {observation_in_words(graded_as)} is {grade.name}: {grade.why}"
         weight = share * self._weight(item)
         return JudgedError(category, counted, weight, item.observation, says, rule, *spans)
+
+    def _difference(
+        self,
+        category: str,
+        link: Link,
+        significant: bool,
+        factor_name: str,
+        says: str,
+        rule: str,
+        *,
+        sided: bool = False,
+    ) -> JudgedError:
+        """Return an error about a finding that both reports state; it is as grave as the graver name."""
+        ours, theirs = link.reference, link.candidate
+        graded_as = max(
+            (self._graded_as(ours), theirs.observation),
+            key=lambda key: (self._grade(key).major, self._grade(key).weight),
+        )
+        spans = (ours.start, ours.end), (theirs.start, theirs.end)
+        share = factor(factor_name)
+        return self._error(category, ours, graded_as, significant, share, says, rule, spans, sided=sided)
 
     def missing(self, item: Item, denied: Span | None) -> JudgedError:
         """Return the error of a finding that the candidate lacks, or rules out although it states it
         elsewhere."""
-        rule = f"the reference states it and the candidate {_NOT_STATED[denied is not None]}"
-        share = factor("missing") * (factor("doubtful") if item.uncertain else 1.0)
-        spans = (item.start, item.end), denied
-        return self._error("b", item, True, share, describe(item), rule, spans=spans)
+        rule = f"the reference states it and the candidate {_not_stated(denied)}"
+        return self._unmatched("b", item, "missing", rule, ((item.start, item.end), denied))
 
     def false(self, item: Item, denied: Span | None) -> JudgedError:
         """Return the error of a finding that the reference lacks."""
-        rule = f"the candidate states it and the reference {_NOT_STATED[denied is not None]}"
-        share = factor("false") * (factor("doubtful") if item.uncertain else 1.0)
-        spans = denied, (item.start, item.end)
-        return self._error("a", item, True, share, describe(item), rule, spans=spans)
+        rule = f"the candidate states it and the reference {_not_stated(denied)}"
+        return self._unmatched("a", item, "false", rule, (denied, (item.start, item.end)))
+
+    def _unmatched(
+        self, category: str, item: Item, factor_name: str, rule: str, spans: tuple[Span | None, Span | None]
+    ) -> JudgedError:
+        """Return an error about a finding that one report states alone."""
+        share = factor(factor_name) * (factor("doubtful") if item.uncertain else 1.0)
+        says = finding_in_words(item)
+        return self._error(category, item, self._graded_as(item), True, share, says, rule, spans)
 
     def attribute_errors(self, link: Link) -> list[JudgedError]:
         """Return the differences in place, degree and change between findings that both reports state."""
-        ours, other = link.reference, link.candidate
-        errors = []
-        sides, closeness = sides_conflict(ours, other), near(ours, other)
-        astray = strays(ours, other)
-        if sides or astray or (closeness is not None and not ours.places & other.places):
-            wrong = sides or astray or closeness is False
-            here, there = where(ours.places, ours.side), where(other.places, other.side)
-            says = f"{name(ours.observation)} in {there} instead of {here}"
+        errors = [*self._place_errors(link), *self._count_errors(link)]
+        errors += self._quality_errors(link, places_too=not errors)
+        return [*errors, *self._degree_errors(link), *self._change_errors(link)]
+
+    def _place_errors(self, link: Link) -> Iterator[JudgedError]:
+        """Yield another side or place, another distance of a tip, and another side with more."""
+        ours, theirs = link.reference, link.candidate
+        finding = observation_in_words(ours.observation)
+        sides, nearby = sides_conflict(ours, theirs), places_near(ours, theirs)
+        far_apart = numbered_far_apart(ours, theirs)
+        if sides or far_apart or (nearby is not None and not ours.places & theirs.places):
+            wrong = sides or far_apart or nearby is False
+            here, there = (place_in_words(item.places, item.side) for item in (ours, theirs))
+            says = f"{finding} in {there} instead of {here}"
             rule = "another side" if sides else ("another place" if wrong else "a neighbouring place")
-            share = factor("location" if wrong else "slight")
-            errors.append(self._error("c", ours, wrong, share, says, rule, link, sided=sides))
-        elif _distance_error(ours, other):
-            says = (
-                f"{name(ours.observation)} {other.distance_mm:g} mm away instead of {ours.distance_mm:g} mm"
+            yield self._difference(
+                "c", link, wrong, "location" if wrong else "slight", says, rule, sided=sides
             )
+        elif _distance_error(ours, theirs):
+            says = f"{finding} {theirs.distance_mm:g} mm away instead of {ours.distance_mm:g} mm"
             rule = "a tip that lies where it may not, or the other way round"
-            errors.append(self._error("c", ours, True, factor("location"), says, rule, link))
-        if ours.greater and other.greater and ours.greater != other.greater:
-            says = f"{name(ours.observation)} greater on the {other.greater} instead of the {ours.greater}"
-            share = factor("location")
-            errors.append(self._error("c", ours, True, share, says, "another side", link, sided=True))
-        if _count_differs(ours, other):
-            says = f"{_in_words(other)} instead of {_in_words(ours)} {name(ours.observation)}"
-            errors.append(self._error("d", ours, True, factor("severity"), says, "another number", link))
-        for category, kind in sorted({quality[:2] for quality in ours.qualities}):
-            mine, theirs = (
-                {word for *group, word in item.qualities if group == [category, kind]}
-                for item in (ours, other)
+            yield self._difference("c", link, True, "location", says, rule)
+        if ours.greater and theirs.greater and ours.greater != theirs.greater:
+            says = f"{finding} greater on the {theirs.greater} instead of the {ours.greater}"
+            yield self._difference("c", link, True, "location", says, "another side", sided=True)
+
+    def _count_errors(self, link: Link) -> Iterator[JudgedError]:
+        """Yield another number of findings; "several" differs from one alone."""
+        ours, theirs = link.reference, link.candidate
+        if ours.count is None or theirs.count is None or ours.count == theirs.count:
+            return
+        if SEVERAL not in (ours.count, theirs.count) or 1 in (ours.count, theirs.count):
+            counted, instead = (
+                "several" if item.count == SEVERAL else str(item.count) for item in (theirs, ours)
             )
-            if theirs and not mine & theirs and (category == "d" or not errors):
-                stated, instead = (", ".join(sorted(words)) for words in (theirs, mine))
-                says = f"{stated} instead of {instead} {name(ours.observation)}"
-                share = factor("severity" if category == "d" else "location")
-                errors.append(self._error(category, ours, True, share, says, f"of another {kind}", link))
-        if ours.grade and other.grade and ours.grade != other.grade:
-            says = f"{name(ours.observation)} of grade {other.grade} instead of {ours.grade}"
-            errors.append(self._error("d", ours, True, factor("severity"), says, "another grade", link))
-        if (far := _degree_error(ours, other)) is not None:
-            says = f"{degree(other)} instead of {degree(ours)} {name(ours.observation)}"
+            says = f"{counted} instead of {instead} {observation_in_words(ours.observation)}"
+            yield self._difference("d", link, True, "severity", says, "another number")
+
+    def _quality_errors(self, link: Link, *, places_too: bool) -> Iterator[JudgedError]:
+        """Yield other qualities of a kind; of those that say where, one at most, and only if
+        ``places_too``."""
+        ours, theirs = link.reference, link.candidate
+        for category, kind in sorted({quality[:2] for quality in ours.qualities}):
+            mine, other = (
+                {word for *group, word in item.qualities if group == [category, kind]}
+                for item in (ours, theirs)
+            )
+            if other and not mine & other and (category == "d" or places_too):
+                places_too = False
+                stated, instead = (", ".join(sorted(words)) for words in (other, mine))
+                says = f"{stated} instead of {instead} {observation_in_words(ours.observation)}"
+                factor_name = "severity" if category == "d" else "location"
+                yield self._difference(category, link, True, factor_name, says, f"of another {kind}")
+
+    def _degree_errors(self, link: Link) -> Iterator[JudgedError]:
+        """Yield another grade, and another degree or size."""
+        ours, theirs = link.reference, link.candidate
+        finding = observation_in_words(ours.observation)
+        if ours.grade and theirs.grade and ours.grade != theirs.grade:
+            says = f"{finding} of grade {theirs.grade} instead of {ours.grade}"
+            yield self._difference("d", link, True, "severity", says, "another grade")
+        far = _degree_error(ours, theirs)
+        if far is not None:
+            says = f"{degree_in_words(theirs)} instead of {degree_in_words(ours)} {finding}"
             rule = "a degree or size that is clearly other" if far else "a neighbouring degree or size"
-            share = factor("severity" if far else "slight")
-            errors.append(self._error("d", ours, far, share, says, rule, link))
-        for category, changes, verb, who in (
-            ("e", other.changes - ours.changes, "called", "reference"),
-            ("f", ours.changes - other.changes, "is", "candidate"),
+            yield self._difference("d", link, far, "severity" if far else "slight", says, rule)
+
+    def _change_errors(self, link: Link) -> Iterator[JudgedError]:
+        """Yield the changes that only one of the reports states."""
+        ours, theirs = link.reference, link.candidate
+        for category, changes, verb, silent in (
+            ("e", theirs.changes - ours.changes, "called", "reference"),
+            ("f", ours.changes - theirs.changes, "is", "candidate"),
         ):
             for change in sorted(changes):
-                says, rule = f"{name(ours.observation)} {verb} {change}", f"the {who} does not say so"
+                says = f"{observation_in_words(ours.observation)} {verb} {change}"
                 counts = change != "unchanged"
-                share = factor("change" if counts else "slight")
-                errors.append(self._error(category, ours, counts, share, says, rule, link))
-        return errors
+                rule, factor_name = f"the {silent} does not say so", "change" if counts else "slight"
+                yield self._difference(category, link, counts, factor_name, says, rule)
 
-    def diagnoses(self, link: Link, ours: Said, theirs: Said) -> list[JudgedError]:
+    def diagnosis_errors(self, link: Link, ours: Content, theirs: Content) -> list[JudgedError]:
         """Return errors about diagnoses that one report suggests ("likely pneumonia") and the other
         denies."""
         missing = [
@@ -300,61 +362,58 @@ class _Weigher:
             for key in sorted(link.candidate.means & ours.denied.keys() - theirs.denied.keys())
         ]
 
-    def slight(self, link: Link) -> float:
+    def slight_difference(self, link: Link) -> float:
         """Return the weight of the differences outside the six categories."""
-        ours, other = link.reference, link.candidate
-        weight = max(self._weight(ours), self._weight(other))
+        ours, theirs = link.reference, link.candidate
+        weight = max(self._weight(ours), self._weight(theirs))
         unlike = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
-        doubt = factor("certainty") if ours.uncertain != other.uncertain else 0.0
+        doubt = factor("certainty") if ours.uncertain != theirs.uncertain else 0.0
         return weight * (unlike + doubt)
 
 
-def _count_differs(item: Item, other: Item) -> bool:
-    """Return whether two numbers of findings differ; "several" differs from one alone."""
-    if item.count is None or other.count is None or item.count == other.count:
-        return False
-    return SEVERAL not in (item.count, other.count) or 1 in (item.count, other.count)
-
-
-def _in_words(item: Item) -> str:
-    return "several" if item.count == SEVERAL else str(item.count)
-
-
 def _degree_error(item: Item, other: Item) -> bool | None:
-    """Return whether the degree is significantly wrong; None if it is right or one of the two says none."""
+    """Return whether the degree is significantly wrong; None if it is right or one of the two has none."""
     if item.severity is not None and other.severity is not None and item.severity != other.severity:
         return abs(item.severity - other.severity) >= 2
     if item.volume_ml and other.volume_ml and item.volume_ml != other.volume_ml:
         return max(item.volume_ml, other.volume_ml) >= SIZE_RATIO * min(item.volume_ml, other.volume_ml)
     if item.size_mm and other.size_mm and item.observation not in vocabulary().devices:
-        if bool(item.span_mm) != bool(other.span_mm):
-            (low, high), (least, most) = (
-                each.span_mm or (max(each.size_mm), max(each.size_mm)) for each in (item, other)
-            )
-            return None if least <= high and low <= most else max(low, least) >= SIZE_RATIO * min(high, most)
-        pairs = [(max(item.size_mm), max(other.size_mm))]
-        if len(item.size_mm) == len(other.size_mm):
-            pairs = list(zip(sorted(item.size_mm), sorted(other.size_mm), strict=True))
-        if any(low != high for low, high in pairs):
-            return any(max(pair) >= SIZE_RATIO * min(pair) for pair in pairs)
+        return _size_error(item, other)
     return None
+
+
+def _size_error(item: Item, other: Item) -> bool | None:
+    """Return whether a size is significantly wrong; None if it may be the same."""
+    if bool(item.span_mm) != bool(other.span_mm):  # "5-7 mm" for one, "8 mm" for the other
+        (low, high), (least, most) = (
+            each.span_mm or (max(each.size_mm), max(each.size_mm)) for each in (item, other)
+        )
+        if least <= high and low <= most:
+            return None
+        return max(low, least) >= SIZE_RATIO * min(high, most)
+    pairs = [(max(item.size_mm), max(other.size_mm))]
+    if len(item.size_mm) == len(other.size_mm):
+        pairs = list(zip(sorted(item.size_mm), sorted(other.size_mm), strict=True))
+    if all(size == other_size for size, other_size in pairs):
+        return None
+    return any(max(pair) >= SIZE_RATIO * min(pair) for pair in pairs)
 
 
 def _distance_error(ours: Item, other: Item) -> bool:
     """Return whether exactly one of the tips is at a safe distance."""
     if ours.distance_mm is None or other.distance_mm is None:
         return False
-    safe = [SAFE[0] <= item.distance_mm <= SAFE[1] for item in (ours, other) if item.distance_mm is not None]
-    return safe[0] != safe[1] and abs(ours.distance_mm - other.distance_mm) >= NEARBY
+    safe, other_safe = (SAFE[0] <= distance <= SAFE[1] for distance in (ours.distance_mm, other.distance_mm))
+    return safe != other_safe and abs(ours.distance_mm - other.distance_mm) >= NEARBY
 
 
-def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:
+def _agreed(ours: Content, theirs: Content) -> tuple[str, ...]:
     """Return, in words, the observations that both reports deny and the structures that both call normal."""
     normals = load_lexicon().normals
     denied = sorted(ours.denied.keys() & theirs.denied.keys())
     normal = [(key, normals.get(key)) for key in sorted(ours.normal.keys() & theirs.normal.keys())]
     return (
-        *(f"No {name(key)}" for key in denied),
+        *(f"No {observation_in_words(key)}" for key in denied),
         *(
             item.wordings["hospital"][0].text if item else f"Normal {key.split('_')[0]}"
             for key, item in normal
@@ -365,10 +424,7 @@ def _agreed(ours: Said, theirs: Said) -> tuple[str, ...]:
 # Observations, places, degrees and findings in the words of the rule-based judge.
 
 
-_SIZED = "amount"  # the scale of what has a size: "small", not "mild"
-
-
-def name(observation: str) -> str:
+def observation_in_words(observation: str) -> str:
     """Return an observation in words."""
     concept = load_lexicon().concepts.get(observation)
     if concept is None or not concept.names:
@@ -377,23 +433,24 @@ def name(observation: str) -> str:
     return f"{first.lead.text} {first.one.text}" if first.lead else first.one.text
 
 
-def where(places: Iterable[str], side: str | None) -> str:
-    """Return a place in words; empty if none is stated."""
-    places_known, named = load_lexicon().places, []
+def place_in_words(places: Iterable[str], side: str | None) -> str:
+    """Return places and side in words; empty if none is stated."""
+    lexicon_places, names = load_lexicon().places, []
     for key in sorted(places):
-        nouns = places_known[key].nouns if key in places_known else None
-        phrases = nouns and (nouns.get(side) or next(iter(nouns.values())))
-        text = phrases[0].text if phrases else key.replace("_", " ")
-        if nouns and side not in nouns:  # the words of one side, of a finding on both or on none
-            text = " ".join(word for word in text.split() if word not in ("left", "right"))
-        named.append(text)
-    if not named:
-        return side or ""
-    text = " and ".join(named)
-    return text if side is None or side in text or side == "bilateral" else f"{side}, {text}"
+        text = key.replace("_", " ")
+        if key in lexicon_places:
+            nouns = lexicon_places[key].nouns
+            text = (nouns.get(side) or next(iter(nouns.values())))[0].text
+            if side not in nouns:  # the noun is that of one side, the finding on both or on none
+                text = " ".join(word for word in text.split() if word not in ("left", "right"))
+        names.append(text)
+    text = " and ".join(names)
+    if side is None or (text and (side in text or side == "bilateral")):
+        return text
+    return f"{side}, {text}" if text else side
 
 
-def degree(item: Item) -> str:
+def degree_in_words(item: Item) -> str:
     """Return severity or size in words; empty if neither is stated."""
     if item.volume_ml:
         return f"{item.volume_ml:g} ml"
@@ -402,18 +459,23 @@ def degree(item: Item) -> str:
     if item.severity is None:
         return ""
     lexicon = load_lexicon()
-    concept = lexicon.concepts.get(item.observation)
-    scale = concept.scale or (_SIZED if concept.size else None) if concept is not None else None
-    words: str = lexicon.grammar["scales"][scale or "degree"]["adjectives"][item.severity][0]
+    concept, scale = lexicon.concepts.get(item.observation), "degree"
+    if concept is not None and (concept.scale or concept.size):
+        scale = concept.scale or "amount"  # what has a size is "small", not "mild"
+    words: str = lexicon.grammar["scales"][scale]["adjectives"][item.severity][0]
     return words.removesuffix(" amount of")
 
 
-def describe(item: Item) -> str:
+def finding_in_words(item: Item) -> str:
     """Return a finding in words, such as "moderate pleural effusion (right)"."""
-    parts = ["possible" if item.uncertain else "", degree(item), name(item.observation)]
+    parts = [
+        "possible" if item.uncertain else "",
+        degree_in_words(item),
+        observation_in_words(item.observation),
+    ]
     text = " ".join(part for part in parts if part)
-    site = where(item.places, item.side)
+    site = place_in_words(item.places, item.side)
     text = f"{text} ({site})" if site else text
     if item.means:
-        text += f", read as {' or '.join(sorted(map(name, item.means)))}"
+        text += f", read as {' or '.join(sorted(map(observation_in_words, item.means)))}"
     return text[0].upper() + text[1:]

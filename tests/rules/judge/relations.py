@@ -17,7 +17,7 @@ from notebooks.ratescore.where_it_fails import WRAPPED, sentences
 from radeval_lib.categories import LETTERS
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.alignment import relation
-from radeval_lib.rules.judge.items import said
+from radeval_lib.rules.judge.items import content
 from radeval_lib.rules.reader import read
 from radeval_lib.rules.reader.records import IGNORED
 from radeval_lib.rules.reader.vocabulary import vocabulary
@@ -158,7 +158,7 @@ def _is_related(keys: set[str], sentence: str, rest: str) -> bool:
     related = {key for pair in (*settings.kin, *settings.kinds) if keys & set(pair) for key in pair} | keys
     if related & {finding.observation for finding in read(rest).findings}:
         return True
-    return any(relation(values, other) for values in said(sentence).stated for other in said(rest).stated)
+    return any(relation(item, other) for item in content(sentence).stated for other in content(rest).stated)
 
 
 def _without(parts: list[str], position: int, *instead: str) -> list[str]:
@@ -221,7 +221,7 @@ def tries(texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
         for name, layout in FORMS.items():
             form = layout(text)
             yield name, _same(text, form) and _beside(form, other) == expected
-        if not said(text).stated:
+        if not content(text).stated:
             more = f"{text} {_NORMAL}"
             yield NORMAL, not judge_pair(text, more).errors and not judge_pair(more, text).errors
         for parts, position in lone_findings(text):
