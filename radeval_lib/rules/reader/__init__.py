@@ -1,7 +1,8 @@
-"""Findings read from the text of a report: what it states, denies, doubts or calls normal, and where.
+"""Reads from the text of a report what it states, denies, doubts or calls normal, and where.
 
 >>> from radeval_lib.rules.reader import read
->>> [(one.observation, one.presence) for one in read("Small left effusion. No pneumothorax.").findings]
+>>> reading = read("Small left effusion. No pneumothorax.")
+>>> [(finding.observation, finding.presence) for finding in reading.findings]
 [('pleural_effusion', 'present'), ('pneumothorax', 'absent')]
 """
 

@@ -1,4 +1,7 @@
-"""Attaches places, sides, degrees, sizes and changes to the findings that they are said of; reads states."""
+"""Attaches places, sides, degrees, sizes and changes to the findings that they describe; reads states.
+
+A mention without a finding of its own name, "the heart is enlarged", comes from a structure and its state.
+"""
 
 from __future__ import annotations
 
@@ -83,24 +86,26 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         if all(sentence.normal[spot.first : spot.end]):
             continue  # "the right lung is clear" says where nothing is
         overlaid = [mention for mention in mentions if mention.first < spot.end and spot.first < mention.end]
+        named = [mention for mention in overlaid if mention.first <= spot.first and spot.end <= mention.end]
         if overlaid and all(sense.key in sentence.known.devices for sense in overlaid[0].senses):
             # The vein in the name of a line is where it goes in, not where its tip is.
             sentence.use(spot.first, spot.end)
-            overlaid[0].sides += [side for side in [spot.value[0].location.side] if side]
-        elif not any(mention.first <= spot.first and spot.end <= mention.end for mention in mentions):
-            if mention := _nearest_to_place(sentence, mentions, spot):
-                mention.spots.append(spot.value)
+            if spot.value[0].location.side:
+                overlaid[0].sides.append(spot.value[0].location.side)
+        elif named:
+            if _usual_places(sentence, named[0]) & {meant.location.place for meant in spot.value}:
+                named[0].spots.append(spot.value)
                 sentence.use(spot.first, spot.end)
-                if _at_place(sentence, mention, spot):
-                    mention.distance_mm = 0.0
-        else:
-            owner = next(
-                mention for mention in mentions if mention.first <= spot.first and spot.end <= mention.end
-            )
-            usual = set().union(*(sentence.known.places.get(sense.key, ()) for sense in owner.senses))
-            if usual & {mention.location.place for mention in spot.value}:
-                owner.spots.append(spot.value)
-                sentence.use(spot.first, spot.end)
+        elif mention := _nearest_to_place(sentence, mentions, spot):
+            mention.spots.append(spot.value)
+            sentence.use(spot.first, spot.end)
+            if _ends_at_landmark(sentence, mention, spot):
+                mention.distance_mm = 0.0
+
+
+def _usual_places(sentence: MarkedSentence, mention: Mention) -> set[str | None]:
+    """Return the places where a finding of this name may be."""
+    return set().union(*(sentence.known.places.get(sense.key, ()) for sense in mention.senses))
 
 
 def _nearest_to_place(
@@ -118,25 +123,23 @@ def _nearest_to_place(
 
 
 def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Sides that are said apart from a place."""
+    """Attach sides that are said apart from a place."""
     for side in sentence.now(sentence.sides):
         mention = nearest(sentence, mentions, side, 2, 0)
-        if mention is not None and not _of_clear_side(sentence, side, mention):
-            mention.sides.append(side.value)
-            if side in sentence.compared:
-                mention.greater = greater_side(sentence.words, side)
-            places = {spot.location.side for spots in mention.spots for spot in spots}
-            if side.value in OTHER_SIDE and OTHER_SIDE[side.value] in places:
-                continue  # it says where something else is
-            alone = not any(spot.first < side.end and side.first < spot.end for spot in sentence.spots)
-            if (
-                alone
-                and side in sentence.compared
-                and sentence.words[side.first].word not in ("left", "right")
-            ):
-                # "At the left base greater than the right"
-                mention.spots = [[both_sides(spot) for spot in spots] for spots in mention.spots]
-            sentence.use(side.first, side.end)
+        if mention is None or _of_clear_side(sentence, side, mention):
+            continue
+        mention.sides.append(side.value)
+        compared = side in sentence.compared
+        if compared:
+            mention.greater = greater_side(sentence.words, side)
+        sides = {spot.location.side for spots in mention.spots for spot in spots}
+        if OTHER_SIDE.get(side.value) in sides - {None}:
+            continue  # it says where something else is
+        alone = not any(spot.first < side.end and side.first < spot.end for spot in sentence.spots)
+        if alone and compared and sentence.words[side.first].word not in ("left", "right"):
+            # "At the left base greater than the right"
+            mention.spots = [[both_sides(spot) for spot in spots] for spots in mention.spots]
+        sentence.use(side.first, side.end)
 
 
 def _of_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Mention) -> bool:
@@ -151,7 +154,7 @@ def _of_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Me
 
 
 def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Degrees; of several the highest counts."""
+    """Attach degrees; of several degrees of a finding the highest counts."""
     for degree in sentence.now(sentence.degrees):
         # "Effusions, small on the left with atelectasis": the effusion is small
         before = [mention for mention in mentions if mention.first <= degree.first]
@@ -161,33 +164,33 @@ def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             sentence.use(degree.first, degree.end)
 
 
-def _at_place(sentence: MarkedSentence, mention: Mention, spot: PhraseMatch[list[Spot]]) -> bool:
+def _ends_at_landmark(sentence: MarkedSentence, mention: Mention, spot: PhraseMatch[list[Spot]]) -> bool:
     """Return whether a tube ends at the place from which its distance is measured: "tip at the carina"."""
-    near = sentence.between(max(0, spot.first - 4), spot.first)
-    ends = "ett" in {sense.key for sense in mention.senses} and spot.value[0].location.place == "above_carina"
-    return (
-        ends and bool({"at", "below"} & near) and not near & (_DISTANCES - {"below"}) and not sentence.sizes
-    )
+    if spot.value[0].location.place != "above_carina" or sentence.sizes:
+        return False
+    before = sentence.between(max(0, spot.first - 4), spot.first)
+    is_tube = any(sense.key == "ett" for sense in mention.senses)
+    return is_tube and bool({"at", "below"} & before) and not before & (_DISTANCES - {"below"})
 
 
 def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """ "Opacities and scarring in the left base": the place belongs to both, if both may be there."""
+    """Attach a place to two findings if both may be there: "opacities and scarring in the left base"."""
     for mention, after in pairwise(mentions):
         between = sentence.between(mention.end, after.first)
         if mention.spots or mention.sides or not between & JOINTS or "," in between:
             continue
-        usual = set().union(*(sentence.known.places.get(sense.key, ()) for sense in mention.senses))
+        usual = _usual_places(sentence, mention)
         mention.spots = [
-            shared_spot.value
-            for shared_spot in sentence.spots
-            if shared_spot.first >= after.end
-            and any(shared_spot.value is held for held in after.spots)
-            and usual & {spot.location.place for spot in shared_spot.value}
+            spot.value
+            for spot in sentence.spots
+            if spot.first >= after.end
+            and any(spot.value is shared for shared in after.spots)
+            and usual & {meant.location.place for meant in spot.value}
         ]
 
 
 def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """ "Left effusion, consolidation and atelectasis": the side before a list belongs to all of it."""
+    """Attach the side before a list to all of its findings: "left effusion and atelectasis"."""
     sided: dict[int, str] = {side.end: side.value for side in sentence.sides}
     if ":" in sentence.between(0, 5):  # "Left kidney: stone, hydronephrosis"
         colon = next(at for at, token in enumerate(sentence.words) if token.word == ":")
@@ -212,7 +215,7 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Sizes, and the change that follows from those of before; distances of tips are not sizes."""
+    """Attach sizes, volumes and distances of tips, and the change that follows from an earlier size."""
     for size in sentence.now(sentence.sizes):
         if _of_organ(sentence, mentions, size):
             continue
@@ -228,11 +231,8 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             mention.volume_ml = max(volume.value)
             sentence.use(volume.first, volume.end)
     for size in sentence.sizes:
-        if (
-            sentence.past[size.first]
-            and (mention := nearest(sentence, mentions, size, 0, 0))
-            and mention.size_mm
-        ):
+        mention = nearest(sentence, mentions, size, 0, 0) if sentence.past[size.first] else None
+        if mention is not None and mention.size_mm:
             before, after = max(size.value), max(mention.size_mm)
             grown, shrunk = after > GROWN * before, after * GROWN < before
             mention.change = "increased" if grown else "decreased" if shrunk else "unchanged"
@@ -286,7 +286,7 @@ def _attach_qualities(sentence: MarkedSentence, mentions: list[Mention]) -> None
 
 
 def _attach_grades(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Grades, stages and categories: "grade II anterolisthesis", "Lung-RADS category 4B"."""
+    """Attach grades, stages and categories: "grade II anterolisthesis", "Lung-RADS category 4B"."""
     for grade in sentence.grades:
         before = next((mention for mention in mentions if mention.end == grade.first), None)
         if mention := before or nearest(sentence, mentions, grade, 2, 0):
@@ -295,7 +295,7 @@ def _attach_grades(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _attach_counts(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Say of findings how many there are: "two right upper lobe nodules", "multiple nodules"."""
+    """Attach the number of findings: "two right upper lobe nodules", "multiple nodules"."""
     if not any(token.word in _COUNTS or token.word.isdecimal() for token in sentence.words):
         return
     graded = {at for grade in sentence.grades for at in range(grade.first, grade.end)}
@@ -329,10 +329,11 @@ def nearest(
     *,
     loose: bool = False,
 ) -> Mention | None:
-    """Return the mention to which a modifier belongs; being after or before it costs ``behind`` or
-    ``before``.
+    """Return the mention to which a modifier belongs, the one at the least cost; None if all are too far.
 
-    A ``loose`` one that is alone in its clause belongs to the clause before.
+    The cost is their distance in words, plus ``behind`` or ``before`` if the modifier is behind or before the
+    mention, plus the costs of what is between them. A ``loose`` modifier that is alone in its clause may
+    belong to the clause before.
     """
     best, least = None, float(_FAR)
     for number, mention in enumerate(mentions):
@@ -375,10 +376,10 @@ def _apart(sentence: MarkedSentence, at: int, name: int, mentions: list[Mention]
 def _distance(sentence: MarkedSentence, first: int, end: int) -> int:
     """Return how far apart words are; "which may be" parts a sign from what it is read as."""
     words = [token.word for token in sentence.words[first : end + 1]]
-    read_as = (
-        sum(word == "which" and after in _MAY for word, after in pairwise(words)) if "which" in words else 0
-    )
-    return 4 * read_as + end - first + sum(SEPARATORS.get(word, 0) for word in words[: end - first])
+    distance = end - first + sum(SEPARATORS.get(word, 0) for word in words[: end - first])
+    if "which" in words:
+        distance += 4 * sum(word == "which" and after in _MAY for word, after in pairwise(words))
+    return distance
 
 
 # Attaches changes to the findings of a sentence that they are said of.
@@ -398,19 +399,15 @@ def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """
     for change in sentence.now(sentence.changes):
         whole = any(
-            mention.first == change.end and mention.value[0].key == WHOLE for mention in sentence.subjects
+            subject.first == change.end and subject.value[0].key == WHOLE for subject in sentence.subjects
         )
         if whole or _names_finding(sentence, change, mentions):
             sentence.use(change.first, change.end)
             continue
         mention = nearest(sentence, _may_have_changed(sentence, change, mentions), change, 1, 0, loose=True)
-        if _of_structure(sentence, change, mentions):
+        if mention is None or _of_structure(sentence, change, mentions):
             continue
-        if (
-            mention is not None
-            and mention.change in (None, change.value)
-            and not _of_normal(sentence, change, mention)
-        ):
+        if mention.change in (None, change.value) and not _of_normal(sentence, change, mention):
             mention.change = change.value
             _share_change(sentence, change, mention, mentions)
             if not _may_be_of_others(sentence, change, mention, mentions):
@@ -489,7 +486,7 @@ def _of_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Ment
 def _share_change(
     sentence: MarkedSentence, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]
 ) -> None:
-    """ "Stable effusion and atelectasis", "effusion and atelectasis are stable": both are."""
+    """Attach the owner's change to the findings listed with it: "stable effusion and atelectasis"."""
     at = mentions.index(owner)
     if change.end <= owner.first:
         sharing = mentions[at : at + 2]
@@ -553,30 +550,20 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
     a second state may be added. A name of a finding ends all three, and up to the next separator
     (``blocked``) no structure waits.
     """
-    events: list[tuple[int, str, Any]] = [
-        (event_match.first, "subject", event_match) for event_match in sentence.subjects
-    ]
-    events += [(event_match.first, "state", event_match) for event_match in sentence.states]
-    events += [(event_match.first, "named", event_match) for event_match in sentence.named]
-    events += [
-        (at, "break", word.word)
-        for at, word in enumerate(sentence.words)
-        if word.word in (",", "and", "with", "otherwise")
-    ]
     mentions, normals = _ratio(sentence)
     pending: list[PhraseMatch[list[Subject]]] = []
     waiting: PhraseMatch[str] | None = None  # a state before its structures,
     reach = 0  # and the end of what it was last said of
     stated: list[PhraseMatch[list[Subject]]] = []  # of which something was said: "are expanded and clear"
     blocked = False
-    for at, kind, event_match in sorted(events, key=lambda event: event[0]):
+    for at, kind, match in _events(sentence):
         if pending and sentence.scope.clause[at] != sentence.scope.clause[pending[-1].first]:
             pending = []
         if kind == "break":
             blocked = False
-            stated = [] if event_match == "with" else stated
+            stated = [] if match == "with" else stated
         elif kind == "named":
-            stated = pending if _is_state_of(sentence, event_match, pending) else []
+            stated = pending if _is_state_of(sentence, match, pending) else []
             blocked, pending, waiting = True, [], None
         elif kind == "subject":
             stated = stated if waiting is None and not blocked else []
@@ -585,17 +572,30 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
                 pending = []
             # "normal size and contour of the heart"
             if waiting is not None and (at - reach <= 3 or sentence.between(reach, at) <= _ASPECTS):
-                _say(sentence, [event_match], waiting, mentions, normals)
-                reach = event_match.end
+                _say(sentence, [match], waiting, mentions, normals)
+                reach = match.end
             elif not blocked:
-                pending.append(event_match)
+                pending.append(match)
                 stated = []
         elif pending or stated:
-            if _say(sentence, pending or stated, event_match, mentions, normals):
+            if _say(sentence, pending or stated, match, mentions, normals):
                 pending, stated = [], pending or stated
-        elif event_match.value in ("normal", "abnormal") or not blocked:
-            waiting, reach = event_match, event_match.end
+        elif match.value in ("normal", "abnormal") or not blocked:
+            waiting, reach = match, match.end
     return mentions, normals if normals or mentions else _stable(sentence)
+
+
+def _events(sentence: MarkedSentence) -> list[tuple[int, str, Any]]:
+    """Return the first words of structures, states, names and separators, with what is there."""
+    events: list[tuple[int, str, Any]] = [(match.first, "subject", match) for match in sentence.subjects]
+    events += [(match.first, "state", match) for match in sentence.states]
+    events += [(match.first, "named", match) for match in sentence.named]
+    events += [
+        (at, "break", word.word)
+        for at, word in enumerate(sentence.words)
+        if word.word in (",", "and", "with", "otherwise")
+    ]
+    return sorted(events, key=lambda event: event[0])
 
 
 def _ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]]:
@@ -654,15 +654,21 @@ def _say(
     is any."""
     words = plain(" ".join(word.word for word in sentence.words[state.first : state.end]))
     if state.value != "normal":
-        named_subjects = [
+        abnormal = [
             mention for subject in subjects if (mention := _abnormal(sentence, subject, state, words))
         ]
-        mentions += named_subjects
-        return bool(named_subjects)
+        mentions += abnormal
+        return bool(abnormal)
     # "clear of effusion" denies that alone, "in satisfactory position" is said of a device
     if sentence.scope.denied[state.first] or sentence.between(state.end, state.end + 1) & _NOT_OF_SUBJECT:
         return False
-    fitting = [mention for mention in subjects if _fits(sentence, mention, words)]
+    # "Anterior" is normal of a placenta alone.
+    states = sentence.known.entry_states
+    fitting = [
+        subject
+        for subject in subjects
+        if words in sentence.known.normal or any(words in states.get(each.key, ()) for each in subject.value)
+    ]
     sentence.use_all([state, *fitting] if fitting else [])
     for subject in fitting:
         for at in (*range(subject.first, subject.end), *range(state.first, state.end)):
@@ -692,61 +698,37 @@ def _abnormal(
     return mention
 
 
-def _fits(sentence: MarkedSentence, subject: PhraseMatch[list[Subject]], words: str) -> bool:
-    """Return whether the words call this structure normal: "anterior" is normal of a placenta alone."""
-    states = sentence.known.entry_states
-    return words in sentence.known.normal or any(
-        words in states.get(sense.key, ()) for sense in subject.value
-    )
-
-
 def _change_near(sentence: MarkedSentence, first: int, end: int) -> str | None:
     """Return the change that is said within three words of a normal structure; it is marked as used."""
-    near = next(
-        (
-            change
-            for change in sentence.changes
-            if first - 3 <= change.first <= end + 3 and not _of_next(sentence, end, change)
-        ),
-        None,
-    )
-    if near is None:
-        return None
-    sentence.use(near.first, near.end)
-    return near.value
-
-
-def _of_next(sentence: MarkedSentence, end: int, change: PhraseMatch[str]) -> bool:
-    """Return whether a change behind a comma is of the next structure."""
-    following = range(change.end, change.end + 4)
-    return "," in sentence.between(end, change.first) and any(
-        subject.first in following for subject in sentence.subjects
-    )
+    for change in sentence.changes:
+        # A change behind a comma may be of the next structure.
+        following = range(change.end, change.end + 4)
+        of_next = "," in sentence.between(end, change.first) and any(
+            subject.first in following for subject in sentence.subjects
+        )
+        if first - 3 <= change.first <= end + 3 and not of_next:
+            sentence.use(change.first, change.end)
+            return change.value
+    return None
 
 
 def _stable(sentence: MarkedSentence) -> list[NormalMention]:
-    """ "Stable cardiomediastinal silhouette": as good as normal if nothing else is said of it."""
+    """Return structures called stable, which counts as normal if no finding is named: "stable
+    cardiomediastinal silhouette"."""
     if sentence.named:
         return []
     stable = [match for match in sentence.changes if match.value == "unchanged"]
-    named_subjects = [
+    subjects = [
         match for match in sentence.subjects if {each.key for each in match.value} & sentence.known.stable
     ]
-    stable_subjects = [
-        match for match in named_subjects if any(_near_stable(sentence, each, match) for each in stable)
-    ]
-    if stable_subjects:
-        sentence.use_all([*stable, *named_subjects])
-    return [
-        NormalMention(
-            match.value,
-            "stable",
-            sentence.words[match.first].start,
-            sentence.words[match.end - 1].end,
-            "unchanged",
-        )
-        for match in stable_subjects
-    ]
+    normals = []
+    for subject in subjects:
+        start, end = sentence.words[subject.first].start, sentence.words[subject.end - 1].end
+        if any(_near_stable(sentence, match, subject) for match in stable):
+            normals.append(NormalMention(subject.value, "stable", start, end, "unchanged"))
+    if normals:
+        sentence.use_all([*stable, *subjects])
+    return normals
 
 
 def _near_stable(

@@ -1,7 +1,7 @@
-"""What a statement denies of change, and no finding: "no worsening of", "has not cleared".
+"""Finds denials of a change ("no worsening of", "has not cleared") and words about an earlier state.
 
-Most private functions get a statement's words and the place ``at`` of one, and return the place behind the
-phrase that begins there, or 0 if there is none.
+A denied change denies no finding. Most private functions take a statement's words and the place ``at`` of
+a word, and return the place behind the phrase that begins there, or 0 if there is none.
 """
 
 from __future__ import annotations
@@ -49,17 +49,12 @@ _NOT_QUITE = word_set(
     incompletely largely almost mostly nearly near partially partly partial substantially incomplete
     """
 )
-_GONE = frozenset(
-    ["resolved", "cleared", "resolution", "clearing", "resolving", "disappeared", "gone", "evacuated"]
-)
+_ENTIRELY = word_set("completely complete entirely interval totally")
+_GONE = word_set("resolved cleared resolution clearing resolving disappeared gone evacuated")
 MORE = word_set("larger greater worse bigger smaller more less higher denser better")
 _CHANGED = frozenset(["larger", "greater", "worse", "bigger", "smaller", "better"])
-_ENDS_OF_COMPARISON = frozenset(
-    [",", "than", "compared", "since", "in", "on", "now", "today", "and", "but", "or", ")", "from"]
-)
-_MORE_OF = frozenset(
-    ["prominent", "extensive", "pronounced", "severe", "conspicuous", "marked", "so", "confluent"]
-)
+_ENDS_OF_COMPARISON = word_set(", than compared since in on now today and but or ) from")
+_MORE_OF = word_set("prominent extensive pronounced severe conspicuous marked so confluent")
 _USUAL = ("normal", "usual", "expected", "average")
 _WELL = frozenset(["well", "clearly", "definitely", "definitively", "readily", "convincingly", "as"])
 _ON = frozenset(["on", "in", "at", "the", "a", "an", "any", "most", "recent"])
@@ -100,7 +95,7 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
 
 
 def _not_before(words: Sequence[Token], at: int) -> int:
-    """ "Not seen on the previous exam", "were not present in the XXXX CT": it is new."""
+    """Return the end of words for something new, "not seen on the previous exam", or 0."""
     if words[at].word != "not":
         return 0
     then = at + 1 < len(words) and words[at + 1].word == "previously"
@@ -162,24 +157,18 @@ def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 
 
 def _neither(words: Sequence[Token], at: int) -> int:
-    """ "Neither improved nor worsened"."""
-    if words[at].word != "neither":
+    """Return the end of "neither improved nor worsened", or 0."""
+    phrase = [word.word for word in words[at : at + 4]]
+    if phrase[0] != "neither" or phrase[2:3] != ["nor"] or len(phrase) < 4:
         return 0
-    next_words = [word.word for word in words[at : at + 4]]
-    pair = len(next_words) == 4 and next_words[2] == "nor"
-    return (
-        at + 4
-        if pair and {next_words[1], next_words[3]} <= _VERBS | _CHANGED | _OF_STATES | CHANGE_NOUNS
-        else 0
-    )
+    return at + 4 if {phrase[1], phrase[3]} <= _VERBS | _CHANGED | _OF_STATES | CHANGE_NOUNS else 0
 
 
 def _denied_clause(words: Sequence[Token], at: int) -> int:
-    """Return where the verb of "no evidence that the effusion has resolved" is, or 0."""
-    if words[at].word != "no":
+    """Return the place of the verb in "no evidence that the effusion has resolved", or 0."""
+    if words[at].word != "no" or [word.word for word in words[at + 2 : at + 3]] != ["that"]:
         return 0
-    next_words = [word.word for word in words[at : at + 3]]
-    if len(next_words) < 3 or next_words[2] != "that" or next_words[1] not in _NOUN_FILLERS:
+    if words[at + 1].word not in _NOUN_FILLERS:
         return 0
     for position in range(at + 3, len(words) - 1):
         if words[position].word in _HAVE and words[position + 1].word in _VERBS:
@@ -188,7 +177,8 @@ def _denied_clause(words: Sequence[Token], at: int) -> int:
 
 
 def _denied_comparative(words: Sequence[Token], at: int) -> int:
-    """ "Not any larger", "no bigger than before"; "no larger effusion" denies an effusion."""
+    """Return the end of "not any larger" or "no bigger than before", or 0; "no larger effusion" denies an
+    effusion."""
     if words[at].word not in ("not", "no"):
         return 0
     end = skip(words, at + 1, _ADVERBS | {"any", "appear", "become", "gotten", "got"})
@@ -206,9 +196,7 @@ def _not_quite(words: Sequence[Token], at: int) -> int:
     all_but = words[at].word == "all" and at + 1 < len(words) and words[at + 1].word == "but"
     if words[at].word not in _NOT_QUITE and not all_but:
         return 0
-    end = skip(
-        words, at + 1 + all_but, frozenset(["completely", "complete", "entirely", "interval", "totally"])
-    )
+    end = skip(words, at + 1 + all_but, _ENTIRELY)
     return end + 1 if end < len(words) and words[end].word in _GONE else 0
 
 
@@ -230,14 +218,12 @@ def skip(words: Sequence[Token], at: int, passed: frozenset[str]) -> int:
     return at
 
 
-# What a statement says of how something was before: "previously 8 mm", "from 6 mm to 11 mm".
+# Words about an earlier state: "previously 8 mm", "from 6 mm to 11 mm".
 
 
-_THEN = frozenset(
-    ["previously", "formerly", "originally", "initially", "earlier", "before", "prior", "previous"]
-)
+_THEN = word_set("previously formerly originally initially earlier before prior previous")
 NOW = frozenset(["now", "currently", "today"])
-"""Words by which a statement comes back from how something was to how it is."""
+"""Words with which a statement returns from an earlier state to the present."""
 DATES = word_set(
     """
     january february march april month june july august september october november december monday tuesday
@@ -300,7 +286,7 @@ def _end_of_date(words: Sequence[Token], at: int) -> int:
 
 
 def _end_of_then(words: Sequence[Token], at: int) -> int:
-    """Return the end of what a word of before refers to, or the word itself if that is still so."""
+    """Return the end of the words about the past that begin with ``at``, or ``at`` if there are none."""
     if words[at].word in ("before", "prior", "previous"):
         following = words[at + 1].word if at + 1 < len(words) else ""
         if not following[:1].isdigit() and following != ".":

@@ -20,24 +20,39 @@ from radeval_lib.rules.reader.places import (
 from radeval_lib.rules.reader.records import HOME, IGNORED, WHOLE, Mention, Presence, Sense, Spot, Subject
 from radeval_lib.rules.reader.scope import PROBABLE, ScopeWords, WordFlags, scope
 from radeval_lib.rules.reader.vocabulary import Vocabulary
-from radeval_lib.rules.report_text import tokens
+from radeval_lib.rules.report_text import Token, tokens
 
 # How words of a place begin that say a side of their own.
 _BOTH = ("bi", "both", "left", "right")
+# Between a comparative and a place: "more prominent in the bases".
+_TO_PLACE = frozenset(["in", "at", "within", "the", "on", "towards"])
 # Before "study" they say that it is not this one.
 _OLD = frozenset(["prior", "previous", "earlier", "comparison"])
 V = TypeVar("V")
 
 
 def _marks(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False) -> list[bool]:
-    """For each of ``size`` words, whether it is in a phrase of the groups, or with ``begins`` the first of
-    one."""
+    """Return for each of ``size`` words whether it is in a phrase of the groups, or, with ``begins``, the
+    first word of one."""
     marked = [False] * size
     for group in groups:
         for match in group:
             for position in range(match.first, match.first + 1 if begins else match.end):
                 marked[position] = True
     return marked
+
+
+def _with_sides_meant(words: list[Token], side: str) -> list[Token]:
+    """Return the words with left or right for "ipsilateral" and "contralateral", according to the last side
+    before; ``side`` is that of the statements before."""
+    meant = []
+    for token in words:
+        if token.word in OTHER_SIDE:
+            side = token.word
+        elif side and token.word in ("ipsilateral", "contralateral"):
+            token = token._replace(word=side if token.word == "ipsilateral" else OTHER_SIDE[side])
+        meant.append(token)
+    return meant
 
 
 class MarkedSentence:
@@ -73,13 +88,7 @@ class MarkedSentence:
     def __init__(self, statement: str, vocabulary: Vocabulary, side: str = "") -> None:
         """Mark a statement; ``side`` is the last side in the statements before it."""
         self.known = vocabulary
-        self.words = tokens(statement)
-        for at, token in enumerate(self.words):
-            if token.word in OTHER_SIDE:
-                side = token.word
-            elif side and token.word in ("ipsilateral", "contralateral"):
-                meant = side if token.word == "ipsilateral" else OTHER_SIDE[side]
-                self.words[at] = token._replace(word=meant)
+        self.words = _with_sides_meant(tokens(statement), side)
         self.misspelt: list[tuple[int, int, str]] = []
         for at, token in enumerate(self.words):
             if (spelt := vocabulary.spelling.meant(token.word)) is not None:
@@ -94,39 +103,10 @@ class MarkedSentence:
             if (senses := [sense for sense in match.value if all(word in text for word in sense.lead)])
         ]
         named = _marks(size, self.named)
-        self.spots = [
-            match._replace(value=[self._of_one(spot, match, statement) for spot in match.value])
-            for match in places(self.words, vocabulary)
-            if not self._in_no_place(match)
-        ]
-        self.sizes = list(sizes(self.words))
-        denied = list(denied_changes(self.words, named))
-        self.compared = compared = list(side_comparisons(self.words))
-        taken = _marks(size, denied, compared)
-        self.changes = sorted(
-            denied
-            + [
-                match
-                for match in vocabulary.changes.find(text, named)
-                if not taken[match.first] and not self._compares(match)
-            ]
-        )
-        self.degrees = [
-            match
-            for match in vocabulary.degrees.find(text, named)
-            if not (taken[match.first] or self._of_change(match))
-        ]
-        # "Lower" calls nothing low in "the right lower lung".
-        zones = [spot for spot in self.spots if ZONES & self.between(spot.first, spot.end)]
-        self.states = vocabulary.states.find(text, _marks(size, self.named, zones))
-        subjects = [match for match in vocabulary.subjects.find(text, named) if not self._of_old_study(match)]
-        self.subjects = [
-            match
-            for match, after in zip_longest(subjects, subjects[1:])
-            if not (after is not None and match.end == after.first and self._of_vessels(match, after))
-        ]
-        self.spots = [self._of_compared(match) for match in self.spots]
-        self.sides = vocabulary.sides.find(text, _marks(size, self.spots, compared)) + compared
+        self._mark_places(statement)
+        self._mark_changes(text, named)
+        self._mark_structures(text, named)
+        self.sides = vocabulary.sides.find(text, _marks(size, self.spots, self.compared)) + self.compared
         self.volumes = list(sizes(self.words, VOLUMES))
         self.grades = list(grades(self.words))
         self.qualities = [
@@ -135,16 +115,65 @@ class MarkedSentence:
         ]
         self.limits = vocabulary.limits.find(text, named) if self.sizes else []
         self.past = of_before(self.words, self.sizes)
+        self._mark_scope(named)
+
+    def _mark_places(self, statement: str) -> None:
+        """Mark places, without those in names that say nothing of a place, and sizes."""
+        self.spots: list[PhraseMatch[list[Spot]]] = [
+            match._replace(value=[self._of_one(spot, match, statement) for spot in match.value])
+            for match in places(self.words, self.known)
+            if not self._in_no_place(match)
+        ]
+        self.sizes: list[PhraseMatch[tuple[float, ...]]] = sizes(self.words)
+
+    def _mark_changes(self, text: list[str], named: list[bool]) -> None:
+        """Mark comparisons of sides, also in the places, then changes and degrees."""
+        denied = list(denied_changes(self.words, named))
+        self.compared = list(side_comparisons(self.words))
+        self.spots = [self._of_compared(match) for match in self.spots]
+        taken = _marks(len(text), denied, self.compared)
+        changes = [
+            match
+            for match in self.known.changes.find(text, named)
+            if not taken[match.first] and not self._compares(match)
+        ]
+        self.changes = sorted(denied + changes)
+        self.degrees = [
+            match
+            for match in self.known.degrees.find(text, named)
+            if not (taken[match.first] or self._of_change(match))
+        ]
+
+    def _mark_structures(self, text: list[str], named: list[bool]) -> None:
+        """Mark states, and the structures that they may be said of."""
+        # "Lower" calls nothing low in "the right lower lung".
+        zones = [spot for spot in self.spots if ZONES & self.between(spot.first, spot.end)]
+        self.states = self.known.states.find(text, _marks(len(text), self.named, zones))
+        subjects = [
+            match
+            for match in self.known.subjects.find(text, named)
+            # "The prior exam" is another study than the one that is read.
+            if not (match.value[0].key == WHOLE and self.between(match.first - 1, match.first) & _OLD)
+        ]
+        self.subjects = [
+            match
+            for match, after in zip_longest(subjects, subjects[1:])
+            if after is None or match.end != after.first or not self._of_vessels(match, after)
+        ]
+
+    def _mark_scope(self, named: list[bool]) -> None:
+        """Mark what is denied, doubted or only talked about; leave out the places and sides of asides."""
+        size = len(self.words)
         asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(
-            blocked=_marks(size, self.changes, compared, asides),
+            blocked=_marks(size, self.changes, self.compared, asides),
             descriptors=_marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True),
             subjects=_marks(size, self.subjects, begins=True),
             named=named,
             placed=_marks(size, self.spots),
             seldom=_marks(size, [match for match in self.named if self._seldom_denied(match)]),
         )
-        self.scope: ScopeWords = scope(self.words, vocabulary, flags)
+        self.scope: ScopeWords = scope(self.words, self.known, flags)
         # Places and sides at which asides deny a finding that no other words deny.
         asides = [
             aside
@@ -161,18 +190,14 @@ class MarkedSentence:
         keys = {sense.key for sense in name.value if sense.region == HOME}
         return bool(keys) and keys <= self.known.seldom_denied | self.known.devices
 
-    def _of_old_study(self, subject: PhraseMatch[list[Subject]]) -> bool:
-        """Return whether a study that is spoken of is an earlier one: "the prior exam"."""
-        before = self.between(max(0, subject.first - 1), subject.first)
-        return subject.value[0].key == WHOLE and bool(before & _OLD)
-
-    def _of_vessels(self, match: PhraseMatch[list[Subject]], after: PhraseMatch[list[Subject]]) -> bool:
-        """Return whether of two structures the second is spoken of: the vessels in "lung vascularity"."""
+    @staticmethod
+    def _of_vessels(match: PhraseMatch[list[Subject]], after: PhraseMatch[list[Subject]]) -> bool:
+        """Return whether the second of two structures is the subject: the vessels in "lung vascularity"."""
         keys = {subject.key for subject in match.value}
         return bool(keys & {"lungs_clear", "hila"}) and after.value[0].key == "vascularity"
 
     def _in_no_place(self, spot: PhraseMatch[list[Spot]]) -> bool:
-        """Return whether a place is part of a phrase that names none: "outside the thoracic cavity"."""
+        """Return whether a place is part of a phrase that is no place: "outside the thoracic cavity"."""
         return any(
             name.value[0].key == IGNORED
             and name.first <= spot.first
@@ -183,7 +208,7 @@ class MarkedSentence:
         )
 
     def _of_compared(self, spot: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
-        """Return the place of "right more than left basilar" is on both sides."""
+        """Return a place within a comparison of sides as bilateral: "right more than left basilar"."""
         within = any(
             compared.first <= spot.first < compared.end and compared.value == "bilateral"
             for compared in self.compared
@@ -191,7 +216,8 @@ class MarkedSentence:
         return spot._replace(value=[both_sides(compared) for compared in spot.value]) if within else spot
 
     def _of_one(self, spot: Spot, match: PhraseMatch[list[Spot]], statement: str) -> Spot:
-        """Return the place of a single word: "at the lung base" is on one side, unlike "bases"."""
+        """Return a place named in the singular without its sides: "the lung base" is on one side, unlike
+        "bases"."""
         last, text = self.words[match.end - 1], self.between(match.first, match.end)
         plural = statement[last.start : last.end].lower() != last.word
         if spot.location.side != "bilateral" or plural or any(word.startswith(_BOTH) for word in text):
@@ -207,15 +233,11 @@ class MarkedSentence:
         at = skip(self.words, change.end, frozenset(["than"]))
         if any(size.first == at for size in self.sizes):
             return True
-        if (
-            change.first
-            and self.words[change.first - 1].word == "the"
-            and any(change.end == name.first for name in self.named)
-        ):
+        definite = "the" in self.between(change.first - 1, change.first)
+        if definite and any(change.end == name.first for name in self.named):
             self.use(change.first, change.end)
             return True
-        while at < len(self.words) and self.words[at].word in ("in", "at", "within", "the", "on", "towards"):
-            at += 1
+        at = skip(self.words, at, _TO_PLACE)
         rest = self.between(at, len(self.words))
         return (
             at > change.end

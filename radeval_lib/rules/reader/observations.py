@@ -25,8 +25,8 @@ _STRENGTH = {None: 0, NEGATIVE: 1, UNCERTAIN: 2, POSITIVE: 3}
 
 @lru_cache(maxsize=1)
 def _tables() -> Mapping[str, Any]:
-    raw = own_yaml.read(FILE)
-    return {part: raw[part] for part in ("chexpert", "chexpert_normal", "codes")}
+    """Return ``reading.yml``, for its parts ``chexpert``, ``chexpert_normal`` and ``codes``."""
+    return own_yaml.read(FILE)
 
 
 def observations() -> tuple[str, ...]:

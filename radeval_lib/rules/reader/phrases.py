@@ -201,7 +201,7 @@ def segments(words: Sequence[Token]) -> Iterator[PhraseMatch[Quality]]:
 
 
 SHORTEST = 8
-"""Shorter words may be another word."""
+"""The length of the shortest word that is corrected: a shorter one may be another word."""
 
 
 class Spelling:
@@ -209,8 +209,8 @@ class Spelling:
 
     Parameters
     ----------
-    wanted : the words that a misspelt one may be meant as.
-    words : words that are right as they are, beside those.
+    wanted : the words to which others are corrected.
+    words : further words that are right as they are.
     """
 
     def __init__(self, wanted: Iterable[str], words: Iterable[str]) -> None:
@@ -220,29 +220,26 @@ class Spelling:
         for word in sorted(self._wanted):
             for short in _without_a_letter(word):
                 self._shortened.setdefault(short, []).append(word)
-        self._known: dict[str, str | None] = {}
+        self._corrections: dict[str, str | None] = {}
 
     def meant(self, word: str) -> str | None:
-        """Return the intended word, which differs by one letter added, left out, changed or swapped with the
-        next. None if the word is right or too short, or if there is no such word or more than one."""
+        """Return the only word that differs by one letter added, left out, changed or swapped with the next.
+
+        None if ``word`` is right or too short, or if there is no such word or more than one.
+        """
         if len(word) < SHORTEST or word in self._words or not word.isalpha():
             return None
-        if word not in self._known:
-            self._known[word] = self._only(word)
-        return self._known[word]
-
-    def _only(self, word: str) -> str | None:
-        candidates = set(self._shortened.get(word, ()))
-        for short in _without_a_letter(word):
-            if short in self._wanted:
-                candidates.add(short)
-            candidates |= {
-                candidate for candidate in self._shortened.get(short, ()) if _one_apart(candidate, word)
-            }
-        return candidates.pop() if len(candidates) == 1 else None
+        if word not in self._corrections:
+            candidates = set(self._shortened.get(word, ()))
+            for short in _without_a_letter(word):
+                candidates |= {short} & self._wanted
+                candidates |= {other for other in self._shortened.get(short, ()) if _one_apart(other, word)}
+            self._corrections[word] = candidates.pop() if len(candidates) == 1 else None
+        return self._corrections[word]
 
 
 def _without_a_letter(word: str) -> Iterator[str]:
+    """Yield the word without each of its letters in turn."""
     for at in range(len(word)):
         yield word[:at] + word[at + 1 :]
 

@@ -74,8 +74,10 @@ _BEING = word_set("is being side one slightly much somewhat mildly appearing app
 
 
 def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
-    """Yield comparisons of both sides: "larger on the right", "left > right", "right more than left", "the
-    right being larger". For a shift from one side to the other, the other counts."""
+    """Yield comparisons of both sides: "larger on the right", "left > right", "the right being larger".
+
+    Their value is "bilateral"; that of a shift from one side to the other is the other side.
+    """
     at, shift = 0, any(word.word in _SHIFTS for word in words)
     while at < len(words):
         end, side = 0, "bilateral"
@@ -91,7 +93,7 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
 
 
 def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | None:
-    """Return the side that has more according to a comparison; None if a side is only the end of a shift."""
+    """Return the side that has more according to a comparison; None for a shift to a side."""
     compared_words = [word.word for word in words[compared.first : compared.end]]
     side = next((word for word in compared_words if word in _SIDES), None)
     if compared.value != "bilateral" or side is None:
@@ -131,7 +133,7 @@ def _larger_side(words: Sequence[Token], at: int) -> int:
     return end if end >= len(words) or words[end].word in (",", ".", ")", "and", "one") else 0
 
 
-# Places and sides that are set against the one a finding is at: "on the left, not on the right".
+# Places and sides that are contrasted with the place of a finding: "on the left, not on the right".
 
 
 # Before or behind an aside, which names no other finding: behind it also a time, "at" if no place follows.

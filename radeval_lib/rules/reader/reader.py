@@ -1,8 +1,8 @@
-"""Reads a report: its sentences one by one, and then what their words stand for in this report.
+"""Reads a report: its sentences, what their words mean in this report, and how much of it was read.
 
 The same name may stand for several observations ("mass" for one in the lung or in the breast). It is read
 as the one whose places fit the place mentioned with it, then as one of the region that most of the
-report's other words belong to; the chest is the region of a report that does not tell.
+report's other words belong to. A report that names no region is taken to be of the chest.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from radeval_lib.rules.reader.phrases import word_set
+from radeval_lib.rules.reader.places import OTHER_SIDE
 from radeval_lib.rules.reader.records import (
     HOME,
     MEASURED,
@@ -39,14 +40,14 @@ _BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/
 _KINDS = frozenset(["acute", "active", "discrete", "displaced", "focal", "large", "overt", "suspicious"])
 _POSITIONS = frozenset(["malposition", "good_position"])
 _RELATED = re.compile(r"ipsilateral|contralateral", re.IGNORECASE)
-# How a statement begins that says more of what the one before named.
+# The beginning of a statement about a finding that the statement before names.
 _POINTS = re.compile(
     r"(?:it|this|these|they)\b|the\s(?:left|right)\s(?:one\s|side\s)?(?:is|has|remains|measures|appears)\b"
     r"|(?:(?:its|the|catheter|distal)\s)*(?P<tip>tips?\b)",
     re.IGNORECASE,
 )
 _SIDES = re.compile(r"\b(?:left|right)\b")
-_FITS = 1000.0  # what a fitting place counts for, against the share of a region
+_FITS = 1000.0  # the weight of a fitting place; a region weighs as many as its votes
 
 
 @lru_cache(maxsize=8192)
@@ -56,7 +57,7 @@ def read(text: str) -> Reading:
     Parameters
     ----------
     text : a report or a section of one, in English; marks of de-identification ("XXXX", "___") are read as
-        words that are missing.
+        missing words.
 
     Returns
     -------
@@ -78,14 +79,12 @@ def parsed(text: str) -> list[tuple[Statement, Parsed]]:
     side, related = "", _RELATED.search(text)
     for statement in findings(text):
         sentence = parse(statement.text, side)
-        if result and not sentence.mentions and (points := _POINTS.match(statement.text)):
-            statement, sentence = _continued(*result[-1], statement, side, points["tip"] is not None) or (
-                statement,
-                sentence,
-            )
+        points = _POINTS.match(statement.text) if result and not sentence.mentions else None
+        if points and (continued := _continued(*result[-1], statement, side, points["tip"] is not None)):
+            statement, sentence = continued
         result.append((statement, sentence))
-        if related and (statement_list := _SIDES.findall(statement.text.lower())):
-            side = statement_list[-1]
+        if related and (sides := _SIDES.findall(statement.text.lower())):
+            side = sides[-1]
     return result
 
 
@@ -125,34 +124,29 @@ class _Report:
             self._vote([subject.region for subject in normal.subjects] for normal in sentence.normals)
 
     def _vote(self, readings: Iterable[list[str]]) -> None:
-        """Words whose readings are all of one region vote for it."""
+        """Count two votes for the region of each word whose readings are all of one region."""
         for regions in readings:
             named = set(filter(None, regions))
             if len(named) == 1:
                 self.regions[named.pop()] += 2
 
     def read(self) -> Reading:
-        """Return the reading, with the sense, place and limits of each mention, without stray words and parts
-        of names."""
+        """Return the reading, without stray words and parts of other names."""
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
         strays = []
         for statement, sentence in self.parsed:
             chosen = [(mention, self._sense(mention)) for mention in sentence.mentions]
-            kept = [
-                number
-                for number, (mention, sense) in enumerate(chosen)
-                if not self._stray(mention, sense) and not self._absorbed(mention, chosen, statement)
-            ]
-            strays += [
-                statement.span(mention.start, mention.stop)
-                for mention, sense in chosen
-                if self._stray(mention, sense)
-            ]
-            places = {number: len(findings) + rank for rank, number in enumerate(kept)}
+            kept = []
+            for number, (mention, sense) in enumerate(chosen):
+                if self._is_stray(mention, sense):
+                    strays.append(statement.span(mention.start, mention.stop))
+                elif not self._is_absorbed(mention, chosen, statement):
+                    kept.append(number)
+            indices = {number: len(findings) + rank for rank, number in enumerate(kept)}
             for number in kept:
                 mention, sense = chosen[number]
-                sign = tuple(places[other] for other in mention.sign_of if other in places)
+                sign = tuple(indices[other] for other in mention.sign_of if other in indices)
                 findings.append(self._finding(mention, sense, statement, sign))
             normals += [
                 self._normal(mention, statement)
@@ -161,9 +155,9 @@ class _Report:
             ]
         return Reading(tuple(findings), tuple(normals), tuple(strays))
 
-    def _stray(self, mention: Mention, sense: Sense) -> bool:
-        """Return whether a single word would alone bring another region into a report of the chest
-        ("foci")."""
+    def _is_stray(self, mention: Mention, sense: Sense) -> bool:
+        """Return whether nothing but this single word, such as "foci", would bring another region into a
+        report of the chest."""
         return (
             sense.region != HOME
             and mention.end - mention.first == 1
@@ -171,10 +165,10 @@ class _Report:
             and 3 < self.regions[HOME] == max(self.regions.values())
         )
 
-    def _absorbed(
-        self, mention: Mention, chosen: Iterable[tuple[Mention, Sense]], statement: Statement
-    ) -> bool:
-        """Return whether a mention is but the first word of another name ("calcified ... lymph nodes")."""
+    @staticmethod
+    def _is_absorbed(mention: Mention, chosen: Iterable[tuple[Mention, Sense]], statement: Statement) -> bool:
+        """Return whether a mention is only the first word of another name: "calcified" of "calcified hilar
+        lymph nodes"."""
         words = statement.text[mention.start : mention.stop].lower()
         return any(
             words in sense.lead and other is not mention and 0 <= other.first - mention.end <= 5
@@ -182,8 +176,8 @@ class _Report:
         )
 
     def _sense(self, mention: Mention) -> Sense:
-        """Return the meaning of an ambiguous name in this sentence: the one whose lead words precede it, else
-        one whose places fit, else one of the region with the most votes."""
+        """Return the sense of an ambiguous name: the one whose lead words precede it, else one whose places
+        fit, else one of the region with the most votes."""
         senses = [
             sense for sense in mention.senses if not sense.lead or set(sense.lead) <= set(mention.before)
         ]
@@ -199,13 +193,13 @@ class _Report:
 
         best = max(senses, key=worth)
         at_home = [sense for sense in senses if sense.region == HOME]
-        return max(at_home, key=worth) if at_home and self._stray(mention, best) else best
+        return max(at_home, key=worth) if at_home and self._is_stray(mention, best) else best
 
     def _location(self, spots: Sequence[Spot], sense: Sense) -> Location:
-        """Return the meaning of an ambiguous place in this sentence: one that the observation may have, else
-        one of its region."""
+        """Return the meaning of an ambiguous place: one that the observation may have, else one of its
+        region."""
         if not any(spot.region in (HOME, sense.region) or self.regions[spot.region] > 2 for spot in spots):
-            return Location(None, spots[0].location.side)  # of a place foreign to the report the side counts
+            return Location(None, spots[0].location.side)  # a place foreign to the report gives only a side
         fitting = self.known.places.get(sense.key, frozenset())
 
         def worth(spot: Spot) -> float:
@@ -217,35 +211,33 @@ class _Report:
     def _locations(self, mention: Mention, sense: Sense) -> tuple[Location, ...]:
         """Return the places of a mention, each once, with the side that is said apart from them."""
         vocab, device = self.known, sense.key in self.known.devices
-        if sense.key in vocab.placeless:
-            return self._side_of_lung(mention)
+        if sense.key in vocab.placeless:  # "the right lung is hyperexpanded" gives a side
+            lungs = {
+                spot.location.side
+                for spots in mention.spots
+                for spot in spots
+                if spot.location.place == "lung"
+            }
+            return tuple(Location(None, side) for side in lungs if side in OTHER_SIDE and len(lungs) == 1)
         locations = [self._location(spots, sense) for spots in mention.spots]
         if device:  # "left chest wall" is where the generator or port is, not where its tip is
             locations = [Location(None, at.side) if at.place == "chest_wall" else at for at in locations]
-        if sense.key in vocab.paired:  # of "right hemidiaphragm" the side counts: the name says where
-            locations = [Location(None, where.side) for where in locations]
+        if sense.key in vocab.paired:  # "right hemidiaphragm" adds a side: the name says where it is
+            locations = [Location(None, at.side) for at in locations]
         locations = [
-            where
-            for where in locations
-            if (where.side or where.place not in (None, "lung")) and (device or where.place not in _POSITIONS)
+            at
+            for at in locations
+            if (at.side or at.place not in (None, "lung")) and (device or at.place not in _POSITIONS)
         ]
         if sides := set(mention.sides):
             side = "bilateral" if len(sides) > 1 else sides.pop()
             locations = [
-                Location(where.place, side) if where.side is None and where.place in vocab.sided else where
-                for where in locations
+                Location(at.place, side) if at.side is None and at.place in vocab.sided else at
+                for at in locations
             ]
-            if device or not any(where.side for where in locations):
+            if device or not any(at.side for at in locations):
                 locations.append(Location(None, side))
         return tuple(dict.fromkeys(locations))
-
-    @staticmethod
-    def _side_of_lung(mention: Mention) -> tuple[Location, ...]:
-        """Return the side if exactly one lung is named: "the right lung is hyperexpanded"."""
-        sides = {
-            spot.location.side for spots in mention.spots for spot in spots if spot.location.place == "lung"
-        }
-        return tuple(Location(None, side) for side in sides & {"left", "right"}) if len(sides) == 1 else ()
 
     def _finding(
         self, mention: Mention, sense: Sense, statement: Statement, sign: tuple[int, ...]
@@ -270,18 +262,18 @@ class _Report:
         )
 
     def _normal(self, normal_mention: NormalMention, statement: Statement) -> NormalStatement:
+        state = normal_mention.state
+
         def worth(subject: Subject) -> tuple[float, bool]:
-            states = self.known.entry_states.get(subject.key, frozenset())
-            return self.regions[
-                subject.region
-            ], normal_mention.state not in _PLAIN and normal_mention.state in states
+            fits = state not in _PLAIN and state in self.known.entry_states.get(subject.key, ())
+            return self.regions[subject.region], fits
 
         chosen = max((subject for subject in normal_mention.subjects if subject.region), key=worth)
         start, end = statement.span(normal_mention.start, normal_mention.stop)
         return NormalStatement(chosen.key, start, end, self.text[start:end], normal_mention.change)
 
 
-# Texts that the reader does not know: another language, a loop of words, another kind of image.
+# Texts that the reader refuses: another language, a loop of words, another kind of image.
 
 
 NOT_ENGLISH = "not English"
@@ -322,10 +314,10 @@ def unreadable(text: str) -> str:
         return ""
     if not text.isascii() and sum(not word.isascii() for word in words) > len(words) / 3:
         return NOT_ENGLISH
-    foreign, english = (sum(word in alphabet for word in words) for alphabet in (_FOREIGN, _ENGLISH))
+    foreign, english = (sum(word in language for word in words) for language in (_FOREIGN, _ENGLISH))
     if foreign > english:
         return NOT_ENGLISH
-    # What is repeated so often leaves few that differ; few texts are counted.
+    # Repetition leaves few different words, so that only few texts need counting.
     if len(words) >= 6 and len(set(words)) <= 0.6 * len(words) + 1:
         counts = Counter(word for word in words if word not in _ENGLISH)
         if counts and counts.most_common(1)[0][1] > 0.4 * len(words) >= 3:
@@ -345,8 +337,8 @@ def unreadable(text: str) -> str:
 class ReadInPart(NamedTuple):
     """A statement with meaningful words that the reading left unused.
 
-    ``span`` are its characters in the text; ``unused`` those of the words that were left, ``kinds`` what each
-    of them is: degree, side, size, place, negation, change or word (any other).
+    ``span`` are its characters in the text, ``unused`` those of the unused words, and ``kinds`` the kind of
+    each of these words: degree, side, size, place, negation, change or word (any other).
     """
 
     span: Span
@@ -357,11 +349,14 @@ class ReadInPart(NamedTuple):
 class Coverage(NamedTuple):
     """How much of a text was read.
 
-    ``share`` is the fraction of the meaningful words that the reading used, from 0 to 1; None if the text has
-    no such word. ``statements`` are the statements about this study that say something, ``unread`` those in
-    which nothing was read, ``in_part`` those with a word left unused. ``sections`` are those found, in order.
-    ``remarks`` say in words why the text as a whole was not read, or which word was read otherwise than it is
-    written.
+    Attributes
+    ----------
+    share : the fraction of the meaningful words that the reading used, from 0 to 1; None if there are none.
+    statements : the statements about this study that have a meaningful word.
+    unread : the statements in which nothing was read.
+    in_part : the statements with a word left unused.
+    sections : the sections, in order.
+    remarks : the reason that the text as a whole was not read, and the words whose spelling was corrected.
     """
 
     share: float | None

@@ -1,4 +1,4 @@
-"""What the reader finds in a report."""
+"""The records of a reading: findings and normal statements of a report, and mentions in a sentence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEVERAL = 0
 
 
 MEASURED = ("severity", "size_mm", "span_mm", "distance_mm", "count", "greater", "grade", "volume_ml")
-"""The attributes that a finding has as its mention has them, and that the judge compares."""
+"""Attributes that a finding takes unchanged from its mention, and that the judge compares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +37,22 @@ class Finding:
 
     Attributes
     ----------
-    observation : the lexicon's key of what is found, "pleural_effusion".
+    observation : the lexicon's key of the finding, "pleural_effusion".
     presence : "uncertain" if the report hedges.
     start, end : of the name in the report, in characters, half-open.
-    words : the report's own, ``text[start:end]``.
-    severity : its step on the scale of the observation, 0 the mildest; None if none is said.
+    words : the report's words for it, ``text[start:end]``.
+    severity : its step on the scale of the observation, 0 the mildest; None if no degree is given.
     size_mm : its diameters, in the report's order.
     change : the kind of change since an earlier study, as the lexicon calls it.
     sign_of : the indices, in the reading's findings, of the diagnoses that it is read as.
     probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
     count : how many there are; :data:`SEVERAL` if no number is given, None if nothing is said.
-    qualities : what it is called of those that exclude each other.
+    qualities : its qualities that exclude others, such as "acute" or "old".
     greater : of a finding on both sides, the side on which there is more.
     grade : its grade, stage or category, "4b", Roman numerals as digits; empty if none is given.
     volume_ml : its volume in millilitres.
-    outright : whether it is denied by its bare name ("no effusion"), without place, severity, size or change,
-        so that the denial is one of the finding altogether.
+    outright : whether it is denied by its bare name ("no effusion"), without place, severity, size or change:
+        such a denial contradicts every mention of the finding.
     distance_mm : the distance of a tip from the place that is named with it.
     span_mm : the least and the largest diameter that it may have, "5-7 mm", "less than 1 cm"; None if its
         size is exact or not given.
@@ -104,7 +104,7 @@ class Reading:
     strays: tuple[tuple[int, int], ...] = ()
 
 
-# What words of a report may stand for: findings, structures and places, each of a region of the body.
+# Possible meanings of words: findings, structures and places, each of a region of the body.
 
 
 WHOLE = "chest_normal"

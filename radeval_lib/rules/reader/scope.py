@@ -1,4 +1,4 @@
-"""Which words of a sentence are denied, doubted or only talked about: the reach of negations and hedges.
+"""Finds which words of a sentence are denied, doubted or hypothetical: the reach of negations and hedges.
 
 A negation reaches forward to the end of its list or clause; a comma ends it if what follows is not an
 item of the list ("no effusion, small left nodule", "no effusion, tortuous aorta"). A hedge reaches forward
@@ -27,9 +27,7 @@ _PARTS = word_set(
     """
 )
 # Participles with which "not" may say only that a view does not show something.
-_SIGHT = frozenset(
-    ["seen", "visualized", "identified", "appreciated", "visible", "apparent", "evident", "demonstrated"]
-)
+_SIGHT = word_set("seen visualized identified appreciated visible apparent evident demonstrated")
 _VIEWS = word_set("view projection lateral frontal ap pa portable image radiograph film")
 # What "not" is said of in "could not be clearly demonstrated", and what may stand between.
 _SEEN = SEEN | word_set(
@@ -103,12 +101,8 @@ class ScopeWords(NamedTuple):
 def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> ScopeWords:
     """Return the reach of every cue in a statement.
 
-    One pass from left to right. The state at a word is what the words before it leave open: a negation
-    (``denying``), a hedge (``doubting``), or a hypothetical phrase (``talking``, which only "without" or a
-    negation after a comma or "but" ends). ``listing`` is set if the hedge introduces a differential
-    diagnosis, which commas do not end; ``start`` is the first word of the clause; ``comma`` the last comma
-    since the negation began, 0 if there is none. Cues that reach back are applied last, and overrule what was
-    found.
+    One pass from left to right applies the cues that reach forward. Cues that reach back are applied last and
+    overrule it.
 
     Parameters
     ----------
@@ -116,95 +110,131 @@ def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> S
     vocabulary : the vocabulary, for its cues and links.
     flags : what each of the words is.
     """
-    size = len(words)
     text = [word.word for word in words]
     cues, after = vocabulary.cues.find(text), vocabulary.after.find(text)
     after = _with_not_seen(words, after, cues, flags)
     begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _denials_by_what_follows(
         words, flags.named
     )
-    linking = {link.first: link.end for link in vocabulary.links.find(text)}
-    denied, talked = [False] * size, [False] * size
-    doubted = [0] * size
-    clause, links = [0] * size, []
-    denying = talking = listing = False
-    doubting = 0
-    comma = 0  # the last one within a denial
-    said_after = {at for cue in after if cue.value == "negation" for at in range(cue.first, cue.end)}
-    start = at = 0
-    while at < size:
-        word = words[at].word
-        cue = begins.get(at)
-        end = cue.end if cue else at + 1
-        if cue is not None and cue.value == "stops" and not (denying and word == "status"):
-            denying, doubting = False, 0
-            start = at
-        elif cue is not None and cue.value == "negation_before":
-            # "The base is not seen because of the effusion" denies nothing behind it
-            back = (
-                word == "not"
-                and at in said_after
-                and (
-                    any(flags.named[start:at]) or any(flags.subjects[start:at]) or any(flags.placed[start:at])
-                )
-            )
-            denying, doubting = denying if back else True, 0
-            talking &= not (word == "without" or text[at - 1] in (",", "but"))
-            comma = 0
-        elif word == "cleared" and _stands_first(words, at):
-            denying = True
-            begins[at] = PhraseMatch(at, end, "negation_before")
-        elif cue is not None and cue.value == "hypothetical":
-            talking = True
-        elif word == ":" and (answered := _answer(words, at, begins, flags.named)):
-            for position in range(_begin_of_name(words, at), at):
-                denied[position] = True
-            denying, end = False, answered
-        elif cue is not None and cue.value == "hedge_before":
-            # "No effusion to suggest failure" doubts nothing; "no effusion, findings consistent with" does.
-            apart = comma > 0 and not (any(flags.named[comma:at]) or _OR.intersection(text[comma:at]))
-            if not denying or apart:
-                strength = _strength(text[at:end], vocabulary)
-                denying, doubting = False, min(doubting or strength, strength)
-                listing = "differential" in text[at:end]
-        elif word == ",":
-            comma = at
-            if denying:
-                denying = _goes_on(words, at, begins, flags)
-            if not listing and not any(later.word in _OR for later in words[at + 1 : at + 6]):
-                doubting = 0
-        elif word == "over" and {"favor", "favored", "favoring"} & set(text[start:at]):
-            denying, doubting = True, 0  # "favor edema over pneumonia"
-        elif (
-            word == "than"
-            and "likely" in (words_before := text[:at])
-            and not _is_comparative(words_before[-1])
-        ):
-            denying, doubting = "less" not in words_before, PROBABLE if "less" in words_before else 0
-            links += [at] if doubting else []
-        elif word == "with" or (word == "the" and denying and _starts_clause(words, at, flags.subjects)):
-            denying = False  # "no effusion with ...", "no effusion the lungs are ..."
-        elif word in ("and", "/") and (denying or doubting):
-            new = (word == "and" and any(flags.descriptors[at + 1 : at + 3])) or _starts_clause(
-                words, at, flags.subjects
-            )
-            denying, doubting = denying and not new, 0 if new else doubting
-        if at in linking:
-            links.append(at)
-        talking = talking or word in vocabulary.relatives
-        for position in range(at, end):
-            denied[position], doubted[position], talked[position] = denying, doubting, talking
-            clause[position] = start
+    links = {link.first for link in vocabulary.links.find(text)}
+    reading = _ForwardPass(words, text, vocabulary, flags, begins, after)
+    reached = ScopeWords([], [], [], [], [], [], after)
+    at = 0
+    while at < len(words):
+        end = reading.step(at, reached)
+        if at in links:
+            reached.links.append(at)
+        reading.talking = reading.talking or text[at] in vocabulary.relatives
+        reached.denied.extend([reading.denying] * (end - at))
+        reached.doubted.extend([reading.doubting] * (end - at))
+        reached.hypothetical.extend([reading.talking] * (end - at))
+        reached.clause.extend([reading.start] * (end - at))
         at = end
-    _reach_back(words, after, flags, vocabulary, denied, doubted, clause)
-    return ScopeWords(denied, doubted, talked, clause, links, list(begins.values()), after)
+    reached.before.extend(begins.values())
+    _reach_back(words, after, flags, vocabulary, reached)
+    return reached
+
+
+class _ForwardPass:
+    """What the words before a word leave open, in one pass from left to right.
+
+    Attributes
+    ----------
+    denying : whether a negation is open.
+    doubting : the strength of the open hedge, 0 if there is none.
+    talking : whether a hypothetical phrase is open, which only "without", or a negation behind a comma or
+        "but", ends.
+    listing : whether the hedge introduces a differential diagnosis, which commas do not end.
+    start : the first word of the clause.
+    comma : the last comma since the negation began, 0 if there is none.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[Token],
+        text: list[str],
+        vocabulary: Vocabulary,
+        flags: WordFlags,
+        begins: dict[int, PhraseMatch[str]],
+        after: Sequence[PhraseMatch[str]],
+    ) -> None:
+        self._words, self._text, self._vocabulary, self._flags = words, text, vocabulary, flags
+        self._begins = begins
+        self._denied_behind = {
+            at for cue in after if cue.value == "negation" for at in range(cue.first, cue.end)
+        }
+        self.denying = self.talking = self.listing = False
+        self.doubting = self.start = self.comma = 0
+
+    def step(self, at: int, reached: ScopeWords) -> int:
+        """Read the cue or word at ``at``; return the place behind it.
+
+        ``reached`` has what was found for the words before: an answer denies the name before its colon.
+        """
+        words, flags, word, cue = self._words, self._flags, self._text[at], self._begins.get(at)
+        kind, end = (cue.value, cue.end) if cue else ("", at + 1)
+        if kind == "stops" and not (self.denying and word == "status"):
+            self.denying, self.doubting, self.start = False, 0, at
+        elif kind == "negation_before":
+            self._begin_denial(at)
+        elif word == "cleared" and _stands_first(words, at):
+            self.denying = True
+            self._begins[at] = PhraseMatch(at, end, "negation_before")
+        elif kind == "hypothetical":
+            self.talking = True
+        elif word == ":" and (answered := _answer(words, at, self._begins, flags.named)):
+            for position in range(_begin_of_name(words, at), at):
+                reached.denied[position] = True
+            self.denying, end = False, answered
+        elif kind == "hedge_before":
+            self._begin_doubt(at, end)
+        elif word == ",":
+            self.comma = at
+            self.denying = self.denying and _denial_continues(words, at, self._begins, flags)
+            if not self.listing and not any(later.word in _OR for later in words[at + 1 : at + 6]):
+                self.doubting = 0
+        elif word == "over" and {"favor", "favored", "favoring"} & set(self._text[self.start : at]):
+            self.denying, self.doubting = True, 0  # "favor edema over pneumonia"
+        elif word == "than" and "likely" in self._text[:at] and not _is_comparative(self._text[at - 1]):
+            less = "less" in self._text[:at]  # "less likely than"
+            self.denying, self.doubting = not less, PROBABLE if less else 0
+            if less:
+                reached.links.append(at)
+        elif word == "with" or (word == "the" and self.denying and _starts_clause(words, at, flags.subjects)):
+            self.denying = False  # "no effusion with edema", "no effusion the lungs are clear"
+        elif word in ("and", "/") and (self.denying or self.doubting):
+            described = word == "and" and any(flags.descriptors[at + 1 : at + 3])
+            if described or _starts_clause(words, at, flags.subjects):
+                self.denying, self.doubting = False, 0
+        return end
+
+    def _begin_denial(self, at: int) -> None:
+        """Open a negation, unless it only denies what is before it."""
+        text, flags = self._text, self._flags
+        # "The base is not seen because of the effusion" denies nothing behind it.
+        of_before = any(any(flag[self.start : at]) for flag in (flags.named, flags.subjects, flags.placed))
+        if not (text[at] == "not" and at in self._denied_behind and of_before):
+            self.denying = True
+        if text[at] == "without" or text[at - 1] in (",", "but"):
+            self.talking = False
+        self.doubting = self.comma = 0
+
+    def _begin_doubt(self, at: int, end: int) -> None:
+        """Open a hedge, unless a negation reaches it."""
+        # "No effusion to suggest failure" doubts nothing; "no effusion, findings consistent with" does.
+        text, comma = self._text, self.comma
+        apart = comma > 0 and not (any(self._flags.named[comma:at]) or _OR.intersection(text[comma:at]))
+        if not self.denying or apart:
+            strength = _strength(text[at:end], self._vocabulary)
+            self.denying, self.doubting = False, min(self.doubting or strength, strength)
+            self.listing = "differential" in text[at:end]
 
 
 def _with_not_seen(
     words: Sequence[Token], after: list[PhraseMatch[str]], cues: Sequence[PhraseMatch[str]], flags: WordFlags
 ) -> list[PhraseMatch[str]]:
-    """Add to the cues that reach back every "could not be demonstrated", in whatever words it is said, and
-    "none" behind a name."""
+    """Return the cues that reach back, with every wording of "could not be demonstrated" and with "none"
+    behind a name."""
     if not any(token.word in _NOT | _NONE for token in words):
         return after
     taken = {at for cue in after for at in range(cue.first, cue.end)}
@@ -243,7 +273,7 @@ def _denials_by_what_follows(words: Sequence[Token], named: Sequence[bool]) -> d
 
 
 def _strength(cue: Iterable[str], vocabulary: Vocabulary) -> int:
-    """Return the strength of a hedge: "may be" calls a finding possible, "likely" probable."""
+    """Return the strength of a hedge: "may be" is :data:`POSSIBLE`, "likely" :data:`PROBABLE`."""
     return POSSIBLE if vocabulary.possible.intersection(cue) else PROBABLE
 
 
@@ -269,15 +299,15 @@ def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) ->
     )
 
 
-def _goes_on(
+def _denial_continues(
     words: Sequence[Token], comma: int, begins: dict[int, PhraseMatch[str]], flags: WordFlags
 ) -> bool:
     """Return whether a list of denied findings continues after a comma; ``begins``: cues by first word.
 
-    It does not if a clause of its own follows. Otherwise it does if "or" or "nor" follows before the next
-    cue that ends a reach, and before a negation, a hedge or "may", whose own "or" it would be; without these,
-    only if up to the next comma there is neither a finding that lists rarely deny, nor a finding with "may"
-    or a verb other than one of seeing, nor a descriptor in its first words.
+    The list ends if a clause follows. Otherwise it continues if "or" or "nor" follows before the next cue and
+    before "may". Without "or", it ends if one of these comes before the next comma: a finding that lists
+    rarely deny, a finding with "may" or with a verb other than one of seeing, or a descriptor in the first
+    three words.
     """
     points = any(word.word in _POINTING for word in words[comma + 1 : comma + 2])
     if points or _starts_clause(words, comma, flags.subjects):
@@ -303,11 +333,9 @@ def _reach_back(
     after: Sequence[PhraseMatch[str]],
     flags: WordFlags,
     vocabulary: Vocabulary,
-    denied: list[bool],
-    doubted: list[int],
-    clause: list[int],
+    reached: ScopeWords,
 ) -> None:
-    """Apply the cues that reach back to ``denied`` and ``doubted``, in place.
+    """Apply the cues that reach back to what is ``denied`` and ``doubted``, in place.
 
     Each reaches to the beginning of its clause, but not across an earlier one; a hedge reaches only the last
     item of a list, see :func:`_own_item`. A denied word that a hedge reaches is doubted and no longer denied.
@@ -326,15 +354,14 @@ def _reach_back(
             continue
         if match.first and words[match.first - 1].word == "not":
             continue  # "not absent"
-        start = max(before, clause[match.first])
+        start = max(before, reached.clause[match.first])
         match_words = [word.word for word in words[match.first : match.end]]
         if match.value == "hedge" or _LIKELIHOOD & set(match_words):
             start = max(start, _own_item(words, match.first, flags.named))
         for position in range(start, match.first):
-            if match.value == "negation":
-                denied[position] = True
-            else:
-                doubted[position], denied[position] = _strength(match_words, vocabulary), False
+            reached.denied[position] = match.value == "negation"
+            if match.value != "negation":
+                reached.doubted[position] = _strength(match_words, vocabulary)
         before = match.end
 
 

@@ -32,7 +32,7 @@ from radeval_lib.rules.report_text import MASK
 _FIRST = attrgetter("first")
 # Between two findings they doubt both, and between two diagnoses they make them a choice.
 _EITHER = frozenset(["or", "versus", "vs"])
-# What may stand between two diagnoses of one sign: "pneumonia or less likely atelectasis".
+# Words between two diagnoses of one sign: "pneumonia or less likely atelectasis".
 _CHOICE = _EITHER | frozenset(
     ["and", "/", "possibly", "possible", "less", "likely", "focal", "early", "superimposed", "a", MASK]
 )
@@ -58,9 +58,9 @@ def parse(text: str, side: str = "") -> Parsed:
     """
     sentence = MarkedSentence(text, vocabulary(), side)
     mentions = [
-        sentence.mention(named_match.first, named_match.end, _about(sentence, named_match))
-        for named_match in sentence.named
-        if named_match.value[0].key != IGNORED
+        sentence.mention(match.first, match.end, _senses_for_subject(sentence, match))
+        for match in sentence.named
+        if match.value[0].key != IGNORED
     ]
     stated, normals = read_states(sentence)
     mentions = sorted([*mentions, *stated], key=_FIRST)
@@ -94,8 +94,8 @@ def parse(text: str, side: str = "") -> Parsed:
     return Parsed(tuple(mentions), tuple(normals), spots, used, unused, tuple(sentence.misspelt))
 
 
-def _about(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> list[Sense]:
-    """Return the readings that fit the subject: "The bones show no acute abnormality" is about the bones."""
+def _senses_for_subject(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> list[Sense]:
+    """Return the senses that fit the subject: "The bones show no acute abnormality" is about the bones."""
     if match.value[0].key == "acute_disease":
         for subject in sentence.subjects:
             special = sentence.known.no_abnormality.get(subject.value[0].key)
@@ -105,7 +105,7 @@ def _about(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> list[Se
 
 
 def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
-    """Return the finding that a clause without a name says of a side: "... but the left remains"."""
+    """Return findings of clauses with a side and no name: "right effusion resolved but the left remains"."""
     others: list[Mention] = []
     clauses = sentence.scope.clause
     if not mentions or not any(clauses):
@@ -122,11 +122,11 @@ def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Ment
 
 
 def _each_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[Mention, Mention]]:
-    """Return each finding with two sides of other degrees, sizes or changes, and what a side is said of:
-    "moderate right and small left effusions", "effusions, moderate on the right and small on the left". A
-    side may be denied: "small left and no right effusion".
+    """Return findings whose sides differ in degree, size or change, each with a mention for one side.
 
-    The last side of a list before its name is the finding's own and is not returned.
+    "Moderate right and small left effusions", "effusions, moderate on the right and small on the left",
+    "small left and no right effusion". The last side of a list before the name belongs to the finding itself
+    and is not returned.
     """
     sided = [spot for spot in sentence.spots if spot.value[0].location.side] + sentence.sides
     if len(sided) < 2 or not mentions:
@@ -158,7 +158,8 @@ def _each_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[
 
 
 def _apart_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
-    """Return the parts as mentions; the first behind its finding gives that what is said of it instead."""
+    """Return the mentions of further sides; the first one behind its finding replaces the finding's own side,
+    degree, size and change."""
     more, divided = [], set()
     for owner, part in parts:
         part.change = part.change or owner.change
@@ -173,39 +174,36 @@ def _apart_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
 
 
 def _whole_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
-    """Return the mentions without adjectives that belong to the next name: "calcified small granuloma" is one
-    finding."""
+    """Return the mentions without those that belong to the next name."""
+    pairs = zip_longest(mentions, mentions[1:])
     return [
-        mention
-        for mention, after in zip_longest(mentions, mentions[1:])
-        if not (
-            after is not None
-            and sentence.words[mention.first].word in ADJECTIVES
-            and mention.end == mention.first + 1
-            and after.first - mention.end <= 5
-            and not SEPARATORS.keys() & sentence.between(mention.end, after.first)
-        )
-        and not _of_hardware(sentence, mention, after)
-        and not (  # "Lines and tubes: ETT" names one
-            after is not None
-            and all(sense.key == "tubes_lines" for sense in mention.senses)
-            and ":" in sentence.between(mention.end, mention.end + 1)
-        )
+        mention for mention, after in pairs if after is None or not _belongs_to_next(sentence, mention, after)
     ]
 
 
-def _of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention | None) -> bool:
-    """ "Fracture of a sternotomy wire" breaks no bone."""
-    if after is None or not all(sense.key in sentence.known.devices for sense in after.senses):
+def _belongs_to_next(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
+    """Return whether a mention is part of the next one: "calcified small granuloma" is one finding, and so is
+    "lines and tubes: ETT"."""
+    between = sentence.between(mention.end, after.first)
+    adjective = mention.end == mention.first + 1 and sentence.words[mention.first].word in ADJECTIVES
+    if adjective and after.first - mention.end <= 5 and not SEPARATORS.keys() & between:
+        return True
+    heads = all(sense.key == "tubes_lines" for sense in mention.senses)
+    colon = ":" in sentence.between(mention.end, mention.end + 1)
+    return (heads and colon) or _of_hardware(sentence, mention, after)
+
+
+def _of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
+    """Return whether a device is broken, not a bone: "fracture of a sternotomy wire"."""
+    if not all(sense.key in sentence.known.devices for sense in after.senses):
         return False
     broken = sentence.between(mention.first, mention.end) & {"fracture", "fx"}
-    return (
-        bool(broken) and after.first - mention.end <= 4 and "of" in sentence.between(mention.end, after.first)
-    )
+    near = after.first - mention.end <= 4
+    return bool(broken) and near and "of" in sentence.between(mention.end, after.first)
 
 
 def _doubt_alternatives(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """ "Atelectasis or scarring" doubts both, and so does "versus"."""
+    """Doubt two findings that "or" or "versus" joins: "atelectasis or scarring"."""
     for mention, after in pairwise(mentions):
         between = sentence.between(mention.end, after.first)
         near = after.first - mention.end <= 5 and not between & {",", "with"}
@@ -216,7 +214,7 @@ def _doubt_alternatives(sentence: MarkedSentence, mentions: list[Mention]) -> No
 
 
 def _link(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """ "Opacity, suggestive of pneumonia": the finding before the link is a sign of the one behind it."""
+    """Link a sign to what it is read as: "opacity, suggestive of pneumonia", "the opacity is atelectasis"."""
     for link in sentence.scope.links:
         before = [
             number
@@ -240,8 +238,8 @@ def _link(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         first = mentions[stated[0]].first
         verbs = {"is", "are"} | ({"but"} if stated[0] > number + 1 else set())
         between = sentence.between(mention.end, first)
-        is_one = between & {"is", "are"} and sentence.between(first - 2, first) & verbs
-        if is_one and not between & {",", "and"} and any(sense.key in _OPAQUE for sense in mention.senses):
+        equated = between & {"is", "are"} and sentence.between(first - 2, first) & verbs
+        if equated and not between & {",", "and"} and any(sense.key in _OPAQUE for sense in mention.senses):
             mention.sign_of = (stated[0],)
 
 
@@ -260,10 +258,9 @@ def _choices(sentence: MarkedSentence, mentions: list[Mention], behind: list[int
 
 
 def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
-    """Return how many words with meaning were used, and which were not.
+    """Return the number of meaningful words that were used, and the words that were not.
 
-    ``mentions`` are the findings that were read. What is only talked about, or says how something was before,
-    counts as neither.
+    ``mentions`` are the findings that were read. Words about earlier or hypothetical states do not count.
     """
     sentence.use_all(sentence.named)
     kinds = _kinds(sentence, mentions)
@@ -274,7 +271,8 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
     neutral = {at for each in sentence.qualities if not each.value for at in range(each.first, each.end)}
     used, unused = 0, []
     for at, (word, start, end) in enumerate(sentence.words):
-        aside = sentence.past[at] or sentence.scope.hypothetical[at] or not word[-1].isalnum()
+        if sentence.past[at] or sentence.scope.hypothetical[at] or not word[-1].isalnum():
+            continue
         passed = (
             word in needless
             or at in neutral
@@ -283,20 +281,21 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
             or _weighs_nothing(sentence, at)
         )
         if sentence.used[at]:
-            used += not (aside or passed)
-        elif not aside and (
-            kinds[at] or not (passed or (word.isdigit() and (not mentions or _of_a_date(sentence, at))))
-        ):
+            used += not passed
+            continue
+        passed = passed or (word.isdigit() and (not mentions or _of_a_date(sentence, at)))
+        if kinds[at] or not passed:
             unused.append(Unused(start, end, kinds[at] or "word"))
     return used, tuple(dict.fromkeys(unused))
 
 
 def _of_a_date(sentence: MarkedSentence, at: int) -> bool:
     """Return whether a number says when, or which image: "3/4/2019", "series 4"."""
-    beside = sentence.between(max(0, at - 1), at) | sentence.between(at + 1, at + 2)
     word = sentence.words[at].word
-    year = len(word) == 4 and word.startswith(("19", "20"))
-    return year or bool(beside & _BESIDE_DATES)
+    if len(word) == 4 and word.startswith(("19", "20")):
+        return True  # a year
+    beside = sentence.between(max(0, at - 1), at) | sentence.between(at + 1, at + 2)
+    return bool(beside & _BESIDE_DATES)
 
 
 def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:

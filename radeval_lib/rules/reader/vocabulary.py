@@ -1,4 +1,4 @@
-"""What the reader knows: the generator's lexicon inverted, words to meanings, and ``reading.yml``."""
+"""Compiles the reader's vocabulary, from words to meanings, from the lexicon and ``reading.yml``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from radeval_lib import own_yaml
-from radeval_lib.rules.lexicon.entries import Lexicon
+from radeval_lib.rules.lexicon.entries import Lexicon, NormalEntry
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.reader.phrases import Phrases, Quality, Spelling
 from radeval_lib.rules.reader.records import HOME, IGNORED, Location, Sense, Spot, Subject, plain
@@ -123,6 +123,7 @@ class Vocabulary:
 
 
 def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
+    """Yield the names of the lexicon's findings; a name's lead may also be apart from it, further before."""
     for concept in lexicon.concepts.values():
         for name in (*concept.names, *concept.shorts):
             for phrase in (name.one, name.many):
@@ -136,14 +137,22 @@ def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
             yield phrase.text, Sense(concept.key, concept.region)
 
 
-def _our_names(key: str, name: str) -> Iterator[tuple[str, Sense]]:
-    """Yield a name of ``reading.yml``; "calcified | lymph node" needs "calcified" somewhere before "lymph
+def _reading_names(raw: Mapping[str, Any]) -> Iterator[tuple[str, Sense]]:
+    """Yield the names of ``reading.yml``; "calcified | lymph node" needs "calcified" somewhere before "lymph
     node"."""
-    lead, bar, rest = name.rpartition(" | ")
-    yield (rest, Sense(key, HOME, tuple(lead.split()))) if bar else (name, Sense(key, HOME))
+    yield from ((name, Sense(IGNORED, HOME)) for name in (*raw["ignored"], *raw["no_findings"]))
+    for part in ("observations", "names"):
+        for key, names in raw[part].items():
+            for lead, _, rest in (name.rpartition(" | ") for name in names):
+                yield rest, Sense(key, HOME, tuple(lead.split()))
 
 
-def _lexicon_places(lexicon: Lexicon, regions: Mapping[str, set[str]]) -> Iterator[tuple[str, Spot]]:
+def _lexicon_places(lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
+    """Yield the names of the lexicon's places, once for each region that has a finding there."""
+    regions: dict[str, set[str]] = {}
+    for concept in lexicon.concepts.values():
+        for key in concept.places:
+            regions.setdefault(key, set()).add(concept.region)
     for site in lexicon.places.values():
         for table in (site.nouns, site.shorts, site.premodifiers):
             for side, phrases in table.items():
@@ -154,7 +163,8 @@ def _lexicon_places(lexicon: Lexicon, regions: Mapping[str, set[str]]) -> Iterat
                         yield phrase.text, Spot(Location(site.key, side), region)
 
 
-def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
+def _reading_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
+    """Yield the places of ``reading.yml``; "@" stands for each side."""
     both = {"bibasilar", "biapical", "bibasal", "bihilar"}
     for key, forms in raw.items():
         for form in forms:
@@ -174,11 +184,12 @@ def _our_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tupl
 
 
 def _grouped(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
+    """Return the phrases with all of their values, each once."""
     phrases: Phrases[list[Any]] = Phrases()
     for text, value in pairs:
-        held = phrases.add(text, [])
-        if value not in held:
-            held.append(value)
+        values = phrases.add(text, [])
+        if value not in values:
+            values.append(value)
     return phrases
 
 
@@ -188,10 +199,10 @@ def _observations(
     usual: Mapping[str, frozenset[str]],
     passed_over: frozenset[str],
 ) -> Phrases[list[Sense]]:
-    """Return the names; one that only another region has may also be the chest's name that it ends with.
+    """Return the senses of names; a name of another region may also mean the chest's name that it ends with.
 
-    "Multilevel degenerative changes" is a name of the abdomen's lexicon, "degenerative changes" one of the
-    chest's too: in a report of the chest the former is the latter. An "adrenal nodule" is none of those.
+    "Multilevel degenerative changes" is a name of the abdomen, "degenerative changes" also one of the chest:
+    in a report of the chest the former means the latter. An "adrenal nodule" is no nodule of the chest.
     """
     pairs = list(pairs)
     anatomy: dict[str, set[str | None]] = {}
@@ -201,46 +212,40 @@ def _observations(
     phrases = _grouped(pairs)
     for text, sense in pairs:
         words = plain(text).split()
-        held = phrases.add(text, [])
-        if sense.region == HOME or any(kept_sense.region == HOME for kept_sense in held):
+        senses = phrases.add(text, [])
+        if sense.region == HOME or any(each.region == HOME for each in senses):
             continue
         for start in range(1, len(words)):
             shorter, before = phrases.get(words[start:]), words[start - 1]
             organ = _OF_ORGANS.search(before) and before not in passed_over
             at = None if before in _NO_ORGANS else anatomy.get(before, set() if organ else None)
-            fits = [
-                kept_sense
-                for kept_sense in shorter or ()
-                if at is None or at & usual.get(kept_sense.key, frozenset())
-            ]
-            if home := [kept_sense for kept_sense in fits if kept_sense.region == HOME]:
-                held += home
+            home = [each for each in shorter or () if each.region == HOME]
+            if fits := [each for each in home if at is None or at & usual.get(each.key, frozenset())]:
+                senses += fits
                 break
     return phrases
 
 
 def _subjects(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator[tuple[str, Subject]]:
-    for key, words in raw.items():
-        for word in words:
-            yield word, Subject(key, HOME)
-    for entry in sorted(lexicon.normals.values(), key=lambda subject_sense: -subject_sense.weight):
-        for wordings in entry.wordings.values():
-            for phrase in wordings:
-                for start, end, label in phrase.spans:
-                    if label == "Anatomy" and phrase.text[start:end].lower() not in _NO_SUBJECTS:
-                        yield phrase.text[start:end], Subject(entry.key, entry.region)
+    """Yield names of structures: those of ``reading.yml``, then those in the lexicon's normal statements."""
+    yield from ((word, Subject(key, HOME)) for key, words in raw.items() for word in words)
+    for entry in sorted(lexicon.normals.values(), key=lambda entry: -entry.weight):
+        for text in _labelled(entry, "Anatomy"):
+            if text.lower() not in _NO_SUBJECTS:
+                yield text, Subject(entry.key, entry.region)
+
+
+def _labelled(entry: NormalEntry, label: str) -> Iterator[str]:
+    """Yield the parts of an entry's wordings that have the label."""
+    for wordings in entry.wordings.values():
+        for phrase in wordings:
+            yield from (phrase.text[start:end] for start, end, kind in phrase.spans if kind == label)
 
 
 def _entry_states(lexicon: Lexicon) -> dict[str, frozenset[str]]:
-    """For each normal statement of the lexicon, the words with which it calls its structure normal."""
+    """Return for each normal statement of the lexicon the words with which it calls its structure normal."""
     return {
-        entry.key: frozenset(
-            plain(phrase.text[start:end])
-            for wordings in entry.wordings.values()
-            for phrase in wordings
-            for start, end, label in phrase.spans
-            if label == "Non-Abnormality"
-        )
+        entry.key: frozenset(map(plain, _labelled(entry, "Non-Abnormality")))
         for entry in lexicon.normals.values()
     }
 
@@ -251,8 +256,11 @@ def _abnormal(
     named: Mapping[str, list[str]],
     enlarged: list[str],
 ) -> dict[tuple[str, str], str]:
-    """Return the observation by structure (key or words) and state, also from names such as "enlarged heart";
-    ``enlarged`` are words for that state."""
+    """Return the observation by structure (key or words) and state.
+
+    ``raw`` gives states by structure, ``named`` names of observations, such as "enlarged heart", and
+    ``enlarged`` the words for that state.
+    """
     table: dict[tuple[str, str], str] = {}
     for structure, states in raw.items():
         for observation, words in states.items():
@@ -260,45 +268,42 @@ def _abnormal(
                 table.setdefault((structure, plain(word)), observation)
     for observation, names in named.items():
         for name in names:
-            state, _, structure = name.partition(" ")
-            if state in ("enlarged", "dilated", "widened", "elevated") and "xxxx" not in name:
-                for word in (state, *(enlarged if state != "elevated" else [])):
+            first, _, structure = name.partition(" ")
+            if first in ("enlarged", "dilated", "widened", "elevated") and "xxxx" not in name:
+                for word in (first, *(enlarged if first != "elevated" else [])):
                     table.setdefault((plain(structure), plain(word)), observation)
     for concept in lexicon.concepts.values():
-        for kept in concept.states:
-            for side, subject in kept.subjects.items():
-                for adjective in kept.adjectives.values():
-                    phrase, adjective_text = plain(subject.text), plain(adjective.text)
-                    table.setdefault((phrase, adjective_text), concept.key)
+        for state in concept.states:
+            for side, subject in state.subjects.items():
+                for adjective in state.adjectives.values():
+                    structure, word = plain(subject.text), plain(adjective.text)
+                    table.setdefault((structure, word), concept.key)
                     if side is not None:
-                        table.setdefault((phrase.replace(f"{side} ", ""), adjective_text), concept.key)
+                        table.setdefault((structure.replace(f"{side} ", ""), word), concept.key)
     return table
 
 
 def _states(raw: Mapping[str, Any], lexicon: Lexicon, abnormal: Iterable[tuple[str, str]]) -> Phrases[str]:
+    """Return words for a state; what is abnormal of a structure is not normal of another."""
     phrases: Phrases[str] = Phrases((word, "abnormal") for word in raw["abnormal"])
     for _, word in abnormal:
         phrases.add(word, word)
-    for word in raw["normal"]:
+    of_entries = (word for words in _entry_states(lexicon).values() for word in words if word != "stable")
+    for word in (*raw["normal"], *of_entries):
         phrases.add(word, "normal")
-    for words in _entry_states(lexicon).values():
-        for word in words - {"stable"}:
-            phrases.add(word, "normal")
     return phrases
 
 
 def _degrees(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, int]]:
-    for step, words in raw["severity"].items():
-        for word in words:
-            yield word, int(step)
+    """Yield words of degree with their step: those of ``reading.yml``, then those of the lexicon's scales."""
+    yield from ((word, int(step)) for step, words in raw["severity"].items() for word in words)
     for scale in lexicon.grammar["scales"].values():
         for kind in ("adjectives", "adverbs"):
-            for step, words in enumerate(scale[kind]):
-                for word in words:
-                    yield word, step
+            yield from ((word, step) for step, words in enumerate(scale[kind]) for word in words)
 
 
 def _qualities(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None]]:
+    """Yield words with their quality; None for phrases that contain such a word and say no quality."""
     for category, kinds in raw["qualities"].items():
         for kind, qualities in kinds.items():
             for quality, words in qualities.items():
@@ -306,15 +311,8 @@ def _qualities(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None]]:
     yield from ((words, None) for words in raw["no_qualities"])
 
 
-def _spelling(raw: Mapping[str, Any], *named: Iterable[tuple[str, Any]]) -> Spelling:
-    """Return names, places and structures as they may be misspelt; every other word of ``reading.yml`` is
-    right."""
-    wanted = {token.word for pairs in named for text, _ in pairs for token in tokens(text)}
-    words = {token.word for part in raw.values() for text in _texts(part) for token in tokens(text)}
-    return Spelling(wanted, words)
-
-
 def _single_words(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words of texts, in the reader's form."""
     return frozenset(token.word for text in texts for token in tokens(text))
 
 
@@ -344,21 +342,12 @@ def vocabulary() -> Vocabulary:
     lexicon = load_lexicon()
     raw = own_yaml.read(FILE)
     concepts = lexicon.concepts
-    ours = [(name, Sense(IGNORED, HOME)) for name in (*raw["ignored"], *raw["no_findings"])]
-    for part in ("observations", "names"):
-        for key, names in raw[part].items():
-            ours += [sense for name in names for sense in _our_names(key, name)]
-    regions: dict[str, set[str]] = {}
-    for concept in concepts.values():
-        for site in concept.places:
-            regions.setdefault(site, set()).add(concept.region)
     abnormal = _abnormal(lexicon, raw["states"], raw["names"], raw["enlarged"])
-    changes = [(word, kind) for kind, words in raw["change"].items() for word in words]
     after = [(word, "hedge") for word in raw["hedge_after"]]
     after += [(word, "negation") for word in raw["negation_after"]]
     numbered = ((text, Spot(site, HOME)) for text, site in numbered_names())
-    spots = [*numbered, *_our_places(raw["places"], lexicon), *_lexicon_places(lexicon, regions)]
-    observations = [*ours, *_lexicon_names(lexicon)]
+    spots = [*numbered, *_reading_places(raw["places"], lexicon), *_lexicon_places(lexicon)]
+    observations = [*_reading_names(raw), *_lexicon_names(lexicon)]
     kinds = _kinds(raw["kinds"])
     passed_over = _single_words(raw["passed_over"])
     looks = _single_words(phrase.text for phrase in lexicon.looks.values())
@@ -380,7 +369,7 @@ def vocabulary() -> Vocabulary:
         normal=frozenset(map(plain, raw["normal"])),
         stable=frozenset(raw["stable"]),
         degrees=Phrases(_degrees(raw, lexicon)),
-        changes=Phrases(changes),
+        changes=Phrases((word, kind) for kind, words in raw["change"].items() for word in words),
         qualities=Phrases(_qualities(raw)),
         compounds=raw["compounds"],
         cues=Phrases((word, kind) for kind in _CUES for word in raw[kind]),
@@ -394,7 +383,9 @@ def vocabulary() -> Vocabulary:
         paired=frozenset(key for key, concept in concepts.items() if concept.sided and not concept.places),
         places=places,
         devices=frozenset(key for key, concept in concepts.items() if concept.device),
-        spelling=_spelling(raw, observations, spots, subjects),
+        spelling=Spelling(
+            _single_words(text for text, _ in (*observations, *spots, *subjects)), _single_words(_texts(raw))
+        ),
         passed_over=passed_over,
         looks=looks,
         calcified=frozenset(fine for pair in kinds if pair[0] in _CALCIFIED for fine in pair),
