@@ -1,8 +1,8 @@
 """Synthetic radiology reports with complete gold truth, controlled errors and rewrites.
 
 A report is drawn as a meaning (findings with place, side, severity, size, certainty and change; denials;
-normal statements) and then said in words, so that every annotation is exact by construction and an error can
-be made in the meaning alone. See ``lexicon/README.md`` for what the generator knows, and :mod:`.grammar` for
+normal statements) and then put into words, so that every annotation is exact by construction and an error can
+be made in the meaning alone. ``lexicon/README.md`` describes the generator's vocabulary, and :mod:`.grammar`
 the rules of annotation.
 
 >>> from radeval_lib.rules import generator

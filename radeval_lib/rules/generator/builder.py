@@ -209,6 +209,7 @@ Table = dict[str, tuple[Frame, ...]]
 
 
 def _frames(templates: dict[str, list[str]]) -> Table:
+    """Return the compiled frames of each key."""
     return {key: tuple(compile_frame(t) for t in phrasing) for key, phrasing in templates.items()}
 
 

@@ -25,9 +25,9 @@ LONGEST_SPAN = 8
 
 
 class Clause:
-    """What all clauses share: words, and the id of the observation or structure they are about.
+    """A clause that fills the slots of a frame: the method ``slot_x`` fills slot ``x``.
 
-    Slot ``x`` of a frame is filled by the method ``slot_x``.
+    ``head`` is the id of the observation or structure that it is about, -1 until that is written.
     """
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, label: str) -> None:
@@ -49,9 +49,11 @@ class Clause:
                     builder.relate(head, "modify", self.head)
 
     def slot_seen(self) -> None:
+        """Write a word for seen: "noted"."""
         self.builder.word(pick(self.words.lists["seen"], self.wording, Byte.VERB))
 
     def slot_since(self) -> None:
+        """Write the time of comparison: "since the prior study"."""
         self.builder.word(pick(self.words.lists["since"], self.wording, Byte.SINCE))
 
 
@@ -89,7 +91,7 @@ class FindingClause(Clause):
         self.size_inside = byte(wording, Byte.SIZE) & 1 == 0
 
     def _choose_name(self) -> None:
-        """Set the name and what follows from it; if possible, it repeats no word of appearance and place."""
+        """Choose a name, if possible one that repeats no word of appearance and place, and its number."""
         finding, names = self.finding, self.concept.names
         looks = frozenset[str]().union(*(self.lexicon.looks[look].words for look in finding.looks))
         if looks:
@@ -199,6 +201,7 @@ class FindingClause(Clause):
     # --- attributes ---
 
     def _size_phrase(self) -> Phrase:
+        """Return the size in words; most sizes of 10 mm or more, and all of devices, are in centimetres."""
         size = self.finding.size_mm or ()
         big = min(size) >= 10 and byte(self.wording, Byte.SIZE) & 6 != 0
         return size_phrase(size, big or self.concept.device)
@@ -214,7 +217,7 @@ class FindingClause(Clause):
             self._say_size()
 
     def _say_place(self) -> tuple[Span, int]:
-        """Say the place; returns its span and the id of its anatomy."""
+        """Write the place; return its span and the id of its anatomy."""
         site, side, builder = self.place, self.finding.side, self.builder
         assert site is not None
         if site.article and side != "bilateral":
@@ -225,7 +228,7 @@ class FindingClause(Clause):
         return (start, builder.end), anatomy
 
     def _locate(self) -> None:
-        """Say preposition and place, and note the spatial relation."""
+        """Write preposition and place, and note the spatial relation."""
         assert self.place is not None
         prepositions = self.place.prepositions
         if self.concept.device:  # a tip is in the stomach, never of it
@@ -321,7 +324,7 @@ class FindingClause(Clause):
     # --- predicate ---
 
     def be_a_state(self, state: State) -> None:
-        """State the finding as a predicate from now on."""
+        """State the finding as a predicate of this state from now on."""
         self.state, self.plural = state, state.plural
 
     def slot_subject(self) -> None:
@@ -359,8 +362,8 @@ class FindingClause(Clause):
 
 
 _NAME_BYTES = [which for which in Byte if which >= Byte.NAME]
-"""What decides on the name of each denied finding, the first again behind the last: a denial has no
-severity, size or change, for which the wording of a finding has these bytes."""
+"""The bytes that choose the names of the denied findings, in turn. A denial has no severity, size or change,
+so that these bytes are free."""
 
 
 class Denied(NamedTuple):

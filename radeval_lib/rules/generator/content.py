@@ -85,6 +85,7 @@ class Weighted(Generic[_T]):
         self.totals = tuple(accumulate(weight for _, weight in chosen))
 
     def draw(self, rng: Random) -> _T:
+        """Return one of the options."""
         return self.options[bisect_right(self.totals, rng.random() * self.totals[-1])]
 
 
@@ -190,16 +191,10 @@ def draw_finding(
     many = concept.many and side != "bilateral" and rng.random() < chances.many
     size = None
     distance = lexicon.places[site].distance if site else None
-    x_ray = exam.modality == "X-Ray"
     if distance:
         size = draw_size(rng, *distance, two=False)
-    elif (
-        concept.size
-        and not many
-        and side != "bilateral"
-        and rng.random() < (chances.size_on_x_ray if x_ray else chances.size)
-    ):
-        size = draw_size(rng, *concept.size, two=not x_ray and rng.random() < chances.two_diameters)
+    elif not many and side != "bilateral":
+        size = _draw_diameters(rng, concept, exam.modality == "X-Ray", chances)
     looks = _draw_looks(rng, concept.looks.get("any", ()) + concept.looks.get(exam.modality, ()), chances)
     uncertain = concept.uncertain and not concept.device and rng.random() < chances.uncertain
     change = _draw_change(rng, concept, chances) if prior and rng.random() < chances.change else None
@@ -228,6 +223,13 @@ def _draw_side(rng: Random, options: tuple[Side, ...], chances: Chances) -> Side
     if "bilateral" in options and rng.random() < chances.both_sides:
         return "bilateral"
     return choose(rng, tuple(side for side in options if side != "bilateral") or options)
+
+
+def _draw_diameters(rng: Random, concept: Concept, x_ray: bool, chances: Chances) -> tuple[int, ...] | None:
+    """Return a size, or None; an X-ray has fewer sizes, of one diameter each."""
+    if concept.size is None or rng.random() >= (chances.size_on_x_ray if x_ray else chances.size):
+        return None
+    return draw_size(rng, *concept.size, two=not x_ray and rng.random() < chances.two_diameters)
 
 
 def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chances) -> tuple[str, ...]:
@@ -298,11 +300,8 @@ def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> li
     chosen: list[NormalEntry] = []
     start = int(rng.random() * len(card.normals)) if card.normals else 0
     for entry in card.normals[start:] + card.normals[:start]:
-        if (
-            rng.random() > entry.weight * card.density
-            or entry.excludes & present
-            or (entry.prior and not prior)
-        ):
+        left_out = rng.random() > entry.weight * card.density
+        if left_out or entry.excludes & present or (entry.prior and not prior):
             continue
         if not any(
             2 * len(entry.excludes & o.excludes) > min(len(entry.excludes), len(o.excludes)) for o in chosen
@@ -320,15 +319,6 @@ def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> 
     return False
 
 
-def _reading_order(rng: Random, card: Menu, chances: Chances) -> list[int]:
-    """Return the place of each organ system in the report: as usual, or begun with another one."""
-    order = list(range(len(card.systems)))
-    if not chances.other_order or rng.random() >= chances.other_order:
-        return order
-    at = int(rng.random() * len(order))
-    return order[at:] + order[:at]
-
-
 def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int) -> Plan:
     """Return a plan, with at least ``least`` findings unless too few can be drawn without a clash.
 
@@ -338,7 +328,10 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int)
     lexicon, card, chances = load_lexicon(), menu(exam, style), CHANCES[style]
     concepts = _draw_concepts(rng, card, style, lexicon, least)
     present = {concept.key for concept in concepts}
-    order = _reading_order(rng, card, chances)
+    order = list(range(len(card.systems)))  # the rank of each organ system: as usual,
+    if chances.other_order and rng.random() < chances.other_order:
+        first = int(rng.random() * len(order))  # or with another system first
+        order = order[first:] + order[:first]
 
     def place(entry: Concept | NormalEntry) -> int:
         return order[card.systems[entry.region, entry.system]]
@@ -355,8 +348,8 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int)
     for entry in _draw_normals(rng, card, present, prior):
         contents.append((place(entry) + 0.25 * rng.random(), Normal(entry.key)))
     for denial in _draw_denials(rng, card, blocked, style):
-        first = lexicon.concepts[denial.concepts[0]]
-        contents.append((place(first) + 0.3 + 0.4 * rng.random(), denial))
+        denied = lexicon.concepts[denial.concepts[0]]
+        contents.append((place(denied) + 0.3 + 0.4 * rng.random(), denial))
     for remark in card.remarks:
         if rng.random() < remark.weight * chances.remark and (prior or not remark.prior):
             contents.append((-100.0, Remark(remark.key)))
@@ -389,25 +382,17 @@ def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
         entry = lexicon.normals[before.key]
         systems = {lexicon.concepts[key].system for key in content.concepts}
         return systems == {entry.system} and not before.opposite
-    if (
-        not isinstance(before, PlannedFinding)
-        or before.suggests
-        or before.change
-        or before.certainty == "uncertain"
-    ):
+    if not isinstance(before, PlannedFinding):
+        return False
+    if before.suggests or before.change or before.certainty == "uncertain":
         return False
     concept = lexicon.concepts[before.concept]
     if isinstance(content, Denial):
-        return {lexicon.concepts[key].system for key in content.concepts} == {
-            concept.system
-        } and not concept.device
+        systems = {lexicon.concepts[key].system for key in content.concepts}
+        return systems == {concept.system} and not concept.device
     if isinstance(content, PlannedFinding):
         other = lexicon.concepts[content.concept]
         plain = content.change is None and content.suggests is None and content.certainty == "present"
-        return (
-            concept.system == other.system
-            and bool(other.names)
-            and plain
-            and not (concept.device or other.device)
-        )
+        devices = concept.device or other.device
+        return plain and concept.system == other.system and bool(other.names) and not devices
     return False

@@ -94,8 +94,8 @@ def location_significant(lexicon: Lexicon, before: PlannedFinding, after: Planne
         return True
     if before.place is None or after.place is None or before.place == after.place:
         return False
-    near = lexicon.places
-    return after.place not in near[before.place].near and before.place not in near[after.place].near
+    places = lexicon.places
+    return after.place not in places[before.place].near and before.place not in places[after.place].near
 
 
 def degree_significant(before: PlannedFinding, after: PlannedFinding) -> bool:
@@ -173,12 +173,10 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
     errors: list[GoldError] = []
     matched: list[str] = []
     for concept in [*before, *(key for key in after if key not in before)]:
-        reference_finding, other = (
-            statements[concept][1] if concept in statements else None for statements in (before, after)
-        )
-        planted = finding_errors(lexicon, reference_finding, other)
-        errors += planted
-        if not planted:
+        pair = (statements[concept][1] if concept in statements else None for statements in (before, after))
+        differences = finding_errors(lexicon, *pair)
+        errors += differences
+        if not differences:
             matched.append(concept)
     errors.sort(key=lambda error: (error.category, error.concept))
     alike = normals(reference.plan) & normals(candidate.plan)
@@ -199,7 +197,7 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
     )
     findings, normals = stated(reference.plan), load_lexicon().normals
     negatives = (Normal(key) if key in normals else Denial((key,)) for key in comparison.agreed_negatives)
-    matched = [*(_finding(findings[concept][1]) for concept in comparison.matched), *map(_said, negatives)]
+    matched = [*(_finding(findings[concept][1]) for concept in comparison.matched), *map(_wording, negatives)]
     return green_analysis.render(significant, insignificant, matched)
 
 
@@ -215,21 +213,19 @@ def _error(error: GoldError, reference: SyntheticReport, candidate: SyntheticRep
         return f"{plain} in {error.candidate_says} instead of {error.reference_says}"
     if error.category == "d":
         return f"{plain}, {error.candidate_says} instead of {error.reference_says}"
-    return (
-        f"{plain} called {error.candidate_says}"
-        if error.category == "e"
-        else f"{plain} is {error.reference_says}"
-    )
+    if error.category == "e":
+        return f"{plain} called {error.candidate_says}"
+    return f"{plain} is {error.reference_says}"
 
 
 def _finding(finding: PlannedFinding) -> str:
     """Return a finding as an impression would say it, without change and diagnosis."""
     if finding.concept.startswith("not "):
-        return _said(Normal(finding.concept.removeprefix("not "), opposite=True))
-    return _said(replace(finding, change=None, suggests=None))
+        return _wording(Normal(finding.concept.removeprefix("not "), opposite=True))
+    return _wording(replace(finding, change=None, suggests=None))
 
 
-def _said(content: Meaning) -> str:
+def _wording(content: Meaning) -> str:
     """Return a statement as the generator words it, without the marks that separate the parts of an
     analysis."""
     text = realize((Statement(0, content, 0),), "hospital", "impression").text

@@ -29,7 +29,7 @@ from radeval_lib.rules.generator.records import (
     SyntheticError,
     SyntheticReport,
 )
-from radeval_lib.rules.lexicon.entries import CHEXPERT, Exam, Lexicon, Procedure
+from radeval_lib.rules.lexicon.entries import CHEXPERT, Exam, Lexicon, Procedure, Protocol
 from radeval_lib.rules.lexicon.loading import load_lexicon
 
 #: The twelve modality-anatomy pairs of MIMIC-RRS (Chen et al. 2023, section 2).
@@ -100,23 +100,13 @@ def report_at(
 ) -> SyntheticReport:
     """Return report number ``index`` of :func:`generate`'s stream. ``prior`` says whether there was an
     earlier study (None: by chance)."""
-    rng, protocols_by_key = seeded(seed, index), load_lexicon().protocols
-    chosen = tuple(protocols_by_key) if modality_anatomy is None else modality_anatomy
-    pairs = (chosen,) if chosen and isinstance(chosen[0], str) else chosen
-    if not pairs or any(pair not in protocols_by_key for pair in pairs):
-        raise SyntheticError(
-            f"no examination {next((pair for pair in pairs if pair not in protocols_by_key), 'at all')}",
-            "modality_anatomy",
-            f"Choose one of {listed((' '.join(pair) for pair in protocols_by_key), 1200)}.",
-        )
+    rng, protocols = seeded(seed, index), _protocols(modality_anatomy)
     check_choice(style, Style | None, "style", SyntheticError)
     if style is None:
         style = "hospital" if rng.random() < _HOSPITAL_SHARE else "encyclopaedic"
-    protocols = [protocols_by_key[pair] for pair in pairs]  # type: ignore[index]
-    several = len(protocols) > 1
-    protocol = (
-        Weighted((option, option.weight) for option in protocols).draw(rng) if several else protocols[0]
-    )
+    protocol = protocols[0]
+    if len(protocols) > 1:
+        protocol = Weighted((option, option.weight) for option in protocols).draw(rng)
     earlier = rng.random() < _PRIOR_SHARE if prior is None else prior
     procedure = Weighted((option, option.weight) for option in protocol.procedures).draw(rng)
     sex = procedure.sex or ("male" if rng.random() < 0.5 else "female")
@@ -150,6 +140,21 @@ def report_at(
     return rerender(report, plan)
 
 
+def _protocols(modality_anatomy: Pair | Sequence[Pair] | None) -> list[Protocol]:
+    """Return the protocols of the examinations asked for; all of them for None."""
+    by_pair = load_lexicon().protocols
+    chosen = tuple(by_pair) if modality_anatomy is None else modality_anatomy
+    pairs = (chosen,) if chosen and isinstance(chosen[0], str) else chosen
+    unknown = [pair for pair in pairs if pair not in by_pair]
+    if unknown or not pairs:
+        raise SyntheticError(
+            f"no examination {unknown[0] if unknown else 'at all'}",
+            "modality_anatomy",
+            f"Choose one of {listed((' '.join(pair) for pair in by_pair), 1200)}.",
+        )
+    return [by_pair[pair] for pair in pairs]  # type: ignore[index]
+
+
 def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None) -> SyntheticReport:
     """Return the report with another plan, style or both; text, impression and gold follow."""
     lexicon = load_lexicon()
@@ -167,7 +172,7 @@ def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None)
 
 
 def _say_indication(rng: Random, procedure: Procedure, style: Style, sex: str, age: int) -> str:
-    """Return who asks for the procedure, and why."""
+    """Return the indication: the patient, the complaint and the question."""
     reason = choose(rng, procedure.reasons)
     template = choose(rng, tuple(load_lexicon().grammar["indication"][style]))
     question = choose(rng, reason.questions)
@@ -340,9 +345,8 @@ def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
         if isinstance(content, PlannedFinding):
             plan.append(replace(statement, content=Denial((content.concept,)), joined=False))
         elif isinstance(content, Normal):
-            plan.append(
-                replace(statement, content=replace(content, opposite=not content.opposite), joined=False)
-            )
+            negated = replace(content, opposite=not content.opposite)
+            plan.append(replace(statement, content=negated, joined=False))
         elif isinstance(content, Denial):
             for index, concept in enumerate(content.concepts):
                 wording = rng.getrandbits(96)

@@ -44,8 +44,8 @@ _WHERE, _CAUSE = frozenset(["where"]), frozenset(["cause"])
 def realize(plan: Plan, style: Style, section: Section = "findings") -> AnnotatedText:
     """Return the text of ``plan`` with its annotations. The same plan and style give the same bytes.
 
-    There is no sentence that the first statement could be joined to: it opens one. The impression words
-    findings in frames of its own.
+    The first statement opens a sentence, even if it is to be joined. The impression words findings in frames
+    of its own.
 
     Raises
     ------
@@ -108,9 +108,9 @@ class _Speaker:
         return builder.build()
 
     def _main(self, statement: Statement, alone: bool) -> FindingClause | None:
-        """Say the statement that opens a sentence; returns a clause whose appearance is still to be said.
+        """Write the statement that opens a sentence; return a clause whose appearance needs a sentence.
 
-        ``alone``: no other statement is joined to it.
+        ``alone`` says that no other statement is joined to it.
         """
         content, wording = statement.content, statement.wording
         if isinstance(content, PlannedFinding):

@@ -52,6 +52,7 @@ ErrorKind = tuple[str, bool]
 #: often as ReXVal's six radiologists counted them: a .35, b .32, c .10, d .10, e .07, f .06; significant .71.
 CATEGORY_SHARES = {"a": 0.23, "b": 0.36, "c": 0.13, "d": 0.11, "e": 0.08, "f": 0.09}
 SIGNIFICANT_SHARE = 0.85
+_ATTRIBUTES = ("place", "side", "severity", "size_mm", "change")  # of a finding, which an error may change
 _ORDER = "cdfeba"  # attributes first, then removals, then additions
 _TRIES = 4000  # steps of the search for an assignment of errors to findings, before a report is given up
 _ATTEMPTS = 1000  # references tried for one pair
@@ -73,7 +74,7 @@ class ErrorPair:
 
 
 def _ordered(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
-    """Return the requested errors in the order in which they are made; their categories must be known."""
+    """Return the requested errors in the order in which they are made; refuse an unknown category."""
     if unknown := [category for category, _ in errors if category not in CATEGORY_SHARES]:
         raise SyntheticError(
             f"unknown category of error {unknown[0]!r}",
@@ -108,10 +109,10 @@ def _options(
 def _assign(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, kinds: list[ErrorKind]
 ) -> list[tuple[ErrorKind, int, PlannedFinding | None]] | None:
-    """Return which finding takes which error: one each if possible, else several of different kinds.
+    """Assign the errors to findings: one each if possible, else several of different kinds.
 
     Returns, in the order of ``kinds``, the kind, the uid of the statement and the finding as the candidate
-    has it (None: left out); None if no assignment was found in ``_TRIES`` tries.
+    has it (None: left out); None if ``_TRIES`` tries give no assignment.
     """
     options = [_options(rng, lexicon, report, *kind) for kind in kinds]
     order = sorted(range(len(kinds)), key=lambda i: len(options[i]))  # the errors with the least choice first
@@ -166,14 +167,16 @@ def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) 
     )
     if assigned is None:
         raise infeasible
-    plan = report.plan
+    before, plan = stated(report.plan), report.plan
     for (category, _), uid, new in assigned:
         if category == "b":
             plan = without(plan, uid)
         else:
             assert new is not None
-            original, now = (stated(plan_before)[new.concept][1] for plan_before in (report.plan, plan))
-            plan = with_content(plan, uid, _merged(original, now, new))
+            original, now = before[new.concept][1], stated(plan)[new.concept][1]
+            values = {name: getattr(new, name) for name in _ATTRIBUTES}
+            changes = {name: value for name, value in values.items() if value != getattr(original, name)}
+            plan = with_content(plan, uid, replace(now, **changes))  # it may have another error already
     for category, significant in kinds:
         if category == "a":
             added = false_finding(rng, lexicon, report, plan, significant)
@@ -184,14 +187,6 @@ def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) 
         raise infeasible
     candidate = rerender(report, plan)
     return ErrorPair(report, candidate, compare(report, candidate))
-
-
-def _merged(original: PlannedFinding, now: PlannedFinding, new: PlannedFinding) -> PlannedFinding:
-    """Return ``now`` with what ``new`` has other than ``original``: several errors on one finding."""
-    names = ("place", "side", "severity", "size_mm", "change")
-    return replace(
-        now, **{name: getattr(new, name) for name in names if getattr(new, name) != getattr(original, name)}
-    )
 
 
 def error_pairs(

@@ -100,7 +100,7 @@ Plan = tuple[Statement, ...]
 
 @dataclass(frozen=True, slots=True)
 class RateEntity:
-    """A RaTE entity: ``text[start:end]`` and one of :data:`RATE_TYPES`."""
+    """A RaTE entity: ``text[start:end]`` and its type, such as "Abnormality"."""
 
     start: int
     end: int

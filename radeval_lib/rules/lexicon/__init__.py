@@ -1,1 +1,1 @@
-"""Names, synonyms, places and significance of findings: what reader, rules judge and generator share."""
+"""The lexicon that reader, judge and generator share: names, places and significance of findings."""

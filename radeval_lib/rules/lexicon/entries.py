@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -35,6 +35,8 @@ FUNCTION_WORDS = frozenset([
     "of", "the", "in", "and", "with", "to", "for", "from", "at", "or", "by", "a", "an", "per", "than", "on",
     "into", "not", "as", "its",
 ])  # fmt: skip
+# A word of a name: "*head", "{anatomy}", "{*head", "last}".
+_WORD = re.compile(r"(?P<star>\*?)(?:(?P<opens>\{)(?P<inner_star>\*?))?(?P<text>.*?)(?P<closes>\}?)")
 _GROUP = re.compile(r"<([^>]*)>|\(([^)]*)\)|\[([^\]]*)\]|~([^~]*)~")
 _SIGNS = re.compile(r"[{}*<>()\[\]~|@&]")  # that must not be left when markup is compiled
 
@@ -102,30 +104,25 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
     heads: dict[bool, int] = {}
     starred: dict[bool, int] = {}
     inside, broken, position, token = False, False, 0, 0
-    for raw in markup.split():
-        word, star = raw.removeprefix("*"), raw.startswith("*")
-        if word.startswith("{"):
-            broken = broken or inside
-            inside, word = True, word[1:]
-            star = star or word.startswith("*")
-            word = word.removeprefix("*")
-        closes = word.endswith("}")
-        broken = broken or (closes and not inside)
-        word = word.removesuffix("}").replace("_", " ")
-        count = len(tokenize(word))
+    for match in map(_WORD.fullmatch, markup.split()):
+        assert match is not None  # every word has this form
+        broken = broken or bool(match["opens"] and inside)
+        inside = inside or bool(match["opens"])
+        broken = broken or bool(match["closes"] and not inside)
+        word = match["text"].replace("_", " ")
+        tokens = tokenize(word)
         if word not in FUNCTION_WORDS:
             kind = inside or anatomy
             heads[kind] = len(marks)
-            if star:
+            if match["star"] or match["inner_star"]:
                 broken = broken or kind in starred
                 starred[kind] = len(marks)
             label = "ANAT-DP" if kind else observation
-            tokens = " ".join(tokenize(word))
-            marks.append(Mark(position, position + len(word), token, token + count - 1, tokens, label))
+            span = position, position + len(word), token, token + len(tokens) - 1
+            marks.append(Mark(*span, " ".join(tokens), label))
         pieces.append(word)
-        position, token = position + len(word) + 1, token + count
-        if closes:
-            inside = False
+        position, token = position + len(word) + 1, token + len(tokens)
+        inside = inside and not match["closes"]
     if broken or inside or not marks or _SIGNS.search("".join(pieces)):
         raise LexiconError(f"phrase {markup!r} has broken markup or no content word")
     heads.update(starred)
@@ -144,14 +141,15 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
     )
 
 
-_STATES = {1: ("Non-Abnormality", "OBS-DP"), 2: ("Abnormality", "OBS-DP"), 3: ("Non-Abnormality", "OBS-DA")}
+_ANATOMY = 1  # the group of `_GROUP` for anatomy; the others are states
+_STATES = {2: ("Non-Abnormality", "OBS-DP"), 3: ("Abnormality", "OBS-DP"), 4: ("Non-Abnormality", "OBS-DA")}
 
 
 def parse_sentence(markup: str) -> Phrase:
     """Compile a sentence without a final period; its first letter is capitalized.
 
     One pass over the groups: ``places`` are the anatomy heads since the last state, ``waiting`` the states
-    that found none before them, and ``fresh`` says that a state has just ended the list of places.
+    without one before them, and ``fresh`` says that a state has just ended the list of places.
 
     Raises
     ------
@@ -162,21 +160,22 @@ def parse_sentence(markup: str) -> Phrase:
     marks: list[Mark] = []
     relations: list[tuple[int, str, int]] = []
     spans: list[tuple[int, int, str]] = []
-    places: list[int] = []  # anatomy heads since the last state
-    waiting: list[int] = []  # states that found no anatomy before them
+    places: list[int] = []
+    waiting: list[int] = []
     fresh = True
     if not markup.strip() or _SIGNS.search(_GROUP.sub("", markup)):
         raise LexiconError(f"sentence {markup!r} is empty or has broken markup")
     for match in _GROUP.finditer(markup):
         before = markup[at : match.start()]
         text, token, at = text + before, token + len(tokenize(before)), match.end()
-        kind, inner = next((i, g) for i, g in enumerate(match.groups()) if g is not None)
+        kind = match.lastindex or 0  # the only group of the pattern that matched
+        inner = match[kind]
         rate, label = _STATES.get(kind, ("Anatomy", "ANAT-DP"))
         if inner.startswith("d:"):
             inner, rate = inner[2:], rate.replace("Abnormality", "Disease")
         if inner.startswith("!"):
             inner, label = inner[1:], "OBS-DA"
-        part = parse_name(inner, anatomy=kind == 0, observation=label)
+        part = parse_name(inner, anatomy=kind == _ANATOMY, observation=label)
         base, offset = len(marks), len(text)
         marks += [
             Mark(m.start + offset, m.end + offset, m.first + token, m.last + token, m.tokens, m.label)
@@ -184,7 +183,7 @@ def parse_sentence(markup: str) -> Phrase:
         ]
         relations += [(base + i, name, base + j) for i, name, j in part.relations]
         spans.append((offset, offset + len(part.text), rate))
-        if kind == 0:
+        if kind == _ANATOMY:
             if fresh:
                 places, fresh = [], False
             places.append(base + part.anatomy)
@@ -199,9 +198,7 @@ def parse_sentence(markup: str) -> Phrase:
         text, token = text + part.text, token + part.ntokens
     text, token = text + markup[at:], token + len(tokenize(markup[at:]))
     if marks and marks[0].start == 0:
-        first = marks[0]
-        tokens = first.tokens[0].upper() + first.tokens[1:]
-        marks[0] = Mark(0, first.end, first.first, first.last, tokens, first.label)
+        marks[0] = replace(marks[0], tokens=marks[0].tokens[0].upper() + marks[0].tokens[1:])
     return Phrase(text[0].upper() + text[1:], token, tuple(marks), tuple(relations), spans=tuple(spans))
 
 
@@ -331,21 +328,21 @@ class Concept:
     system : its organ system.
     names, shorts : noun phrases, and abbreviations of the hospital style.
     denied : phrases by which it is denied, and whether each is a plural.
-    states : the same as predicates.
-    disease : entity type Disease instead of Abnormality.
-    device : a device, of entity type Anatomy.
-    tip : a device whose tip is located.
-    major : errors about it may be clinically significant.
-    rare : hardly ever in hospital style, often in encyclopaedic style.
+    states : the finding as a predicate, "the heart is enlarged".
+    disease : whether its entity type is Disease instead of Abnormality.
+    device : whether it is a device, of entity type Anatomy.
+    tip : whether it is a device whose tip is located.
+    major : whether errors about it may be clinically significant.
+    rare : whether it is very rare in hospital style and frequent in encyclopaedic style.
     scale : scale of severity in ``grammar.yml``; None: no severity.
     steps : lowest and highest step of the scale that is used.
-    sided : takes a side when it has no place.
+    sided : whether it takes a side if it has no place.
     places : keys of the places where it can be.
-    vague : or nowhere in particular.
+    vague : whether it may also have no place.
     size : smallest and largest diameter in mm; None: no size.
     looks : descriptors that exclude each other, in groups, by modality.
-    many : may be several.
-    changes, uncertain : may change; may be hedged.
+    many : whether there may be several.
+    changes, uncertain : whether it may change, and whether it may be hedged.
     hints : keys of the diagnoses that it suggests.
     advice : keys of the remarks that recommend something.
     chexpert : its observation of CheXpert's 14; None: none.
@@ -399,7 +396,7 @@ class NormalEntry:
     chexpert : the observations of CheXpert that it makes negative.
     weight : factor of the chance that it is said.
     scope : where it may be used.
-    prior : only beside an earlier study.
+    prior : whether it needs an earlier study.
     """
 
     key: str

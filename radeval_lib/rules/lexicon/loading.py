@@ -1,7 +1,7 @@
-"""Read the lexicon of ``grammar.yml``, ``protocols.yml`` and ``regions/*.yml``, once, and compile it.
+"""Reads the lexicon of ``grammar.yml``, ``protocols.yml`` and ``regions/*.yml``, once, and compiles it.
 
-``lexicon/README.md`` describes the files. They are part of the package and read as they are: that their keys,
-values and references are right is checked by ``tests/rules/lexicon/test_files.py``.
+``lexicon/README.md`` describes the files. They are part of the package and are not validated here:
+``tests/rules/lexicon/test_files.py`` checks their keys, values and references.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ def _by_side(forms: Iterable[str], both: Iterable[str]) -> dict[str | None, tupl
 
 
 def _place(key: str, raw: Mapping[str, Any]) -> Place:
+    """Compile a place."""
     distance = raw.get("distance")
     return Place(
         key,
@@ -87,13 +88,13 @@ def _name(markup: str, number: str) -> Name:
 
 
 def _denied(markup: str, number: str) -> tuple[Phrase, bool]:
-    """Return a name as it is denied, and whether it is plural."""
+    """Compile the wording in which a finding is denied; return also whether it is plural."""
     plural_form = markup[-1] == "+" or (number == "plural" and markup[-1] != "-")
     return parse_name(markup.rstrip("+-").replace(" | ", " ")), plural_form
 
 
 def _state(markup: str) -> State:
-    """Compile "place|<subject>+: adjective"; a :class:`LexiconError` if it is not of this form."""
+    """Compile "place|<subject>+: adjective"; raise :class:`LexiconError` if it has another form."""
     site, bar, rest = markup.partition("|")
     subject, _, adjective = (rest if bar else markup).partition(":")
     match = re.fullmatch(r"<([^>]+)>(\+?)", subject.strip())
@@ -108,7 +109,7 @@ def _state(markup: str) -> State:
 
 
 def _looks(raw: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return descriptors by modality, or for any; of "solid/part-solid" only one can be true."""
+    """Return groups of descriptors by modality, or for any; of "solid/part-solid" only one can be true."""
     by_modality = {"any": raw} if isinstance(raw, list) else raw or {}
     return {
         key: tuple(tuple(words.split("/")) for words in texts(names)) for key, names in by_modality.items()
@@ -116,6 +117,7 @@ def _looks(raw: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
 
 
 def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Concept:
+    """Compile a finding; ``system`` is the organ system below which the file has it."""
     number, names = raw.get("number", "count"), texts(raw.get("name"))
     denied = texts(raw["deny"]) if "deny" in raw else names
     size = raw.get("size")
@@ -148,7 +150,7 @@ def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Conc
 
 
 def _opposite(markup: str, antonyms: Mapping[str, str]) -> str:
-    """Invert a normal sentence: its states become their antonyms, or are denied."""
+    """Return a normal sentence inverted: its states become their antonyms, or are denied."""
 
     def turn(match: re.Match[str]) -> str:
         state = match[1]

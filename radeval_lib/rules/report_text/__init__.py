@@ -1,10 +1,11 @@
-"""Report text as people have it: its sections, statements and words, with their places in the original.
+"""The sections, statements and words of a report, with their places in the original.
 
-Whatever of this library reads a report reads it through here, so that a line end, a list, a template or a
-heading means the same to all.
+All of the library reads reports through this package, so that a line end, a list, a template or a heading
+always means the same.
 
 >>> from radeval_lib.rules.report_text import statements
->>> [(one.section, one.text) for one in statements("INDICATION: Cough. FINDINGS: Clear lungs\\nNo effusion")]
+>>> text = "INDICATION: Cough. FINDINGS: Clear lungs\\nNo effusion"
+>>> [(statement.section, statement.text) for statement in statements(text)]
 [('history', 'Cough'), ('findings', 'Clear lungs'), ('findings', 'No effusion')]
 """
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from radeval_lib.rules.report_text.words import Span, plain_text
@@ -20,7 +20,7 @@ FINDINGS = "findings"
 """The kind of a section that says what this study shows; so does a text without a heading."""
 _OF_THIS_STUDY = frozenset([FINDINGS, "recommendation"])
 _OF_ANOTHER = frozenset(["history", "comparison", "technique", "exam", "wet read", "addendum"])
-# Words that answer a question of a template.
+# Answers in a template.
 _ANSWERS = (
     r"(?:none|no|not|negative|neg|nil|absent|yes|present|positive|pos|normal|clear|unremarkable|intact|unchanged|"
     r"stable|denied|n|y)"
@@ -36,7 +36,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _ANY_ASKED = re.compile(r"(?<=[A-Za-z)])\?(?=[ \t]+[A-Za-z])")
-"""Every question of a text in which at least one is answered by yes or no."""
+"""Any question, in a text in which at least one question has an answer."""
 # A sign or an answer behind a name: "pneumothorax (-)", "effusion [none]", "edema: +".
 _BEHIND = re.compile(
     rf"(?<=[A-Za-z])[ \t]*(?:[(\[](?:(?P<sign>[-+])|(?P<answer>{_ANSWERS}))[)\]]"
@@ -54,12 +54,12 @@ _PATIENT = re.compile(
     r"|rule out|r/o|h/o|presents? with|complain\w*|c/o|fever|cough\w*|dyspnea|pain|sob|weakness"
     r"|shortness of breath)\b"
 )
-"""What a statement about the patient has, and one about the study has not."""
+"""Words in statements about the patient, not about the study."""
 # An empty line.
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _NO = "no "
 # A table whose columns are the two sides, and one of its rows.
-_NEXT = r"(?:[ ]{2,}(?! )|[ ]?[|\t,:/])[ |\t,:/]*"  # what parts its cells
+_NEXT = r"(?:[ ]{2,}(?! )|[ ]?[|\t,:/])[ |\t,:/]*"  # between its cells
 _CELL = r"\w+(?:(?: |\.(?=\d))\w+)*"
 _SIDES_HEAD = re.compile(
     r"^[ |\t]*(?:\w+[ |\t,:/]+)?(?:right|left|r|l)[ |\t,:/]+(?:right|left|r|l)[ |]*$",
@@ -73,7 +73,7 @@ _SIDES_TABLE = re.compile(
 _ORGANS = frozenset(
     ["kidney", "kidneys", "renal", "lung", "lungs", "pleura", "breast", "breasts", "hip", "hips"]
 )
-"""What may head the labels of a table: "Stones" below "Kidneys" are those of a kidney."""
+"""Organs that may head a table's labels: "Stones" below "Kidneys" are those of a kidney."""
 _ROW = re.compile(
     rf"^[ |]*(?P<label>[A-Za-z]\w*(?: \w+)*){_NEXT}(?P<one>{_CELL}){_NEXT}(?P<other>{_CELL})",
     re.MULTILINE,
@@ -159,19 +159,22 @@ def _side_columns(text: str, places: Sequence[int]) -> tuple[list[Statement], st
             continue
         for row in _ROW.finditer(text, table.end("head"), table.end()):
             for side, cell in zip(sides, ("one", "other"), strict=True):
-                of = f"{table['of']} " if table["of"] and table["of"].lower() in _ORGANS else ""
-                lead = f"{'right' if side == 'r' else 'left'} {of}"
-                begin, label, answer = row.start("label"), row["label"], row[cell]
-                where = [places[begin]] * len(lead) + list(places[begin : begin + len(label)])
-                where += [places[begin + len(label)]] * 2 + list(places[row.start(cell) : row.end(cell) + 1])
-                columns.append(Statement(f"{lead}{label}: {answer}", where))
+                organ = f"{table['of']} " if table["of"] and table["of"].lower() in _ORGANS else ""
+                prefix = f"{'right' if side == 'r' else 'left'} {organ}"
+                begin, end = row.span("label")
+                where = [places[begin]] * len(prefix) + list(places[begin:end])  # of prefix and label,
+                where += [places[end]] * 2  # of ": ",
+                where += places[row.start(cell) : row.end(cell) + 1]  # of the answer, and its end
+                columns.append(Statement(f"{prefix}{row['label']}: {row[cell]}", where))
         text = text[: table.start()] + " " * (table.end() - table.start()) + text[table.end() :]
     return columns, text
 
 
 class _AbsentList:
-    """Whether statements are in a list of what is absent: below a heading such as "Absent:", alone in its
-    line, until one that is a sentence of its own, or an empty line."""
+    """Tracks whether statements are in a list of absent findings.
+
+    The list begins below a heading such as "Absent:" and ends before a full sentence or at an empty line.
+    """
 
     def __init__(self, text: str) -> None:
         self._text, self._open = text, False
@@ -210,13 +213,8 @@ def findings(text: str) -> tuple[Statement, ...]:
 
 def sections(text: str) -> tuple[Section, ...]:
     """Return the sections of a report in order; neighbouring sections of the same kind are joined."""
-    headed: list[Section] = []
-    for statement in statements(text):
-        if headed and headed[-1].kind == statement.section:
-            headed[-1] = Section(statement.section, (headed[-1].span[0], statement.end))
-        else:
-            headed.append(Section(statement.section, (statement.start, statement.end)))
-    return tuple(headed)
+    runs = [list(run) for _, run in groupby(statements(text), key=lambda statement: statement.section)]
+    return tuple(Section(run[0].section, (run[0].start, run[-1].end)) for run in runs)
 
 
 def _template(piece: str) -> str:
@@ -252,31 +250,25 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
         head.kind == FINDINGS and not text[head.start : head.end].lower().startswith(impressions)
         for head in heads
     )
-    marks: list[tuple[int, int, Break | Heading | None]] = [
-        (boundary.start, boundary.end, boundary) for boundary in breaks(text)
-    ]
-    marks += [(boundary.start, boundary.end, boundary) for boundary in heads]
-    marks.sort(key=lambda boundary: boundary[:2])
+    marks: list[Break | Heading] = [*breaks(text), *heads]
+    marks.sort(key=lambda mark: (mark.start, mark.end))
+    marks.append(Break(len(text), len(text), False, False))
     kind, start, first = FINDINGS, 0, True
-    for begin, end, mark in [*marks, (len(text), len(text), None)]:
-        if (piece := text[start:begin].strip()) and start < begin:
+    for mark in marks:
+        if piece := text[start : mark.start].strip():
             if not first and not headed and kind in _OF_ANOTHER and not _PATIENT.search(piece):
                 kind = FINDINGS
             if is_signature(piece):
                 kind = "signature"
-            yield kind, start, begin
+            yield kind, start, mark.start
             first = False
-        start = max(start, end)
+        start = max(start, mark.end)
         if isinstance(mark, Heading):
             kind, first = mark.kind, True
-        elif (
-            mark is not None
-            and not first
-            and (
-                (mark.line and kind == "signature") or (mark.paragraph and not headed and kind in _OF_ANOTHER)
-            )
-        ):
-            kind = FINDINGS
+        elif not first:
+            ends_history = mark.paragraph and not headed and kind in _OF_ANOTHER
+            if ends_history or (mark.line and kind == "signature"):
+                kind = FINDINGS
 
 
 # Where statements end: full stops, line ends, lists.
@@ -344,16 +336,16 @@ class Break(NamedTuple):
 def breaks(text: str) -> list[Break]:
     """Return the places at which a text in plain characters is cut into statements, in order."""
     marks = [Break(*match.span(), False, False) for match in _STOP.finditer(text)]
-    # What asks remains: "pneumonia?" is doubted.
+    # A question mark stays with its statement: "pneumonia?" is doubted.
     marks = [mark._replace(start=mark.end) if text[mark.start] == "?" else mark for mark in marks]
-    marks += [Break(*span, False, False) for span in _listed(text)]
+    marks += [Break(*span, False, False) for span in _item_marks(text)]
     if "\n" in text:
         marks += [Break(*match.span(), True, True) for match in _BLANK_LINE.finditer(text)]
         marks += _line_ends(text)
     return sorted(marks)
 
 
-def _listed(text: str) -> Iterator[tuple[int, int]]:
+def _item_marks(text: str) -> Iterator[tuple[int, int]]:
     """Yield the marks of lists within and at the beginning of lines."""
     yield from _numbers(text)
     boxes = [match.start() for match in _BOXED.finditer(text)]
@@ -393,14 +385,22 @@ def _part_items(text: str, dashes: list[re.Match[str]]) -> bool:
 
 
 def _in_brackets(text: str, at: int) -> bool:
+    """Return whether a bracket is open before ``at``, within 60 characters."""
     before = text[max(0, at - 60) : at]
     return before.count("(") > before.count(")")
 
 
 class _Shape(NamedTuple):
-    """What the lines of a text have in common: the longest one's ``width`` in characters; whether several
-    begin as items (``listed``), one ends before a word that would have fitted (``roomy``), a sentence ends
-    within its line (``sentences``), there are small letters (``mixed``), or no capitals (``lower``)."""
+    """Properties of a text's lines.
+
+    Attributes
+    ----------
+    width : characters of the longest line.
+    listed : whether several lines begin as items of a list.
+    roomy : whether a line ends before a word that would have fitted.
+    sentences : whether a sentence ends within its line.
+    mixed, lower : whether there are small letters, or no capitals.
+    """
 
     width: int
     listed: bool
@@ -410,9 +410,11 @@ class _Shape(NamedTuple):
     lower: bool
 
 
-def _shape(text: str, lines: list[Span]) -> _Shape:
+def _line_ends(text: str) -> Iterator[Break]:
+    """Yield the single line breaks that end a statement, with the mark of an item that follows."""
+    lines = [match.span() for match in re.finditer(r"[^\n]*\S[^\n]*", text)]
     width = max((len(text[start:end].rstrip()) for start, end in lines), default=0)
-    return _Shape(
+    shape = _Shape(
         width,
         sum(_MARK.match(text, start) is not None for start, _ in lines) > 1,
         any(_has_room(text, *pair, width) for pair in pairwise(lines)),
@@ -420,12 +422,6 @@ def _shape(text: str, lines: list[Span]) -> _Shape:
         any(map(str.islower, text)),
         not any(map(str.isupper, text)),
     )
-
-
-def _line_ends(text: str) -> Iterator[Break]:
-    """Yield the single line breaks that end a statement, with the mark of an item that follows."""
-    lines = [match.span() for match in re.finditer(r"[^\n]*\S[^\n]*", text)]
-    shape = _shape(text, lines)
     for line, following in pairwise(lines):
         end, start = line[1], following[0]
         if text.count("\n", end, start) > 1:
@@ -442,7 +438,7 @@ def _ends_statement(text: str, line: Span, following: Span, shape: _Shape) -> bo
     words, first = text[slice(*line)].split(), text[slice(*following)].split()[0]
     if _BOX.match(text, following[0]) or LIST.fullmatch(text, *line):
         return True
-    if _goes_on(words) or _in_brackets(text, line[1]):
+    if _is_unfinished(words) or _in_brackets(text, line[1]):
         return False
     if words[-1][-1] in ".!?;":
         return True
@@ -459,9 +455,8 @@ def _has_room(text: str, line: Span, following: Span, width: int) -> bool:
     return len(text[slice(*line)].rstrip()) + 1 + len(word) <= width
 
 
-def _goes_on(line: list[str]) -> bool:
-    """Return whether the last word of a line asks for another ("with", but not the answer of "Effusion:
-    no")."""
+def _is_unfinished(line: list[str]) -> bool:
+    """Return whether a line cannot end with its last word: "with", but not the answer in "Effusion: no"."""
     last = line[-1].lower()
     if last == "no" and len(line) > 1 and line[-2][-1] in ":-=":
         return False
@@ -549,7 +544,7 @@ def headings(text: str) -> list[Heading]:
             if named is None or len(match["alone"].strip()) < 4:
                 continue
             kind = named.lastgroup or ""
-        start = match.start() + len(match.group()) - len(match.group().lstrip())
+        start = match.end() - len(match.group().lstrip())
         if not text[start].isupper() and not _BEFORE_INLINE.search(text[max(0, start - 4) : start]):
             continue
         heads.append(Heading(kind.replace("_", " "), start, match.end()))
@@ -559,10 +554,10 @@ def headings(text: str) -> list[Heading]:
 def _dashed(kind: str, text: str, match: re.Match[str]) -> bool:
     """Return whether the text before a dash is a heading: in capitals, or at the start of a statement."""
     before_dash = match.group()[: -len(match["dash"])]
+    if before_dash[-1:].isupper():
+        return True
     begins = _BEFORE_INLINE.search(text[max(0, match.start() - 4) : match.start()]) is not None
-    return before_dash[-1:].isupper() or (
-        begins and before_dash[:1].isupper() and kind in ("history", "comparison", FINDINGS)
-    )
+    return begins and before_dash[:1].isupper() and kind in ("history", "comparison", FINDINGS)
 
 
 def is_signature(statement: str) -> bool:

@@ -41,7 +41,7 @@ _SHORTHAND = {
     "eff": ("effusion",), "effs": ("effusion",), "consol": ("consolidation",),
 }  # fmt: skip
 _FULL = {"can't": "can", "won't": "will"}
-"""The verbs that are not what is left without "n't"."""
+"""Verbs that change before "n't"."""
 _BEFORE_NAME = frozenset(
     ["", ",", "and", "with", "no", "mild", "moderate", "severe", "stable", "unchanged", "borderline"]
 )
@@ -95,30 +95,30 @@ def tokens(text: str) -> list[Token]:
 
     Shorthand is written out ("b/l", "Rt", "PNA"), each of its words at the place of the whole.
     """
-    tokens_found: list[Token] = []
-    before = ""
+    result: list[Token] = []
+    last_word = ""
     for match in _TOKEN.finditer(text.lower()):
-        word, start, end = match.group(), match.start(), match.end()
-        title, before = before, word
-        if title in _BEFORE_CAPITAL and text[start].isupper():
-            if title in _TITLES:
-                tokens_found.append(Token(MASK, start, end))  # "Dr. Small"
+        before, word, (start, end) = last_word, match.group(), match.span()
+        last_word = word
+        if before in _BEFORE_CAPITAL and text[start].isupper():
+            if before in _TITLES:
+                result.append(Token(MASK, start, end))  # "Dr. Small"
                 continue
             word = "month" if word == "may" else word  # "in May"
         if len(word) > 3 and word[-1] == "s" and word[:-1] in _SHORTHAND:
             word = word[:-1]
         if word in _SHORTHAND:
-            tokens_found += [Token(part, start, end) for part in _SHORTHAND[word]]
+            result += [Token(part, start, end) for part in _SHORTHAND[word]]
         elif word.endswith("n't"):
-            tokens_found += [Token(_FULL.get(word, word[:-3]), start, end), Token("not", start, end)]
-        elif word in ("r", "l") and _is_side(tokens_found, text, match):
-            tokens_found.append(Token("right" if word == "r" else "left", start, end))
-        elif word == "cm" and (tokens_found[-1].word if tokens_found else "") in _BEFORE_NAME:
-            tokens_found.append(Token("cardiomegaly", start, end))
+            result += [Token(_FULL.get(word, word[:-3]), start, end), Token("not", start, end)]
+        elif word in ("r", "l") and _is_side(result, text, match):
+            result.append(Token("right" if word == "r" else "left", start, end))
+        elif word == "cm" and (result[-1].word if result else "") in _BEFORE_NAME:
+            result.append(Token("cardiomegaly", start, end))
         else:
             word = MASK if _MASKED.fullmatch(word) else singular(word)
-            tokens_found.append(Token(word, start, end))
-    return tokens_found
+            result.append(Token(word, start, end))
+    return result
 
 
 def _is_side(before: list[Token], text: str, match: re.Match[str]) -> bool:
@@ -160,7 +160,7 @@ _SPECIAL = re.compile(
     r"|&(?P<entity>nbsp|amp|lt|gt|quot|#39|#160);"
     r"|(?P<odd>[^\x00-\x7f])"
 )
-# What a text needs to have for any of these to be in it.
+# A character that every one of these has.
 _NEEDS = re.compile(r"[^\x00-\x7f]|[\r\v\f\t\x1c-\x1e\\<\[&]")
 # "2,5 cm", "2'5 cm", "2·5 cm".
 _DECIMAL_COMMA = re.compile(r"(?<=\d)[,'\u2022](?=\d{1,2}\s?(?:[cm]m|x|centi|milli))", re.IGNORECASE)
@@ -175,6 +175,7 @@ class PlainText(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _plain_character(sign: str) -> str:
+    """Return a character that is not ASCII in plain characters; none for accents and control characters."""
     if sign in _PLAIN:
         return _PLAIN[sign]
     kind = category(sign)
@@ -197,6 +198,7 @@ def plain_text(text: str) -> PlainText:
 
 
 def _replaced(text: str) -> tuple[str, list[int]]:
+    """Return the text in plain characters, and the place of each in the original."""
     parts: list[str] = []
     places: list[int] = []
     end = 0
