@@ -75,8 +75,8 @@ def letters(checks: pd.DataFrame) -> str:
             item = f"{label}: printed {in_quotes(first.printed, first.exhibit)}; we find {first.follows}. "
             by_paper.setdefault(str(first.paper), []).append(item + first.explanation)
     return "\n\n\n".join(
-        f"Dear authors of {paper},\n\nchecking the printed numbers of your paper against one another and "
-        "against your repository, we found what does not follow:\n\n"
+        f"Dear authors of {paper},\n\nWe checked the printed numbers of your paper against one another and "
+        "against your repository. These do not agree:\n\n"
         + "\n".join(f"{n}. {item}" for n, item in enumerate(items, start=1))
         + "\n\nDid we misread any of these? We will print your reply next to each item.\n"
         for paper, items in by_paper.items()
