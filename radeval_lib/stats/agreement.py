@@ -1,9 +1,8 @@
-"""Agreement of raters who counted or rated the same items, and of metrics with raters: pairs with ties,
-permutations within cases, systems.
+"""Agreement of raters who counted or rated the same items, and of metrics with raters on pairs of candidates
+of one case, where a tie is an answer.
 
-``counts`` and ``grades`` have shape (items, raters), two raters or more, without missing values.
-mt-metrics-eval has the measures of metrics for translation; a test compares with its code's numbers. pingouin
-has neither ties as an answer nor permutations within cases.
+``counts`` and ``grades`` have shape (items, raters), two raters or more, without missing values. A test
+compares the agreement on pairs with numbers of mt-metrics-eval's code; pingouin has no ties as an answer.
 """
 
 from __future__ import annotations
@@ -119,9 +118,9 @@ def agrees(gaps: ArrayLike, wanted: ArrayLike, cases: Sequence[object]) -> NDArr
     """Return whether a metric's answer for each pair is the people's: first, second, or a tie (acc*_eq);
     shape (pairs,).
 
-    A gap of scores up to a threshold is called a tie (Deutsch et al. 2023, section 5): a gap's size, or 0,
-    which agrees most often on all other cases, so that no pair's own rating helps it, and nothing depends on
-    how cases are divided; of several that agree as often, the smallest.
+    A gap of scores up to a threshold is called a tie (Deutsch et al. 2023, section 5). The threshold of a
+    case is the gap's size, or 0, that agrees most often on all other cases, the smallest of equally good
+    ones. So no pair's own rating helps it, and the result does not depend on a division into folds.
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ def inversion_p(drawn: ArrayLike) -> float:
 
 
 def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
-    """Yield masks of the cases that two systems exchange, shape (ways, cases), in parts. There is every way
-    if there are at most ``resamples``, otherwise ``resamples`` random ones."""
+    """Yield masks of the cases that two systems exchange, shape (ways, cases), in parts: all ways if there
+    are at most ``resamples``, otherwise ``resamples`` random ones."""
     if is_enumerated(cases, resamples):
         yield (np.arange(2**cases)[:, None] >> np.arange(cases) & 1).astype(bool)
         return
@@ -42,7 +42,7 @@ def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDAr
 
 
 def is_enumerated(cases: int, resamples: int) -> bool:
-    """Return whether :func:`swaps` takes every way."""
+    """Return whether :func:`swaps` yields all ways."""
     return cases <= math.log2(resamples)
 
 
@@ -58,7 +58,7 @@ def randomization_p(
     """
     ours, theirs = first.sum(axis=0), second.sum(axis=0)
     our_values, their_values = values(ours), values(theirs)
-    # What two orders of summing may differ by is no difference.
+    # Two orders of summing may differ by this much without a difference.
     least = np.abs(our_values - their_values) - 1e-12 * (np.abs(our_values) + np.abs(their_values))
     count = 0
     for swapped in swaps(len(first), resamples, rng):

@@ -1,5 +1,4 @@
-"""Texts as words: on one line, their lengths, the words of the rouge-score package, and ROUGE-L of two
-texts."""
+"""Tokens of texts, their lengths, the stemmed words of the rouge-score package, and ROUGE-L of two texts."""
 
 from __future__ import annotations
 
@@ -19,8 +18,8 @@ _LINE_BREAK = re.compile(r"\s*[\r\n]\s*")
 def one_line(text: str) -> str:
     """Return a text on one line; each line break, with the white space around it, becomes one blank.
 
-    A word that was parted behind its hyphen is joined again ("mid-/lung", but not "left-/and right-sided"). A
-    hyphen that the wrapping itself put into a word is not known from the word's own and stays.
+    A word that was broken after its hyphen is rejoined ("mid-/lung", but not "left-/and right-sided"). A
+    hyphen that wrapping added to a word looks like the word's own, and stays.
     """
     return _LINE_BREAK.sub(" ", _BROKEN_WORD.sub("", text)).strip()
 
@@ -48,8 +47,8 @@ TOKENIZERS: dict[str, Tokenizer] = {
 
 
 def share_of_letters(text: str, beyond: str) -> float:
-    """Return the share of a text's letters that come after ``beyond`` in Unicode, which is no ASCII letter or
-    before one; 0 without letters."""
+    """Return the share of a text's letters that come after the character ``beyond`` in Unicode, which itself
+    comes after all ASCII letters; 0 if the text has no letters."""
     letters = [sign for sign in text if sign.isalpha()]
     return sum(sign > beyond for sign in letters) / len(letters) if letters and not text.isascii() else 0.0
 

@@ -52,7 +52,7 @@ class Check:
     stated : the printed number; None of a claim in words.
     value, low, high : what follows, with its interval; None of a claim in words.
     aspect : of a claim of superiority ``order`` or ``lead``.
-    needed : whether the exhibit needs it. Not needed are a lead that the paper does not claim, and a test
+    needed : whether the exhibit needs it. It needs neither a lead that the paper does not claim nor a test
         that can only contradict: a one-sided bound, or an interval too wide to support anything.
     cells : the printed cells that it compares, each by its values in the key columns of its table.
     discrepancy : why it fails, by its name under ``discrepancies`` in ``paper.yml``; empty if nothing is

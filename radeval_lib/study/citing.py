@@ -1,4 +1,4 @@
-"""How the book and its results are cited, in BibTeX from ``CITATION.cff``, and where its sources are."""
+"""Citations of the book and its results, in BibTeX from ``CITATION.cff``, and addresses of its sources."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from radeval_lib import own_yaml, provenance
 from radeval_lib.paths import ROOT
 
 BOOK_MARK = "<!-- cite: book -->"
-"""Where a prose page wants the citation of the book."""
+"""The placeholder of a prose page for the book's citation."""
 _SPECIAL = re.compile(r"[&%$#_{}]")
-"""What LaTeX reads as more than a character."""
+"""The characters that LaTeX reads as commands."""
 
 
 @cache

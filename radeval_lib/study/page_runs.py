@@ -1,5 +1,5 @@
-"""Runs of pages, exhibits as objects that take checks, and what pages show beside exhibits: the paper's
-words, what a page lacks, its provenance, and the texts that its Markdown takes from the code by ``glue``.
+"""Runs of pages, exhibits as objects that take checks, and other displays of a page: the paper's words, data
+that the page lacks, its provenance, and texts for its Markdown (:func:`glue`).
 
 Jobs, which show nothing, begin at :func:`radeval_lib.study.runs.begin_cell` and depend on none of this.
 """
@@ -18,7 +18,7 @@ from IPython.core.getipython import get_ipython
 from IPython.display import HTML, display
 
 from radeval_lib import plots, registry
-from radeval_lib.data.manifests import load_manifest
+from radeval_lib.data.manifests import Manifest, load_manifest
 from radeval_lib.data.manifests import names as data_sets
 from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit, file_of
@@ -109,13 +109,17 @@ def _noun(role: str) -> str:
 def data_title(source: str) -> str:
     """Return the name of a role's source: ``the generator``, or data sets by their manifests' titles. It is
     empty for a model."""
-    if source in (SYNTHETIC, ABSENT):
-        return {SYNTHETIC: "the generator", ABSENT: "nothing"}[source]
+    named = {SYNTHETIC: "the generator", ABSENT: "nothing"}
+    if source in named:
+        return named[source]
     if registry.is_recorded(source):
         title = str(_recording(source).about["title"])
         return title.partition(":")[0]
-    sets = [name for name in registry.datasets_of(source) if name in data_sets()]
-    return " and ".join(dict.fromkeys(load_manifest(name).title.partition(":")[0] for name in sets))
+    return " and ".join(dict.fromkeys(data.title.partition(":")[0] for data in _manifests(source)))
+
+
+def _manifests(source: str) -> list[Manifest]:
+    return [load_manifest(name) for name in registry.datasets_of(source) if name in data_sets()]
 
 
 def _recording(source: str) -> Any:
@@ -124,7 +128,7 @@ def _recording(source: str) -> Any:
 
 def evidence_words(source: str) -> str:
     """Return, in words, the evidence from a data role's source: ``public data, scored on 4 July 2023``."""
-    if any(load_manifest(name).reader for name in registry.datasets_of(source) if name in data_sets()):
+    if any(data.reader for data in _manifests(source)):
         return "private data"
     evidence = registry.module(registry.FILLING["data"]).evidence(source)
     if evidence == "recorded":
@@ -244,7 +248,7 @@ class PageRun(runs.Run):
             rows = [(check.name, check.computed) for check in rebuilt.checks]
             rebuilt.table(pd.DataFrame(rows, columns=["what", "found"]))
         left = entry.remaining_on(evidence) if remaining is None else remaining
-        names = self._names(exhibit_id, evidence, judged, roles, rests_on)
+        names = self._basis_names(exhibit_id, evidence, judged, roles, rests_on)
         rebuilt.result = results.record(
             self,
             exhibit_id,
@@ -259,7 +263,7 @@ class PageRun(runs.Run):
         )
         display(HTML(exhibit_html(rebuilt.result, folded=folded)))
 
-    def _names(
+    def _basis_names(
         self, exhibit_id: str, evidence: str, judged: bool, roles: Sequence[str] | None, others: Sequence[str]
     ) -> list[str]:
         """Return the names of all that an exhibit rests on: :meth:`exhibit`'s ``roles`` and ``rests_on``."""

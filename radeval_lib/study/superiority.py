@@ -83,8 +83,8 @@ def check_superiority(
         computed ones give an order only if a lead is established.
     first : what is claimed to be better; if several are, each must be better than every rival.
     others : the rivals; default: all other names.
-    leads : the lead over each rival, by its name, or one for all; None where :func:`unknown_leads` reports it
-        once for several comparisons, which leaves the order alone.
+    leads : the lead over each rival by its name, or one lead over all. None makes the order's check alone, as
+        if :func:`unknown_leads` reports the lead once for several comparisons.
     order_alone : whether the sentence only describes its numbers, so that no lead is needed.
     lower_is_better : whether the better value is the lower one.
     decimals : digits shown of computed numbers.
@@ -102,26 +102,21 @@ def check_superiority(
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
-    better = -1 if lower_is_better else 1
     compared = {system: values[system] for system in [*ahead, *rivals]}
-    numbers = {
-        system: better * (value.value if isinstance(value, Printed) else float(value))
-        for system, value in compared.items()
-    }
+    better = -1 if lower_is_better else 1
+    numbers = {system: better * _number(value) for system, value in compared.items()}
     if any(map(math.isnan, numbers.values())):
         raise ValueError(f"check {name!r}: a number is not legible, so no order can be checked")
     weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
     pair = (values[weakest], values[strongest])
-    by_rival = dict.fromkeys(rivals, UNKNOWN)
-    if leads is not None:
-        by_rival = {rival: leads if isinstance(leads, Lead) else leads[rival] for rival in rivals}
-    gap = numbers[weakest] - numbers[strongest]
-    # Printed numbers are in an order; computed ones are if their interval says so.
-    sign = (
-        (gap > 0) - (gap < 0)
-        if all(isinstance(value, Printed) for value in pair)
-        else by_rival[strongest].sign
-    )
+    by_rival = dict.fromkeys(rivals, leads if isinstance(leads, Lead) else UNKNOWN)
+    if isinstance(leads, Mapping):
+        by_rival = {rival: leads[rival] for rival in rivals}
+    if all(isinstance(value, Printed) for value in pair):
+        gap = numbers[weakest] - numbers[strongest]
+        sign = (gap > 0) - (gap < 0)
+    else:  # computed numbers have an order only if a lead is established
+        sign = by_rival[strongest].sign
     key = Key.of(name)
     order = Check(
         replace(key, what=f"{key.what}: order"),
@@ -134,6 +129,10 @@ def check_superiority(
     if leads is None:
         return [order]
     return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, not order_alone)]
+
+
+def _number(value: Printed | float) -> float:
+    return value.value if isinstance(value, Printed) else float(value)
 
 
 def _shown(value: Printed | float, decimals: int) -> str:
