@@ -38,7 +38,7 @@ READERS = {
     "radgraph": "radeval_lib.data.radgraph:READER",
     "radpref": "radeval_lib.data.radpref:READER",
     "radsprl": "radeval_lib.data.radsprl:READER",
-    "radsum23": "radeval_lib.data.rrs_lines:READER",
+    "radsum23": "radeval_lib.data.radsum23:READER",
     "rate_eval": "radeval_lib.data.rate_eval:READER",
     "rate_ner": "radeval_lib.data.rate_ner:READER",
     "rexval": "radeval_lib.data.rexval:READER",

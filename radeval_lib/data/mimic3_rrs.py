@@ -1,9 +1,8 @@
 """MIMIC-III reports to findings/impression pairs per modality and anatomy (MIMIC-RRS, Section 2.1).
 
-Rules decide which pair an examination's name belongs to, and which sections may hold its findings.
-:class:`PatternRules` follows the paper's description (examples of headers included). :func:`load_rules` reads
-exact lists instead, for those who want the authors' own: they are in the preprocessing notebook of the
-ViLMedic repository.
+Patterns decide which pair an examination's name belongs to, and which sections may hold its findings. They
+follow the paper's description and its examples of headers; the authors' own lists are in the preprocessing
+notebook of the ViLMedic repository.
 """
 
 from __future__ import annotations
@@ -11,13 +10,11 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.errors import FormatError
-from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Reader
 from radeval_lib.data.records import Document, ReportPair
 from radeval_lib.data.restricted import mark, reveal
@@ -57,12 +54,12 @@ def radiology_notes(path: Path) -> Iterator[Document]:
         yield Document(str(row_id), text, label=name, patient=str(patient))
 
 
-def split(text: str) -> list[tuple[str, str]]:
-    """Return the sections of a report in order, each as its header and text. Headers are in lower case, and
-    empty before the first.
+def split_sections(text: str) -> list[tuple[str, str]]:
+    """Return the sections of a report in order, each as its header in lower case and its text. The text
+    before the first header has an empty one.
 
-    The line on which a section begins is not searched for another header, as in the reference code: it avoids
-    taking a phrase such as ``CHEST, PA AND LATERAL:`` within it for one.
+    The line on which a section begins is not searched for another header, as in the reference code: it may
+    hold a phrase that looks like one, such as ``CHEST, PA AND LATERAL:``.
     """
     header = _HEADER.search(text)
     sections = [("", text[: header.start()] if header else text)]
@@ -84,64 +81,37 @@ def is_like(name: str, wanted: str) -> bool:
     return SequenceMatcher(None, name, wanted).ratio() >= 0.85
 
 
-class PatternRules:
-    """Rules after the paper's description: an examination names one modality and one anatomy of the pairs."""
+def group_of(examination: str) -> str | None:
+    """Return the modality-anatomy pair that an examination's name refers to; None if it is none of the pairs
+    or several."""
+    name = examination.upper()
+    modalities = [key for key, pattern in _MODALITIES.items() if pattern.search(name)]
+    anatomies = [key for key, pattern in _ANATOMIES.items() if pattern.search(name)]
+    if len(modalities) != 1 or _INTERVENTION.search(name):
+        return None
+    if modalities == ["CT"] and anatomies and set(anatomies) <= {"abdomen", "pelvis"}:
+        return "CT_abdomen-pelvis"
+    group = f"{modalities[0]}_{anatomies[0]}" if len(anatomies) == 1 else None
+    return group if group in PAIRS else None
 
-    def pair(self, description: str) -> str | None:
-        """Return the modality-anatomy pair of an examination's name, or None."""
-        name = description.upper()
-        modalities = [key for key, pattern in _MODALITIES.items() if pattern.search(name)]
-        anatomies = [key for key, pattern in _ANATOMIES.items() if pattern.search(name)]
-        if len(modalities) != 1 or _INTERVENTION.search(name):
+
+def findings_sections(group: str, headers: Sequence[str]) -> list[int]:
+    """Return the indices of the headers whose sections may hold the findings, best first.
+
+    ``group`` is one of :data:`PAIRS`; ``headers`` are in lower case.
+    """
+    modality, _, anatomy = group.partition("_")
+    patterns = [_ANATOMIES[part] for part in anatomy.split("-")]
+
+    def rank(header: str) -> int | None:
+        if is_like(header, "findings"):
+            return 0
+        if _OTHER_SECTION.search(header) or not any(pattern.search(header.upper()) for pattern in patterns):
             return None
-        if modalities == ["CT"] and anatomies and set(anatomies) <= {"abdomen", "pelvis"}:
-            return "CT_abdomen-pelvis"
-        pair = f"{modalities[0]}_{anatomies[0]}" if len(anatomies) == 1 else None
-        return pair if pair in PAIRS else None
+        return 1 if header.startswith("finding") else 2 if _MODALITIES[modality].search(header.upper()) else 3
 
-    def findings(self, pair: str, names: Sequence[str]) -> list[int]:
-        """Return the indices of the section names that may hold findings, best first."""
-        modality, _, anatomy = pair.partition("_")
-        patterns = [_ANATOMIES[part] for part in anatomy.split("-")]
-
-        def rank(name: str) -> int | None:
-            if is_like(name, "findings"):
-                return 0
-            if _OTHER_SECTION.search(name) or not any(pattern.search(name.upper()) for pattern in patterns):
-                return None
-            return 1 if name.startswith("finding") else 2 if _MODALITIES[modality].search(name.upper()) else 3
-
-        ranks = [(rank(name), index) for index, name in enumerate(names)]
-        return [index for _, index in sorted((rank, index) for rank, index in ranks if rank is not None)]
-
-
-@dataclass(frozen=True)
-class ListRules:
-    """Rules as exact lists: examinations and findings headers of each pair, headers in order of priority."""
-
-    descriptions: dict[str, str]
-    headers: dict[str, list[str]]
-
-    def pair(self, description: str) -> str | None:
-        """Return the modality-anatomy pair that lists an examination's name, or None."""
-        return self.descriptions.get(description)
-
-    def findings(self, pair: str, names: Sequence[str]) -> list[int]:
-        """Return the indices of the section names listed for the pair, in the order of the list."""
-        return [index for header in self.headers[pair] for index, name in enumerate(names) if name == header]
-
-
-Rules = PatternRules | ListRules
-
-
-def load_rules(path: Path) -> ListRules:
-    """Return exact lists from JSON: {pair: {descriptions: [...], headers: [...]}}."""
-    content = reading.read_json(path, dict)
-    if not content.keys() <= {*PAIRS}:
-        raise FormatError("unknown pair of modality and anatomy", path.name, f"Name only {', '.join(PAIRS)}.")
-    lists = {pair: reading.Entry(item, f"{path.name}, {pair}") for pair, item in content.items()}
-    descriptions = {name: pair for pair in lists for name in lists[pair].take("descriptions", list[str])}
-    return ListRules(descriptions, {pair: lists[pair].take("headers", list[str]) for pair in lists})
+    ranks = [(rank(header), index) for index, header in enumerate(headers)]
+    return [index for _, index in sorted((rank, index) for rank, index in ranks if rank is not None)]
 
 
 def _clean(text: str) -> str:
@@ -149,33 +119,31 @@ def _clean(text: str) -> str:
     return " ".join(re.sub(r"\[\*\*.*?\*\*\]", "___", text.lower(), flags=re.DOTALL).split())
 
 
-def extract(text: str, pair: str, rules: Rules) -> tuple[str, str] | str:
-    """Return the findings and impression of a note, or the reason in words why it gives none."""
-    if (begin := text.find("FINAL REPORT")) < 0:
-        return "no final report"
-    without_breaks = re.sub(r"\(Over\).*?\(Cont\)", "", text[begin:], flags=re.DOTALL)
-    headers, texts = zip(*split(without_breaks), strict=True)
-    concluding = [is_like(name, "impression") or name == "impression and plan" for name in headers]
-    names = ["impression" if is_last else name for name, is_last in zip(headers, concluding, strict=True)]
+def extract(text: str, group: str) -> tuple[str, str] | None:
+    """Return the findings and impression of a note's final report; None if one of them is missing or empty,
+    or if there are several impressions."""
+    _, final, report = text.partition("FINAL REPORT")
+    if not final:
+        return None
+    without_breaks = re.sub(r"\(Over\).*?\(Cont\)", "", report, flags=re.DOTALL)
+    headers, texts = zip(*split_sections(without_breaks), strict=True)
+    concluding = [is_like(header, "impression") or header == "impression and plan" for header in headers]
     if sum(concluding) != 1:
-        return "several impressions" if any(concluding) else "no impression"
+        return None
     impression = _clean(texts[concluding.index(True)])
-    findings = next(filter(None, (_clean(texts[index]) for index in rules.findings(pair, names))), "")
-    if not findings:
-        return "no findings"
-    return (findings, impression) if impression else "empty impression"
+    others = ["impression" if last else header for header, last in zip(headers, concluding, strict=True)]
+    findings = next(filter(None, (_clean(texts[index]) for index in findings_sections(group, others))), "")
+    return (findings, impression) if findings and impression else None
 
 
-def build(notes: Iterable[Document], rules: Rules) -> list[ReportPair]:
+def build(notes: Iterable[Document]) -> list[ReportPair]:
     """Return report pairs from radiology notes, with their ids and patients."""
     built = []
     for note in notes:
-        if (pair := rules.pair(note.label)) is None:
-            continue
-        result = extract(reveal(note.text), pair, rules)
-        if not isinstance(result, str):
-            findings, impression = (mark(part, NAME, True) for part in result)
-            built.append(ReportPair(note.id, findings, impression, patient=note.patient, group=pair))
+        group = group_of(note.label)
+        if group and (sections := extract(reveal(note.text), group)):
+            findings, impression = (mark(section, NAME, True) for section in sections)
+            built.append(ReportPair(note.id, findings, impression, patient=note.patient, group=group))
     return built
 
 
@@ -197,11 +165,8 @@ def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
 
 
 def _read(find: Find) -> list[ReportPair]:
-    path, listed = (find(file.path) for file in load_manifest(NAME).files)
-    if path is None:
-        return []
-    rules = load_rules(listed) if listed else PatternRules()
-    return report_split(build(radiology_notes(path), rules))
+    path = find("NOTEEVENTS.csv.gz")
+    return report_split(build(radiology_notes(path))) if path else []
 
 
 READER = Reader(_read)
