@@ -7,9 +7,9 @@ The data flow one way: manifests -> data -> models -> metrics -> statistics -> r
 """
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from radeval_lib.lazy import names_of
+from radeval_lib import registry
 
 if TYPE_CHECKING:
     from radeval_lib.metric_cards.card import metric_card
@@ -17,29 +17,20 @@ if TYPE_CHECKING:
     from radeval_lib.metrics.scoring import explain, score
     from radeval_lib.rules.lexicon.significance import Context
 
-    METRICS: tuple[str, ...]
-
 _HOMES = {
     "radeval_lib.metric_cards.card": "metric_card",
     "radeval_lib.metrics.compare": "compare",
     "radeval_lib.metrics.scoring": "explain score",
     "radeval_lib.rules.lexicon.significance": "Context",
 }
+METRICS = tuple(registry.METRICS)
 __all__ = ["METRICS", "Context", "compare", "explain", "metric_card", "score"]
-_find = names_of(__name__, _HOMES)
+__getattr__ = registry.names_of(__name__, _HOMES)
 
 try:
     __version__ = version("radeval-lib")
 except PackageNotFoundError:  # imported from a source tree that was never installed
     __version__ = "0+source"
-
-
-def __getattr__(name: str) -> Any:
-    if name == "METRICS":  # looked up when it is used: the judge in the browser does without the registry
-        from radeval_lib import registry
-
-        return tuple(registry.METRICS)
-    return _find(name)
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,5 @@
-"""The objects found by name: readers of data sets, data roles, job lists, metrics.
+"""The objects found by name, so that importing a package loads nothing else: the names that packages offer,
+readers of data sets, data roles, job lists and metrics.
 
 A module that looks something up here depends on this table alone; what a step of a build depends on follows
 from the names that it declares (:mod:`radeval_lib.study.dependencies`).
@@ -6,6 +7,7 @@ from the names that it declares (:mod:`radeval_lib.study.dependencies`).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -177,3 +179,18 @@ def find(name: str) -> Any:
     """Return the object named ``module:name``."""
     home, _, part = name.partition(":")
     return getattr(import_module(home), part)
+
+
+def names_of(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a package's ``__getattr__``, which imports a name from its module when it is first used.
+
+    ``homes`` lists, for each module, the names that the package takes from it, separated by blanks.
+    """
+    home_of = {name: home for home, names in homes.items() for name in names.split()}
+
+    def find_name(name: str) -> Any:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(home_of[name]), name)
+
+    return find_name

@@ -3,7 +3,7 @@
 ``path = data.find("openi", run.data_root)`` gives a verified file or None; ``openi.load(path)`` its records.
 """
 
-from radeval_lib.lazy import names_of
+from radeval_lib.registry import names_of
 
 _HOMES = {
     "radeval_lib.data.errors": (

@@ -1,6 +1,6 @@
 """Metrics: one module each behind one small protocol; ``create(name, **settings)`` makes one by name."""
 
-from radeval_lib.lazy import names_of
+from radeval_lib.registry import names_of
 
 _HOMES = {
     "radeval_lib.metrics.base": "Metric MetricError Scores register",

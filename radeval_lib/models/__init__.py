@@ -3,7 +3,7 @@
 Notebooks take names from here, each found when it is first used.
 """
 
-from radeval_lib.lazy import names_of
+from radeval_lib.registry import names_of
 
 _HOMES = {
     "radeval_lib.models.encoders": "Encoder",

@@ -1,6 +1,6 @@
 """Statistics of the study. Notebooks take these functions from here; each is imported when first used."""
 
-from radeval_lib.lazy import names_of
+from radeval_lib.registry import names_of
 
 _HOMES = {
     "radeval_lib.stats.agreement": "limits_of_agreement mean_absolute_differences upper_triangle",

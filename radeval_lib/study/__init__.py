@@ -3,7 +3,7 @@
 Names are looked up when first used: a cell, which needs only runs, does not depend on what pages show.
 """
 
-from radeval_lib.lazy import names_of
+from radeval_lib.registry import names_of
 
 _HOMES = {
     "radeval_lib.papers.exhibits": "PAPERS exhibit ledger",

@@ -1,6 +1,6 @@
 """RaTEScore (Zhao et al. 2024): entities, their synonyms, their types, and a weighted F1 of the matches."""
 
-from radeval_lib.lazy import names_of
+from radeval_lib.registry import names_of
 
 _HOMES = {
     "radeval_lib.categories": "TYPES",

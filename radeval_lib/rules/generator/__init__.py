@@ -12,7 +12,7 @@ the rules of annotation.
 ['a']
 """
 
-from radeval_lib.lazy import names_of
+from radeval_lib.registry import names_of
 
 _HOMES = {
     "radeval_lib.rules.generator.difference": "CATEGORIES GoldError ReportDifference compare green_answer",
