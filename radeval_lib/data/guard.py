@@ -1,17 +1,17 @@
 """The guard on restricted text: after a build, nothing of it may be in a file that the build left.
 
-Records carry the mark of :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown.
-This module is the second line: it looks for sequences of every restricted corpus in all readings
-(:mod:`radeval_lib.data.leak_readings`) of all files and of their names. It is there for accidents: whoever
-means harm has the data already. So it reads what a notebook, a library or the book writes, and refuses every
-other kind of file.
+Records hold :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown. This module is
+the second line: it looks for sequences of every restricted corpus in all readings
+(:mod:`radeval_lib.data.leak_readings`) of all files and of their names. It guards against accidents: whoever
+means harm has the data already. So it reads the files that a notebook, a library or the book writes, and
+refuses every other kind.
 
-What is compared (:mod:`radeval_lib.data.leak_sequences`) are sequences of words; phrases of
-four adjoining words, if they are rare in the corpus and are neither in a public text nor in what the
-study wrote itself; and what names a patient, a study or a day. The files are indexed by hashes of their
-sequences and the corpora stream past them, so that no corpus is stored and its size does not matter.
+It compares (:mod:`radeval_lib.data.leak_sequences`) sequences of words; phrases of four adjoining words, if
+they are rare in the corpus and are neither in a public text nor in one of the study's own; and the names of
+patients, studies and days. It hashes the sequences of the files, and the corpora stream past them, so that no
+corpus is stored and its size does not matter.
 
-What it cannot see is listed in :data:`UNSEEN`.
+:data:`UNSEEN` lists what it cannot see.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
@@ -32,7 +32,7 @@ import yaml
 from radeval_lib import atomic, checksums, green_analysis, own_yaml
 from radeval_lib.data import green_training, leak_readings, leak_sequences, reading
 from radeval_lib.data.errors import DataError, FormatError
-from radeval_lib.data.leak_sequences import RARE, Hashes, distinct, of_text, within
+from radeval_lib.data.leak_sequences import Hashes, distinct, kinds, of_text, within, words
 from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
 from radeval_lib.data.readers import load
 from radeval_lib.data.restricted import Text, reveal
@@ -57,7 +57,7 @@ UNSEEN = (
     "public text, a source of a page or a generated report holds each part of four, or whose parts of four "
     "end with a word such as *the*, or have two words of one or two letters; numbers, single letters and "
     f"these labels of annotations do not count as words: {', '.join(sorted(leak_sequences.LABELS))}",
-    "numbers of patients and studies of four digits, and those of five to seven that do not stand behind the "
+    "numbers of patients and studies of four digits, and those of five to seven that do not follow the "
     "name of an identifier; longer ones with letters directly behind them, with spaces within or rounded",
     "days before the year 2100, which anyone may name, and days in any other form than year, month and day "
     "in figures",
@@ -74,10 +74,10 @@ class LeakError(DataError):
 
 @dataclass(frozen=True)
 class Leak:
-    """A file that contains text of a restricted corpus: how many of its sequences, never the text.
+    """A file that contains text of a restricted corpus: the number of its sequences, never the text.
 
-    ``named`` is whether its name holds them, which is then not shown. ``corpus`` is empty for a file that
-    must be refused because it cannot be read; ``why`` says what it is.
+    ``named`` is true if its name holds them, which is then not shown. For a file that is refused because it
+    cannot be read, ``corpus`` is empty and ``why`` describes it.
     """
 
     file: str
@@ -91,22 +91,27 @@ class Leak:
         return f"{where} ({self.why or f'{self.sequences} sequences of {self.corpus}'})"
 
 
+class _Part(NamedTuple):
+    """A file, or the name of a file or folder, with the sequences in all its readings."""
+
+    path: Path
+    is_name: bool
+    sequences: Hashes
+
+
 def hits(texts: Iterable[Text], watched: Hashes) -> Hashes:
     """Return the sequences of a corpus that are in ``watched`` and as rare as their kind requires. Both are
     sorted."""
-    holders: dict[int, set[int]] = defaultdict(set)
+    holders: dict[int, set[int]] = defaultdict(set)  # of each sequence, texts that hold it
     for text in map(reveal, texts):
-        key, sequences = hash(tuple(leak_sequences.words(text))), leak_sequences.of_corpus(text)
+        key, sequences = hash(tuple(words(text))), leak_sequences.of_corpus(text)
         for hit in sequences[within(sequences, watched)].tolist():
-            if len(holders[hit]) <= RARE:
+            if len(holders[hit]) <= leak_sequences.RARE:
                 holders[hit].add(key)
     every = np.array(sorted(holders), np.uint64)
-    rare = np.array([len(holders[hit]) <= RARE for hit in every.tolist()], bool)
+    rare = np.array([len(holders[hit]) <= leak_sequences.RARE for hit in every.tolist()], bool)
     return every[
-        rare
-        | np.isin(
-            leak_sequences.kinds(every), (leak_sequences.WORDS, leak_sequences.NUMBERS, leak_sequences.NAMED)
-        )
+        rare | np.isin(kinds(every), (leak_sequences.WORDS, leak_sequences.NUMBERS, leak_sequences.NAMED))
     ]
 
 
@@ -123,70 +128,74 @@ def scan(
     A file whose SHA-256 is ``trusted`` is not searched: it came with the project or a package. Phrases of
     ``public`` texts are no leak, nor are short ones of the study's ``own``: sources of its pages, and reports
     that it generates.
+
+    Raises
+    ------
+    DataError
+        If a corpus has no words to search for.
     """
     if not corpora:
         return []
-    vocabulary = frozenset[str]().union(*(_vocabulary(name, texts) for name, texts in corpora.items()))
-    every: list[tuple[Path, bool, Hashes]] = []  # each file or folder, whether it is its name, sequences
-    refused = []
-    by_digest: dict[str, tuple[Hashes, str]] = {}  # a build holds most pages several times
-    paths = sorted(path.relative_to(folder) for path in folder.rglob("*"))
-    for path in paths:
-        texts, _ = leak_readings.of_text(" ".join((*path.parts, path.stem)))
-        every.append((path, True, distinct(of_text(text, vocabulary) for text in texts)))
-        if not (folder / path).is_file() or (digest := checksums.of_file(folder / path)) in trusted:
-            continue
-        if digest not in by_digest:
-            texts, why = leak_readings.of_file((folder / path).read_bytes(), path.as_posix())
-            by_digest[digest] = distinct(of_text(text, vocabulary) for text in texts), why
-        sequences, why = by_digest[digest]
-        every.append((path, False, sequences))
-        if why and not _THEME & {*path.parts}:
-            refused.append(Leak(path.as_posix(), "", 0, why=why))
-    watched = distinct(sequences for *_, sequences in every)
+    vocabulary = set[str]()
+    for name, texts in corpora.items():
+        if not (known := {word for text in texts for word in words(reveal(text))}):
+            remedy = "Fetch its files again, or remove them from the data root."
+            raise DataError("its files hold no text to search for", name, remedy)
+        vocabulary |= known
+    parts, refused = _read_all(folder, frozenset(vocabulary), trusted)
+    watched = distinct(part.sequences for part in parts)
     watched = watched[~within(watched, distinct(of_text(text, vocabulary) for text in public))]
     by_corpus = {name: hits(texts, watched) for name, texts in corpora.items()}
-    allowed = _said(distinct(by_corpus.values()), own)
+    allowed = _own_phrases(distinct(by_corpus.values()), own)
     leaks = []
     for name, sequences in by_corpus.items():
         wanted = sequences[~within(sequences, allowed)]
-        for path, named, there in every:
-            if count := int(within(wanted, there).sum()):
-                leaks.append(Leak(path.as_posix(), name, count, named))
+        for part in parts:
+            if count := int(within(wanted, part.sequences).sum()):
+                leaks.append(Leak(part.path.as_posix(), name, count, part.is_name))
     return leaks + refused
 
 
-def _said(hits: Hashes, own: Iterable[str]) -> Hashes:
-    """Return the phrases and the named numbers among the hits that the study's own texts say; a whole
+def _read_all(
+    folder: Path, vocabulary: Collection[str], trusted: Collection[str]
+) -> tuple[list[_Part], list[Leak]]:
+    """Return every file and name below ``folder`` with its sequences, and the files that must be refused."""
+    parts, refused = [], []
+    by_digest: dict[str, tuple[Hashes, str]] = {}  # a build holds most pages several times
+    for path in sorted(path.relative_to(folder) for path in folder.rglob("*")):
+        readings, _ = leak_readings.of_text(" ".join((*path.parts, path.stem)))
+        parts.append(_Part(path, True, distinct(of_text(text, vocabulary) for text in readings)))
+        if not (folder / path).is_file() or leak_readings.UNREAD.search(path.as_posix()):
+            continue
+        if (digest := checksums.of_file(folder / path)) in trusted:
+            continue
+        if digest not in by_digest:
+            readings, why = leak_readings.of_file((folder / path).read_bytes(), path.as_posix())
+            by_digest[digest] = distinct(of_text(text, vocabulary) for text in readings), why
+        sequences, why = by_digest[digest]
+        parts.append(_Part(path, False, sequences))
+        if why and not _THEME & {*path.parts}:
+            refused.append(Leak(path.as_posix(), "", 0, why=why))
+    return parts, refused
+
+
+def _own_phrases(hits: Hashes, own: Iterable[str]) -> Hashes:
+    """Return the phrases and the named numbers among the hits that the study's own texts contain; a whole
     sentence is a leak there too. The texts, of which many are generated, are read until all are found."""
-    left = wanted = hits[np.isin(leak_sequences.kinds(hits), (leak_sequences.PHRASE, leak_sequences.NAMED))]
+    wanted = missing = hits[np.isin(kinds(hits), (leak_sequences.PHRASE, leak_sequences.NAMED))]
     texts = iter(own)
-    while len(left) and (text := next(texts, None)) is not None:
-        left = left[
-            ~within(
-                left,
-                distinct([leak_sequences.phrases_and_identifiers(leak_readings.unescaped(text).lower())]),
-            )
-        ]
-    return wanted[~within(wanted, left)]
-
-
-def _vocabulary(corpus: str, texts: Iterable[Text]) -> set[str]:
-    """Return the words of a corpus, which must hold something to search for."""
-    if not any(True for _ in texts):
-        raise DataError(
-            "its files are empty, so there is no text to search for",
-            corpus,
-            "Fetch them again, or remove them from the data root.",
-        )
-    return {word for text in texts for word in leak_sequences.words(reveal(text))}
+    while len(missing) and (text := next(texts, None)) is not None:
+        contained = distinct([leak_sequences.phrases_and_identifiers(leak_readings.unescaped(text).lower())])
+        missing = missing[~within(missing, contained)]
+    return wanted[~within(wanted, missing)]
 
 
 def refuse(folder: Path, leaks: Sequence[Leak]) -> None:
-    """Raise an error if there are leaks in a build, and remove the files.
+    """Remove the files with leaks from a build, and raise a LeakError that names them; without leaks, do
+    nothing.
 
-    Of a rendered book nothing stays, because pages, search index and Sphinx's own records repeat one another;
-    nor does anything of a folder of results or of a job, which are whole or absent.
+    A rendered book is removed as a whole, because its pages, search index and Sphinx's records repeat one
+    another; so is the folder of a result or a job, which is whole or absent.
     """
     if not leaks:
         return
@@ -214,8 +223,10 @@ def refuse(folder: Path, leaks: Sequence[Leak]) -> None:
 
 @dataclass(frozen=True)
 class RestrictedTexts:
-    """The texts and identifiers of a restricted data set, as its files have them, streamed each time that one
-    goes through them: a loader keeps less, such as only the reports that have both sections."""
+    """The texts and identifiers in the files of a restricted data set, read again in each iteration.
+
+    A loader keeps less, such as only the reports that have both sections.
+    """
 
     name: str
     root: Path
@@ -238,8 +249,8 @@ def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
 
 
 def public_texts(root: Path | None) -> Iterator[str]:
-    """Yield texts that are never a leak: what papers print, and texts of a data root's open sets that have
-    their own field. Lists of words or findings are skipped."""
+    """Yield texts that are never a leak: those that papers print, and the text fields of a data root's open
+    sets. Lists of words or findings are skipped."""
     for path in sorted(PAPERS.rglob("*.csv")):
         yield path.read_text(encoding="utf-8")
     for path in sorted(PAPERS.rglob("*.yml")):

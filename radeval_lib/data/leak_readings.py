@@ -1,8 +1,8 @@
-"""Every reading of a file's text, in one of which the words of a report follow one another.
+"""Readings of a file's text: if a report leaked into it, its words are adjacent in one of them.
 
-A report that leaked need not be in a file word by word: its words may be in a column of a table, alternate
-with labels or be cut by markup. So each text that a file holds is given in several readings. A file is one
-text, or an archive of others; whatever else it is, it is refused.
+In the file itself they need not be: they may fill a column of a table, alternate with labels or be cut by
+markup. So each text is read in several ways. A file is one text, or an archive of files; any other kind is
+refused.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from contextlib import suppress
 
 MOST = 1 << 28  # bytes that are unpacked of one member of an archive
 _DAMAGED = (zlib.error, OSError, EOFError, RuntimeError, zipfile.BadZipFile, tarfile.TarError)
-# What no person reads: Sphinx's own records, weights and vocabularies of models, checkpoints and caches.
-_BINARY = re.compile(r"(?:^|/)\.doctrees/|(?:^|/)objects\.inv$|\.(?:safetensors|model|pt|sqlite(?:-\w+)?)$")
+UNREAD = re.compile(r"(?:^|/)\.doctrees/|(?:^|/)objects\.inv$|\.(?:safetensors|model|pt|sqlite(?:-\w+)?)$")
+"""Names of files that no person reads: Sphinx's records, weights and vocabularies, checkpoints and caches."""
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|[nrt])")  # of source code and JSON
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")  # of a terminal
@@ -41,14 +41,14 @@ _PICTURE_KIND = r"(?:image/(?!svg\+xml)[\w.+-]+|video/[\w.+-]+|application/pdf)"
 _DATA_URL = re.compile(
     rf"data:\s*(?:{_PICTURE_KIND}[^,<>\n]{{,99}}|[^,<>\n]{{,99}};\s*base64),\s*[\w+/%=-]{{8,}}", re.IGNORECASE
 )
-_KEYS = object()  # under which the keys of a JSON value are
+_KEYS = object()  # stands in for the key of the keys of a JSON value
 _PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # of a notebook's outputs: "image/png"
 
 
 def of_file(content: bytes, name: str = "") -> tuple[set[str], str]:
-    """Return every reading of a file's bytes, or of an archive's members and their names; and why the file
-    must be refused, if it must."""
-    if _BINARY.search(name):
+    """Return every reading of a file's bytes, or of an archive's members and their names; and the reason to
+    refuse the file, empty if there is none."""
+    if UNREAD.search(name):
         return set(), ""
     if not content.startswith((b"\x1f\x8b", b"PK\3\4")) and content[257:262] != b"ustar":
         try:
@@ -86,8 +86,8 @@ def _members(content: bytes) -> list[tuple[str, bytes]]:
 
 
 def of_text(text: str) -> tuple[set[str], str]:
-    """Return every reading of a text (as it is, without markup, and by columns) and why it must be refused,
-    if a picture or another file is encoded in it."""
+    """Return every reading of a text (as it is, without markup, and by columns), and the reason to refuse it:
+    an encoded picture or file, whose words cannot be read. The reason is empty if there is none."""
     plain, strings = unescaped(text), _json_strings(text)
     by_key: dict[object, list[str]] = defaultdict(list)
     for key, string in strings:
@@ -132,8 +132,8 @@ def _of_marked_up(text: str) -> Iterator[str]:
 
 
 def _json_strings(text: str) -> list[tuple[object, str]]:
-    """Return the strings of a JSON text or of JSON lines, each with its key, or its column in rows, and keys
-    with :data:`_KEYS`; empty for another text."""
+    """Return the strings in JSON or JSON lines, each with its key or, in rows, its column; keys are listed
+    under :data:`_KEYS`. Empty for any other text."""
     if text.lstrip().startswith(("{", "[")):
         with suppress(ValueError, RecursionError):
             return list(_strings(json.loads(text)))
@@ -159,8 +159,8 @@ def _strings(value: object, key: object = "") -> Iterator[tuple[object, str]]:
 
 
 def _column_texts(text: str) -> Iterator[str]:
-    """Yield readings of a text by columns: of a table (CSV, Markdown, aligned with spaces, or a word with its
-    label per line), of the values of each name in ``name: value``, and of words between labels."""
+    """Yield readings of a text by columns: of a table (CSV, Markdown, aligned with spaces, or a word and its
+    label per line), of the values under each name in ``name: value``, and of words between labels."""
     if 16 * sum(map(text.count, "'\"|/=({[:,")) >= len(text):
         yield from _strided([quoted or double or word for quoted, double, word in _TOKEN.findall(text)])
     lines = [line.strip().strip("|") for line in text.splitlines()]
@@ -180,8 +180,8 @@ def _column_texts(text: str) -> Iterator[str]:
 
 
 def _strided(tokens: list[str]) -> Iterator[str]:
-    """Yield every second, third ... of some tokens, from each of the first: in one of these readings are the
-    words alone of ``[('left', 'B'), ('lung', 'I')]``."""
+    """Yield every second, every third, up to every sixth token, from each possible start: one of these
+    readings has only the words of ``[('left', 'B'), ('lung', 'I')]``."""
     for period in _PERIODS:
         for start in range(period):
             yield " ".join(tokens[start::period])

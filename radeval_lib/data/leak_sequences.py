@@ -1,15 +1,15 @@
-"""The sequences by which the guard knows a text: of words, phrases, and what names a patient.
+"""The sequences by which the guard recognises a text: sequences of words, phrases, and names of patients.
 
-Words are compared without case, punctuation, numbers and the labels of annotations, and of a file only the
-words that the corpus knows, so that what interrupts a text does not hide it. All are hashed: sets of hashes
-are sorted arrays.
+Words are compared without case, punctuation, numbers and the labels of annotations. Of a file, only words
+that occur in a corpus count, so that other words between them hide nothing. All sequences are hashed; a set
+of them is a sorted array.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data.radgraph import ENTITY_LABELS
 
-# Kinds of sequences: by how many words, or one of the first three.
-PHRASE = 1  # four adjoining words, where they are rare, unless the study itself or a public text says them
-NUMBERS = 2  # a number that the corpus names, or an identifier of letters and digits
-NAMED = 3  # a shorter number behind the name of an identifier
-FEWEST_WORDS = 5  # a whole text of so many words is a hit if it is rare; shorter ones anyone may write
-RARE_WORDS = 7  # as is a sequence of so many,
-WORDS = 8  # and one of so many in any case
-RARE = 2  # texts of the corpus that hold what is rare, at most
+# The kind of a sequence is its number of words, or one of these three.
+PHRASE = 1  # four adjoining words; a hit if they are rare and in no text of the public or of the study
+NUMBERS = 2  # a number in the corpus, or an identifier of letters and digits
+NAMED = 3  # a shorter number that follows the name of an identifier
+FEWEST_WORDS = 5  # a whole text is a hit if it is rare and has at least so many words
+RARE_WORDS = 7  # a sequence of so many words is a hit if it is rare
+WORDS = 8  # a sequence of so many words is always a hit
+RARE = 2  # a sequence is rare if at most so many texts of the corpus hold it
 _KIND = np.uint64(15)  # the bits of a hash that hold its kind
 _WORD = re.compile(r"[a-z]{2,}")  # of lower-case text: "an", not "a" or "t1"
-# What phrases are made of: words and numbers; and signs that end a sentence or a clause, which none spans.
+# The parts of phrases: words and numbers; and signs that end a sentence or clause, which no phrase spans.
 _PART = re.compile(r"[a-z]+|[0-9]+|[.:;?!](?=\s|$)")
 _FEWEST_NAMES = 3  # words of a phrase that have three letters and more
-# Where tables and cells join texts, a phrase seems to end with the first word of the next, such as these.
+# A phrase may not end with these: where tables join texts, they often begin the next one.
 _FUNCTION = "a an and or no the with of is are was were there in to for at by on as be this that it"
 FUNCTION_WORDS = frozenset(re.findall("[a-z]+", _FUNCTION))
 # Standing alone, but for a word before it (s50414267) and .0 behind it: no decimals, no part of a hash.
@@ -62,7 +62,7 @@ _NONE = np.empty(0, np.uint64)
 
 
 def _marked(hashes: Hashes, kind: int) -> Hashes:
-    """Return hashes that hold their kind in four bits, so that one array has sequences of every kind."""
+    """Return hashes with their kind in the last four bits, so that one array can hold every kind."""
     return (hashes & ~_KIND) | np.uint64(kind)
 
 
@@ -79,19 +79,20 @@ def words(text: str) -> list[str]:
 
 
 def _phrases(plain: str) -> Hashes:
-    """Return a hash of each four words and numbers that adjoin in a sentence and name something."""
+    """Return a hash of every four adjoining words and numbers of a sentence of which three can be names."""
     parts = _PART.findall(plain)
     if len(parts) < 4:
         return _NONE
     names = np.array([len(part) > 2 and part.isalpha() for part in parts], int)
     names -= len(parts) * np.array([not part.isalnum() for part in parts])  # where a sentence ends
-    ends = np.array([part not in FUNCTION_WORDS for part in parts])[3:]
+    ends_well = np.array([part not in FUNCTION_WORDS for part in parts])[3:]
     kept = np.convolve(names, np.ones(4, int), "valid") >= _FEWEST_NAMES
-    return _sequences(_hashes(parts), 4)[kept & ends]
+    return _sequences(_hashes(parts), 4)[kept & ends_well]
 
 
 def _numbers(plain: str) -> Hashes:
-    """Return numbers of eight digits and more, days as such, and identifiers of letters and digits."""
+    """Return the hashes of numbers of at least eight digits, days as such, and identifiers of letters and
+    digits."""
     numbers = [
         match[1]
         for match in _NUMBER.finditer(plain)
@@ -126,7 +127,7 @@ def _sequences(hashes: Hashes, length: int) -> Hashes:
 
 
 def phrases_and_identifiers(plain: str) -> Hashes:
-    """Return the hashes of a lower-case text's phrases and identifiers, telling though short."""
+    """Return the hashes of a lower-case text's phrases and identifiers."""
     sequences = [_marked(_phrases(plain), PHRASE)]
     if _DIGIT.search(plain):
         named = [number for run in _NAMED.findall(plain) for number in re.findall("[0-9]{5,7}", run)]
@@ -134,14 +135,14 @@ def phrases_and_identifiers(plain: str) -> Hashes:
     return np.concatenate(sequences)
 
 
-def of_text(text: str, vocabulary: frozenset[str]) -> Hashes:
-    """Return the sequences of a file or public text; word sequences are those in ``vocabulary``."""
+def of_text(text: str, vocabulary: Collection[str]) -> Hashes:
+    """Return the hashes of a file or public text; word sequences are of the words in ``vocabulary``."""
     hashes = _hashes([word for word in _WORD.findall(text.lower()) if word in vocabulary])
     return _of_words(text.lower(), hashes, range(FEWEST_WORDS, WORDS + 1))
 
 
 def of_corpus(text: str) -> Hashes:
-    """Return the hashes by which a corpus text is known; a short text is known by all of its words."""
+    """Return the hashes by which a text of a corpus is recognised; a short text, by all of its words."""
     hashes = _hashes(words(text))
     return _of_words(text.lower(), hashes, {min(len(hashes), RARE_WORDS), WORDS} - set(range(FEWEST_WORDS)))
 

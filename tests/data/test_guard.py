@@ -224,6 +224,13 @@ def test_fonts_of_formulas_are_not_refused(build: Path) -> None:
     assert [leak.file for leak in scan(build, CORPORA)] == ["a.woff"]
 
 
+def test_a_copy_of_a_file_that_no_person_reads_is_searched(build: Path) -> None:
+    for name in (".doctrees/a.txt", "b.txt"):
+        (build / name).parent.mkdir(exist_ok=True)
+        (build / name).write_text(SECRET)
+    assert [leak.file for leak in scan(build, CORPORA)] == ["b.txt"]
+
+
 def test_a_file_in_which_too_much_is_packed_is_refused(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leak_readings, "MOST", 1000)
     (build / "a.gz").write_bytes(gzip.compress(b" " * 900))
