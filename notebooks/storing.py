@@ -302,7 +302,7 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
     even = [report for report in every if half[report.id] == "even"]
     split = [report for report in every if report.id in tested]
     rows: list[tuple[object, ...]] = []
-    for name, of_half in zip(HALVES, (even, split, openi.to_develop_on(every, tested)), strict=True):
+    for name, of_half in zip(HALVES, (even, split, openi.development_reports(every, tested)), strict=True):
         texts, keys = pd.factorize(pd.Series([openi.text_key(report) for report in of_half]))
         read = [coded(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in of_half]
         gold = np.array([[key in people[report.id] for key in LABELS] for report in of_half])

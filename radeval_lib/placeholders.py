@@ -30,7 +30,9 @@ class Placeholder(NamedTuple):
 
 
 def placeholder(name: str, side: str, number: int, words: int) -> str:
-    """Return the placeholder of a recorded text of ``words`` words, one at least."""
+    """Return the placeholder of a stored text of ``words`` words; empty if it has none."""
+    if not words:
+        return ""
     return " ".join([f"{_OPEN}{name}:{side}:{number}{_CLOSE}", *[_WORD] * (words - 1)])
 
 

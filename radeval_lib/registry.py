@@ -23,31 +23,31 @@ CELL_MODEL = "cell:"
 _RECORDED = "recorded/"
 
 READERS = {
-    "ct_labels": "radeval_lib.data.ct_labels:READER",
-    "green_training": "radeval_lib.data.green_training:READER",
-    "iu_systems": "radeval_lib.data.iu_systems:READER",
-    "mediqa2021": "radeval_lib.data.mediqa:READER",
-    "mediqa2021_mimic_cxr": "radeval_lib.data.mediqa:MIMIC_CXR_READER",
-    "mimic3_procedure": "radeval_lib.data.mimic3_procedure:READER",
-    "mimic3_rrs": "radeval_lib.data.mimic3_rrs:READER",
-    "mimic_cxr_rrs": "radeval_lib.data.mimic_cxr:READER",
-    "mslr": "radeval_lib.data.mslr:READER",
-    "mts_dialog": "radeval_lib.data.mts_dialog:READER",
-    "mtsamples": "radeval_lib.data.mtsamples:READER",
-    "openi": "radeval_lib.data.openi:READER",
-    "openi_labels": "radeval_lib.data.openi:LABELS_READER",
-    "primock57": "radeval_lib.data.primock57:READER",
-    "radgraph": "radeval_lib.data.radgraph:READER",
-    "radpref": "radeval_lib.data.radpref:READER",
-    "radsprl": "radeval_lib.data.radsprl:READER",
-    "radsum23": "radeval_lib.data.radsum23:READER",
-    "rate_eval": "radeval_lib.data.rate_eval:READER",
-    "rate_ner": "radeval_lib.data.rate_ner:READER",
-    "rexval": "radeval_lib.data.rexval:READER",
-    "rexval_counts": "radeval_lib.data.rexval:COUNTS_READER",
-    "stanza_radiology": "radeval_lib.data.iob_tags:READER",
+    "ct_labels": "radeval_lib.data.ct_labels:read",
+    "green_training": "radeval_lib.data.green_training:read",
+    "iu_systems": "radeval_lib.data.iu_systems:read",
+    "mediqa2021": "radeval_lib.data.mediqa:read",
+    "mediqa2021_mimic_cxr": "radeval_lib.data.mediqa:read_mimic_cxr",
+    "mimic3_procedure": "radeval_lib.data.mimic3_procedure:read",
+    "mimic3_rrs": "radeval_lib.data.mimic3_rrs:read",
+    "mimic_cxr_rrs": "radeval_lib.data.mimic_cxr:read",
+    "mslr": "radeval_lib.data.mslr:read",
+    "mts_dialog": "radeval_lib.data.mts_dialog:read",
+    "mtsamples": "radeval_lib.data.mtsamples:read",
+    "openi": "radeval_lib.data.openi:read",
+    "openi_labels": "radeval_lib.data.openi:read_labels",
+    "primock57": "radeval_lib.data.primock57:read",
+    "radgraph": "radeval_lib.data.radgraph:read",
+    "radpref": "radeval_lib.data.radpref:read",
+    "radsprl": "radeval_lib.data.radsprl:read",
+    "radsum23": "radeval_lib.data.radsum23:read",
+    "rate_eval": "radeval_lib.data.rate_eval:read",
+    "rate_ner": "radeval_lib.data.rate_ner:read",
+    "rexval": "radeval_lib.data.rexval:read",
+    "rexval_counts": "radeval_lib.data.rexval:read_counts",
+    "stanza_radiology": "radeval_lib.data.iob_tags:read",
 }
-"""The :class:`radeval_lib.data.readers.Reader` of each data set that has a manifest."""
+"""The function that reads each data set: a :data:`radeval_lib.data.readers.Read`."""
 
 
 RECORDINGS = {
@@ -62,8 +62,8 @@ RECORDINGS = {
 
 
 OWN_READERS = {"ratings": "radeval_lib.data.ratings:reader"}
-"""What makes the reader, ``(name) -> Reader``, of a data set of one's own, by what its manifest gives under
-``reader``; it has no row in :data:`READERS`."""
+"""The function ``(name) -> Read`` for a user's data set, by the value of ``reader`` in its manifest. Such a
+set has no row in :data:`READERS`."""
 
 
 class Role(NamedTuple):

@@ -22,7 +22,7 @@ def load(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
     paths = [run.find("mslr", f"{name}.tsv") for name in mslr.RATERS]
     if None in paths:
         return run.recording("mslr").table
-    return score_summaries([rating for path in paths if path for rating in mslr.load_ratings(path)], metrics)
+    return score_summaries([rating for path in paths if path for rating in mslr.load(path)], metrics)
 
 
 def score_summaries(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric]) -> pd.DataFrame:

@@ -234,7 +234,7 @@ def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[C
     """Return the printed counts and lengths against the whole file; none if it is not there."""
     if not loaded.whole:
         return []
-    counted, texts = mtsamples.counts(loaded.documents), loaded.documents
+    counted, texts = mtsamples.count_documents(loaded.documents), loaded.documents
     exact = {
         "specialties": "specialties",
         "reports of the smallest specialty": "smallest_specialty",
@@ -266,7 +266,7 @@ def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[C
 def count_repeated_texts(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
     """Return the number of distinct texts among the reports kept, how many of these are test texts in a split
     of this build, and how many test texts are in the training part too."""
-    parted = mtsamples.split(loaded.kept, rng)
+    parted = mtsamples.assign_splits(loaded.kept, rng)
     train = {reveal(document.text) for document in parted if document.split == "train"}
     test = [reveal(document.text) for document in parted if document.split == "test"]
     distinct = len({reveal(document.text) for document in parted})

@@ -82,7 +82,7 @@ def data_verify(dataset: str, data_root: str) -> None:
     statuses = fetch.verify(root, dataset, say=click.echo)
     for name in dict.fromkeys(file.dataset for file in statuses if file.state != "missing" and root):
         records = readers.load(name, root)
-        counts = readers.reader(name).count(records) if records else {}
+        counts = readers.count_records(name, records)
         click.echo(f"{name}: " + ", ".join(f"{number:,} {quantity}" for quantity, number in counts.items()))
 
 

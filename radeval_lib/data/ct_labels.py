@@ -1,13 +1,12 @@
-"""Chest CT reports, translated from Turkish, with eighteen labels by hand each (Hamamci et al. 2024)."""
+"""Chest CT reports, translated from Turkish, with eighteen hand-made labels (Hamamci et al. 2024)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pandas as pd
-
-from radeval_lib.data.readers import Reader, each
+from radeval_lib.data import reading
+from radeval_lib.data.readers import load_each
 
 LABELS = (
     "Medical material",
@@ -34,7 +33,7 @@ FILE = "ct_val_200.csv"
 
 @dataclass(frozen=True)
 class LabelledReport:
-    """A report and those of :data:`LABELS` that it was given."""
+    """A report, and those of :data:`LABELS` that people gave it."""
 
     id: str
     text: str = field(repr=False)
@@ -46,11 +45,11 @@ def load(path: Path) -> list[LabelledReport]:
     return [
         LabelledReport(
             row["AccessionNo"],
-            row["report_text"].strip(),
-            frozenset(name for name in LABELS if row[name] == 1),
+            row.text("report_text"),
+            frozenset(name for name in LABELS if row[name] == "1"),
         )
-        for row in pd.read_csv(path).to_dict("records")
+        for row in reading.read_csv(path, ("AccessionNo", "report_text", *LABELS))
     ]
 
 
-READER = Reader(each(load, FILE))
+read = load_each(load, FILE)

@@ -1,4 +1,7 @@
-"""The generator's reports as the records that loaders yield: the source of a role without any data file."""
+"""The generator's reports as the records that loaders yield: the source of roles without data files.
+
+``size`` is the number of reports unless a function says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -37,19 +40,19 @@ from radeval_lib.rules.generator.records import AnnotatedText, graph, sentence_t
 # Sources of the two styles, as the records of RaTE-NER name theirs: the source that the style imitates.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
 CANDIDATES = 4
-"""Of each case of :func:`error_cases`, as in ReXVal."""
-# Planted errors of a candidate, on average, and their standard deviation over cases as a share of it: fitted
-# to what ReXVal's radiologists counted.
-_ERRORS, _CASES, _MOST = 3.0, 1.18, 8
+"""Candidates of each case of :func:`error_cases`, as in ReXVal."""
+_ERRORS = 3.0  # mean number of planted errors in a candidate; this and the next are fitted to ReXVal's counts
+_CASES = 1.18  # their standard deviation over cases, as a share of the mean
+_MOST = 8  # errors in a candidate
 _CHEST = ("X-Ray", "CHEST")
-_TRIES = 8  # mixes of as many errors
+_TRIES = 8  # random choices of the kinds of as many errors
 
 
-def _parted(n: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
-    """Yield reports, each with its split (80, 10, 10 %) by place: they are independent, whatever their
-    order."""
-    for index, made in enumerate(generate(n, seed)):
-        yield made, "train" if index < 0.8 * n else "dev" if index < 0.9 * n else "test"
+def _with_splits(size: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
+    """Yield reports, each with its split: the first 80 % train, and then 10 % each are for dev and testing.
+    Reports are independent, so the order does not matter."""
+    for index, made in enumerate(generate(size, seed)):
+        yield made, "train" if index < 0.8 * size else "dev" if index < 0.9 * size else "test"
 
 
 def _summary(made: SyntheticReport, split: str, name: str = "") -> ReportPair:
@@ -57,72 +60,75 @@ def _summary(made: SyntheticReport, split: str, name: str = "") -> ReportPair:
     return ReportPair(name or made.report_id, *texts, group=group, split=split)
 
 
-def reports(n: int, seed: int) -> Iterator[Report]:
+def reports(size: int, seed: int) -> Iterator[Report]:
     """Yield whole reports."""
-    for made in generate(n, seed):
+    for made in generate(size, seed):
         yield Report(made.report_id, made.findings.text, made.impression.text)
 
 
-def summaries(n: int, seed: int) -> Iterator[ReportPair]:
+def summaries(size: int, seed: int) -> Iterator[ReportPair]:
     """Yield findings with impressions; ``group`` is the modality and anatomy."""
-    for made, split in _parted(n, seed):
+    for made, split in _with_splits(size, seed):
         yield _summary(made, split)
 
 
-def anatomy_summaries(n: int, seed: int) -> Iterator[ReportPair]:
+def anatomy_summaries(size: int, seed: int) -> Iterator[ReportPair]:
     """Yield findings with impressions for MIMIC-RRS's pairs of modality and anatomy (``group``).
 
-    The seven pairs that the paper trains on get equally many reports, 60 % for training, 15 % for dev, 25 %
-    for test; the other five get as many test reports and no others.
+    The seven pairs that the paper trains on get equally many reports, 60 % for training, 15 % for dev and
+    25 % for testing; the other five get as many test reports and no others. Together they are about ``size``
+    reports, and at least 66.
     """
-    size = max(8, 4 * n // 33)  # 7 pairs whole and 5 quarters are 8.25
-    tests = size - size * 3 // 4
+    trained_size = max(8, 4 * size // 33)  # 7 pairs whole and 5 quarters are 8.25
+    tests = trained_size - trained_size * 3 // 4
     for pair in MIMIC_RRS_PAIRS:
         group, trained = " ".join(pair), pair in MIMIC_RRS_TRAINED
         stream = seeded(seed, group).getrandbits(30)
-        for index, made in enumerate(generate(size if trained else tests, stream, modality_anatomy=pair)):
-            split = "test" if not trained or index < tests else "dev" if index < size * 2 // 5 else "train"
+        count = trained_size if trained else tests
+        for index, made in enumerate(generate(count, stream, modality_anatomy=pair)):
+            is_dev = index < trained_size * 2 // 5
+            split = "test" if not trained or index < tests else "dev" if is_dev else "train"
             yield _summary(made, split, f"{group} {index}")
 
 
-def descriptions(n: int, seed: int) -> Iterator[Document]:
+def descriptions(size: int, seed: int) -> Iterator[Document]:
     """Yield whole reports with their impression as the summary; ``group`` is the anatomy."""
-    for made, split in _parted(n, seed):
+    for made, split in _with_splits(size, seed):
         body = made.text.partition("\nIMPRESSION:")[0]
         yield Document(made.report_id, body, made.impression.text, group=made.anatomy, split=split)
 
 
-def procedures(n: int, seed: int) -> Iterator[Document]:
+def procedures(size: int, seed: int) -> Iterator[Document]:
     """Yield reasons for an examination, each with the code of the fitting procedure; ``group`` is the
     modality."""
-    for made, split in _parted(n, seed):
+    for made, split in _with_splits(size, seed):
         asked, group = made.procedure, made.modality
         yield Document(made.report_id, made.indication, label=asked, group=group, split=split)
 
 
-def ner_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
-    """Yield sentences of ``n`` reports with RaTE entities; ``group`` is the source that the style
+def ner_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
+    """Yield sentences of ``size`` reports with RaTE entities; ``group`` is the source that the style
     imitates."""
-    for made, split in _parted(n, seed):
+    for made, split in _with_splits(size, seed):
         for number, (tokens, spans) in enumerate(sentence_tokens(made.findings)):
             entities = tuple(Entity(first, last + 1, label) for first, last, label in spans)
             name, group = f"{made.report_id}/{number}", SOURCES[made.style]
             yield AnnotatedSentence(name, tuple(tokens), entities, group=group, split=split)
 
 
-def graph_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
+def graph_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Yield findings sections with RadGraph entities and relations, each as one sequence of tokens."""
-    for made, split in _parted(n, seed):
+    for made, split in _with_splits(size, seed):
         entities, relations = graph(made.findings)
         marks = tuple(starmap(Entity, entities)), tuple(starmap(Relation, relations))
         tokens, group = tokenize(made.findings.text), f"{made.modality} {made.anatomy}"
         yield AnnotatedSentence(made.report_id, tokens, *marks, group=group, split=split)
 
 
-def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
+def spatial_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Yield findings sections with spatial roles: relations from each indicator to its roles, as in
     Rad-SpRL."""
-    for made, split in _parted(n, seed):
+    for made, split in _with_splits(size, seed):
         tokens, places = token_places(made.findings.text)
         entities: list[Entity] = []
         relations: list[Relation] = []
@@ -138,9 +144,9 @@ def spatial_corpus(n: int, seed: int) -> Iterator[AnnotatedSentence]:
         yield AnnotatedSentence(made.report_id, tokens, tuple(entities), tuple(relations), split=split)
 
 
-def judged_pairs(n: int, seed: int) -> Iterator[JudgedPair]:
+def judged_pairs(size: int, seed: int) -> Iterator[JudgedPair]:
     """Yield pairs made by GREEN's five heuristics, each with an analysis written from the gold errors."""
-    for number, pair in enumerate(green_pairs(n, seed)):
+    for number, pair in enumerate(green_pairs(size, seed)):
         prompt = f"Reference: {pair.reference.findings.text}\nCandidate: {pair.candidate.findings.text}"
         analysis = green_answer(pair.reference, pair.candidate, pair.comparison)
         yield JudgedPair(f"{pair.reference.report_id}/{number}", prompt, analysis)
@@ -158,22 +164,22 @@ def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
         yield tokens, iob_tags.encode(spans, len(tokens))
 
 
-def text_pairs(n: int, seed: int) -> Iterator[TextPair]:
-    """Yield ``n`` candidates; the source is the whole report."""
-    for number, pair in enumerate(error_cases(n, seed)):
+def text_pairs(size: int, seed: int) -> Iterator[TextPair]:
+    """Yield ``size`` candidates; the source is the whole report."""
+    for number, pair in enumerate(error_cases(size, seed)):
         case, origin = divmod(number, CANDIDATES)
         texts = pair.reference.findings.text, pair.candidate.findings.text, pair.reference.text
         yield TextPair(f"{case}/{origin}", str(case), *texts, group=f"candidate {origin + 1}")
 
 
-def error_cases(n: int, seed: int) -> Iterator[ErrorPair]:
-    """Yield ``n`` pairs, four for each reference. The comparison is exact whatever words the candidate
+def error_cases(size: int, seed: int) -> Iterator[ErrorPair]:
+    """Yield ``size`` pairs, four for each reference. The comparison is exact whatever words the candidate
     uses."""
-    for case in range(-(-n // CANDIDATES)):
+    for case in range(-(-size // CANDIDATES)):
         expected = seeded(seed, case, "expected").gammavariate(_CASES**-2, _ERRORS * _CASES**2)
         findings = max(1, min(6, round(expected)))  # a report without findings allows few errors
         reference = report_at(seed, case, style="hospital", modality_anatomy=_CHEST, min_findings=findings)
-        for origin in range(min(CANDIDATES, n - case * CANDIDATES)):
+        for origin in range(min(CANDIDATES, size - case * CANDIDATES)):
             pair = _with_errors(reference, expected, seed, f"{case}/{origin}")
             kind: RewriteKind = "style" if origin == 0 else "synonym"
             candidate = pair.candidate
@@ -183,7 +189,8 @@ def error_cases(n: int, seed: int) -> Iterator[ErrorPair]:
 
 
 def _with_errors(reference: SyntheticReport, expected: float, seed: int, name: str) -> ErrorPair:
-    """Return the reference with about this number of random errors, or fewer if it allows no more."""
+    """Return the reference with about the ``expected`` number of random errors; fewer if it allows no
+    more."""
     rng = seeded(seed, name, "errors")
     for number in range(min(_MOST, int(expected + rng.random())), 0, -1):
         for _ in range(_TRIES):

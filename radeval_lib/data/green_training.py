@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import Reader, each
+from radeval_lib.data.readers import load_each
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import mark
 
@@ -28,4 +28,4 @@ def load(path: Path) -> list[JudgedPair]:
     return reading.records(reading.read_objects(path), pair)
 
 
-READER = Reader(each(load, "train.json"))
+read = load_each(load, "train.json")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import SPLIT_FILES, Reader, each
+from radeval_lib.data.readers import SPLIT_FILES, load_each
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import mark
 
@@ -70,4 +70,4 @@ def load(path: Path) -> list[AnnotatedSentence]:
     return reading.records(reading.read_objects(path), sentence)
 
 
-READER = Reader(each(load, *SPLIT_FILES))
+read = load_each(load, *SPLIT_FILES)

@@ -1,8 +1,8 @@
-"""What four repositories committed as models' output for the 590 studies of Open-i's public test split.
+"""Outputs that four repositories committed for the 590 studies of Open-i's public test split.
 
-Outputs are matched to studies by uid, the number after ``CXR``: study ids differ in their suffixes between
-files. One file has no ids; its rows follow the order of the split, as a test finds from the references that
-are committed beside it. A file is not a model, and what is committed need not be what a paper reports.
+Outputs are matched to studies by uid, the number after ``CXR``, because the suffixes of study ids differ
+between files. One file has no ids; its rows follow the order of the split, as a test confirms with the
+references in the same repository. Committed outputs need not be those that a paper reports on.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import Find, Reader
+from radeval_lib.data.readers import Find
 from radeval_lib.data.records import SystemReport
 
 REFERENCE = "reference"
@@ -25,9 +25,9 @@ FILES = {
     "CvT2DistilGPT2": "cvt2distilgpt2.csv",
     "AAMN": "aamn_res.csv",
 }
-"""The file of each system; one has a text per image; the study's first and last are taken."""
+"""The file of each system. MLRG's has a text per image, of which a study's first and last are taken."""
 ORDERED_REFERENCES = "r2gen_test590_gts.csv"
-"""References in the order of the file that has no ids; they show that it is that of the split."""
+"""References in the order of the file without ids; they show that this is the order of the split."""
 SCORES = "moerad_report_scores.csv"
 RELEASED = ("bleu_score", "bertscore", "semb_score", "radgraph_combined", "RadCliQ-v0", "RadCliQ-v1")
 """Scores of each report that the MoERad repository commits."""
@@ -46,19 +46,14 @@ def references(path: Path) -> dict[str, str]:
 
 
 def outputs(path: Path, column: str, *, last: bool = False) -> dict[str, str]:
-    """Return the text of each study by uid; if a table has several rows per study, the first or the last."""
+    """Return the text of each study by uid. Of several rows on a study, the first counts, or the ``last``."""
     rows = list(reading.read_csv(path, (column, "report")))
     return {uid(row.text(column)): row.text("report") for row in (rows if last else rows[::-1])}
 
 
-def lines(path: Path) -> list[str]:
-    """Return the text of each row of a file without ids."""
-    return [line.strip() for line in reading.read_text(path).removesuffix("\n").split("\n")]
-
-
 def read(find: Find) -> list[SystemReport]:
-    """Return the references and each system's outputs, in the order of the split; empty if a file is
-    missing."""
+    """Return the references and each system's outputs, in the order of the split; empty unless every file
+    exists."""
     paths = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
     there = {name: path for name, path in paths.items() if path is not None}
     if len(there) < len(paths):
@@ -70,7 +65,7 @@ def read(find: Find) -> list[SystemReport]:
         LAST_IMAGE: outputs(there[FILES["MLRG"]], "dicom_id", last=True),
         "MoERad": outputs(there[FILES["MoERad"]], "study_id"),
         "CvT2DistilGPT2": outputs(there[FILES["CvT2DistilGPT2"]], "dicom_id"),
-        "AAMN": dict(zip(originals, lines(there[FILES["AAMN"]]), strict=True)),
+        "AAMN": dict(zip(originals, reading.read_lines(there[FILES["AAMN"]]), strict=True)),
     }
     return [
         SystemReport(study, system, by_study[study])
@@ -80,13 +75,10 @@ def read(find: Find) -> list[SystemReport]:
 
 
 def released_scores(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the scores that the MoERad repository commits, by name and uid; they follow the rows of its
-    output file."""
+    """Return the scores that MoERad's repository commits, by name and uid. ``studies`` are the uids in the
+    order of its output file."""
     rows = list(reading.read_csv(path, RELEASED))
     return {
         name: {study: row.take(name, reading.Number) for study, row in zip(studies, rows, strict=True)}
         for name in RELEASED
     }
-
-
-READER = Reader(read)

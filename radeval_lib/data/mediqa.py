@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import SPLIT_FILES, Reader, each
-from radeval_lib.data.recorded import Recording, sections
+from radeval_lib.data.readers import SPLIT_FILES, load_each
+from radeval_lib.data.recorded import Recording, section_placeholders
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import mark
 
@@ -32,9 +32,9 @@ def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> lis
 def recorded_pairs(recording: Recording) -> Iterator[ReportPair]:
     """Yield report pairs with the recorded numbers of words."""
     for row in recording.table.itertuples():
-        findings, impression = sections(recording.name, row)
+        findings, impression = section_placeholders(recording.name, row)
         yield ReportPair(f"{recording.name} {row.number}", findings, impression, group="Indiana")
 
 
-READER = Reader(each(load, "indiana_dev.json"))
-MIMIC_CXR_READER = Reader(each(partial(load, group="MIMIC-CXR", restricted=True), *SPLIT_FILES[:2]))
+read = load_each(load, "indiana_dev.json")
+read_mimic_cxr = load_each(partial(load, group="MIMIC-CXR", restricted=True), *SPLIT_FILES[:2])

@@ -17,7 +17,7 @@ from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.mimic3_rrs import radiology_notes
-from radeval_lib.data.readers import Find, Reader
+from radeval_lib.data.readers import Find
 from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import mark, reveal
 
@@ -138,7 +138,7 @@ def report_split(documents: Sequence[Document]) -> list[Document]:
     return [replace(document, split=name) for name, part in parts.items() for document in part]
 
 
-def _read(find: Find) -> list[Document]:
+def read(find: Find) -> list[Document]:
     """Return the documents as somebody built them, else built from the notes, with the paper's split."""
     events, mapping, built = (find(file.path) for file in load_manifest(NAME).files)
     if built:
@@ -146,6 +146,3 @@ def _read(find: Find) -> list[Document]:
     if not (events and mapping):
         return []
     return report_split(build(radiology_notes(events), load_mapping(mapping)))
-
-
-READER = Reader(_read)

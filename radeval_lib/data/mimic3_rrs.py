@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import Find, Reader
+from radeval_lib.data.readers import Find
 from radeval_lib.data.records import Document, ReportPair
 from radeval_lib.data.restricted import mark, reveal
 
@@ -164,9 +164,6 @@ def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
     return result + [replace(pair, split="test") for pair in pairs if pair.group in TEST_ONLY]
 
 
-def _read(find: Find) -> list[ReportPair]:
+def read(find: Find) -> list[ReportPair]:
     path = find("NOTEEVENTS.csv.gz")
     return report_split(build(radiology_notes(path))) if path else []
-
-
-READER = Reader(_read)

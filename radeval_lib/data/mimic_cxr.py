@@ -10,7 +10,7 @@ from pydantic import Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import Find, Reader
+from radeval_lib.data.readers import Find
 from radeval_lib.data.records import Report, ReportPair
 from radeval_lib.data.restricted import mark
 
@@ -58,9 +58,6 @@ def pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list
     ]
 
 
-def _read(find: Find) -> list[ReportPair]:
+def read(find: Find) -> list[ReportPair]:
     sections, splits = find("mimic_cxr_sectioned.csv"), find("mimic-cxr-2.0.0-split.csv")
     return pairs(load_sections(sections), load_splits(splits)) if sections and splits else []
-
-
-READER = Reader(_read)

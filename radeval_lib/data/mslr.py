@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import Reader, each
+from radeval_lib.data.readers import load_each
 from radeval_lib.data.records import RatedPair
 
 RATERS = ("A1", "A2")
@@ -15,7 +15,7 @@ _POINTS = {"2": 2, "1": 1, "0": 0, "N/A": 0}
 _SUFFIX = 6  # letters of a submission's key that name the system
 
 
-def load_ratings(path: Path) -> list[RatedPair]:
+def load(path: Path) -> list[RatedPair]:
     """Return the ratings of ``annotations/A<n>.tsv``, 0 to 6. Each sums three facets: 2 (the same), 1 (in
     part), 0 (different or absent).
 
@@ -33,4 +33,4 @@ def load_ratings(path: Path) -> list[RatedPair]:
     return pairs
 
 
-READER = Reader(each(load_ratings, *(f"{rater}.tsv" for rater in RATERS)))
+read = load_each(load, *(f"{rater}.tsv" for rater in RATERS))

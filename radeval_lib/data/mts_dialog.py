@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import Find, Reader
-from radeval_lib.data.recorded import Recording, pair
+from radeval_lib.data.readers import Find
+from radeval_lib.data.recorded import Recording, pair_placeholders
 from radeval_lib.data.records import FactRating
 from radeval_lib.placeholders import placeholder
 
@@ -56,7 +56,7 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
     return ratings
 
 
-def _read(find: Find) -> list[FactRating]:
+def read(find: Find) -> list[FactRating]:
     scores, summaries = find(SCORES), find(SUMMARIES)
     return load(scores, summaries) if scores and summaries else []
 
@@ -64,7 +64,7 @@ def _read(find: Find) -> list[FactRating]:
 def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
     """Yield the ratings from their recording."""
     for row in recording.table.itertuples():
-        reference, candidate = pair(recording.name, row)
+        reference, candidate = pair_placeholders(recording.name, row)
         yield FactRating(
             id=f"{row.case}/{row.system}",
             case=str(row.case),
@@ -75,6 +75,3 @@ def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
             omission=None if np.isnan(row.omission) else row.omission,
             **{name: getattr(row, name) for name in _RATES},
         )
-
-
-READER = Reader(_read)

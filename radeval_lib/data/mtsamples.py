@@ -1,10 +1,9 @@
-"""MTSamples: medical transcriptions of many specialties with a description each, as redistributed in CSV."""
+"""MTSamples: medical transcriptions of many specialties, each with a description, as redistributed in CSV."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +11,10 @@ import numpy as np
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import Find, Reader
-from radeval_lib.data.recorded import Recording, if_any
+from radeval_lib.data.readers import Find
+from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import Document
+from radeval_lib.placeholders import placeholder
 
 COLUMNS = ("description", "medical_specialty", "sample_name", "transcription", "keywords")
 
@@ -22,22 +22,23 @@ COLUMNS = ("description", "medical_specialty", "sample_name", "transcription", "
 def load(path: Path, *, partial: bool = False) -> list[Document]:
     """Return transcriptions in the file's order; the description is the summary and the specialty the group.
 
-    Rows without a transcription are kept, with empty text. A row's number, its first column, is its id. A
-    ``partial`` file ends at a row that is incomplete.
+    Rows without a transcription are kept, with empty text. The id is the row's number, from its first column.
+    A ``partial`` file may end within a row, which is left out.
     """
-    rows = reading.read_csv(path, ("", *COLUMNS))
 
     def document(row: reading.Entry) -> Document:
         texts = row.text("transcription"), row.text("description")
         name = str(reading.value(row[""], reading.Count, "row number", row.where))
         return Document(name, *texts, label=row.text("sample_name"), group=row.text("medical_specialty"))
 
-    return reading.records(_until_cut(rows) if partial else rows, document, name="row number")
-
-
-def _until_cut(rows: Iterator[reading.Entry]) -> Iterator[reading.Entry]:
-    with suppress(FormatError):
-        yield from rows
+    rows: list[reading.Entry] = []
+    try:
+        for row in reading.read_csv(path, ("", *COLUMNS)):
+            rows.append(row)
+    except FormatError:  # the row that is cut
+        if not partial:
+            raise
+    return reading.records(rows, document, name="row number")
 
 
 def with_long_descriptions(documents: list[Document]) -> list[Document]:
@@ -45,12 +46,12 @@ def with_long_descriptions(documents: list[Document]) -> list[Document]:
     return [document for document in documents if len(str(document.summary).split()) >= 12]
 
 
-def split(documents: list[Document], rng: np.random.Generator) -> list[Document]:
+def assign_splits(documents: list[Document], rng: np.random.Generator) -> list[Document]:
     """Return the documents, in their order, each with a split: 80, 10 and 10 % within every specialty.
 
-    Of n documents of a specialty, floor(0.8 n) train; of the r others floor(r / 2) are for development. The
-    paper prints shares and sizes, not how it rounds: this is the rule of two successive splits by
-    scikit-learn, and the one whose sums can be the printed 2,576, 323 and 343.
+    Of n documents of a specialty, floor(0.8 n) are for training; of the r others, floor(r / 2) are for
+    development. The paper prints shares and sizes but not its rounding. These are the sizes of two successive
+    splits by scikit-learn, and their sums can be the printed 2,576, 323 and 343.
     """
     chosen: dict[str, str] = {}
     groups: dict[str, list[str]] = {}
@@ -64,14 +65,15 @@ def split(documents: list[Document], rng: np.random.Generator) -> list[Document]
 
 
 def split_sizes(n: int) -> tuple[int, int, int]:
-    """Return the numbers of documents to train, develop and test on, of ``n`` in a specialty."""
+    """Return how many of a specialty's ``n`` documents are for training, development and testing."""
     train = 4 * n // 5
     development = (n - train) // 2
     return train, development, n - train - development
 
 
-def counts(documents: list[Document]) -> dict[str, int]:
-    """Return the paper's counts, named like the manifest's printed counts; splits are of the reports kept."""
+def count_documents(documents: list[Document]) -> dict[str, int]:
+    """Return the numbers that the paper prints: of reports, of specialties, and of the splits of the reports
+    that it keeps."""
     kept = with_long_descriptions(documents)
     sizes = Counter(document.group for document in documents)
     splits = [split_sizes(size) for size in Counter(document.group for document in kept).values()]
@@ -88,7 +90,7 @@ def counts(documents: list[Document]) -> dict[str, int]:
     }
 
 
-def _read(find: Find) -> list[Document]:
+def read(find: Find) -> list[Document]:
     """Return the whole collection, or else the part of it that is present."""
     if whole := find("mtsamples.csv"):
         return load(whole)
@@ -99,9 +101,6 @@ def _read(find: Find) -> list[Document]:
 def recorded_documents(recording: Recording) -> Iterator[Document]:
     """Yield documents with the recorded numbers of words and specialties."""
     for row in recording.table.itertuples():
-        text = if_any(recording.name, "text", row.case, row.text_words)
-        summary = if_any(recording.name, "candidate", row.number, row.description_words)
+        text = placeholder(recording.name, "text", row.case, row.text_words)
+        summary = placeholder(recording.name, "candidate", row.number, row.description_words)
         yield Document(id=str(row.number), text=text, summary=summary, group=f"specialty {row.specialty}")
-
-
-READER = Reader(_read)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from radeval_lib.data import reading
-from radeval_lib.data.readers import Reader, each
-from radeval_lib.data.recorded import Recording, sections
+from radeval_lib.data.readers import load_each
+from radeval_lib.data.recorded import Recording, section_placeholders
 from radeval_lib.data.records import CodedStudy, Report, ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.tokens import words
@@ -29,8 +27,8 @@ LABELS = (
     "Fibrosis",
     "Pleural_Thickening",
 )
-"""What people coded, as findings of NegBio's repository (Peng et al. 2018), without ``Hernia``: it is empty
-for every report by a fault of the mapping."""
+"""The findings that people coded, as NegBio's repository names them (Peng et al. 2018). ``Hernia`` is left
+out, since an error in the mapping leaves it empty for every report."""
 LABELS_FILE = "openi_gld_std14.csv"
 
 
@@ -51,21 +49,21 @@ def text_key(report: Report) -> str:
 def halves(reports: Sequence[Report]) -> dict[str, str]:
     """Return the half of each report by uid, ``odd`` or ``even``. Reports with the same text
     (:func:`text_key`) are all in the half of their smallest uid."""
-    return _halves({report.id: text_key(report) for report in reports})
-
-
-def _halves(keys: Mapping[str, str]) -> dict[str, str]:
+    keys = {report.id: text_key(report) for report in reports}
     smallest: dict[str, int] = {}
     for uid, key in keys.items():
         smallest[key] = min(int(uid), smallest.get(key, int(uid)))
     return {uid: "odd" if smallest[key] % 2 else "even" for uid, key in keys.items()}
 
 
-def to_develop_on(reports: Sequence[Report], tested: Collection[str]) -> list[Report]:
-    """Return the odd half without a test split's studies (by uid) and texts that equal one of theirs."""
-    keys = {report.id: text_key(report) for report in reports}
-    half, withheld = _halves(keys), {key for uid, key in keys.items() if uid in tested}
-    return [report for report in reports if half[report.id] == "odd" and keys[report.id] not in withheld]
+def development_reports(reports: Sequence[Report], tested: Collection[str]) -> list[Report]:
+    """Return the odd half's reports whose text is in no study of a test split.
+
+    ``tested`` has the uids of the test split's studies.
+    """
+    half = halves(reports)
+    withheld = {text_key(report) for report in reports if report.id in tested}
+    return [report for report in reports if half[report.id] == "odd" and text_key(report) not in withheld]
 
 
 def pairs(reports: list[Report]) -> list[ReportPair]:
@@ -80,18 +78,21 @@ def pairs(reports: list[Report]) -> list[ReportPair]:
 def recorded_reports(recording: Recording) -> Iterator[Report]:
     """Yield reports with the recorded numbers of words."""
     for row in recording.table.itertuples():
-        findings, impression = sections(recording.name, row)
+        findings, impression = section_placeholders(recording.name, row)
         yield Report(id=str(row.number + 1), findings=findings, impression=impression)
 
 
 def load_labels(path: Path) -> list[CodedStudy]:
     """Return each report's labels, in the file's order; the id of the row ``CXR12`` is ``12``."""
-    studies = []
-    for row in pd.read_csv(path).to_dict("records"):
-        codes = frozenset(name for name in LABELS if row[name] == 1)
-        studies.append(CodedStudy(row["filename"].removeprefix("CXR"), codes, row["normal"] == 1))
-    return studies
+    return [
+        CodedStudy(
+            row["filename"].removeprefix("CXR"),
+            frozenset(name for name in LABELS if row[name] == "1"),
+            row["normal"] == "1",
+        )
+        for row in reading.read_csv(path, ("filename", "normal", *LABELS))
+    ]
 
 
-READER = Reader(each(load, "indiana_reports.csv"))
-LABELS_READER = Reader(each(load_labels, LABELS_FILE))
+read = load_each(load, "indiana_reports.csv")
+read_labels = load_each(load_labels, LABELS_FILE)

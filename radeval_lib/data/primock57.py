@@ -11,7 +11,7 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import Reader, each
+from radeval_lib.data.readers import load_each
 from radeval_lib.data.records import NoteError, NoteJudgement
 
 COLUMNS = (
@@ -62,4 +62,4 @@ def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
     return tuple(NoteError(text, critical) for critical, text in errors)
 
 
-READER = Reader(each(load, "results.csv"))
+read = load_each(load, "results.csv")

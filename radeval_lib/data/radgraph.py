@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import SPLIT_FILES, Reader, each
+from radeval_lib.data.readers import SPLIT_FILES, load_each
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.data.restricted import mark
 
@@ -133,4 +133,4 @@ def _graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...],
     return tuple(entities), tuple(relations)
 
 
-READER = Reader(each(load, *SPLIT_FILES))
+read = load_each(load, *SPLIT_FILES)

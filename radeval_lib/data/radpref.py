@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import Find, Reader
-from radeval_lib.data.recorded import Recording, texts
+from radeval_lib.data.readers import Find
+from radeval_lib.data.recorded import Recording, placeholder_table
 from radeval_lib.data.records import RatedPair
 
 CASES_FILE = "preference_data.json"
@@ -140,7 +140,7 @@ def _rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
 def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
     """Yield the rated pairs on every scale, from the recording."""
     rows = recording.parts["ratings"].merge(recording.table, on="number")
-    placeholders = texts(recording.name).loc[rows["number"]]
+    placeholders = placeholder_table(recording.name).loc[rows["number"]]
     names = [f"{row.set:03d}/{CANDIDATES[row.number % len(CANDIDATES)]}" for row in rows.itertuples()]
     return _rated_pairs(
         rows.assign(
@@ -153,12 +153,9 @@ def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
     )
 
 
-def _read(find: Find) -> list[RatedPair]:
+def read(find: Find) -> list[RatedPair]:
     cases, given = find(CASES_FILE), [path for path in map(find, RATING_FILES) if path]
     if cases is None or not given:
         return []
     table = candidates(cases)
     return list(_rated_pairs(marks(given, table).merge(table, on="number")))
-
-
-READER = Reader(_read)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import Reader, each
+from radeval_lib.data.readers import load_each
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 
 ROLES = ("Trajector", "Landmark", "Diagnosis", "Hedge")
@@ -32,7 +32,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
 
 
 def _document(entry: reading.Entry) -> AnnotatedSentence:
-    """Return the sentence of a document; whatever is not there or not a number raises ValueError."""
+    """Return the sentence of a document; raise a ValueError if a part of it is missing or not a number."""
     element = entry["document"]
     text, annotations = element.findtext("Text"), element.find("Annotations")
     if text is None or annotations is None:
@@ -50,14 +50,14 @@ def _document(entry: reading.Entry) -> AnnotatedSentence:
         entities.append(_entity(relation, "Indicator"))
         for role in relation:
             if role.tag not in ROLES:
-                raise ValueError(f"a role is none of {', '.join(ROLES)}")
+                raise ValueError(f"an unknown role; those known are {', '.join(ROLES)}")
             relations.append(Relation(head, len(entities), role.tag))
             entities.append(_entity(role, role.tag))
     return AnnotatedSentence(element.get("id", ""), tuple(tokens), tuple(entities), tuple(relations))
 
 
 def _wholes(element: ElementTree.Element, name: str) -> list[int]:
-    """Return the numbers of an attribute: several, with commas, if a span has gaps."""
+    """Return the whole numbers in an attribute, which are several, with commas, if a span has gaps."""
     parts = element.get(name, "").split(",")
     if not all(part.isdecimal() for part in parts):
         raise ValueError(f"attribute {name!r} must be whole numbers")
@@ -65,12 +65,15 @@ def _wholes(element: ElementTree.Element, name: str) -> list[int]:
 
 
 def _entity(element: ElementTree.Element, label: str) -> Entity:
-    """Return an entity from its token starts ``ts`` and lengths ``tl``, whatever gaps are between."""
+    """Return the entity from the first to the last token of an element, given its token starts ``ts`` and
+    lengths ``tl``."""
     starts, lengths = _wholes(element, "ts"), _wholes(element, "tl")
-    if len(starts) != len(lengths) or not any(lengths):
-        raise ValueError(f"a role has {len(starts)} token starts but {len(lengths)} lengths")
+    if len(starts) != len(lengths):
+        raise ValueError(f"{label} has {len(starts)} token starts but {len(lengths)} lengths")
+    if not any(lengths):
+        raise ValueError(f"{label} has no token")
     spans = [(start, start + length) for start, length in zip(starts, lengths, strict=True) if length]
     return Entity(min(spans)[0], max(end for _, end in spans), label)
 
 
-READER = Reader(each(load, "Rad-SpRL.xml"))
+read = load_each(load, "Rad-SpRL.xml")

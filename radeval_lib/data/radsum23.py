@@ -7,7 +7,7 @@ from pathlib import Path
 from radeval_lib.data import reading
 from radeval_lib.data.errors import DataError, FormatError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.readers import Find, Reader
+from radeval_lib.data.readers import Find
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import mark
 
@@ -15,11 +15,11 @@ NAME = "radsum23"
 
 
 def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[ReportPair]:
-    """Return the report pairs of two parallel files; ids are the group, the file's name and the line.
+    """Return the report pairs of two parallel files. An id has the group, the file's name and the line.
 
-    Reports whose impression is empty, which the reference script does not filter, are left out.
+    Reports with an empty impression are left out; the reference script keeps them.
     """
-    first, second = _lines(findings), _lines(impressions)
+    first, second = reading.read_lines(findings), reading.read_lines(impressions)
     if len(first) != len(second):
         problem = f"{len(first)} findings but {len(second)} impressions in {impressions.name}"
         raise FormatError(problem, findings.name, reading.CUT_SHORT)
@@ -34,11 +34,7 @@ def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[R
     return pairs
 
 
-def _lines(path: Path) -> list[str]:
-    return [line.strip() for line in reading.read_text(path).removesuffix("\n").split("\n")]
-
-
-def _read(find: Find) -> list[ReportPair]:
+def read(find: Find) -> list[ReportPair]:
     records: list[ReportPair] = []
     for file in load_manifest(NAME).files[::2]:  # pairs of files, the findings first
         findings, impressions = find(file.path), find(file.path.replace(".findings.", ".impression."))
@@ -50,6 +46,3 @@ def _read(find: Find) -> list[ReportPair]:
                 "one of the two files of a pair is missing", file.path, "List both in the manifest."
             )
     return records
-
-
-READER = Reader(_read)

@@ -1,7 +1,6 @@
 """RaTE-NER: sentences with five entity types, as spans (Zhao et al. 2024, Section 2.2).
 
-The files were not seen when this was written: it reads the columns that public code reads from them, and an
-error lists what it found instead.
+We have not seen the files; their keys are those that public code reads.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pydantic import AfterValidator, BeforeValidator
 from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import SPLITS, Find, Reader, Records, each
+from radeval_lib.data.readers import SPLITS, Find, Records, load_each
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import mark
 
@@ -58,13 +57,10 @@ def _sentences(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSent
     return made
 
 
-def _read(find: Find) -> Records:
+def read(find: Find) -> Records:
     """Return span files, which need no list of labels; the IOB files hold the same sentences."""
     records: Records = []
     for folder, group in SOURCES.items():
         spans = [f"rate_ner/{folder}/{split}_span.json" for split in SPLITS]
-        records += each(partial(load_span, group=group), *spans)(find)
+        records += load_each(partial(load_span, group=group), *spans)(find)
     return records
-
-
-READER = Reader(_read)

@@ -16,7 +16,7 @@ import pandas as pd
 from radeval_lib.data import reading
 from radeval_lib.data.errors import DataError, FormatError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.readers import Find, Reader, Records
+from radeval_lib.data.readers import Find, Read, Records
 from radeval_lib.data.records import RatedPair, TextPair
 from radeval_lib.data.restricted import mark, reveal
 
@@ -101,20 +101,12 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     return reading.records(rows, rating, lambda pair: (pair.id, pair.rater), "id, case and rater")
 
 
-def _counts(records: Records) -> dict[str, int]:
-    return {
-        "cases": len({pair.id.rpartition("/")[0] for pair in records}),
-        "candidates": len({pair.id for pair in records}),
-        "raters": len({pair.rater for pair in records}),
-    }
-
-
-def reader(name: str) -> Reader:
-    """Return the reader of a data set with ``reader: ratings``."""
+def reader(name: str) -> Read:
+    """Return the function that reads a data set with ``reader: ratings``."""
     manifest = load_manifest(name)
 
     def read(find: Find) -> Records:
         paths = [path for file in manifest.files if (path := find(file.path))]
         return load(paths, name, manifest.restricted)
 
-    return Reader(read, _counts)
+    return read

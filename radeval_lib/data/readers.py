@@ -1,10 +1,10 @@
-"""Readers of data sets: a loader module defines its ``READER``, which :mod:`radeval_lib.registry` names."""
+"""Reading of data sets: loader modules have a function ``read``, which :mod:`radeval_lib.registry` names."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +13,32 @@ from radeval_lib.data.manifests import find, load_manifest, names
 from radeval_lib.errors import RegistryError, did_you_mean
 
 Find = Callable[[str], Path | None]
-"""Finds a file of one data set by its path or name, verified and recorded as read; None if absent."""
+"""Returns a data set's file by its path or name, verified, and notes that it is read; None if absent."""
 Records = list[Any]
+Read = Callable[[Find], Records]
+"""Returns the records of one data set; empty if its files are absent."""
 SPLITS = ("train", "dev", "test")
 SPLIT_FILES = tuple(f"{split}.json" for split in SPLITS)
 
 
-def by_kind(records: Iterable[Any]) -> dict[str, int]:
-    """Return how many records there are of each type and split."""
+def count_records(name: str, records: Sequence[Any]) -> dict[str, int]:
+    """Return the number of records of each type and split, such as ``ReportPair train``; of a user's ratings,
+    the numbers of cases, candidates and raters."""
+    if load_manifest(name).reader == "ratings":
+        return {
+            "cases": len({pair.id.rpartition("/")[0] for pair in records}),
+            "candidates": len({pair.id for pair in records}),
+            "raters": len({pair.rater for pair in records}),
+        }
     kinds = (f"{type(record).__name__} {getattr(record, 'split', '')}".strip() for record in records)
     return dict(Counter(kinds))
 
 
-@dataclass(frozen=True)
-class Reader:
-    """How a data set is read: ``load(find)`` gives records, ``count(records)`` what ``radbook data verify``
-    says of them."""
+def load_each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Read:
+    """Return a function that reads those of ``files`` that exist.
 
-    load: Callable[[Find], Records]
-    count: Callable[[Records], dict[str, int]] = by_kind
-
-
-def each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Callable[[Find], Records]:
-    """Read those of ``files`` that exist; a record's split comes from the name of its file."""
+    The records of a file ``train.json`` or ``train_span.json`` get the split ``train``, if they have one.
+    """
 
     def read(find_file: Find) -> Records:
         records: Records = []
@@ -50,24 +53,25 @@ def each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Callable[[F
     return read
 
 
-def reader(name: str) -> Reader:
-    """Return the reader of a data set.
+def reader(name: str) -> Read:
+    """Return the function that reads a data set.
 
     Raises
     ------
-    ManifestError, RegistryError
-        If there is no such data set; its manifest names no reader and the registry has none, or one that is
-        not there.
+    ManifestError
+        If there is no such data set.
+    RegistryError
+        If neither its manifest nor :data:`radeval_lib.registry.READERS` names a reader.
     """
     kind = load_manifest(name).reader
     if kind:
-        made: Reader = registry.find(registry.OWN_READERS[kind])(name)
+        made: Read = registry.find(registry.OWN_READERS[kind])(name)
     elif name in registry.READERS:
         made = registry.find(registry.READERS[name])
     else:
         rows = sorted(set(registry.READERS) - set(names()))
         remedy = f"{did_you_mean(name, rows)}Add its row, or `reader: ratings` to its manifest."
-        raise RegistryError(f"no row {name!r}", "radeval_lib/registry.py, READERS", remedy)
+        raise RegistryError(f"no reader of {name!r}", "radeval_lib/registry.py, READERS", remedy)
     return made
 
 
@@ -85,4 +89,4 @@ def load(name: str, root: Path, note: Callable[[Path], None] = lambda path: None
             note(path)
         return path
 
-    return reader(name).load(find_file)
+    return reader(name)(find_file)

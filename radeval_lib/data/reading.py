@@ -46,9 +46,10 @@ def value(given: Any, kind: Any, name: str, where: str) -> Any:
 
 
 class Entry(dict[str, Any]):
-    """A row of a table, or an object of a JSON file, that knows its position.
+    """A row of a table, or an object of a JSON file, with its position.
 
-    ``at`` is its number from 1, or in JSON lines its line.
+    ``where`` names the file and the row or object in errors; ``at`` is the number of the row or object, from
+    1, or in JSON lines the number of the line.
     """
 
     def __init__(self, content: Any, where: str, at: int = 0) -> None:
@@ -86,11 +87,16 @@ def read_text(path: Path) -> str:
     return text
 
 
-def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Iterator[Entry]:
-    """Yield the rows of a CSV file with a header, each with its first line's number; memory use is constant.
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a UTF-8 file, each without surrounding blanks."""
+    return [line.strip() for line in read_text(path).removesuffix("\n").split("\n")]
 
-    In a file of tab-separated values a quotation mark is a character like others. Of columns that share a
-    name, which none that is asked for may, those but the first have their number behind it.
+
+def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Iterator[Entry]:
+    """Yield the rows of a CSV file with a header. Memory use does not grow with the file.
+
+    ``columns`` must each occur once. If others share a name, a dot and the column's number, from 0, are
+    appended to all but the first. In tab-separated values, a quotation mark is a character like others.
     """
     rows = _rows(path, delimiter)
     line, header = next(rows, (1, []))
@@ -135,10 +141,10 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def decode_json(text: str, kind: type[T], where: str) -> T:
-    """Return the JSON content of ``text``, which must be of type ``kind`` (list, dict or any other)."""
+    """Return the JSON content of ``text``, which must be of type ``kind``; ``where`` names it in errors."""
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(f"not JSON ({error})", where, CUT_SHORT) from None
     if not isinstance(content, kind):
         problem = f"must be a JSON {kind.__name__}, not {type(content).__name__}"
@@ -167,7 +173,8 @@ def read_objects(path: Path) -> Iterator[Entry]:
 
 
 def distinct(entries: Iterable[Entry], *keys: str) -> Iterator[Entry]:
-    """Yield the entries. A FormatError if one repeats the values of an earlier one under all ``keys``."""
+    """Yield the entries; raise a FormatError for one that has the values of an earlier one under all
+    ``keys``."""
     earlier = set()
     for entry in entries:
         values = tuple(str(entry.get(key)) for key in keys)
@@ -184,10 +191,10 @@ def records(
     key: Callable[[T], Any] = attrgetter("id"),
     name: str = "id",
 ) -> list[T]:
-    """Return the records that ``parse`` makes of each entry, one or a list. No two may share ``key``; errors
-    call it ``name``.
+    """Return the records that ``parse`` makes of the entries: one, or a list, of each.
 
-    What a record's own check refuses becomes a :class:`FormatError` at the entry's place.
+    No two records may share ``key``, which errors call ``name``. A ValueError of ``parse`` becomes a
+    :class:`FormatError` that names the entry.
     """
     by_key: dict[Any, tuple[T, str]] = {}
     for entry in entries:

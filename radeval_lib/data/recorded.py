@@ -1,8 +1,8 @@
-"""Recorded test sets: ratings and scores as numbers, for texts that may not be in the repository.
+"""Stored sets: ratings and scores as numbers, for texts that may not be in the repository.
 
-``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files,
-``<set>_<part>.csv`` further tables, ``<set>.yml`` what they were made of and with. :func:`records` gives the
-same records as the set's own loader, with a placeholder for each text (:mod:`radeval_lib.placeholders`).
+In ``data_manifests/recorded``, ``<set>.csv`` has a row per candidate in the order of the set's files,
+``<set>_<part>.csv`` are further tables, and ``<set>.yml`` describes how they were made. :func:`records` gives
+the same records as the set's own loader, with a placeholder for each text (:mod:`radeval_lib.placeholders`).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from radeval_lib.placeholders import behind, placeholder
 
 @dataclass(frozen=True)
 class Recording:
-    """A stored set: its ``table`` with a row per candidate, further tables in ``parts``, and descriptions in
-    ``about``. Rows are by ``number``, in the files' order."""
+    """A stored set: its ``table`` with a row per candidate, further tables in ``parts``, and its description
+    in ``about``. Rows are numbered from 0 (``number``), in the files' order."""
 
     name: str
     table: pd.DataFrame
@@ -49,7 +49,7 @@ class Recording:
 
     @property
     def scored_on(self) -> date:
-        """The day on which the last of its columns was scored, or a set without scores was counted."""
+        """The day on which its latest column was scored; without scores, the day on which it was counted."""
         days = [column["date"] for column in self.about["columns"].values()] or [self.about["date"]]
         return max(date.fromisoformat(str(day)) for day in days)
 
@@ -96,12 +96,12 @@ def files(name: str) -> list[Path]:
 
 
 def column(placeholders: Iterable[str], name: str) -> np.ndarray:
-    """Return a stored column's values of candidates by their placeholders, float64 of shape (texts,).
+    """Return a stored column's values for candidates, given their placeholders: float64 of shape (texts,).
 
     Raises
     ------
     DataError
-        If a text is not a placeholder of a candidate of a set, or the set has no such column.
+        If a text is not the placeholder of a stored set's candidate, or its set has no such column.
     """
     values = []
     for text in placeholders:
@@ -129,28 +129,25 @@ def records(name: str) -> list[Any]:
     return list(registry.find(registry.RECORDINGS[name])(load(name)))
 
 
-def pair(name: str, row: Any) -> tuple[str, str]:
-    """Return placeholders for the reference and candidate in a row of a set's table."""
+def pair_placeholders(name: str, row: Any) -> tuple[str, str]:
+    """Return placeholders for the reference and the candidate in a row of the set's table."""
     return (
         placeholder(name, "reference", row.case, row.reference_words),
         placeholder(name, "candidate", row.number, row.candidate_words),
     )
 
 
-def sections(name: str, row: Any) -> tuple[str, str]:
-    """Return placeholders for the findings and impression in a row of a set's table; empty if a report has
-    none."""
-    findings = if_any(name, "findings", row.number, row.findings_words)
-    return findings, if_any(name, "impression", row.number, row.impression_words)
+def section_placeholders(name: str, row: Any) -> tuple[str, str]:
+    """Return placeholders for the findings and the impression in a row of the set's table; empty for a
+    section that the report lacks."""
+    return (
+        placeholder(name, "findings", row.number, row.findings_words),
+        placeholder(name, "impression", row.number, row.impression_words),
+    )
 
 
-def if_any(name: str, side: str, number: int, words: int) -> str:
-    """Return the placeholder of a text; empty if the text has no words."""
-    return placeholder(name, side, number, words) if words else ""
-
-
-def texts(name: str) -> pd.DataFrame:
+def placeholder_table(name: str) -> pd.DataFrame:
     """Return placeholders for every candidate of a set: ``reference`` and ``candidate``, by ``number``."""
     table = load(name).table
-    rows = [pair(name, row) for row in table.itertuples()]
+    rows = [pair_placeholders(name, row) for row in table.itertuples()]
     return pd.DataFrame(rows, columns=["reference", "candidate"], index=table["number"])

@@ -150,16 +150,6 @@ class TextPair:
 
 
 @dataclass(frozen=True, config=_CHECKED)
-class Triad:
-    """A text, a rewrite that keeps its meaning and one that turns it round (RaTE-Eval task 3)."""
-
-    id: str
-    reference: Text
-    synonymous: Text
-    opposite: Text
-
-
-@dataclass(frozen=True, config=_CHECKED)
 class ErrorCount:
     """How many errors of one category (1 to 6) one rater counted in one candidate (ReXVal)."""
 
@@ -241,3 +231,13 @@ class NoteJudgement:
     incorrect: tuple[NoteError, ...]
     omissions: tuple[NoteError, ...]
     seconds: Annotated[float, Field(ge=0)] | None = None
+
+
+def text_pair(record: TextPair | FactRating | RatedPair) -> TextPair:
+    """Return a candidate with its reference, without its rating. The case of a RatedPair is its id up to the
+    last slash."""
+    if isinstance(record, TextPair):
+        return record
+    rated_case = record.id.rpartition("/")[0] or record.id
+    case, source = getattr(record, "case", rated_case), getattr(record, "source", "")
+    return TextPair(record.id, case, record.reference, record.candidate, source, record.group)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from radeval_lib.data.recorded import Recording, pair
+from radeval_lib.data.recorded import Recording, pair_placeholders
 from radeval_lib.data.records import Report, TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.rules.report_text import statements
@@ -169,5 +169,5 @@ def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
 def recorded_pairs(recording: Recording) -> Iterator[TextPair]:
     """Yield :func:`text_pairs` from their recording."""
     for row in recording.table.itertuples():
-        reference, candidate = pair(recording.name, row)
+        reference, candidate = pair_placeholders(recording.name, row)
         yield TextPair(f"{row.case}/{row.edit}", str(row.case), reference, candidate, group=row.edit)

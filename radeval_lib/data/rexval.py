@@ -1,8 +1,8 @@
 """ReXVal (Yu et al. 2023): errors that six radiologists counted in candidate reports for 50 studies.
 
-It comes in two forms, each a data set of :mod:`radeval_lib.registry`. ``rexval`` is what PhysioNet gives to
-credentialed users: the reports (:func:`load_reports`) and the counts (:func:`load_counts`), in two files.
-``rexval_counts`` is the table of counts alone that GREEN's repository publishes (:func:`load`).
+It comes as two data sets. ``rexval`` has PhysioNet's two files for credentialed users: the reports
+(:func:`load_reports`) and the counts (:func:`load_counts`). ``rexval_counts`` is the table of counts that
+GREEN's repository publishes (:func:`load_public_counts`).
 
 Each study has four candidates, named by the metric that retrieved them (``ORIGINS``). An error has one of six
 categories and is clinically significant or not.
@@ -23,7 +23,7 @@ from radeval_lib.categories import LETTERS
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.readers import Find, Reader, Records, each
+from radeval_lib.data.readers import Find, Records, load_each
 from radeval_lib.data.records import ErrorCount, RatedPair, TextPair
 from radeval_lib.data.restricted import mark
 
@@ -33,12 +33,12 @@ ORIGINS = ("radgraph", "bertscore", "s_emb", "bleu")
 Kind = Literal["significant", "insignificant", "total"]
 
 
-def load(path: Path) -> list[ErrorCount]:
+def load_public_counts(path: Path) -> list[ErrorCount]:
     """Return every count of GREEN's table (data set ``rexval_counts``), in the file's order.
 
     A row of the file has 12 counts of one category: of significant errors by each of the six raters, then of
     insignificant ones. Raters are called ``Expert 0`` to ``Expert 5``, as in the appendix of GREEN's paper.
-    The manifest pins the file's SHA-256, so its content is not checked again here.
+    The manifest states the file's SHA-256, so its content is not checked here.
     """
     rows = pd.read_csv(path).to_dict("records")  # the second group of columns gets the names 0.1 to 5.1
     return [
@@ -62,7 +62,7 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
 
     Parameters
     ----------
-    records : of :func:`load` or :func:`load_counts`.
+    records : of :func:`load_public_counts` or :func:`load_counts`.
     kind : which errors are counted; ``total`` adds significant and insignificant ones.
 
     Raises
@@ -82,8 +82,11 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
 
 
 def load_reports(path: Path) -> list[TextPair]:
-    """Return candidates of ``50_samples_gt_and_candidates.csv``, four for each row. The case is the row's
-    number from 0, by which counts refer to it; the group is the metric that retrieved the candidate."""
+    """Return the candidates of ``50_samples_gt_and_candidates.csv``, four for each row.
+
+    The case is the row's number from 0, by which counts refer to it; the group is the metric that retrieved
+    the candidate.
+    """
 
     def candidates(row: reading.Entry) -> list[TextPair]:
         given = {name: row.take(name, reading.Filled) and row[name] for name in ("gt_report", *ORIGINS)}
@@ -136,16 +139,12 @@ def rated_pairs(reports: Sequence[TextPair], counts: Sequence[ErrorCount]) -> li
     ]
 
 
-def _read(find: Find) -> Records:
-    """Return candidates, counts, and if both files are present the pairs with each rater's errors.
-
-    The manifest names the file of reports first.
-    """
+def read(find: Find) -> Records:
+    """Return candidates, counts and, if both files exist, the pairs with each rater's number of errors."""
     first, second = (find(file.path) for file in load_manifest(NAME).files)
     reports = load_reports(first) if first else []
     counts = load_counts(second) if second else []
     return [*reports, *counts, *rated_pairs(reports, counts)]
 
 
-READER = Reader(_read)
-COUNTS_READER = Reader(each(load, ""))
+read_counts = load_each(load_public_counts, "")

@@ -22,7 +22,7 @@ from radeval_lib import registry
 from radeval_lib.data import manifests, readers
 from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair
+from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair, text_pair
 from radeval_lib.errors import did_you_mean, listed
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.text_format import joined
@@ -65,14 +65,7 @@ def load(
     if role not in registry.ROLES:
         raise RoleError(f"unknown role {role!r}", "", f"Use one of {', '.join(registry.ROLES)}.")
     if source == SYNTHETIC:
-        if not registry.ROLES[role].generator:
-            remedy = "In the profile, name a data set, `recorded/` and a stored set, or `absent`."
-            raise RoleError("the generator has no ratings", where, remedy)
-        if size < 1:
-            raise RoleError(f"the generator is asked for {size} records", where, "Ask for 1 or more.")
-        # No two roles share a report, so that a model is not tried on what it learned.
-        stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
-        return list(registry.find(registry.ROLES[role].generator)(size, stream))
+        return _generated(role, size, seed)
     if "+" in source:
         if len(set(parts := source.split("+"))) < len(parts):
             raise RoleError(f"{source!r} names a part twice", where, "Name each once.")
@@ -98,6 +91,18 @@ def load(
         remedy = "Give --data-root FOLDER, or set RADEVAL_DATA_ROOT."
         raise RoleError(f"{source!r} needs a data root", where, remedy)
     return _of_role(readers.load(dataset, root, note), role, source, root)
+
+
+def _generated(role: str, size: int, seed: int) -> list[Any]:
+    """Return the generator's records for a role. No two roles share a report, so that a model is not tested
+    on reports that it learned from."""
+    if not registry.ROLES[role].generator:
+        remedy = "In the profile, name a data set, `recorded/` and a stored set, or `absent`."
+        raise RoleError("the generator has no ratings", f"role {role!r}", remedy)
+    if size < 1:
+        raise RoleError(f"the generator is asked for {size} records", f"role {role!r}", "Ask for 1 or more.")
+    stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
+    return list(registry.find(registry.ROLES[role].generator)(size, stream))
 
 
 def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> list[Any]:
@@ -126,7 +131,7 @@ def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> l
         if isinstance(record, kinds) and (not scale or getattr(record, "scale", "") == scale)
     ]
     if kind is TextPair:
-        of_kind = list({record.id: _without_rating(record) for record in of_kind}.values())
+        of_kind = list({record.id: text_pair(record) for record in of_kind}.values())
     if of_kind:
         return of_kind
     files = load_manifest(dataset_of(source)).files
@@ -159,18 +164,6 @@ def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
     problem = "incomplete and gives no records" if loadable_parts(source, root) else "not in the data root"
     remedy = f"`radbook data status {sets[0].name}` says how to get it"
     return AbsentDataError(f"{named}, for the role {role!r}, is {problem}", remedy=remedy)
-
-
-def _without_rating(record: RatedPair | FactRating | TextPair) -> TextPair:
-    """Return a rated candidate as a pair of texts; the case of a RatedPair is its id up to the last ``/``."""
-    if isinstance(record, TextPair):
-        return record
-    if isinstance(record, FactRating):
-        named = (record.case, record.reference, record.candidate, record.source)
-    else:
-        case = record.id.rpartition("/")[0] or record.id
-        named = (case, record.reference, record.candidate, "")
-    return TextPair(record.id, *named, record.group)
 
 
 _LEVELS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")

@@ -47,7 +47,7 @@ def outputs(root: Path) -> pd.DataFrame:
     """Return the 590 studies of Open-i's test split with the outputs of each file and the baselines:
     ``study``, ``system``, ``reference``, ``candidate``, ``stratum``, ``gold`` (codes). Empty if the root has
     no such set."""
-    records: list[SystemReport] = iu_systems.READER.load(lambda file: find("iu_systems", root, file))
+    records: list[SystemReport] = iu_systems.read(lambda file: find("iu_systems", root, file))
     reports = find("openi", root, "indiana_reports.csv")
     labels = find("openi_labels", root, openi.LABELS_FILE)
     if not records or reports is None or labels is None:

@@ -107,7 +107,7 @@ def edited_reports(root: Path | None) -> tuple[str, list[list[str]]]:
 
         if held := readers.load("openi", root):
             tested = {report.id for report in readers.load("iu_systems", root)}
-            return "Open-i, the half for development", texts(openi.to_develop_on(held, tested))
+            return "Open-i, the half for development", texts(openi.development_reports(held, tested))
     return "generated reports", _generated()
 
 
@@ -130,7 +130,7 @@ def _of_systems(root: Path) -> list[_Row]:
         by_file.setdefault(record.system, {})[record.id] = reveal(record.text)
     studies = list(by_file[iu_systems.REFERENCE])
     outputs = {name: [by_file[name][study] for study in studies] for name in FILES}
-    others = openi.to_develop_on(readers.load("openi", root), set(studies))
+    others = openi.development_reports(readers.load("openi", root), set(studies))
     common = Counter(text for report in others if (text := reveal(report.findings).strip()))
     if common:
         outputs[CONSTANT] = [min(common, key=lambda text: (-common[text], text))] * len(studies)

@@ -222,9 +222,6 @@ NLMCXR_png/CXR1_IM-2-1.png,x,clear.
     "rate_ner/Radiopaedia/test_span.json": SPAN,
     "rate_eval/Task1_sentence_rate/rate_train.csv": TASK2,
     "rate_eval/Task2_paragraph_rate/rate_test.csv": TASK2,
-    "rate_eval/Task3_synthetic_rate/triads.json": b"""[
-{"gt_report": "Clear lungs.", "synonymous_report": "Lungs clear.", "opposite_report": "Opaque lungs."},
-{"gt_report": "No mass.", "synonymous_report": "No tumour.", "opposite_report": "A mass."}]""",
     "rexval/50_samples_gt_and_candidates.csv": REXVAL_REPORTS,
     "radgraph/train.json": RADGRAPH,
     "radgraph/test.json": RADGRAPH_TEST,

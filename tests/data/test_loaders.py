@@ -58,7 +58,7 @@ EXPECTED = {
     "radpref": {"RatedPair": 12},
     "radsprl": {"AnnotatedSentence": 2},
     "radsum23": {"ReportPair dev": 1},
-    "rate_eval": {"RatedPair train": 3, "RatedPair test": 3, "Triad": 2},
+    "rate_eval": {"RatedPair train": 3, "RatedPair test": 3},
     "rate_ner": {"AnnotatedSentence train": 2, "AnnotatedSentence test": 2},
     "rexval": {"TextPair": 8},
     "stanza_radiology": {"AnnotatedSentence dev": 2},
@@ -79,7 +79,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_records_of_each_set(name: str, root: Path) -> None:
-    assert readers.reader(name).count(readers.load(name, root)) == EXPECTED[name]
+    assert readers.count_records(name, readers.load(name, root)) == EXPECTED[name]
 
 
 # By hand from the samples: some fields of the first records.
@@ -275,7 +275,7 @@ def test_openi_is_halved_by_text() -> None:
     texts = {"1": ("Clear.", "Normal."), "2": ("Mass.", ""), "4": (" clear", "NORMAL"), "7": ("", "mass")}
     reports = [Report(uid, *text) for uid, text in {**texts, "9": ("Other.", "")}.items()]
     assert openi.halves(reports) == {"1": "odd", "2": "even", "4": "odd", "7": "even", "9": "odd"}
-    assert [report.id for report in openi.to_develop_on(reports, {"4"})] == ["9"]
+    assert [report.id for report in openi.development_reports(reports, {"4"})] == ["9"]
 
 
 def test_a_uid_of_openi_is_a_number(tmp_path: Path) -> None:

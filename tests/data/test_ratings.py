@@ -95,7 +95,7 @@ def test_one_manifest_makes_a_table_fill_the_role(tmp_path: Path, monkeypatch: p
         records = load("rated_pairs", "mine", size=0, seed=0, root=tmp_path / "data")
         assert len(records) == 6
         assert evidence("mine") == "open"
-        assert readers.reader("mine").count(records) == {"cases": 2, "candidates": 3, "raters": 2}
+        assert readers.count_records("mine", records) == {"cases": 2, "candidates": 3, "raters": 2}
         assert dependencies.readers("mine", "rated_pairs") == ["radeval_lib.data.ratings:reader"]
         closed = manifests.parse_manifest("mine", {**content, "restricted": True}, "mine.yml")
         assert (closed.access, closed.redistributable) == ("credentialed", False)

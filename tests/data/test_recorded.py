@@ -138,7 +138,7 @@ def test_whatever_reads_texts_refuses_placeholders() -> None:
 
 def test_columns_are_found_by_placeholder_alone() -> None:
     table = recorded.load("mts_dialog").table
-    texts = recorded.texts("mts_dialog")
+    texts = recorded.placeholder_table("mts_dialog")
     np.testing.assert_array_equal(recorded.column(texts["candidate"], "bleu"), table["bleu"])
     with pytest.raises(DataError):
         recorded.column(["No effusion."], "bleu")

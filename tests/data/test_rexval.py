@@ -44,7 +44,7 @@ def write(tmp_path: Path):
 
 
 def test_both_groups_of_the_doubled_columns_are_kept(write) -> None:
-    records = rexval.load(write(rows()))
+    records = rexval.load_public_counts(write(rows()))
     assert len(records) == 2 * 6 * 12
     first = [record.count for record in records[:12]]
     assert first == [1, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 1]
@@ -53,19 +53,19 @@ def test_both_groups_of_the_doubled_columns_are_kept(write) -> None:
 
 def test_array_sums_and_order(write) -> None:
     lines = rows(studies=2)
-    records = rexval.load(write(lines))
+    records = rexval.load_public_counts(write(lines))
     significant = rexval.counts_array(records, "significant")
     assert significant.shape == (4, 6, 6)
     np.testing.assert_array_equal(significant[0, :, 0], [1, 2, 3, 4, 5, 6])
     np.testing.assert_array_equal(significant[:, 0, 5], [0, 0, 1, 1])  # the study's number
     total = rexval.counts_array(records, "total")
     np.testing.assert_array_equal(total - significant, rexval.counts_array(records, "insignificant"))
-    shuffled = rexval.load(write(lines[::-1]))
+    shuffled = rexval.load_public_counts(write(lines[::-1]))
     np.testing.assert_array_equal(rexval.counts_array(shuffled, "total"), total)
 
 
 def test_counts_that_make_no_array_are_refused(write) -> None:
-    records = rexval.load(write(rows()))
+    records = rexval.load_public_counts(write(rows()))
     with pytest.raises(FormatError):
         rexval.counts_array(records[1:])
 
@@ -74,7 +74,7 @@ def test_the_public_file_has_the_layout_that_the_papers_state(data_root: Path) -
     path = data.find("rexval_counts", data_root)
     if path is None:
         pytest.skip("the data root lacks rexval/total_mean_error_radiologist_categories.csv")
-    significant = rexval.counts_array(rexval.load(path))
+    significant = rexval.counts_array(rexval.load_public_counts(path))
     assert significant.shape == (200, 6, 6)
     # GREEN's Table 1, first cell: Experts 0 and 1 differ by 0.505 significant errors on average.
     totals = significant.sum(axis=1)

@@ -271,11 +271,6 @@ def _rate_eval() -> Iterable[tuple[str, bytes]]:
         rows = [[*pair, round(rng.uniform(0, 5), 2)] for pair in _restricted_pairs(40, seed)]
         yield _table(f"rate_eval/{folder}/rate_train.csv", rows[::2])
         yield _table(f"rate_eval/{folder}/rate_test.csv", rows[1::2])
-    triads = {}
-    for reference, opposite in _restricted_pairs(40, 3):
-        triad = {"gt_report": reference, "synonymous_report": f"Seen: {reference}"}
-        triads[reference] = triad | {"opposite_report": opposite}
-    yield "rate_eval/Task3_synthetic_rate/triads.json", json_bytes(list(triads.values()))
 
 
 def _rexval() -> Iterable[tuple[str, bytes]]:
