@@ -21,7 +21,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-PART = ".part-"
+_PART = ".part-"
 _DISPLACED = ".displaced"  # in a part: the folder that stood at the target, while it is replaced
 _JUST_MADE = 60  # seconds, within which the writer of a part may not have locked it yet
 
@@ -89,7 +89,7 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 def clear(folder: Path) -> None:
     """Remove leftovers of killed writers from ``folder``."""
-    for part in folder.glob(f"{PART}*"):
+    for part in folder.glob(f"{_PART}*"):
         with suppress(OSError):  # another process clears it, or its writer is alive
             descriptor = os.open(part, os.O_RDONLY)
             try:
@@ -110,9 +110,9 @@ def _remove(part: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)
 
 
-def discard(*places: Path) -> None:
+def discard(*paths: Path) -> None:
     """Remove files, folders and links if they exist, but not the targets of links."""
-    for path in places:
+    for path in paths:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
@@ -136,7 +136,7 @@ def lock(path: Path, *, shared: bool = False) -> TextIO | None:
 def _part(folder: Path) -> Iterator[Path]:
     """Yield a locked folder ``.part-*`` in ``folder``, removed at the end."""
     clear(folder)
-    part = Path(tempfile.mkdtemp(prefix=PART, dir=folder))
+    part = Path(tempfile.mkdtemp(prefix=_PART, dir=folder))
     descriptor = os.open(part, os.O_RDONLY)
     try:
         with suppress(OSError):  # a file system without locks, on which nobody clears

@@ -89,8 +89,8 @@ class RadevalError(Exception):
     longest: ClassVar[tuple[int, int, int]] = (150, 80, 1500)
     """Most characters of what, where and remedy; a remedy may have to list steps."""
 
-    def __init__(self, message: str, where: str = "", remedy: str = "") -> None:
-        parts = zip((message, where, remedy), self.longest, strict=True)
+    def __init__(self, what: str, where: str = "", remedy: str = "") -> None:
+        parts = zip((what, where, remedy), self.longest, strict=True)
         self.what, self.where, self.remedy = (plain(part, most) for part, most in parts)
         head = f"{self.where}: {self.what}" if where else self.what
         super().__init__(f"{head.rstrip('.')}. {self.remedy}" if remedy else head)

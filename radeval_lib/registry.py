@@ -150,24 +150,24 @@ FILLING = {
 """The module by which a run gets what a notebook declares of each kind."""
 
 
-def dataset_of(filler: str) -> str:
+def dataset_of(source: str) -> str:
     """Return the data set of a source, without the prefix ``recorded/`` and without a scale."""
-    return filler.removeprefix(_RECORDED).partition("/")[0]
+    return source.removeprefix(_RECORDED).partition("/")[0]
 
 
-def scale_of(filler: str) -> str:
+def scale_of(source: str) -> str:
     """Return the scale of ratings in a source; empty if it names none."""
-    return filler.removeprefix(_RECORDED).partition("/")[2]
+    return source.removeprefix(_RECORDED).partition("/")[2]
 
 
-def is_recorded(filler: str) -> bool:
+def is_recorded(source: str) -> bool:
     """Return whether a source is a stored set, used in place of a public data set's files."""
-    return filler.startswith(_RECORDED)
+    return source.startswith(_RECORDED)
 
 
-def datasets_of(filler: str) -> list[str]:
+def datasets_of(source: str) -> list[str]:
     """Return the data sets of a source, which may join several with ``+``."""
-    return [dataset_of(part) for part in filler.split("+")]
+    return [dataset_of(part) for part in source.split("+")]
 
 
 def module(name: str) -> Any:

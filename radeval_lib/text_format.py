@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 _COUNTS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -20,7 +19,7 @@ def in_words(number: int) -> str:
 def ordinal(number: int) -> str:
     """Return a rank, from 1, in letters up to the tenth."""
     last = {1: "st", 2: "nd", 3: "rd"}.get(number % 10 if number // 10 % 10 != 1 else 0, "th")
-    return _PLACES[number - 1] if number <= len(_PLACES) else f"{number}{last}"
+    return _PLACES[number - 1] if 1 <= number <= len(_PLACES) else f"{number}{last}"
 
 
 def with_interval(value: float, low: float, high: float, form: str = ".3f") -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.data.fact_raters import count_facts, draw_descriptions
-from radeval_lib.papers.printed_numbers import printed_in
+from radeval_lib.papers.printed_numbers import cell_in
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.measures import FactCounts
@@ -40,7 +40,7 @@ def among_pairs(table2: pd.DataFrame) -> list[Check]:
         low, high = (pairs["value"] - pairs["half_width"]).min(), (pairs["value"] + pairs["half_width"]).max()
         among = Estimate(float(pairs["value"].mean()), float(low), float(high))
         key = Key("all three among the pairs", str(metric))
-        checks.append(check_value(key, printed_in(whole), among))
+        checks.append(check_value(key, cell_in(whole), among))
     return checks
 
 

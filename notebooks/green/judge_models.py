@@ -9,7 +9,7 @@ import pandas as pd
 
 from radeval_lib.errors import RadevalError
 from radeval_lib.jobs.green import CHEST, seed_of
-from radeval_lib.papers.printed_numbers import Printed, by_name, cell
+from radeval_lib.papers.printed_numbers import Printed, cell, cells_by
 from radeval_lib.rules.generator import SyntheticError, error_pairs, rewrite
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.study.checks import Check, Key, check_bounds, check_value
@@ -66,7 +66,7 @@ def check_best(
     name: Key, claim: str, cells: pd.DataFrame, key: str, first: list[str], n: int, *, lower: bool
 ) -> list[Check]:
     """Check that ``first``, values of the column ``key``, have the best printed means of ``n`` pairs."""
-    means, spreads = (by_name(cells[cells["statistic"] == statistic], key) for statistic in ("mean", "sd"))
+    means, spreads = (cells_by(cells[cells["statistic"] == statistic], key) for statistic in ("mean", "sd"))
     weakest = min(first, key=lambda model: -means[model].value if lower else means[model].value)
     best = means[weakest], spreads[weakest]
     rivals = [model for model in means if model not in first]

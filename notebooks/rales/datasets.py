@@ -15,7 +15,7 @@ from radeval_lib import plots
 from radeval_lib.data import recorded
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
-from radeval_lib.papers.printed_numbers import printed_in
+from radeval_lib.papers.printed_numbers import cell_in
 from radeval_lib.placeholders import behind
 from radeval_lib.stats.printed import counts_that_print, predictions_that_print
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement
@@ -49,7 +49,7 @@ def check_sources(table1: pd.DataFrame, prose: str) -> list[Check]:
     in each way in which it may count."""
     checks = []
     for _, row in table1[table1["quantity"] == "sources"].iterrows():
-        cell = printed_in(row)
+        cell = cell_in(row)
         readings = [[name for name in names if name in prose] for names in _SOURCES[row["dataset"]]]
         counts = [3 if names == ["three hospitals"] else len(names) for names in readings]
         key = Key("sources against the prose", row["dataset"], row["task"])

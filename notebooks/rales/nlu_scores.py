@@ -10,7 +10,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from radeval_lib import plots
-from radeval_lib.papers.printed_numbers import by_name, printed_in
+from radeval_lib.papers.printed_numbers import cell_in, cells_by
 from radeval_lib.study.checks import Check
 
 _SLACK = 1e-9  # of differences of decimals
@@ -42,9 +42,9 @@ def shares_of_stanford(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[floa
     """
     lowest, highest = 0.0, 1.0
     for (model, metric), pair in table12.groupby(["model", "metric"], sort=False):
-        by_site = by_name(pair, "site")
+        by_site = cells_by(pair, "site")
         stanford, indiana = by_site["Stanford"], by_site["Indiana"]
-        score = printed_in(whole[(whole["model"] == model) & (whole["metric"] == metric)].iloc[0])
+        score = cell_in(whole[(whole["model"] == model) & (whole["metric"] == metric)].iloc[0])
         # share * slope <= room: the mean's low end is at most the score's high end, and the other way round.
         for slope, room in (
             (stanford.low - indiana.low, score.high - indiana.low),

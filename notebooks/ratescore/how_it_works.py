@@ -18,7 +18,7 @@ from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.formula import penalty_matrix
 from radeval_lib.models import encoders
-from radeval_lib.papers.printed_numbers import Printed, printed_in, rounding_range
+from radeval_lib.papers.printed_numbers import Printed, cell_in, rounding_range
 from radeval_lib.paths import ROOT
 from radeval_lib.rules import generator
 from radeval_lib.stats.correlations import coefficient
@@ -198,7 +198,7 @@ def check_repeated(numbers: pd.DataFrame) -> list[Check]:
             quantity = row["quantity"].removesuffix(" in sum")
             inserted = formula.loc[(row["direction"], row["candidate_entity"], quantity), "value"]
             key = Key(f"{quantity}, {comparison}", row["direction"], row["candidate_entity"])
-            checks.append(check_value(key, printed_in(row), float(inserted), decimals=2))
+            checks.append(check_value(key, cell_in(row), float(inserted), decimals=2))
     return checks
 
 

@@ -6,11 +6,9 @@
 from radeval_lib.registry import names_of
 
 _HOMES = {
-    "radeval_lib.data.errors": (
-        "ChecksumError DataError DataRootError FetchError FormatError ManifestError RestrictedTextError"
-    ),
-    "radeval_lib.data.manifests": "DataFile Manifest data_root find load_manifest names",
+    "radeval_lib.data.errors": "FetchError RestrictedTextError",
+    "radeval_lib.data.manifests": "data_root find load_manifest names",
     "radeval_lib.data.records": "plain_words",
-    "radeval_lib.data.restricted": "RestrictedText Text reveal",
+    "radeval_lib.data.restricted": "RestrictedText reveal",
 }
 __getattr__ = names_of(__name__, _HOMES)

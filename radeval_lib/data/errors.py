@@ -30,20 +30,19 @@ class FetchError(DataError):
 
 
 class RoleError(DataError):
-    """An unknown role, one that the profile does not configure, or a source that does not fit or is
-    missing."""
+    """An unknown role, a role without a source in the profile, or a source that does not fit."""
 
 
 class AbsentDataError(RoleError):
-    """A role with data missing from the data root; a page that asks for it is left out of the book."""
+    """A role whose data are missing from the data root; the book leaves out pages that ask for it."""
 
 
 class StatementError(DataError):
-    """A malformed statement, or none that allows text of a data set to be sent to a server."""
+    """A statement on sending text to a server that is malformed or missing."""
 
 
 class RestrictedTextError(DataError, TypeError):
-    """Text from data that may not be redistributed was about to be shown or exported.
+    """An attempt to show or export text that may not be redistributed.
 
-    Also a ``TypeError``, the error by which JSON writers refuse what they may not write.
+    It is also a ``TypeError``, which writers of JSON raise for values that they cannot write.
     """

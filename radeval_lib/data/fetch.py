@@ -1,8 +1,8 @@
 """Data files: their status, and how to fetch, verify and add them.
 
-Open files come through pooch, hub sets through huggingface_hub at a pinned revision. A file takes its place
-under the data root only after it was checked; a mismatch leaves nothing behind. Credentialed files are copied
-from where the user has them. No credentials are asked for, stored or shown.
+Open files come through pooch, hub sets through huggingface_hub at a pinned revision. A file gets its place
+under the data root only after a check; a file that differs is not kept. Credentialed files are copied from
+the user's folder. No credentials are asked for, stored or shown.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Say = Callable[[str], object]
 class FileStatus:
     """A file of a data set under a data root.
 
-    ``state``: ``verified`` (as the manifest states it), ``there`` (the manifest states no checksum),
-    ``missing``, or ``mismatch``.
+    ``state`` is ``verified``, ``there`` (the manifest states no checksum), ``missing`` or ``mismatch``, which
+    ``detail`` explains.
     """
 
     dataset: str
@@ -45,7 +45,8 @@ def _root(root: Path | None) -> Path:
 
 
 def status(root: Path | None, dataset: str = "") -> list[FileStatus]:
-    """Return the state of every file of one data set, or of all; without a data root, all are missing."""
+    """Return the state of every file of one data set, or of all if ``dataset`` is empty. Without a data root,
+    all are missing."""
     files = []
     for manifest in map(load_manifest, [dataset] if dataset else names()):
         for entry in manifest.files:
@@ -61,10 +62,14 @@ def status(root: Path | None, dataset: str = "") -> list[FileStatus]:
 
 
 def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileStatus]:
-    """Check every file that exists, and return them.
+    """Check every file that exists, ``say`` each state, and return the states.
 
-    After all checks, the error names the files that do not match; they belong to the user and are not
-    removed.
+    Raises
+    ------
+    ChecksumError
+        If files differ from their manifests; all are checked first, and none is removed.
+    FetchError
+        If no file exists.
     """
     folder = _root(root)
     present = [file for file in status(folder, dataset) if file.state != "missing"]
@@ -80,10 +85,10 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
 
 
 def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
-    """Download the missing or differing files of an open or hub data set, and return their paths.
+    """Download the missing or differing files of an open or hub data set; return the paths of all that exist.
 
-    A file that differs from its manifest is not kept. If a set cannot be downloaded, the error lists the
-    steps to get it.
+    A downloaded file that differs from its manifest is not kept. If a set cannot be downloaded, the error
+    lists the steps to get it.
     """
     folder, manifest = _root(root), load_manifest(dataset)
     present = [file.path for file in status(folder, dataset) if file.state not in ("missing", "mismatch")]
@@ -102,7 +107,7 @@ def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
 
 
 def fetch_open(root: Path, *, say: Say = print) -> dict[str, str]:
-    """Download every open data set, naming its licence; return by name why each failure happened."""
+    """Download every open data set, and ``say`` its licence; return the reason of each failure, by name."""
     failed = {}
     for manifest in map(load_manifest, names()):
         if manifest.access != "open":
@@ -152,7 +157,7 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
 
 
 def _install(incoming: Path, entry: DataFile, root: Path) -> None:
-    """Check a file and move it to its place; what does not match never gets there."""
+    """Check a file and move it to its place under the data root; a file that differs never gets there."""
     check_file(incoming, entry)
     target = root / entry.path
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -160,10 +165,10 @@ def _install(incoming: Path, entry: DataFile, root: Path) -> None:
 
 
 def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print) -> list[Path]:
-    """Copy files that the user obtained to their places under the data root, after checking them.
+    """Copy files that the user obtained to their places under the data root after a check; return the places.
 
-    A file is recognised by its name, or, if several files of the set share the name, by its folder, such as
-    ``MIMIC_IV/train_IOB.json``. The user's own copy stays.
+    A file is recognised by its name or, if several files of the set share it, by its folder, such as
+    ``MIMIC_IV/train_IOB.json``. The user's copy stays.
     """
     folder, manifest = _root(root), load_manifest(dataset)
     chosen = []

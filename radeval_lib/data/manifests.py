@@ -1,4 +1,4 @@
-"""Manifests of data sets: what a set is, who may have it and how, its files, and the papers' counts of it.
+"""Manifests of data sets (contents, licence, access, files), the data root, and statements on sending text.
 
 Source: ``data_manifests/datasets/<name>.yml``. Paths of files are relative to a data root, a folder that git
 ignores or that is outside the repository.
@@ -24,21 +24,20 @@ from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError,
 from radeval_lib.errors import complaint, did_you_mean, listed, plain
 from radeval_lib.paths import BUILD, DATA, DATASETS, display_path
 
-ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
+_ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
 STATEMENTS = "statements"
-"""Folder of a data root with statements that text of a restricted data set may be sent to a model server, in
-files ``<name>.yml``. A server on one's own machine needs one too, because nothing shows what is behind its
-address. ::
+"""Folder of a data root with statements (``<name>.yml``) that allow sending text of a restricted data set to
+a model server. A server on the same machine needs one too, because it may pass the text on. ::
 
     corpus: mimic_cxr_rrs
     server: 127.0.0.1:8000
     date: 2026-11-23
-    signed: Name and position of who answers for it
+    signed: Name and position of the person responsible
 """
 _ONE_LINE = AfterValidator(lambda text: " ".join(text.split()))
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), _ONE_LINE]
 Lines = dict[Annotated[str, BeforeValidator(str)], Annotated[str, BeforeValidator(str), _ONE_LINE]]
-STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
+_STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 
 def _within(path: str) -> str:
@@ -47,10 +46,10 @@ def _within(path: str) -> str:
     return path
 
 
-@dataclass(frozen=True, config=STRICT)
+@dataclass(frozen=True, config=_STRICT)
 class DataFile:
-    """A file of a data set; ``holds_reports`` is false if its authors wrote it without a word of a report,
-    so that the guard on restricted text need not search for it."""
+    """A file of a data set. ``holds_reports`` is false if it has no words of reports, so that the guard on
+    restricted text need not search for it."""
 
     path: Annotated[str, AfterValidator(_within)]
     sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
@@ -59,12 +58,13 @@ class DataFile:
     holds_reports: bool = True
 
 
-@dataclass(frozen=True, kw_only=True, config=STRICT)
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Manifest:
-    """A description of one data set; for your own, a title, files and what it shows are enough.
+    """A description of one data set. For a user's ratings, ``name``, ``title``, ``reader``, ``files`` and
+    ``shows`` are enough.
 
-    ``identifiers`` are the columns that name patients and studies; ``complete_with`` lists groups of files,
-    if not all files are needed; each group alone makes the data set whole.
+    ``identifiers`` are the columns that name patients and studies. If not all files are needed,
+    ``complete_with`` lists groups of files, each of which is enough.
     """
 
     name: Line
@@ -95,7 +95,7 @@ class Manifest:
         return [f"({number}) {step}" for number, step in enumerate(self.steps, start=1)]
 
     def missing(self, there: Collection[str]) -> list[str]:
-        """Return the fewest paths to add to ``there`` to make the data set whole."""
+        """Return the fewest paths that complete the data set, given the paths that are ``there``."""
         groups = self.complete_with or [[file.path for file in self.files]]
         return min(([path for path in group if path not in there] for group in groups), key=len)
 
@@ -119,7 +119,7 @@ def names() -> list[str]:
 
 
 def parse_manifest(name: str, content: Any, where: str) -> Manifest:
-    """Return the manifest in the content of a YAML file."""
+    """Return the manifest in the content of a YAML file, which errors call ``where``."""
     if not isinstance(content, dict):
         raise ManifestError("a manifest must be a mapping", where, "Write it as `key: value`, line by line.")
     if content.get("reader"):
@@ -158,10 +158,9 @@ def load_manifest(name: str) -> Manifest:
 
 def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     """Return the folder of data files: ``option``, else the environment variable ``RADEVAL_DATA_ROOT``, else
-    the repository's own folder ``data``, which git ignores, else None. It is absolute: who reads it may work
-    in another folder.
+    the repository's own folder ``data``, which git ignores, else None. The path is absolute.
     """
-    given = os.fspath(option) if option else os.environ.get(ENVIRONMENT_VARIABLE, "")
+    given = os.fspath(option) if option else os.environ.get(_ENVIRONMENT_VARIABLE, "")
     if not given:
         return DATA if DATA.is_dir() else None
     root = Path(given).expanduser().resolve()
@@ -171,16 +170,16 @@ def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
     elif root.is_relative_to(BUILD):
         problem = "is in build/, which is searched for its texts and cleared"
     if problem:
-        origin = "option" if option else f"environment variable {ENVIRONMENT_VARIABLE}"
+        origin = "option" if option else f"environment variable {_ENVIRONMENT_VARIABLE}"
         remedy = "Give another folder, or none to run without data files."
         raise DataRootError(f"data root {given!r} {problem}", origin, remedy)
     return root
 
 
 def find(name: str, root: Path | None, file: str = "") -> Path | None:
-    """Return a data set's file under a data root, checked against its manifest; None if it is not there.
+    """Return a data set's file under a data root, checked against its manifest; None if it is absent.
 
-    ``file`` is the path or name of one of its files; empty: the first.
+    ``file`` is the path or the end of the path of one of its files; the first if empty.
     """
     entry = load_manifest(name).file(file)
     if root is None or not (path := root / entry.path).is_file():
@@ -200,7 +199,8 @@ def is_present(name: str, root: Path | None) -> bool:
 
 
 def check_file(path: Path, entry: DataFile) -> None:
-    """Compare a file with its manifest entry: its size and SHA-256, if the entry states them."""
+    """Raise a ChecksumError if a file differs in size or SHA-256 from its manifest entry. The entry need not
+    state them."""
     state = path.stat()
     remedy = "Fetch it again (radbook data fetch), or remove it from the data root."
     if entry.size is not None and state.st_size != entry.size:
@@ -221,9 +221,9 @@ def _sha256(path: Path, _state: tuple[int, ...]) -> str:
     return checksums.of_file(path)
 
 
-@dataclass(frozen=True, config=STRICT)
+@dataclass(frozen=True, config=_STRICT)
 class SendingStatement:
-    """A statement that text of ``corpus`` may be sent to ``server``: who allows it, and since when."""
+    """A statement that text of ``corpus`` may be sent to ``server``, with its signature and date."""
 
     corpus: Line
     server: Line
@@ -245,9 +245,9 @@ def sending_statements(root: Path) -> list[SendingStatement]:
 
 
 def require_statements(corpora: Sequence[str], model: str, root: Path | None) -> None:
-    """Refuse a server as a model unless statements allow sending it text of each of ``corpora``.
+    """Raise a StatementError if ``model`` is a server to which text of one of ``corpora`` may not be sent.
 
-    A name and password in the address are no part of the server. Without a data root nothing is refused.
+    A name and password in its address are ignored. Without a data root, no server is refused.
     """
     address = urlsplit(model)
     server = address.netloc.rpartition("@")[2] if address.scheme in ("http", "https") else ""

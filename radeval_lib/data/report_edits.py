@@ -1,6 +1,6 @@
 """Simple edits of reports, with and without a change of meaning.
 
-The edits are operations on the text; they know nothing of findings.
+The edits replace, move or delete words and sentences without reading the report.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.rules.report_text import statements
 
 REPORTS = 100
-"""Texts that are edited."""
+"""Number of texts that are edited."""
 STEPS = (1, 3, 6)
-"""How many sentences are replaced by another report's."""
+"""Numbers of sentences that are replaced by another report's."""
 Edit = Callable[[list[str], str], str | None]
-"""The edited text, given the sentences of a text and a sentence of another report; None if nothing in the
-text can be edited so."""
-# A word, and another that says the same; both stand in at least 1 % of the reports of Open-i's odd half.
-SAME = {
+"""Returns the edited text, given a text's sentences and a sentence of another report; None if the text has
+nothing to edit."""
+# A word and its synonym; both are in at least 1 % of the reports of Open-i's odd half.
+SYNONYMS = {
     "unremarkable": "normal",
     "seen": "identified",
     "identified": "seen",
@@ -34,7 +34,7 @@ SAME = {
     "vasculature": "vascularity",
     "vascularity": "vasculature",
 }
-# A degree, and one that says something else.
+# A degree, and one with another meaning.
 _DEGREES = {
     "mild": "severe",
     "mildly": "severely",
@@ -47,14 +47,14 @@ _SIDES = {"left": "right", "right": "left"}
 _AFFIRMING = {"no": "some", "No": "Some", "without": "with", "Without": "With"}
 _NO = re.compile(r"\b(?:[Nn]o|[Ww]ithout) ")
 # A denial: "There is no pleural", "No evidence", "without focal".
-_SOME = re.compile(
+_DENIAL = re.compile(
     r"\b(?:[Tt]here (?:is|are) )?([Nn]o|[Ww]ithout) (?=(?:focal|acute|large|pleural|pneumo|evidence))"
 )
 
 
 def _exchange(text: str, words: Mapping[str, str], count: int = 0) -> str | None:
-    """Return ``text`` with each of these words, or the first ``count``, replaced by its counterpart in the
-    same case; None if there are fewer."""
+    """Return ``text`` with all of these ``words``, or the first ``count``, replaced by their counterparts in
+    the same case; None if it has none, or fewer than ``count``."""
 
     def other(match: re.Match[str]) -> str:
         new = words[match.group().lower()]
@@ -71,14 +71,14 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _at_denial(change: Callable[[str], str | None]) -> Edit:
-    """Return the edit that changes a sentence that begins with a denial: the first that also has a word of
-    :data:`SAME`, or else the first."""
+    """Return an edit that changes one sentence that begins with a denial: the first of them with a word of
+    :data:`SYNONYMS`, or else the first of them."""
 
     def edit(parts: list[str], _: str) -> str | None:
-        denials = [at for at, part in enumerate(parts) if (match := _SOME.search(part)) and not match.start()]
+        denials = [at for at, part in enumerate(parts) if _DENIAL.match(part)]
         if not denials:
             return None
-        at = max(denials, key=lambda at: _exchange(parts[at], SAME) is not None)
+        at = max(denials, key=lambda at: _exchange(parts[at], SYNONYMS) is not None)
         changed = change(parts[at])
         return changed and _joined([*parts[:at], changed, *parts[at + 1 :]])
 
@@ -86,13 +86,13 @@ def _at_denial(change: Callable[[str], str | None]) -> Edit:
 
 
 def _affirmed(sentence: str) -> str:
-    """Return a denial taken back by deleting its "no": "No pleural effusion." becomes "Pleural effusion."."""
+    """Return a denial without its "no": "No pleural effusion." becomes "Pleural effusion."."""
     changed = _NO.sub("", sentence, count=1)
     return changed[:1].upper() + changed[1:]
 
 
 def _to_some(sentence: str) -> str:
-    """Return the "no" exchanged for "some", or "without" for "with"."""
+    """Return a sentence with its "no" exchanged for "some", or its "without" for "with"."""
     return _NO.sub(lambda match: f"{_AFFIRMING[match.group().strip()]} ", sentence, count=1)
 
 
@@ -100,9 +100,9 @@ HARMLESS: dict[str, Edit] = {
     "order reversed": lambda parts, _: _joined(parts[::-1]),
     "a sentence twice": lambda parts, _: _joined([parts[0], *parts]),
     "in capitals": lambda parts, _: _joined(parts).upper(),
-    "in other words": lambda parts, _: _exchange(_joined(parts), SAME),
+    "in other words": lambda parts, _: _exchange(_joined(parts), SYNONYMS),
 }
-"""What changes nothing that the report says."""
+"""Edits that keep the meaning of the report."""
 HARMFUL: dict[str, Edit] = {
     "a “no” lost": _at_denial(_affirmed),
     "left for right": lambda parts, _: _exchange(_joined(parts), _SIDES),
@@ -110,27 +110,27 @@ HARMFUL: dict[str, Edit] = {
     "a sentence left out": lambda parts, _: _joined([*parts[:2], *parts[3:]]),
     "a sentence added": lambda parts, extra: _joined([*parts, extra]),
 }
-"""What changes what the report says."""
+"""Edits that change the meaning of the report."""
 EDITS = HARMLESS | HARMFUL
 WORDINGS: dict[str, Edit] = {
-    "1 word exchanged": lambda parts, _: _exchange(_joined(parts), SAME, 1),
-    "2 words exchanged": lambda parts, _: _exchange(_joined(parts), SAME, 2),
-    "3 words exchanged": lambda parts, _: _exchange(_joined(parts), SAME, 3),
-    "1 word exchanged beside the “no”": _at_denial(lambda sentence: _exchange(sentence, SAME, 1)),
+    "1 word exchanged": lambda parts, _: _exchange(_joined(parts), SYNONYMS, 1),
+    "2 words exchanged": lambda parts, _: _exchange(_joined(parts), SYNONYMS, 2),
+    "3 words exchanged": lambda parts, _: _exchange(_joined(parts), SYNONYMS, 3),
+    "1 word exchanged beside the “no”": _at_denial(lambda sentence: _exchange(sentence, SYNONYMS, 1)),
     "“no” becomes “some”": _at_denial(_to_some),
 }
-"""Words exchanged one for one: for others that say the same, and a "no" for "some" in the same sentence."""
+"""Exchanges of single words: for synonyms, or of a "no" for "some"."""
 LAYOUTS: dict[str, Edit] = {
     "lines wrapped": lambda parts, _: textwrap.fill(_joined(parts), 40, break_on_hyphens=False),
     "as a list": lambda parts, _: "\n".join(f"- {part.strip()}" for part in parts),
     "under a heading": lambda parts, _: f"FINDINGS: {_joined(parts)}",
     "in lower case": lambda parts, _: _joined(parts).lower(),
 }
-"""What changes only how the report is laid out or its letters."""
+"""Edits of the layout or of the case of letters alone."""
 
 
-def texts(reports: Sequence[Report]) -> list[list[str]]:
-    """Return the sentences of the first reports with six or more sentences of findings, no text twice."""
+def sentences(reports: Sequence[Report]) -> list[list[str]]:
+    """Return the sentences of the first 100 distinct findings sections with six or more sentences."""
     distinct: dict[str, list[str]] = {}
     for report in reports:
         parts = [sentence.text for sentence in statements(reveal(report.findings))]
@@ -140,9 +140,18 @@ def texts(reports: Sequence[Report]) -> list[list[str]]:
 
 
 def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> pd.DataFrame:
-    """Return every text beside itself, each of its edits, copies with some of another report's sentences in
-    place of its own, and another report whole: ``report``, ``edit`` (``same``, ``another report``, a name of
-    ``edits``, or how many sentences are another report's), ``reference``, ``candidate``."""
+    """Return each text as a reference of its edits and of some controls.
+
+    Parameters
+    ----------
+    reports : texts as lists of sentences, two at least, since the controls take sentences of another one.
+
+    Returns
+    -------
+    DataFrame
+        ``report``, the text's number; ``edit``, a name of ``edits`` or of a control (``same``, ``another
+        report``, or how many of the first sentences are another report's); ``reference``; ``candidate``.
+    """
     rows = []
     for number, parts in enumerate(reports):
         other = reports[(number + len(reports) // 2) % len(reports)]
@@ -157,9 +166,9 @@ def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS
 
 
 def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
-    """Return :func:`edit_reports` of :func:`texts` as records: ``case`` is the text's number, ``group`` the
+    """Return the edits of :func:`sentences` as records: ``case`` is the text's number, ``group`` the
     edit."""
-    rows = edit_reports(texts(reports), EDITS | WORDINGS).itertuples()
+    rows = edit_reports(sentences(reports), EDITS | WORDINGS).itertuples()
     return [
         TextPair(f"{row.report}/{row.edit}", str(row.report), row.reference, row.candidate, group=row.edit)
         for row in rows

@@ -1,11 +1,10 @@
-"""Restricted text: the mark of texts that may be computed on but not shown; and what may be reported of a
-failure while such texts are readable.
+"""Restricted text, which may be computed on but not shown; and the outputs of a run that can read such text.
 
-An exception of Python or of a library repeats the value that it is about (``could not convert string to
-float: '<a report>'``), and a cell may have printed anything before the guard could read it. So nothing that
-such a run put out is kept or shown, but the errors of :mod:`radeval_lib.errors` and
-:mod:`radeval_lib.data.errors`, which hold no text of data. What a metric or a judge says of a text that it
-cannot score is withheld too.
+An exception of Python or of a library may repeat a value (``could not convert string to float: '<a
+report>'``), and a cell may have printed anything before the guard could read it. So if such a run fails, its
+outputs are neither kept nor shown. Only errors of :mod:`radeval_lib.errors` and
+:mod:`radeval_lib.data.errors` are, because they hold no text of data; a metric's or judge's reason for not
+scoring a text is withheld too.
 """
 
 from __future__ import annotations
@@ -67,18 +66,19 @@ def reveal(text: Text) -> str:
 
 
 def mark(text: str, source: str, restricted: bool) -> Text:
-    """Return ``text``, marked as restricted if ``restricted`` is true."""
+    """Return ``text``, as a :class:`RestrictedText` of the data set ``source`` if ``restricted`` is true."""
     return RestrictedText(text, source) if restricted else text
 
 
-def is_ours(name: str) -> bool:
-    """Return whether ``name`` is a class of :mod:`radeval_lib.errors` or :mod:`radeval_lib.data.errors`."""
+def is_safe_error(name: str) -> bool:
+    """Return whether ``name`` is an error class without text of data: one of :mod:`radeval_lib.errors` or
+    :mod:`radeval_lib.data.errors`."""
     kinds = [getattr(module, name, None) for module in (errors, data_errors)]
     return any(isinstance(kind, type) and issubclass(kind, errors.RadevalError) for kind in kinds)
 
 
 def without_outputs(notebook: Any) -> None:
-    """Replace every output of a notebook's cells by :data:`WITHHELD`, in place."""
+    """Replace the outputs of each of a notebook's cells by :data:`WITHHELD`, in place."""
     import nbformat  # here, since only what runs notebooks needs it
 
     for cell in notebook.cells:

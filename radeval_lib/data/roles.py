@@ -1,4 +1,4 @@
-"""Loads the records of a data role from the source that the profile configures.
+"""Loading of a data role's records from the source that the profile names.
 
 A notebook asks for a role, such as ``rated_pairs``; the profile names its source:
 
@@ -28,7 +28,7 @@ from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_
 from radeval_lib.text_format import joined
 
 HALVES = ("odd", "even")
-"""In place of a scale: the half of a collection of reports whose plain edits are the texts of a role."""
+"""The halves of Open-i. If a source names one in place of a scale, its role gets edits of these reports."""
 
 
 def load(
@@ -53,13 +53,13 @@ def load(
     Raises
     ------
     RoleError
-        If there is no such role; the source is unknown, ``absent``, names a part twice, or has nothing of the
-        role's type or of the scale that it names; the generator is asked for no record; or a data root is
-        needed and there is none.
+        If the role is unknown; if the source is unknown, ``absent``, names a part twice, or has no records of
+        the role's type or of the scale that it names; if the generator is asked for no record; or if there is
+        no data root but the source needs one.
     AbsentDataError
-        If the data root does not hold the data set, or holds too little of it to give a record.
+        If the data root has none of the data set's files, or too few to give a record.
     DataError
-        If a file is not what its manifest, its format or its recording says.
+        If a file differs from its manifest or stored description, or is malformed.
     """
     where = f"role {role!r}"
     if role not in registry.ROLES:
@@ -108,15 +108,13 @@ def _generated(role: str, size: int, seed: int) -> list[Any]:
 def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> list[Any]:
     """Return the records of the role's type, and of the source's scale if it names one.
 
-    If the role wants plain pairs of texts, ratings are accepted too, without their numbers and each id once;
-    in place of a scale, the source may then name a half of :data:`HALVES`.
+    For a role of plain pairs of texts, ratings serve too, without their numbers and each id once. In place of
+    a scale, its source may name a half of :data:`HALVES`.
 
     Raises
     ------
     RoleError
-        If no record is left although all files are there.
-    AbsentDataError
-        If no record is left.
+        If no record is left; an AbsentDataError if files of the data set are missing.
     """
     kind, scale = registry.find(registry.ROLES[role].record), scale_of(source)
     if kind is TextPair and scale in HALVES:

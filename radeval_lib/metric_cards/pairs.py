@@ -25,7 +25,7 @@ import pandas as pd
 
 from radeval_lib import checksums
 from radeval_lib.data.records import Report
-from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edit_reports, texts
+from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edit_reports, sentences
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import listed, plain
 from radeval_lib.metrics import file_scoring
@@ -107,14 +107,14 @@ def edited_reports(root: Path | None) -> tuple[str, list[list[str]]]:
 
         if held := readers.load("openi", root):
             tested = {report.id for report in readers.load("iu_systems", root)}
-            return "Open-i, the half for development", texts(openi.development_reports(held, tested))
+            return "Open-i, the half for development", sentences(openi.development_reports(held, tested))
     return "generated reports", _generated()
 
 
 @lru_cache(maxsize=1)
 def _generated() -> list[list[str]]:
-    made = generate(_POOL, _SEED)
-    return texts([Report(report.report_id, report.findings.text, report.impression.text) for report in made])
+    drawn = generate(_POOL, _SEED)
+    return sentences([Report(made.report_id, made.findings.text, made.impression.text) for made in drawn])
 
 
 def _of_systems(root: Path) -> list[_Row]:

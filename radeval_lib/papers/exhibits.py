@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NotRequired
 
@@ -14,14 +15,12 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 from typing_extensions import TypedDict
 
-from radeval_lib import own_yaml
+from radeval_lib import own_yaml, paths
 from radeval_lib.errors import LedgerError, complaint, did_you_mean
-from radeval_lib.paths import PAPERS as _FOLDER
 from radeval_lib.paths import REFERENCES, display_path
 
-IMPLEMENTABLE = ("worked_example", "definition", "guideline")
 Level = Literal["printed", "released", "data", "implementation"]
-"""What an exhibit may leave unchecked something on."""
+"""What may be left unchecked of an exhibit: numbers of its kind, or parts of its implementation."""
 
 
 _STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
@@ -38,7 +37,7 @@ class Implementation:
 
 def file_of(paper: str) -> Path:
     """Return the file that describes a paper: exhibits, printed numbers, prose and known discrepancies."""
-    return _FOLDER / paper / "paper.yml"
+    return paths.PAPERS / paper / "paper.yml"
 
 
 def level_of(evidence: str) -> Literal["printed", "released", "data"]:
@@ -62,11 +61,11 @@ class Exhibit:
         values; the rest are data sets, models or people.
     from_print : ``yes``, ``partly`` or ``no``, and how: whether the printed numbers alone determine it.
     notebook : path below ``notebooks/`` without the ending.
-    remaining : what is left unchecked on ``printed``, on ``released`` numbers, on ``data``, and what of a
-        definition the ``implementation`` leaves out.
-    unchecked : the statements or settings that this is, one by one, to be counted; of a transcribed table the
-        cells are counted instead.
-    implemented : of a legible definition, guideline or worked example.
+    remaining : a description of the parts left unchecked, by the kind of numbers that a check would need, and
+        of the parts that the ``implementation`` of a definition leaves out.
+    unchecked : the same as single statements or settings, to be counted; for a transcribed table, its cells
+        are counted instead.
+    implemented : only for a legible definition, guideline or worked example.
     """
 
     id: str
@@ -82,8 +81,9 @@ class Exhibit:
     implemented: Implementation | None = None
 
     def __post_init__(self) -> None:
-        if self.implemented and (self.kind not in IMPLEMENTABLE or self.legible == "no"):
-            raise ValueError(f"`implemented` is for what is legible of {', '.join(IMPLEMENTABLE)}")
+        implementable = self.kind in ("worked_example", "definition", "guideline") and self.legible != "no"
+        if self.implemented and not implementable:
+            raise ValueError("`implemented` is for a legible worked example, definition or guideline")
 
     @property
     def paper(self) -> str:
@@ -91,11 +91,11 @@ class Exhibit:
         return self.id.partition(".")[0]
 
     def remaining_on(self, evidence: str) -> str:
-        """Return the parts that the page leaves unchecked on this evidence; empty if there are none."""
+        """Return the parts left unchecked with this kind of evidence, in words; empty if there are none."""
         return self.remaining.get(level_of(evidence), "")
 
     def unchecked_on(self, evidence: str) -> int:
-        """Return how many of the exhibit's statements or settings no check on this evidence covers."""
+        """Return the number of statements or settings that no check with this kind of evidence covers."""
         return len(self.unchecked.get(level_of(evidence), []))
 
     @property
@@ -107,7 +107,7 @@ class Exhibit:
 
     @property
     def heading(self) -> str:
-        """The exhibit's name in sentences: its number or, if it has none, its place and our title."""
+        """The exhibit's name in sentences: its number or, without one, its place and our title."""
         if self.label.startswith(("Table ", "Figure ", "Equation ")):
             return self.label
         return f"{self.label.removeprefix('unnumbered, ').removeprefix('unnumbered list, ')}: {self.title}"
@@ -164,9 +164,16 @@ class Paper(TypedDict):
 
 @cache
 def description(paper: str) -> Paper:
-    """Return the content of :func:`file_of`. Raises LedgerError if it is malformed or cites something outside
-    the bibliography."""
+    """Return the content of :func:`file_of`.
+
+    Raises
+    ------
+    LedgerError
+        If there is no such paper, or its file is malformed or cites something outside the bibliography.
+    """
     where = display_path(file_of(paper))
+    if not file_of(paper).is_file():
+        raise LedgerError(f"unknown paper {paper!r}", where, "Name the folder of a paper.")
     try:
         content = TypeAdapter(Paper).validate_python(own_yaml.read(file_of(paper)))
     except ValidationError as error:
@@ -178,11 +185,9 @@ def description(paper: str) -> Paper:
     return content
 
 
-_DESCRIBED = (description(path.parent.name) for path in _FOLDER.glob("*/paper.yml"))
-PAPERS: dict[str, str] = {
-    content["paper"]: content["name"] for content in sorted(_DESCRIBED, key=lambda content: content["order"])
-}
-"""What pages call each paper, by the name of its folder; in the order in which they list them."""
+_DESCRIBED = (description(path.parent.name) for path in paths.PAPERS.glob("*/paper.yml"))
+PAPERS = {content["paper"]: content["name"] for content in sorted(_DESCRIBED, key=itemgetter("order"))}
+"""The name of each paper on pages, by its folder, in the order in which pages list them."""
 
 
 @cache

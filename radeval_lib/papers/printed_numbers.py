@@ -1,8 +1,8 @@
-"""The papers' printed numbers: tables as tidy frames, numbers quoted from the prose, and wording; the numbers
-that their released code prints; and the range of a result that the rounding of its inputs allows.
+"""The papers' printed numbers: tables as tidy frames, numbers and words quoted from the prose, numbers that
+released code prints, and the range that the rounding of inputs allows for a result.
 
-Source: ``data_manifests/papers/<paper>/``; transcribed to the printed digits. A printed number represents
-every value that rounds to it, so each cell carries its half-unit of rounding.
+Source: ``data_manifests/papers/<paper>/``, transcribed to the printed digits. A printed number represents
+every value that rounds to it, so each cell has its half-unit of rounding.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ class Printed:
     ----------
     text : the printed digits, e.g. ``.238``, ``58,091`` or ``36%``.
     value : the number; NaN if the paper prints a dash or our text of it is not legible.
-    half_width : half a unit of the last printed digit; 0 for whole numbers without ``%``, which are counts.
-    at : of a table's cell, its values in the table's key columns, and in others that a page has added.
+    half_width : half a unit of the last printed digit; 0 for whole numbers without ``%``, which are counts;
+        NaN if ``value`` is.
+    at : for a table's cell, its values in the key columns, and in others that a page has added.
     """
 
     text: str
@@ -91,7 +92,7 @@ def _table(exhibit_id: str) -> Table:
 
 
 def table_path(exhibit_id: str) -> Path:
-    """Return the CSV with a printed table; raises PrintedError if the exhibit was not transcribed."""
+    """Return the path of a printed table's CSV; raise a PrintedError if the exhibit was not transcribed."""
     return file_of(exhibit(exhibit_id).paper).parent / _table(exhibit_id)["file"]
 
 
@@ -153,18 +154,18 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
         raise PrintedError(
             f"{len(chosen)} printed cells have {keys}", remedy="Name every key column of the table."
         )
-    return printed_in(chosen.iloc[0])
+    return cell_in(chosen.iloc[0])
 
 
-def printed_in(row: pd.Series) -> Printed:
+def cell_in(row: pd.Series) -> Printed:
     """Return the number in a row of a printed table."""
     keys = row.drop([name for name in ("printed", "value", "half_width") if name in row])
     return Printed(row["printed"], float(row["value"]), float(row["half_width"]), tuple(map(str, keys)))
 
 
-def all_in(frame: pd.DataFrame) -> list[Printed]:
+def cells_in(frame: pd.DataFrame) -> list[Printed]:
     """Return the numbers in every row of a printed table."""
-    return [printed_in(row) for _, row in frame.iterrows()]
+    return [cell_in(row) for _, row in frame.iterrows()]
 
 
 def transcribed(exhibit_id: str) -> bool:
@@ -173,8 +174,8 @@ def transcribed(exhibit_id: str) -> bool:
 
 
 def layout_of(exhibit_id: str) -> list[str]:
-    """Return the key columns with values that head a printed table's columns in print: ``columns`` in
-    ``paper.yml``, by default the last key. Empty if each row has one number."""
+    """Return the key columns whose values head the columns of the table in print: ``columns`` in
+    ``paper.yml``, by default the last key. Empty if each printed row has one number."""
     described = _table(exhibit_id)
     return described.get("columns", list(described["keys"])[-1:])
 
@@ -185,14 +186,14 @@ def unit_of(exhibit_id: str) -> str:
 
 
 def origin_of(exhibit_id: str) -> str:
-    """Return where an exhibit's numbers come from, for a caption: print, or the paper's repository for a
-    figure without printed numbers."""
+    """Return the origin of an exhibit's numbers for a caption: print, or the paper's repository if a figure
+    prints none."""
     of_figure = transcribed(exhibit_id) and "source" in _table(exhibit_id)
     return "by the paper's repository" if of_figure else "as printed"
 
 
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
-    """Return the legible numbers of a printed table by their values in the key columns; empty if no table was
+    """Return the values in the key columns of each legible cell of a printed table; empty if no table was
     transcribed."""
     if not transcribed(exhibit_id):
         return []
@@ -201,18 +202,18 @@ def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
     return list(legible.itertuples(index=False, name=None))
 
 
-def by_name(frame: pd.DataFrame, name: str) -> dict[str, Printed]:
-    """Return printed cells by a key column's values, one cell each, in the table's order.
+def cells_by(frame: pd.DataFrame, column: str) -> dict[str, Printed]:
+    """Return the cells of a printed table by a key column's values, one cell each, in the table's order.
 
     Raises
     ------
     PrintedError
-        If two cells have the same value of it.
+        If two cells have the same value in it.
     """
-    if frame[name].duplicated().any():
-        twice = frame.loc[frame[name].duplicated(), name].iloc[0]
-        raise PrintedError(f"two printed cells have {name} {twice!r}", remedy="Choose one column first.")
-    return {str(row[name]): printed_in(row) for _, row in frame.iterrows()}
+    if (repeated := frame[column].duplicated()).any():
+        value = frame.loc[repeated, column].iloc[0]
+        raise PrintedError(f"two printed cells have {column} {value!r}", remedy="Choose one column first.")
+    return {str(row[column]): cell_in(row) for _, row in frame.iterrows()}
 
 
 def wide(
@@ -257,14 +258,14 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
     Raises
     ------
     PrintedError
-        If nothing is quoted, or what it names is not a number.
+        If nothing is quoted, or a quoted value is not a number.
     """
-    values = [quote.get("values", {}) for quote in _prose(exhibit_id)]
-    return {name: parse(digits) for named in values for name, digits in named.items()}
+    quotes = _prose(exhibit_id)
+    return {name: parse(text) for quote in quotes for name, text in quote.get("values", {}).items()}
 
 
 def quotations(exhibit_id: str) -> list[tuple[str, str]]:
-    """Return the paper's own words about an exhibit, as (where, quote)."""
+    """Return the paper's own words about an exhibit, as (where, quote). A PrintedError if there are none."""
     return [(quote["where"], " ".join(quote["quote"].split())) for quote in _prose(exhibit_id)]
 
 
@@ -283,17 +284,20 @@ def texts(name: str) -> pd.DataFrame:
     Raises
     ------
     PrintedError
-        If its columns are not those of ``paper.yml``.
+        If ``paper.yml`` has no such texts, or their columns are not those that it names.
     """
     paper = name.partition(".")[0]
-    described = description(paper).get("texts", {})[name]
+    described = description(paper).get("texts", {}).get(name)
+    if described is None:
+        raise PrintedError(f"no texts {name!r}", display_path(file_of(paper)), "Add them under `texts`.")
     return _read_csv(paper, file_of(paper).parent / described["file"], described["columns"])
 
 
 def released(name: str) -> pd.DataFrame:
-    """Return a table of numbers printed by the papers' released code, e.g. ``mimic_rrs_counts``, if they
-    settle what the papers' numbers mean. The README of ``data_manifests/released/`` names repository, commit
-    and file."""
+    """Return a table of numbers that a paper's released code prints, e.g. ``mimic_rrs_counts``.
+
+    The README of ``data_manifests/released/`` names the repository, commit and file of each.
+    """
     path = MANIFESTS / "released" / f"{name}.csv"
     provenance.note_printed(provenance.RELEASED, path)
     return pd.read_csv(path, encoding="utf-8")
@@ -328,10 +332,10 @@ def rounding_range(
         nudged = values.copy()
         nudged[position] += steps[position] * 1e-3
         signs[position] = np.sign(float(function(nudged)) - centre)
-    ends = [float(function(values - signs * steps)), float(function(values + signs * steps)), centre]
-    if np.isnan(ends).any():
+    bounds = [float(function(values - signs * steps)), float(function(values + signs * steps)), centre]
+    if np.isnan(bounds).any():
         raise ValueError("no value at the printed inputs; leave out illegible and undefined cells")
-    return Estimate(centre, min(ends), max(ends))
+    return Estimate(centre, min(bounds), max(bounds))
 
 
 def _cells(inputs: pd.DataFrame | Sequence[Printed]) -> tuple[FloatArray, FloatArray]:

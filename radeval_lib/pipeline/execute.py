@@ -219,7 +219,7 @@ def _failure(run: NotebookRun, error: PapermillExecutionError, executed: Path, f
     counts = [cell.execution_count for cell in code if INJECTED not in cell.metadata.get("tags", [])]
     number = 1 + (counts.index(error.exec_count) if error.exec_count in counts else 0)
     message = steps.without_colours(error.evalue).strip().splitlines() or ["no message"]
-    is_ours = restricted.is_ours(error.ename)
+    is_ours = restricted.is_safe_error(error.ename)
     problem = message[0] if is_ours or not secret else restricted.WITHHELD
     # One of our errors has its remedy behind what is wrong, as a sentence of its own.
     advice = "" if is_ours and ". " in problem else "; correct the cell and run `radbook build` again"

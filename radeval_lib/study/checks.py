@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from radeval_lib.papers.printed_numbers import Printed, parse, printed_in, released, rounding_range
+from radeval_lib.papers.printed_numbers import Printed, cell_in, parse, released, rounding_range
 from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.printed import EDGE
 from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE, Outcome
@@ -293,6 +293,6 @@ def check_groups(
         parts = group.set_index(input_column).reindex(list(input_values))
         if len(goal) != 1 or goal["value"].isna().any() or parts["value"].isna().any():
             continue
-        name, cell = Key(what, *map(str, key)), printed_in(goal.iloc[0])
+        name, cell = Key(what, *map(str, key)), cell_in(goal.iloc[0])
         checks.append(check_value(name, cell, rounding_range(function, parts), decimals, possible=possible))
     return checks

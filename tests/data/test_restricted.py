@@ -79,8 +79,8 @@ def test_notebook_display_says_why(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_errors_of_this_library_are_reported_and_others_withheld() -> None:
-    assert all(map(restricted.is_ours, ("FormatError", "RoleError", "ModelError")))
-    assert not any(map(restricted.is_ours, ("ValueError", "MetricError")))
+    assert all(map(restricted.is_safe_error, ("FormatError", "RoleError", "ModelError")))
+    assert not any(map(restricted.is_safe_error, ("ValueError", "MetricError")))
 
 
 _SECRET = "faint nodular opacity beneath the seventh left rib"

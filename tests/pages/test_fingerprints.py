@@ -11,7 +11,7 @@ import pytest
 from notebooks.across import fingerprints
 from radeval_lib import metrics, study
 from radeval_lib.data.records import Report
-from radeval_lib.data.report_edits import EDITS, LAYOUTS, WORDINGS, edit_reports, texts
+from radeval_lib.data.report_edits import EDITS, LAYOUTS, WORDINGS, edit_reports, sentences
 
 REST_PARTS = ["Heart is normal", "Left rib.", "Lungs clear.", "Bones intact."]
 PARTS = ["No pleural effusion.", "Mild edema.", *REST_PARTS]
@@ -44,7 +44,7 @@ def test_only_a_denial_at_the_head_of_a_sentence_is_taken_back() -> None:
 def test_reports_need_six_sentences_and_count_once() -> None:
     whole, short = " ".join(PARTS).replace("normal L", "normal. L"), "Normal. Clear."
     reports = [Report(str(n), text, "") for n, text in enumerate([whole, short, whole])]
-    assert [len(parts) for parts in texts(reports)] == [6]
+    assert [len(parts) for parts in sentences(reports)] == [6]
 
 
 def test_costs_are_shares_of_what_another_report_costs(tmp_path: object) -> None:

@@ -52,7 +52,7 @@ run = study.begin("{name}", profile=profile, seed=seed, output_dir=output_dir, d
 ```
 """
 
-RECORDS = """cells = study.all_in(study.printed("{exhibit}"))[:1]
+RECORDS = """cells = study.cells_in(study.printed("{exhibit}"))[:1]
 checks = [study.check_value("{exhibit}", "2", 1 + 1, cells=cells)]
 with run.exhibit("{exhibit}", "printed") as exhibit:
     exhibit.add(checks)"""
