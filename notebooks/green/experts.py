@@ -251,11 +251,10 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
     if kind == "total":
         ways.append(agreement.wilcoxon_by_order([totals[part] for part in KINDS]))
     exact, in_floats, checks = wilcoxon_tests(totals[kind])["w"], np.concatenate(ways), list[Check]()
-    cells = cells_by(tens, "rater").items()
-    for (rater, cell), w, approximate in zip(cells, exact, in_floats.T, strict=True):
+    for (rater, cell), w, floats in zip(cells_by(tens, "rater").items(), exact, in_floats.T, strict=True):
         name, made = Key(f"W of {kind} errors against the mean of six", rater), {}
         readings: dict[str, list[float]] = {"exact": [w]}
-        readings["in floating point"] = np.unique(np.round(approximate, 6)).tolist()
+        readings["in floating point"] = np.unique(np.round(floats, 6)).tolist()
         for reading, values in readings.items():
             fits = any(cell.low <= value <= cell.high for value in values)
             listed_values = ", ".join(f"{value:,.1f}" for value in values)

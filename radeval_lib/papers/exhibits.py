@@ -17,7 +17,6 @@ from typing_extensions import TypedDict
 
 from radeval_lib import own_yaml, paths
 from radeval_lib.errors import LedgerError, complaint, did_you_mean
-from radeval_lib.paths import REFERENCES, display_path
 
 Level = Literal["printed", "released", "data", "implementation"]
 """What may be left unchecked of an exhibit: numbers of its kind, or parts of its implementation."""
@@ -171,7 +170,7 @@ def description(paper: str) -> Paper:
     LedgerError
         If there is no such paper, or its file is malformed or cites something outside the bibliography.
     """
-    where = display_path(file_of(paper))
+    where = paths.display_path(file_of(paper))
     if not file_of(paper).is_file():
         raise LedgerError(f"unknown paper {paper!r}", where, "Name the folder of a paper.")
     try:
@@ -179,8 +178,8 @@ def description(paper: str) -> Paper:
     except ValidationError as error:
         problem = complaint(error, Paper.__annotations__)
         raise LedgerError(problem, where, "Correct this key, or remove it.") from None
-    if f"{{{content['citation']}," not in REFERENCES.read_text(encoding="utf-8"):
-        remedy = f"Cite an entry of {display_path(REFERENCES)}, or add one."
+    if f"{{{content['citation']}," not in paths.REFERENCES.read_text(encoding="utf-8"):
+        remedy = f"Cite an entry of {paths.display_path(paths.REFERENCES)}, or add one."
         raise LedgerError(f"no source {content['citation']!r}", f"{where}, citation", remedy)
     return content
 

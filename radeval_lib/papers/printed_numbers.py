@@ -151,9 +151,8 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
             raise PrintedError(f"no column {column!r}", remedy=remedy)
         chosen = chosen[chosen[column] == wanted]
     if len(chosen) != 1:
-        raise PrintedError(
-            f"{len(chosen)} printed cells have {keys}", remedy="Name every key column of the table."
-        )
+        problem = f"{len(chosen)} printed cells have {keys}"
+        raise PrintedError(problem, remedy="Name every key column of the table.")
     return cell_in(chosen.iloc[0])
 
 
