@@ -306,11 +306,11 @@ class Run:
 
     def _note(self, source: str) -> Callable[[Path], None]:
         """Return a function that records a file of a source as read, by its path below the data root."""
-        root = self.data_root
 
         def note(path: Path) -> None:
-            inside = root is not None and path.is_relative_to(root)
-            self.reading.note_file(source, path, path.relative_to(root).as_posix() if inside else "")  # type: ignore[arg-type]
+            root = self.data_root
+            name = path.relative_to(root).as_posix() if root and path.is_relative_to(root) else ""
+            self.reading.note_file(source, path, name)
 
         return note
 
@@ -349,11 +349,13 @@ def begin_cell(
     Raises
     ------
     NotebookError, ProfileError, ParameterError, DataRootError
-        If a parameter names what does not exist.
+        If a parameter names something that does not exist, or the seed is negative.
     """
     if not sources.path_of(notebook).is_file():
         remedy = "Give its path, such as rales/datasets."
         raise NotebookError(f"unknown notebook {notebook!r}", display_path(paths.NOTEBOOKS), remedy)
+    if seed < 0:
+        raise ParameterError(f"seed {seed} is negative", notebook, "Give 0, or a positive whole number.")
     settings = profiles.profile(profile)
     _limit_threads(settings.threads)
     # Model libraries ask for a progress bar of widgets, which no page could show.
@@ -378,13 +380,18 @@ def begin_cell(
         before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
         atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
     if not os.environ.get(paths.STAGE):
-        if not (build := atomic.lock(run.output_dir / paths.BUILD_LOCK, shared=True)):
-            remedy = "Wait for it to end, or give another output_dir."
-            raise NotebookError("a build is writing here", display_path(run.results_dir), remedy)
-        build.close()
+        _refuse_during_build(run)
     for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
         path.unlink()
     return run
+
+
+def _refuse_during_build(run: Run) -> None:
+    """Raise NotebookError while a build writes to the run's outputs."""
+    if not (build := atomic.lock(run.output_dir / paths.BUILD_LOCK, shared=True)):
+        remedy = "Wait for it to end, or give another output_dir."
+        raise NotebookError("a build is writing here", display_path(run.results_dir), remedy)
+    build.close()
 
 
 def _limit_threads(threads: int) -> None:

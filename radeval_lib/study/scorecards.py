@@ -164,12 +164,7 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
             ],
         }
     )
-    return table_html(
-        frame,
-        f"{paper}: its claims in this build",
-        index=False,
-        raw=("claim", "verdict, and statements checked"),
-    )
+    return table_html(frame, f"{paper}: its claims in this build", index=False, raw=tuple(frame))
 
 
 def link(notebook: str, anchor: str, words: str) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib import paths, study
-from radeval_lib.errors import NotebookError, ProfileError, ResultError
+from radeval_lib.errors import NotebookError, ParameterError, ProfileError, ResultError
 from radeval_lib.papers.exhibits import ledger, of_notebook
 from radeval_lib.study import begin, verdicts
 from radeval_lib.study.checks import Check, Key, check_statement, check_value
@@ -123,10 +123,8 @@ def test_what_stands_in_reproduces_nothing(rated: PageRun, run: PageRun) -> None
     assert rated.basis({"rated_paragraphs": "rexval/errors"}).evidence == "recorded"
     public = replace(rated, whole_profile=profile("open"))
     assert public.source("rated_paragraphs") == "RadPref"
-    assert (
-        public.substitutes({"rated_paragraphs": "rexval/errors"})
-        == "rated paragraphs from RadPref (paper: ReXVal)"
-    )
+    rated_by = public.substitutes({"rated_paragraphs": "rexval/errors"})
+    assert rated_by == "rated paragraphs from RadPref (paper: ReXVal)"
     shown = record(run, _exhibit(), evidence="open", checks=[NO], substitutes=words)
     printed = record(run, _exhibit(), evidence="printed", checks=[YES])
     assert shown.verdict == "fails on other data"
@@ -198,9 +196,10 @@ def test_an_exhibit_cannot_rest_on_what_was_not_read(tmp_path: Path, name: str) 
     assert not read_all(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("evidence", "files"), [("open", {"README.md", "LICENSE"}), ("synthetic", {"LICENSE"})]
-)
+FILES = [("open", {"README.md", "LICENSE"}), ("synthetic", {"LICENSE"})]
+
+
+@pytest.mark.parametrize(("evidence", "files"), FILES)
 def test_our_experiment_rests_on_jobs_and_unless_it_is_generated_on_data(
     run: PageRun, tmp_path: Path, evidence: str, files: set[str]
 ) -> None:
@@ -256,11 +255,13 @@ def test_printed_and_released_numbers_must_both_hold(run: PageRun, open_on: str)
     assert (row["verdict"], row["evidence"]) == ("inconclusive", open_on)
 
 
-def test_an_unknown_profile_or_notebook_is_refused() -> None:
+def test_an_unknown_profile_or_notebook_or_a_negative_seed_is_refused() -> None:
     with pytest.raises(ProfileError):
         begin(NOTEBOOK, profile="nope", seed=0)
     with pytest.raises(NotebookError):
         begin("facts/nope", profile="smoke", seed=0)
+    with pytest.raises(ParameterError):
+        begin(NOTEBOOK, profile="smoke", seed=-1)
 
 
 def test_random_streams_are_their_own(run: PageRun) -> None:
