@@ -11,8 +11,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from radeval_lib.metrics.base import Metric, register
-from radeval_lib.metrics.reasons import Reason, places
+from radeval_lib.metrics.base import Metric, Pair, register
+from radeval_lib.metrics.reasons import Reason
 from radeval_lib.rules.report_text.words import Span
 from radeval_lib.stats.base import f1
 from radeval_lib.stats.tokens import one_line
@@ -35,15 +35,24 @@ class GraphEntity(NamedTuple):
 
 
 Graph = Mapping[str, GraphEntity]
-Item = tuple[Any, ...]
+
+
+class Item(NamedTuple):
+    """What two graphs are compared by: an entity or a relation. A field that is not compared is empty."""
+
+    tokens: str
+    label: str
+    relation: str = ""
+    target: str = ""
+    target_label: str = ""
 
 
 class Overlap(NamedTuple):
-    """Agreement of two sets of items: the sizes of both and of their intersection; shares from 0 to 1."""
+    """Agreement of two sets of items: the sizes of their intersection and of both; shares from 0 to 1."""
 
     common: int
-    candidate: int
     reference: int
+    candidate: int
     precision: float
     recall: float
     f1: float
@@ -74,46 +83,50 @@ def build_graph(
     }
 
 
-def items(graph: Graph, level: Level, case: Case = "relations") -> set[Item]:
-    """Return the set of a graph's items that a reward level compares; duplicates collapse.
+def items(graph: Graph, level: Level, case: Case = "relations") -> Iterator[tuple[str, Item]]:
+    """Yield a graph's items at a reward level, each with the key of its entity; items may repeat.
 
     Parameters
     ----------
-    level : ``simple``: (tokens, label). ``partial``: also whether the entity has an outgoing relation.
-        ``complete``: an entity without one gives (tokens, label), any other gives one
-        (tokens, label, type, tokens of the target) for each relation; the target's label is not compared.
+    level : ``simple``: tokens and label. ``partial``: also whether the entity has an outgoing relation.
+        ``complete``: an entity without one gives its tokens and label, any other gives one item for each
+        relation, with its type and the target's tokens.
     case : which words are lower-cased. ``relations``: those of complete's relation items alone, as the
         ``radgraph`` package 0.1.18 of the Python Package Index does; ``fold``: all, as its repository does
         since commit 87f11a1 of July 2026 without a new version; ``keep``: none.
     """
-    return {item for _, item in keyed_items(graph, level, case)}
-
-
-def keyed_items(graph: Graph, level: Level, case: Case) -> Iterator[tuple[str, Item]]:
-    """Yield each item with the key of its entity."""
 
     def words(text: str, in_relation: bool = False) -> str:
         return text.lower() if case == "fold" or (case == "relations" and in_relation) else text
 
     for key, entity in graph.items():
         if level == "simple" or not entity.relations:
-            yield key, (words(entity.tokens), entity.label)
+            yield key, Item(words(entity.tokens), entity.label)
         elif level == "partial":
-            yield key, (words(entity.tokens), entity.label, True)
+            yield key, Item(words(entity.tokens), entity.label, "any")
         else:
             for kind, other in entity.relations:
                 target = words(graph[other].tokens, True)
-                yield key, (words(entity.tokens, True), entity.label, kind, target)
+                yield key, Item(words(entity.tokens, True), entity.label, kind, target)
 
 
-def overlap(candidate: set[Any], reference: set[Any], both_empty: BothEmpty = "zero") -> Overlap:
+def entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
+    """Yield a graph's entities, then its relations with both labels, each with the key of its entity; case
+    is kept."""
+    yield from items(graph, "simple", "keep")
+    for key, entity in graph.items():
+        for kind, other in entity.relations:
+            yield key, Item(entity.tokens, entity.label, kind, graph[other].tokens, graph[other].label)
+
+
+def overlap(reference: set[Item], candidate: set[Item], both_empty: BothEmpty = "zero") -> Overlap:
     """Return the agreement of two sets of items; see :func:`compare`."""
     if not candidate and not reference and both_empty == "one":
         return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
     common = len(candidate & reference)
     precision = common / len(candidate) if candidate else 0.0
     recall = common / len(reference) if reference else 0.0
-    return Overlap(common, len(candidate), len(reference), precision, recall, f1(precision, recall))
+    return Overlap(common, len(reference), len(candidate), precision, recall, f1(precision, recall))
 
 
 def compare(
@@ -131,23 +144,14 @@ def compare(
     level, case : see :func:`items`.
     both_empty : value if neither side has an entity: ``zero`` as the reference code, or ``one``.
     """
-    return overlap(items(candidate, level, case), items(reference, level, case), both_empty)
-
-
-def entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
-    """Yield entities as (tokens, label), relations as (source, target, type) with both labels, each with a
-    key."""
-    yield from keyed_items(graph, "simple", "keep")
-    for key, entity in graph.items():
-        for kind, other in entity.relations:
-            target = graph[other].tokens, graph[other].label
-            yield key, ((entity.tokens, entity.label), target, kind)
+    ours, theirs = ({item for _, item in items(graph, level, case)} for graph in (reference, candidate))
+    return overlap(ours, theirs, both_empty)
 
 
 def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty = "zero") -> float:
     """Return the mean of entity F1 and relation F1: ``radgraph_combined`` of CXR-Report-Metric, from 0 to 1.
 
-    Entities are (tokens, label), relations (source, target, type) with both labels, all case-sensitive.
+    Entities are compared by tokens and label, relations by both entities and their type; case counts.
 
     Parameters
     ----------
@@ -159,27 +163,29 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
 
 
 def mean_of_two_f1(
-    reference: set[Item], candidate: set[Item], both_empty: BothEmpty
+    reference: set[Item], candidate: set[Item], both_empty: BothEmpty = "zero"
 ) -> tuple[float, dict[str, Overlap]]:
-    """Return the mean of two F1 scores, and their overlaps; relations are triples of parts."""
+    """Return the mean F1 of entities and relations, and the overlap of each."""
     overlaps = {}
-    for name, size in (("entities", 2), ("relations", 3)):
-        ours, theirs = ({item for item in side if len(item) == size} for side in (reference, candidate))
-        overlaps[name] = overlap(theirs, ours, both_empty)
+    for name, related in (("entities", False), ("relations", True)):
+        ours, theirs = (
+            {item for item in side if bool(item.relation) == related} for side in (reference, candidate)
+        )
+        overlaps[name] = overlap(ours, theirs, both_empty)
     return (overlaps["entities"].f1 + overlaps["relations"].f1) / 2, overlaps
 
 
 def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
     """Return where an annotation's entities are in its text, by key; empty if it is of another text."""
     words = annotated["text"].split()
-    where = places(text)
     if "".join(words) != "".join(text.split()):
         return {}
+    visible = [at for at, sign in enumerate(text) if not sign.isspace()]
     ends = list(accumulate(map(len, words)))
     return {
         key: (
-            where[ends[item["start_ix"]] - len(words[item["start_ix"]])],
-            where[ends[item["end_ix"]] - 1] + 1,
+            visible[ends[item["start_ix"]] - len(words[item["start_ix"]])],
+            visible[ends[item["end_ix"]] - 1] + 1,
         )
         for key, item in annotated["entities"].items()
     }
@@ -190,7 +196,7 @@ CHUNK = 1_000
 
 
 class _GraphMetric(Metric):
-    """What the metrics of RadGraph graphs share: the extractor, opened when first needed, and its chunks."""
+    """The base of the metrics of RadGraph graphs: the graphs of pairs, and the reasons for a score."""
 
     citation = "jain2021radgraph"
     needs = ("graph_model",)
@@ -198,23 +204,28 @@ class _GraphMetric(Metric):
     both_empty: BothEmpty = "zero"
     device: str = "auto"
 
+    @abstractmethod
+    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
+        """Yield the items that are compared, each with the key of its entity."""
+
     @cached_property
     def extractor(self) -> Extractor:
-        """What finds the graphs, opened when first needed."""
+        """The model that finds the graphs, opened when first needed."""
         from radeval_lib.models.graph_extraction import shared_extractor
 
         return shared_extractor(self.graph_model, device=self.device)
 
-    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
+    def _item_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[set[Item], set[Item]]]:
+        """Yield the items of the reference and of the candidate of each pair."""
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             texts = list(dict.fromkeys(text for pair in chunk for text in pair))
-            read = {
+            items_of = {
                 text: {item for _, item in self._items(parse_graph(annotated["entities"]))}
                 for text, annotated in zip(texts, self.extractor.annotate(texts), strict=True)
             }
             for reference, candidate in chunk:
-                yield self._compare(read[reference], read[candidate])
+                yield items_of[reference], items_of[candidate]
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
         result: Overlap = detail if isinstance(detail, Overlap) else detail["entities"]
@@ -223,36 +234,27 @@ class _GraphMetric(Metric):
             yield "the graph model finds no entity in a text"
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
-        """Yield a reason for each item of either text, at its first place."""
+        """Yield a reason for each item of either text, where it first occurs."""
         texts = (reference, candidate)
-        sides: list[dict[Item, Span | None]] = []  # by item its first place
+        sides: list[dict[Item, Span | None]] = []
         for text, annotated in zip(texts, self.extractor.annotate([*map(one_line, texts)]), strict=True):
-            where, first = character_spans(text, annotated), dict[Item, Span | None]()
+            spans, first = character_spans(text, annotated), dict[Item, Span | None]()
             for key, item in self._items(parse_graph(annotated["entities"])):
-                first.setdefault(item, where.get(key))
+                first.setdefault(item, spans.get(key))
             sides.append(first)
         ours, theirs = sides
         for item in dict.fromkeys([*ours, *theirs]):
+            labels = f"{item.label} {item.relation} {item.target_label}" if item.target_label else item.label
             shared = item in ours and item in theirs
             yield Reason(
                 "matched" if shared else "unmatched",
-                **self._fields_of(item),
+                labels,
+                says="with a relation" if item.relation and not item.target else "",
+                quoted=f"{item.relation} {item.target}" if item.target else "",
                 credit=float(shared),
                 reference=ours.get(item),
                 candidate=theirs.get(item),
             )
-
-    @abstractmethod
-    def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
-        """Return the items that are compared, each with the key of the entity that it is of."""
-
-    @abstractmethod
-    def _fields_of(self, item: Item) -> dict[str, Any]:
-        """Return the report on an item, as fields of :class:`~radeval_lib.metrics.reasons.Reason`."""
-
-    @abstractmethod
-    def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
-        """Return the score of two texts' items, and its detail."""
 
 
 @register
@@ -279,22 +281,20 @@ class F1RadGraph(_GraphMetric):
     case: Case = "relations"
 
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
-        return keyed_items(graph, self.level, self.case)
+        return items(graph, self.level, self.case)
 
-    def _fields_of(self, item: Item) -> dict[str, Any]:
-        _, label, *relation = map(str, item)
-        if len(relation) == 2:
-            return {"category": label, "quoted": " ".join(relation)}
-        return {"category": label, "says": "with a relation" if relation else ""}
-
-    def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
-        result = overlap(candidate, reference, self.both_empty)
-        return result.f1, result
+    def _score_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[float, Overlap]]:
+        for ours, theirs in self._item_pairs(pairs):
+            result = overlap(ours, theirs, self.both_empty)
+            yield result.f1, result
 
 
 @register
 class RadGraphCombined(_GraphMetric):
     """Mean of the F1 of entities and of relations (``radgraph_combined`` of CXR-Report-Metric), from 0 to 1.
+
+    Each value's detail is a dictionary with the :class:`~radeval_lib.metrics.radgraph.Overlap` of
+    ``entities`` and of ``relations``.
 
     Parameters
     ----------
@@ -312,11 +312,6 @@ class RadGraphCombined(_GraphMetric):
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
         return entities_and_relations(graph)
 
-    def _fields_of(self, item: Item) -> dict[str, Any]:
-        if len(item) == 2:
-            return {"category": str(item[1])}
-        (_, label), (target, other), kind = item
-        return {"category": f"{label} {kind} {other}", "quoted": f"{kind} {target}"}
-
-    def _compare(self, reference: set[Item], candidate: set[Item]) -> tuple[float, Any]:
-        return mean_of_two_f1(reference, candidate, self.both_empty)
+    def _score_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[float, dict[str, Overlap]]]:
+        for ours, theirs in self._item_pairs(pairs):
+            yield mean_of_two_f1(ours, theirs, self.both_empty)
