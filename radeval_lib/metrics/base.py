@@ -36,7 +36,7 @@ from radeval_lib.registry import RULES
 from radeval_lib.stats.tokens import one_line
 
 if TYPE_CHECKING:
-    from radeval_lib.metrics.reasons import Reason
+    from radeval_lib.metrics.cautions import Reason
     from radeval_lib.rules.lexicon.significance import Context
     from radeval_lib.stats.base import FloatArray, OfSums
 

@@ -12,8 +12,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from radeval_lib.categories import CATEGORIES
-from radeval_lib.metrics.cautions import of_rules, of_texts
-from radeval_lib.metrics.reasons import Reason
+from radeval_lib.metrics.cautions import Reason, of_rules, of_texts
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.judge import observation_in_words
 from radeval_lib.rules.reader import coverage

@@ -1,8 +1,8 @@
-"""Cautions about the pairs behind scores, in the same words everywhere, with rows.
+"""The reasons for a pair's score, and the cautions about it, in the same words everywhere, with rows.
 
-A caution of a pair comes from its texts (an empty one, another script, tags of HTML), from the rules, or from
-a metric that knows what its model cannot read (:meth:`radeval_lib.metrics.base.Metric.cautions`); a caution
-of a system from all its pairs.
+A caution about a pair comes from its texts (an empty text, another script, tags of HTML), from the rules, or
+from a metric that knows what its model cannot read (:meth:`radeval_lib.metrics.base.Metric.cautions`); a
+caution about a system comes from all its pairs.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from radeval_lib.stats.tokens import share_of_letters
+
+if TYPE_CHECKING:
+    from radeval_lib.rules.report_text.words import Span
 
 EMPTY_REFERENCE = "the reference is empty"
 EMPTY_CANDIDATE = "the candidate is empty"
@@ -61,6 +65,41 @@ _SIGNS = ("<", "**", "#", "```")  # one of which every mark has; looking for the
 _OPEN_END = re.compile(
     r"(?:,|(?:^|\s)(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\Z", re.I
 )
+
+
+Kind = Literal["error", "matched", "unmatched"]
+
+
+class Reason(NamedTuple):
+    """One thing that moves a score.
+
+    Attributes
+    ----------
+    kind : ``error``: named by a judge; ``matched``: both texts say it; ``unmatched``: one of them says it.
+    category : of errors, one of GREEN's six (:data:`~radeval_lib.categories.CATEGORIES`) if it has one; of
+        entities, the type.
+    finding, says : what it is about, and what is wrong with it, in our words; empty if only the text has
+        words for it.
+    quoted : what may be words of the texts: what a language model says, the target of a relation.
+    rule : why it counts, and how much it matters.
+    significant : of errors, whether clinically so.
+    weight : of errors by rules, what it adds to the sum of weighted errors.
+    credit : of entities, the share of their weight that they keep, mostly from 0 to 1.
+    reference, candidate : characters of either text, end exclusive; None if a text lacks it, or the metric
+        does not know where.
+    """
+
+    kind: Kind
+    category: str
+    finding: str = ""
+    says: str = ""
+    quoted: str = ""
+    rule: str = ""
+    significant: bool | None = None
+    weight: float | None = None
+    credit: float | None = None
+    reference: Span | None = None
+    candidate: Span | None = None
 
 
 @dataclass

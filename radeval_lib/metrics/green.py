@@ -21,8 +21,7 @@ from radeval_lib.categories import CATEGORIES, DIGITS, LETTERS
 from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SECTIONS, SIGNIFICANT
 from radeval_lib.metrics.base import FRONT_DOOR, Metric, MetricError, register
 from radeval_lib.metrics.by_rules import green, green_score, reasons_of
-from radeval_lib.metrics.cautions import of_rules
-from radeval_lib.metrics.reasons import Reason
+from radeval_lib.metrics.cautions import Reason, of_rules
 from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.base import LONGEST, Judge

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from radeval_lib.metrics.base import FRONT_DOOR, Metric, MetricError, register
-from radeval_lib.metrics.reasons import Reason
+from radeval_lib.metrics.cautions import Reason
 from radeval_lib.rules.reader.observations import FIVE, NO_FINDING, label, observations, positive
 
 

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from radeval_lib.metrics.base import Metric, Pair, register
-from radeval_lib.metrics.reasons import Reason
+from radeval_lib.metrics.cautions import Reason
 from radeval_lib.rules.report_text.words import Span
 from radeval_lib.stats.base import f1
 from radeval_lib.stats.tokens import one_line

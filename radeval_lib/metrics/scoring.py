@@ -12,10 +12,9 @@ import pandas as pd
 from radeval_lib.errors import ModelError, RadevalError, listed, plain
 from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, checked_pairs
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose
-from radeval_lib.metrics.cautions import Cautions
+from radeval_lib.metrics.cautions import Cautions, Reason
 
 if TYPE_CHECKING:
-    from radeval_lib.metrics.reasons import Reason
     from radeval_lib.rules.lexicon.significance import Context
 
 DEFAULT = "green_rules_errors"
@@ -332,8 +331,6 @@ def explain(
     >>> explain(["Small left effusion."], ["Small right effusion."])["says"].tolist()
     ['pleural effusion in right instead of left']
     """
-    from radeval_lib.metrics.reasons import Reason
-
     frame, evaluation = _evaluated(references, candidates, metrics, explained=True)
     spans = ("start", "end", *(("words", "sentence") if texts else ()))
     left_out = (REFERENCE, CANDIDATE, *(() if texts else ("quoted",)))

@@ -10,8 +10,9 @@ import pytest
 
 from radeval_lib.data.radgraph import annotation
 from radeval_lib.metrics import create
+from radeval_lib.metrics.cautions import Reason
 from radeval_lib.metrics.ratescore import RaTEScore
-from radeval_lib.metrics.reasons import Finder, Reason
+from radeval_lib.metrics.ratescore.metric import Finder
 from radeval_lib.metrics.scoring import explanation_record
 from radeval_lib.rules.lexicon.entries import tokenize
 from radeval_lib.stats.tokens import one_line

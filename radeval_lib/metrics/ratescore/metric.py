@@ -1,8 +1,9 @@
-"""RaTEScore as a metric: sentences, entities, embeddings, score, one value per pair, whatever they hold."""
+"""RaTEScore as a metric: sentences, entities, embeddings and a score for every pair of texts."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 from functools import cached_property
@@ -14,18 +15,20 @@ from numpy.typing import NDArray
 
 from radeval_lib.categories import TYPES
 from radeval_lib.metrics.base import Metric, MetricError, register
+from radeval_lib.metrics.cautions import Reason
 from radeval_lib.metrics.ratescore import formula
 from radeval_lib.metrics.ratescore.sentences import split
-from radeval_lib.metrics.reasons import HALF, Finder, Reason
 from radeval_lib.models.batching import Precision, well_formed
 from radeval_lib.models.entities import Decoding
 
 if TYPE_CHECKING:
     from radeval_lib.models.encoders import Encoder
     from radeval_lib.models.entities import NerModel
+    from radeval_lib.rules.report_text.words import Span
 
 CHUNK = 2_000
 """Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""
+_MATCHED_CREDIT = 0.5  # an entity that keeps at least this share of its weight is reported as matched
 
 
 class _Reading(NamedTuple):
@@ -61,9 +64,8 @@ class RaTEScore(Metric):
     range = (0.0, 1.0)  # if no cosine is negative; with ``cosine=keep`` a score can leave it
     citation = "zhao2024ratescore"
     needs = ("ner_model", "encoder")
-    reads_lines = True  # the released rules do
-
     variant = "preset"
+    reads_lines = True  # the released rules do
 
     preset: formula.Preset = "released"
     weights: str = "long"
@@ -141,8 +143,8 @@ class RaTEScore(Metric):
         yield from detail.notes
 
     def explain(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[Reason]:
-        """Yield an entity with the one of the other text that it is compared with; matched if it keeps at
-        least half of its weight."""
+        """Yield each entity with the entity of the other text that it is compared with. It is matched if it
+        keeps at least half of its weight."""
         ours, theirs = (
             [(entity.type, find(entity.text)) for entity in side]
             for find, side in (
@@ -160,7 +162,7 @@ class RaTEScore(Metric):
                 kind, span = entities[term.query]
                 other, nearest = others[term.match]
                 credit = term.penalty * term.cosine
-                matched = credit >= HALF
+                matched = credit >= _MATCHED_CREDIT
                 pair = (nearest if matched else None, span)
                 spans = pair if entities is theirs else pair[::-1]
                 rule = f"cosine {term.cosine:.2f} with the nearest entity, of type {other}"
@@ -221,3 +223,23 @@ class Vectors:
     def rows(self, entities: Sequence[formula.NamedEntity]) -> NDArray[np.float64]:
         """Return the vectors of entities with known texts, shape (entities, dimension)."""
         return self._matrix[[self._row_of[entity.text] for entity in entities]]
+
+
+class Finder:
+    """Finds words in a text one after another, ignoring white space and capitals."""
+
+    def __init__(self, text: str) -> None:
+        self._text, self._end = text, 0
+
+    def __call__(self, words: str) -> Span | None:
+        """Return the position of the words after the previous match, else anywhere; None if they do not
+        occur."""
+        if not (signs := "".join(words.split())):
+            return None
+        pattern = r"\s*".join(map(re.escape, signs))
+        before = r"(?<![^\W_])" if signs[0].isalnum() else ""  # not within a word
+        behind = r"(?![^\W_])" if signs[-1].isalnum() else ""
+        search = re.compile(f"{before}{pattern}{behind}", re.IGNORECASE).search
+        if match := search(self._text, self._end) or search(self._text):
+            self._end = match.end()
+        return match and match.span()
