@@ -62,13 +62,13 @@ def _corpus(order: int, prepare: Prepare, of_references: Prepare | None = None) 
     """Return BLEU of the set in percent; references are prepared as candidates are, or by
     ``of_references``."""
     return lambda references, candidates: (
-        100 * corpus_bleu(prepare(candidates), (of_references or prepare)(references), order)
+        100 * corpus_bleu((of_references or prepare)(references), prepare(candidates), order)
     )
 
 
 def _mean_of_sentences(order: int) -> Score:
     return lambda references, candidates: (
-        100 * float(sentence_bleu(_cleaned(candidates), _cleaned(references), order).mean())
+        100 * float(sentence_bleu(_cleaned(references), _cleaned(candidates), order).mean())
     )
 
 

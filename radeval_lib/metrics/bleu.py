@@ -1,8 +1,4 @@
-"""BLEU (Papineni et al. 2002) by the COCO caption scorer, which RaLEs, vilmedic and RadEval bundle.
-
-Functions take candidates first, as the scorer does. They raise a
-:class:`~radeval_lib.metrics.base.MetricError` if these are not as many texts as the references.
-"""
+"""BLEU (Papineni et al. 2002) as in the COCO caption scorer, which RaLEs, vilmedic and RadEval bundle."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.metrics.base import Metric, MetricError, Scores, checked_pairs, register
+from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, checked_pairs, register
 
 if TYPE_CHECKING:
     from radeval_lib.stats.base import FloatArray, OfSums
@@ -23,22 +19,23 @@ if TYPE_CHECKING:
 TINY, SMALL = 1e-15, 1e-9
 
 
-def _counts(candidate: str, reference: str, order: int) -> NDArray[np.float64]:
-    """Return matching n-grams, n-grams of the candidate (both for n = 1..order), and the two lengths in
-    words."""
-    words, wanted = candidate.split(), reference.split()
+def _counts(reference: str, candidate: str, order: int) -> NDArray[np.float64]:
+    """Return matching n-grams and n-grams of the candidate, both for n = 1..order, then the words of the
+    candidate and of the reference."""
+    ours, theirs = reference.split(), candidate.split()
     matched, total = [], []
     for n in range(1, order + 1):
-        have, want = (
-            Counter(tuple(text[i : i + n]) for i in range(len(text) - n + 1)) for text in (words, wanted)
+        wanted, given = (
+            Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (ours, theirs)
         )
-        matched.append(sum((have & want).values()))
-        total.append(max(0, len(words) - n + 1))
-    return np.array([*matched, *total, len(words), len(wanted)], dtype=np.float64)
+        matched.append((wanted & given).total())
+        total.append(given.total())
+    return np.array([*matched, *total, len(theirs), len(ours)], dtype=np.float64)
 
 
 def _bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
-    """Return BLEU from counts as :func:`_counts` has them, or sums of these; shape (..., counts) to (...)."""
+    """Return BLEU from counts as :func:`_counts` returns them, or sums of these; shape (..., counts) to
+    (...)."""
     matched, total = counts[..., :order], counts[..., order : 2 * order]
     precision = np.prod((matched + TINY) / (total + SMALL), axis=-1) ** (1 / order)
     ratio = (counts[..., -2] + TINY) / (counts[..., -1] + SMALL)
@@ -46,24 +43,28 @@ def _bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
     return np.asarray(precision * brevity, dtype=np.float64)
 
 
-def _all_counts(candidates: Sequence[str], references: Sequence[str], order: int) -> NDArray[np.float64]:
+def _all_counts(references: Sequence[str], candidates: Sequence[str], order: int) -> NDArray[np.float64]:
     """Return the counts of each pair, shape (n, counts)."""
-    counts = [
-        _counts(candidate, reference, order) for reference, candidate in checked_pairs(references, candidates)
-    ]
+    counts = [_counts(*pair, order) for pair in checked_pairs(references, candidates)]
     return np.array(counts).reshape(len(counts), 2 * order + 2)
 
 
-def corpus_bleu(candidates: Sequence[str], references: Sequence[str], order: int = 4) -> float:
-    """Return BLEU of the whole corpus, from 0 to 1; n-gram counts are summed before computing precisions."""
-    return float(_bleu(_all_counts(candidates, references, order).sum(axis=0), order))
+def corpus_bleu(references: Sequence[str], candidates: Sequence[str], order: int = 4) -> float:
+    """Return BLEU of the whole corpus, from 0 to 1; n-gram counts are summed before precisions are computed.
+
+    Raises
+    ------
+    MetricError
+        If an argument is no sequence of texts, or the lengths differ.
+    """
+    return float(_bleu(_all_counts(references, candidates, order).sum(axis=0), order))
 
 
 def sentence_bleu(
-    candidates: Sequence[str], references: Sequence[str], order: int = 4
+    references: Sequence[str], candidates: Sequence[str], order: int = 4
 ) -> NDArray[np.float64]:
-    """Return BLEU of each pair on its own, from 0 to 1; float64 of shape (n,)."""
-    return _bleu(_all_counts(candidates, references, order), order)
+    """Return BLEU of each pair, from 0 to 1, float64 of shape (n,); raises as :func:`corpus_bleu`."""
+    return _bleu(_all_counts(references, candidates, order), order)
 
 
 @register
@@ -94,11 +95,11 @@ class Bleu(Metric):
         if self.order < 1:
             raise MetricError(f"an n-gram of {self.order} words", "bleu.order", "Give 1 or more.")
 
-    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
-        for reference, candidate in pairs:
-            counts = _counts(candidate, reference, self.order)
-            filled = bool(reference.split() and candidate.split())
-            yield float(_bleu(counts, self.order)) if filled else 0.0, {"counts": counts}
+    def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
+        for pair in pairs:
+            counts = _counts(*pair, self.order)
+            # The last two counts are the lengths of both texts, in words.
+            yield float(_bleu(counts, self.order)) if counts[-2:].all() else 0.0, {"counts": counts}
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         if any(0 < len(text.split()) < self.order for text in (reference, candidate)):

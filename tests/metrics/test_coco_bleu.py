@@ -24,6 +24,6 @@ def test_identical_short_texts(text: str, value: float) -> None:
 
 def test_brevity_case_and_punctuation() -> None:
     # Candidate of 4 words, reference of 5: precisions 1, so exp(1 - 5/4).
-    assert corpus_bleu(["a b c d"], ["a b c d e"]) == pytest.approx(math.exp(-0.25))
-    assert corpus_bleu(["A b c d"], ["a b c d"], order=1) == pytest.approx(0.75)
-    assert corpus_bleu(["a b c d."], ["a b c d"], order=1) == pytest.approx(0.75)
+    assert corpus_bleu(["a b c d e"], ["a b c d"]) == pytest.approx(math.exp(-0.25))
+    assert corpus_bleu(["a b c d"], ["A b c d"], order=1) == pytest.approx(0.75)
+    assert corpus_bleu(["a b c d"], ["a b c d."], order=1) == pytest.approx(0.75)
