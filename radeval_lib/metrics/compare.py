@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from radeval_lib import provenance
 from radeval_lib.errors import listed, plain
@@ -254,31 +253,17 @@ def compare(
     settings = settings_by_name(metrics or DEFAULT)
     frame, columns = _table_of(references, systems, settings)
     cases = group_numbers("cases", cases_of(frame, "references"), len(frame))
-    if (count := len(np.unique(cases))) < 2:
-        raise MetricError(
-            f"{count} case(s) cannot be resampled", "references", "Give at least two, better more."
-        )
-    measured = {
-        name: _given(name, frame, columns)
-        for name in settings
-        if any(f"{name}:{system}" in frame for system in columns)
+    if len(np.unique(cases)) < 2:
+        raise MetricError("fewer than two cases", "references", "Give at least two, better more.")
+    cautions = Cautions(settings)
+    measured, left_out = _measure(frame, columns, settings, cautions, floor=floor)
+    tables = {
+        name: {
+            system: np.column_stack([np.bincount(cases, column) for column in statistics.T])
+            for system, statistics in part.tables.items()
+        }
+        for name, part in measured.items()
     }
-    wanted = {name: settings[name] for name in settings if name not in measured}
-    left_out, cautions = dict[str, str](), Cautions(settings)
-    texts = _texts(frame, columns, floor)
-    if wanted and texts is None:
-        lacking = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
-        remedy = "Give the texts, or scores of every system."
-        raise MetricError(f"no column {plain(lacking, 40)!r}", "references", remedy)
-    if texts is not None:
-        chosen = choose(wanted) if wanted else Chosen({}, {}, {})
-        evaluation = evaluate(texts, chosen.metrics, "references")
-        chosen.leave_out(evaluation.failed)
-        left_out = chosen.left_out
-        names = [system_of(column) or CANDIDATE for column in evaluation.columns]
-        measured |= {name: _measured(chosen, name, evaluation, names) for name in chosen.metrics}
-        evaluation.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
-    tables = {name: _by_case(part.tables, cases) for name, part in measured.items()}
     about = {name: part.about for name, part in measured.items()}
     values = {name: part.value for name, part in measured.items()}
     of_systems, of_pairs = compare_systems(tables, values, resamples=resamples, seed=seed)
@@ -292,12 +277,10 @@ def compare(
     for name, by_system in tested.items():
         notes += _on_intervals(name, by_system, mean=about[name]["value"] == "mean")
     clusters, verdicts = rank_systems(of_systems, of_pairs, about, cautions)
-    for (
-        at,
-        row,
-    ) in of_systems.iterrows():  # the bootstrap's interval of nothing but zeros or ones has no width
-        scores, count = about[row["metric"]], int(row["cases"])
-        if scores["value"] == "mean" and scores.get("range") == [0.0, 1.0] and row["value"] in (0.0, 1.0):
+    for at, row in of_systems.iterrows():
+        of_metric, count = about[row["metric"]], int(row["cases"])
+        is_share = of_metric["value"] == "mean" and of_metric.get("range") == [0.0, 1.0]
+        if is_share and row["value"] in (0.0, 1.0):  # the bootstrap's interval would have no width
             of_systems.loc[at, ["low", "high"]] = wilson(int(row["value"] * count), count)
     return Comparison(
         of_systems.assign(cluster=clusters),
@@ -419,8 +402,8 @@ def _table_of(
 
 
 def _texts(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> pd.DataFrame | None:
-    """Return a table with a column ``candidate:<system>`` for each system, and for each of :data:`FLOOR`
-    if these are asked for; None if a text is missing."""
+    """Return a table with a column ``candidate:<system>`` for each system and, with ``floor``, for each of
+    :data:`FLOOR`; None if a column of texts is missing."""
     if REFERENCE not in frame or not set(columns.values()) <= set(frame.columns):
         return None
     kept = [name for name in (ID, *CONTEXT) if name in frame]
@@ -435,20 +418,43 @@ def _texts(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> pd.D
 
 
 class _Measured(NamedTuple):
-    """Statistics of the rows by system, the value from their sums, and how they were made."""
+    """Statistics of the rows by system, the function from their sums to the value, and its description."""
 
     tables: dict[str, FloatArray]
     value: OfSums
     about: dict[str, Any]
 
 
-def _by_case(tables: Mapping[str, FloatArray], numbers: NDArray[np.intp]) -> dict[str, FloatArray]:
-    """Return statistics summed over the rows of each case; ``numbers``: each row's case."""
-    summed = {}
-    for system, statistics in tables.items():
-        summed[system] = np.zeros((int(numbers.max()) + 1, statistics.shape[1]))
-        np.add.at(summed[system], numbers, statistics)
-    return summed
+def _measure(
+    frame: pd.DataFrame,
+    columns: Mapping[str, str],
+    settings: Mapping[str, Mapping[str, Any]],
+    cautions: Cautions,
+    *,
+    floor: bool,
+) -> tuple[dict[str, _Measured], dict[str, str]]:
+    """Return the scores of every system by metric, given or computed, and why metrics were left out; add the
+    cautions of the pairs."""
+    measured = {
+        name: _given(name, frame, columns)
+        for name in settings
+        if any(f"{name}:{system}" in frame for system in columns)
+    }
+    wanted = {name: settings[name] for name in settings if name not in measured}
+    texts = _texts(frame, columns, floor)
+    if texts is None:
+        if wanted:
+            lacking = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
+            remedy = "Give the texts, or scores of every system."
+            raise MetricError(f"no column {plain(lacking, 40)!r}", "references", remedy)
+        return measured, {}
+    chosen = choose(wanted) if wanted else Chosen({}, {}, {})
+    evaluation = evaluate(texts, chosen.metrics, "references")
+    chosen.leave_out(evaluation.failed)
+    systems = [system_of(column) or CANDIDATE for column in evaluation.columns]
+    measured |= {name: _measured(chosen, name, evaluation, systems) for name in chosen.metrics}
+    evaluation.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
+    return measured, chosen.left_out
 
 
 def _measured(chosen: Chosen, name: str, evaluation: Evaluation, systems: list[str]) -> _Measured:
@@ -476,7 +482,7 @@ def _direction(metric: Metric | type[Metric]) -> dict[str, Any]:
 
 
 def _given(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> _Measured:
-    """Return scores that are there already, of every system."""
+    """Return the scores of every system that the table has already."""
     tables = {}
     for system in columns:
         column = score_column(metric, f"{CANDIDATE}:{system}")
