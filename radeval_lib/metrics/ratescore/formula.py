@@ -1,7 +1,7 @@
 """RaTEScore's formula (Zhao et al. 2024, Section 2.4): entities of two texts matched, weighted by their types
 and averaged; with its options, its type weights W (5 x 5) and its mismatch penalty p.
 
-The options cover every point at which the released code and the paper differ or the paper is silent. Sources:
+The options cover each point on which the released code and the paper differ or the paper is silent. Sources:
 Zhao et al. 2024, Section 2.4 and Appendix A.1; package RaTEScore 0.6.0, repository at a970406.
 """
 
@@ -17,6 +17,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from radeval_lib import checksums
 from radeval_lib.categories import TYPES
@@ -33,9 +34,9 @@ Pooling = Literal["cls", "mean"]
 Cosine = Literal["keep", "clip_at_zero"]
 
 
-@dataclass(frozen=True)
+@checked_dataclass(frozen=True)
 class Options:
-    """How RaTEScore is computed.
+    """How RaTEScore is computed; a value that is not listed here raises pydantic's ``ValidationError``.
 
     Attributes
     ----------
@@ -80,9 +81,9 @@ PRESETS: dict[Preset, Options] = {
 def options(preset: Preset = "released", **changes: Any) -> Options:
     """Return the options of a preset with changes; a change of None is ignored.
 
-    ``released`` is what the package does. ``paper`` is Section 2.4 as printed; if the paper is silent it
-    takes the natural reading (two texts without findings agree; no sentence is dropped; the encoder as its
-    card uses it).
+    ``released`` are those of the package, ``paper`` those of Section 2.4 as printed. On points where the
+    paper is silent, two texts without findings agree, no sentence is dropped, and the encoder is used as its
+    card says.
     """
     return replace(PRESETS[preset], **{key: value for key, value in changes.items() if value is not None})
 
@@ -97,11 +98,14 @@ _RELEASED = Path(__file__).with_name("weights.yml")
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """W and p of Section 2.4. The name is ``long``, ``short``, or the user's file name, ``@`` and the first
-    digits of its SHA-256.
+    """W and p of Section 2.4.
 
-    ``matrix`` is float64, shape (5, 5), in the order of ``TYPES``: a row for the type of the query entity, a
-    column for that of its match. ``penalty`` is the factor that a mismatch of types puts on the cosine.
+    Attributes
+    ----------
+    name : ``long``, ``short``, or the user's file name, ``@`` and the first digits of its SHA-256.
+    matrix : W, float64 of shape (5, 5), in the order of ``TYPES``: a row for the type of the query entity, a
+        column for that of its match.
+    penalty : p, the factor by which a mismatch of types changes the cosine.
     """
 
     name: str
@@ -129,13 +133,14 @@ class _File(BaseModel):
     weights: dict[_Type, dict[_Type, Annotated[FiniteFloat, Field(ge=0)]]]
 
 
-def from_mapping(content: Any, name: str) -> Weights:
-    """Return weights from ``{penalty:, weights: {query: {match: value}}}``; types in upper or lower case.
+def weights_from_mapping(content: Any, name: str) -> Weights:
+    """Return weights from ``{penalty: p, weights: {query: {match: value}}}``; case of types does not matter.
 
     Raises
     ------
     MetricError
-        If it is not of this form, or a value is missing, unknown, not finite or, of W, below 0.
+        If it has another form, a pair of types is missing or unknown, p is not finite, or a weight is not
+        finite or below 0.
     """
     try:
         entry = _File.model_validate(content)
@@ -152,16 +157,17 @@ def from_mapping(content: Any, name: str) -> Weights:
 @lru_cache(maxsize=1)
 def _released() -> dict[str, Weights]:
     content = yaml.safe_load(_RELEASED.read_text(encoding="utf-8"))
-    return {name: from_mapping(entry, name) for name, entry in content.items()}
+    return {name: weights_from_mapping(entry, name) for name, entry in content.items()}
 
 
 def load(name_or_path: str | Path | Weights = "long") -> Weights:
-    """Return the weights ``long`` (the package's default for any text), ``short``, or of a YAML or JSON file.
+    """Return the weights ``long`` (the package's default for any text), ``short``, or those of a YAML or JSON
+    file.
 
     Raises
     ------
     MetricError
-        If there is no such set or file, or as of :func:`from_mapping`.
+        If there is no such set or file, or the file does not hold weights.
     """
     if isinstance(name_or_path, Weights):
         return name_or_path
@@ -170,15 +176,15 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
     path = Path(name_or_path)
     if not path.is_file():
         problem = f"no weights called {str(name_or_path)!r} and no such file"
-        remedy = f"Use {', '.join(_released())}, or a YAML or JSON file of 25 weights and a penalty."
+        remedy = f"Name {', '.join(_released())}, or a YAML or JSON file of 25 weights and a penalty."
         raise MetricError(problem, "ratescore.weights", remedy)
     try:
         text = path.read_text(encoding="utf-8")
         content = yaml.safe_load(text)  # JSON is YAML
     except (yaml.YAMLError, ValueError) as error:
         problem = f"neither YAML nor JSON ({str(error).splitlines()[0]})"
-        raise MetricError(problem, path.name, "Write it like a set in weights.yml.") from None
-    weights = from_mapping(content, path.name)
+        raise MetricError(problem, path.name, "Write it like `long` in weights.yml.") from None
+    weights = weights_from_mapping(content, path.name)
     return replace(weights, name=f"{path.name}@{checksums.of_text(text)[:12]}")
 
 
@@ -190,8 +196,8 @@ class NamedEntity(NamedTuple):
 
 
 class Match(NamedTuple):
-    """One term of a direction's sum: positions in both entity lists, the cosine of the embeddings, W for the
-    types, and p if the types mismatch, else 1."""
+    """One term of a direction's sum: the positions of two entities, the cosine of their embeddings, W for
+    their types, and p if the types mismatch, else 1."""
 
     query: int
     match: int
@@ -207,10 +213,13 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """One of the two weighted means. Each query entity has the position of its match, their cosine, weight
-    and penalty, shape (query entities,).
+    """One of the two weighted means.
 
-    ``value`` is the sum of the terms over the sum of the weights; 0 if these sum to 0.
+    Attributes
+    ----------
+    positions, cosines, weights, penalties : for each query entity, the position of its match and their
+        cosine, W and penalty; shape (query entities,).
+    value : the sum of the terms over the sum of the weights; 0 if these sum to 0.
     """
 
     positions: NDArray[np.int64]
@@ -239,9 +248,16 @@ class Direction:
 
 @dataclass(frozen=True)
 class Explanation:
-    """All that is needed to recompute a pair's score by hand: the entities, and both directions. Precision
-    looks up the candidate's entities in the reference's, recall the reverse; None if a side has no entity.
-    Then come their harmonic mean (or the value for a side without entities) and notes."""
+    """All that is needed to recompute a pair's score by hand.
+
+    Attributes
+    ----------
+    reference, candidate : the entities of each text.
+    precision, recall : the candidate's entities looked up in the reference's, and the reverse; None if a side
+        has no entity.
+    score : the harmonic mean of both, or the value for a side without entities.
+    notes : cautions about reading the texts.
+    """
 
     reference: tuple[NamedEntity, ...]
     candidate: tuple[NamedEntity, ...]
@@ -252,8 +268,8 @@ class Explanation:
 
 
 def cosines(queries: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the cosine of every pair of rows: shapes (n, d) and (m, d) give (n, m). With a zero vector it is
-    0."""
+    """Return the cosine of every pair of rows: shapes (n, d) and (m, d) give (n, m). The cosine with a zero
+    vector is 0."""
     return unit(queries) @ unit(others).T
 
 

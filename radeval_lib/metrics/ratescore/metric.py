@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, fields
 from functools import cached_property
-from itertools import compress, islice
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ _MATCHED_CREDIT = 0.5  # an entity that keeps at least this share of its weight 
 
 
 class _Reading(NamedTuple):
-    """The entities in a text, and cautions for the user."""
+    """The entities of a text, and cautions about reading it."""
 
     entities: tuple[formula.NamedEntity, ...]
     notes: tuple[str, ...]
@@ -126,8 +126,8 @@ class RaTEScore(Metric):
         # The encoder is loaded only where an entity is found.
         vectors = Vectors(lambda texts: self.entity_encoder.encode(texts))
         readings: dict[str, _Reading] = {}
-        remaining = iter(pairs)
-        while chunk := list(islice(remaining, CHUNK)):
+        for start in range(0, len(pairs), CHUNK):
+            chunk = pairs[start : start + CHUNK]
             texts = list(dict.fromkeys(text for pair in chunk for text in pair if text not in readings))
             readings.update(self._read(texts))
             vectors.learn(entity.text for text in texts for entity in readings[text].entities)

@@ -34,7 +34,6 @@ before."""
 
 _RULES = Path(__file__).with_name("rush_rules.tsv")
 
-
 _CLASSES: dict[str, tuple[Callable[[str], bool], str]] = {
     "s": (lambda char: char in (" ", "\t", "\xa0"), "[ \t\xa0]"),
     "n": (lambda char: char in ("\n", "\r"), "[\n\r]"),
@@ -57,12 +56,16 @@ _TOO_MUCH = frozenset(_CLASSES[letter][1] for letter in "dCc")
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A place in the trie, and where one gets from it: by class letter and test (``wildcards``), by the mark
-    of the text's begin (``start``), by a character (``literals``; a plus or a backslash of the text may stand
-    for the rule's own), by the brackets of the marked stretch, and by repetition of the character before
-    (``plus``).
+    """A node of the trie.
 
-    ``rules`` and, if the text ends here, ``at_end`` say by kind whether the last rule is a true clue.
+    Attributes
+    ----------
+    wildcards : by class letter, the test of a character and the node after one of the class.
+    start : the node after the mark of the text's begin.
+    literals : the node after a character; a plus or a backslash of the text may stand for the rule's own.
+    opening, closing : the nodes after the brackets of the marked stretch.
+    plus : the node after repetitions of the character before.
+    rules, at_end : by kind, whether the rule that ends here, or here at the text's end, is a true clue.
     """
 
     wildcards: list[tuple[str, Callable[[str], bool], _Node]] = field(default_factory=list)
@@ -102,7 +105,9 @@ def _node(raw: dict[str, dict]) -> _Node:
 
 
 @lru_cache(maxsize=1)
-def _trie() -> _Node:
+def _rules() -> tuple[_Node, re.Pattern[str]]:
+    """Return the rules as a trie, and a lookahead that matches wherever some rule does, and at few other
+    positions."""
     trie: dict[str, dict] = {}
     for row in csv.reader(_RULES.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
         if len(row) >= 3 and not row[0].startswith(("#", "@")):
@@ -111,7 +116,8 @@ def _trie() -> _Node:
             for char in pattern:
                 node = node.setdefault(char, {})
             node.setdefault("<END>", {})[kind] = score % 2 == 0
-    return _node(trie)
+    root = _node(trie)
+    return root, re.compile(f"(?={_expression(root, '')})")
 
 
 class _Clues:
@@ -139,24 +145,25 @@ class _Clues:
 
 
 class _Search:
-    """One text's clues."""
+    """The search for one text's clues, by kind."""
 
     def __init__(self, text: str) -> None:
         self.text, self.length = text, len(text)
-        self.found: dict[str, _Clues] = {"stbegin": _Clues(), "stend": _Clues()}
+        self.clues: dict[str, _Clues] = {"stbegin": _Clues(), "stend": _Clues()}
 
     def run(self) -> tuple[list[int], list[tuple[int, int]]]:
-        root = _trie()
-        # Elsewhere no rule matches; that the text begins, only rules at position 0 ask.
-        for position in [0, *(match.start() for match in _filter().finditer(self.text, 1))]:
+        """Return where sentences may begin, and where clues of an end begin and end."""
+        root, possible = _rules()
+        # Position 0 is always tried, because only there a rule can ask for the text's begin.
+        for position in [0, *(match.start() for match in possible.finditer(self.text, 1))]:
             self.descend(root, position, 0, position, False, " ")
-        begins = [begin for begin, _, true_clue in self.found["stbegin"].clues if true_clue]
-        ends = [(begin, end) for begin, end, true_clue in self.found["stend"].clues if true_clue]
+        begins = [begin for begin, _, true_clue in self.clues["stbegin"].clues if true_clue]
+        ends = [(begin, end) for begin, end, true_clue in self.clues["stend"].clues if true_clue]
         return begins, ends
 
     def emit(self, rules: dict[str, bool], begin: int, end: int) -> None:
         for kind, true_clue in rules.items():
-            self.found[kind].add(min(begin, end), max(begin, end), true_clue)
+            self.clues[kind].add(min(begin, end), max(begin, end), true_clue)
 
     def descend(self, node: _Node, begin: int, end: int, position: int, wildcard: bool, before: str) -> None:
         if position >= self.length:
@@ -210,16 +217,10 @@ class _Search:
             self.descend(node.plus, begin, end, position, False, before="+")
 
 
-@lru_cache(maxsize=1)
-def _filter() -> re.Pattern[str]:
-    """Return a lookahead that matches wherever some rule does, and at few other positions."""
-    return re.compile(f"(?={_expression(_trie(), '')})")
-
-
 def _expression(node: _Node, before: str) -> str:
-    """Return the rules from a place in the trie on, up to the first that ends.
+    """Return an expression for the rules below a node, each up to where the first of them ends.
 
-    ``before``: the expression of the character before.
+    ``before`` is the expression of the character before.
     """
     if node.rules is not None:
         return ""
@@ -364,8 +365,11 @@ def _pieces(word: str) -> list[int]:
 
 
 def _sentence_starts(starts: list[int], blank: list[bool], spans: list[tuple[int, int]]) -> set[int]:
-    """Return the tokens that begin a sentence: the first of each span and the one behind it; between two
-    spans the first white space, or else the first token; behind the last span any white space."""
+    """Return the tokens that begin a sentence.
+
+    They are the first token of each span and the token after it; between two spans the first white space or,
+    without any, the first token; after the last span all white space.
+    """
     marks: set[int] = set()
     count, position, current = len(starts), 0, 0
     while position < count:
