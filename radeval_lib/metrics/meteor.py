@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from radeval_lib.metrics.base import Metric, MetricError, register
@@ -14,13 +15,7 @@ from radeval_lib.stats.tokens import porter_stemmer
 
 # "t1", "patient's", "x-ray" and "2.5" are one word each; an underscore is none.
 _WORD = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
-
-
-class _NoSynonyms:
-    """Substitute for WordNet if there is none: no word has a synonym."""
-
-    def synsets(self, word: str) -> list[Any]:
-        return []
+_NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])  # replaces WordNet if none is given
 
 
 def _wordnet(folder: str) -> Any:
@@ -37,9 +32,9 @@ def _wordnet(folder: str) -> Any:
             return super().open(file)
 
         def map_wn(self, version: str = "wordnet") -> None:
-            """No map to another version: there is this one alone."""
+            """Do nothing: no other version is mapped to."""
 
-    # NLTK opens files below its own data folders alone; the caller has named this one.
+    # NLTK opens only files below its data folders.
     if folder not in nltk.data.path:
         nltk.data.path.append(folder)
     return Reader(folder, None)
@@ -64,7 +59,7 @@ class Meteor(Metric):
     wordnet: str | None = None
 
     def __post_init__(self) -> None:
-        self._synonyms: Any = _NoSynonyms()
+        self._synonyms: Any = _NO_SYNONYMS
         if self.wordnet is not None:
             if not (Path(self.wordnet) / "data.noun").is_file():
                 remedy = "Give the folder that has data.noun, or leave it out."

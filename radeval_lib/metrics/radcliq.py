@@ -1,4 +1,4 @@
-"""RadCliQ (Yu et al. 2023): its formula, and the metric of texts."""
+"""RadCliQ (Yu et al. 2023): its released linear models of four scores, and the metric of texts."""
 
 from __future__ import annotations
 
@@ -52,14 +52,13 @@ Version = Literal["v0", "v1"]
 
 
 def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
-    """Return the predicted error count of each pair, float64 of shape (n,); lower is better, without bounds.
+    """Return the predicted error count of each pair, float64 of shape (n,), without bounds; lower is better.
 
     Parameters
     ----------
     components : shape (n, 4), float: RadGraph F1 (mean of entity and relation F1), BERTScore F1, cosine of
         CheXbert embeddings, BLEU-2; in this order, computed as the released code does it.
     version : ``v0`` or ``v1``, see :data:`MODELS`.
-
     """
     model = MODELS[version]
     standardised = (np.asarray(components, dtype=np.float64) - model.means) / np.array(model.scales)
@@ -70,10 +69,9 @@ def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
 class RadCliQ(Metric):
     """Errors that a radiologist is expected to count (Yu et al. 2023): lower is better, without bounds.
 
-    The constants of :mod:`radeval_lib.metrics.radcliq` were fitted to components that four particular models
-    give: RadGraph's first model, distilroberta-base for BERTScore, CheXbert's encoder, and BLEU-2. With
-    others the score orders candidates, but its values are not RadCliQ's. Each value's detail is a dictionary
-    of the components.
+    The linear models (:data:`~radeval_lib.metrics.radcliq.MODELS`) were fitted to scores of RadGraph's first
+    model, of distilroberta-base (BERTScore), of CheXbert's encoder and of BLEU-2. With other models the score
+    orders candidates, but its values are not RadCliQ's. Each value's detail is a dictionary of the four.
 
     Parameters
     ----------
@@ -146,8 +144,11 @@ class RadCliQ(Metric):
 
 
 def bleu2(reference: str, candidate: str) -> float:
-    """Return BLEU-2 like CXR-Report-Metric with fast-bleu 0.0.90: lower case, full stops as words, split at
-    blanks, and a precision of 0 smoothed to 0.1 of a match. It is 0 without a common word."""
+    """Return BLEU-2 as CXR-Report-Metric computes it with fast-bleu 0.0.90; 0 without a common word.
+
+    Texts are lower-cased and split at blanks, full stops are words, and a precision of 0 counts as 0.1 of a
+    match.
+    """
     words = [text.lower().replace(".", " .").split(" ") for text in (reference, candidate)]
     left, right = ([word for word in side if word] for side in words)
     if not left or not set(left) & set(right):

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from radeval_lib.metrics.base import Metric, register
-from radeval_lib.stats import tokens
-from radeval_lib.stats.tokens import RougeTokenizer, longest_common_subsequence
+from radeval_lib.stats.tokens import RougeTokenizer, longest_common_subsequence, share_of_letters
 
 
 class _Rouge(Metric):
+    """The base of the three; ``kind`` is the package's name of the score."""
+
     citation = "lin2004rouge"
     variant = "f1"
     normalises = ("lowercase", "ascii-alphanumeric")
@@ -19,8 +20,7 @@ class _Rouge(Metric):
     stem: bool = True
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
-        unread = (tokens.share_of_letters(text, beyond="\x7f") for text in (reference, candidate))
-        if any(share > 0.1 for share in unread):
+        if any(share_of_letters(text, beyond="\x7f") > 0.1 for text in (reference, candidate)):
             yield "a text has letters that ROUGE does not read, which keeps a to z and digits"
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
@@ -52,8 +52,8 @@ class Rouge2(_Rouge):
 class RougeL(_Rouge):
     """F1 of the longest common subsequence of words.
 
-    With the package's words, stems and F1; its table of all pairs of positions takes half a minute and a
-    gigabyte for two texts of 10,000 words.
+    Words, stems and F1 are the package's. The subsequence is ours, because the package takes half a minute
+    and a gigabyte for two texts of 10,000 words.
     """
 
     name = "rouge_l"
