@@ -1,4 +1,4 @@
-"""A card: the results of a metric that has scored the pairs, as table, paragraph, JSON and page."""
+"""The report card of a metric, as table, paragraph, JSON and page: ``metric_card(function) -> Card``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from radeval_lib import atomic, data, own_yaml, provenance
 from radeval_lib.data import recorded as stored
 from radeval_lib.errors import check_choice, listed, plain
 from radeval_lib.metric_cards import measurements, pairs
-from radeval_lib.metric_cards.measurements import PERSON, RESAMPLES, Half
+from radeval_lib.metric_cards.measurements import PERSON, Half
 from radeval_lib.metric_cards.pairs import Progress, fill_failures, score
 from radeval_lib.metrics import by_name
 from radeval_lib.metrics.base import Metric, MetricError
@@ -44,22 +44,22 @@ _CITED = {
     "mts_dialog": "benabacha2023mts",
     "openi": "demnerfushman2016openi",
 }
-_CONSTANT = 0.9  # of the pairs with one score
+_CONSTANT = 0.9  # a metric that gives so large a share of pairs one score is nearly constant
 
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of a metric.
+    """The report card of a metric.
 
     Attributes
     ----------
-    data : all of it, as JSON has it: ``metric`` (name, direction, range, what its author declares),
-        ``settings``, ``faults`` (what the checks found, a sentence each), ``radpref``
+    data : its content, ready for JSON: ``metric`` (name, direction, range and other declarations),
+        ``settings``, ``faults`` (a sentence for each fault that the checks find), ``radpref``
         (:func:`~radeval_lib.metric_cards.measurements.on_radpref`), ``mts_dialog``
         (:func:`~radeval_lib.metric_cards.measurements.on_facts`), ``edits``, ``behaviour`` and ``systems``
         (:mod:`~radeval_lib.metric_cards.measurements`), each None if it was not tried; ``not_tried``, why.
-    scores : the pairs with ``score``, as the metric gave them; texts are left out.
-    message : what the metric's first exception said; empty if there was none.
+    scores : the pairs, without texts, and the metric's ``score`` of each.
+    message : the message of the metric's first exception; empty if there was none.
     """
 
     data: dict[str, Any]
@@ -92,55 +92,55 @@ class Card:
         return [*self.data["faults"], *self._on_radpref(), *self._on_others(), made]
 
     def rivals(self) -> list[dict[str, Any]]:
-        """Return the rows of the stored metrics that this metric was tested against."""
+        """Return the results of the stored metrics that this metric was tested against."""
         return [row for row in (self.data["radpref"] or {}).get("rows", []) if "p_holm" in row]
 
     def row(self, metric: str) -> dict[str, Any]:
-        """Return the scores of a metric in RadPref's part."""
+        """Return the results of a metric on RadPref."""
         return next(row for row in self.data["radpref"]["rows"] if row["metric"] == metric)
 
     def _on_radpref(self) -> list[str]:
         radpref = self.data["radpref"]
         if radpref is None:
             return [f"“{self.name}”: agreement with radiologists was not measured."]
-        mine, person, rivals = self.row(self.name), self.row(PERSON), self.rivals()
+        mine, person = self.row(self.name), self.row(PERSON)
         looks = own_yaml.read(Path(__file__).parents[1] / "jobs" / "freeze.yml")["scored"]
-        tau = with_interval(mine["value"], mine["value_low"], mine["value_high"], ".2f")
+        return [
+            *self._on_rivals(),
+            f"With the mean of two radiologists it reaches {mine['others']:.2f}, the third radiologist "
+            f"{person['others']:.2f}.",
+            _TUNED[self.data["metric"]["tuned_on_radpref"]],
+            f"The stored metrics by rules met RadPref’s grades {looks} times.",
+        ]
+
+    def _on_rivals(self) -> list[str]:
+        """Return the sentences on agreement with radiologists, beside the stored metrics if it was tested."""
+        radpref, mine, rivals = self.data["radpref"], self.row(self.name), self.rivals()
         low, high = radpref["null_band"]
+        tau = with_interval(mine["value"], mine["value_low"], mine["value_high"], ".2f")
         chance = "within" if low <= mine["value"] <= high else "outside"
         reached = (
             f"Its τ_b with the mean grade is {tau}, {chance} the {low:+.2f} to {high:+.2f} of random scores."
         )
         of = f"{radpref['candidates']} candidates of {radpref['cases']} cases of RadPref"
-        texts = [f"“{self.name}” was not tested against the stored metrics ({of}).", reached]
-        if rivals:
-            best = max(rivals, key=lambda row: row["value"])
-            verdict = f"is not shown to differ from {best['metric']}"
-            if best["p_holm"] < LEVEL:
-                side = "better" if best["difference"] > 0 else "worse"
-                verdict = f"agrees {side} with radiologists than {best['metric']}"
-            sides: dict[str, list[str]] = {
-                "better than": [],
-                "worse than": [],
-                "not shown to differ from": [],
-            }
-            for row in rivals:
-                side = "better than" if row["difference"] > 0 else "worse than"
-                sides[side if row["p_holm"] < LEVEL else "not shown to differ from"].append(row["metric"])
-            gap, p = _cell(best, "difference", "+.2f"), f"{best['p_holm']:.2g}"
-            texts = [
-                f"“{self.name}” {verdict}, the best of {len(rivals)} stored metrics (difference in τ_b "
-                f"{gap}, p = {p} after Holm’s correction; {of}).",
-                reached,
-                f"It is {joined([f'{side} {joined(names)}' for side, names in sides.items() if names])}.",
-                f"A difference below about {radpref['detectable']:.2f} is missed more than once in five.",
-            ]
+        if not rivals:
+            return [f"“{self.name}” was not tested against the stored metrics ({of}).", reached]
+        best = max(rivals, key=lambda row: row["value"])
+        verdict = f"is not shown to differ from {best['metric']}"
+        if best["p_holm"] < LEVEL:
+            side = "better" if best["difference"] > 0 else "worse"
+            verdict = f"agrees {side} with radiologists than {best['metric']}"
+        sides: dict[str, list[str]] = {"better than": [], "worse than": [], "not shown to differ from": []}
+        for row in rivals:
+            side = "better than" if row["difference"] > 0 else "worse than"
+            sides[side if row["p_holm"] < LEVEL else "not shown to differ from"].append(row["metric"])
+        gap, p = _cell(best, "difference", "+.2f"), f"{best['p_holm']:.2g}"
         return [
-            *texts,
-            f"With the mean of two radiologists it reaches {mine['others']:.2f}, the third radiologist "
-            f"{person['others']:.2f}.",
-            _TUNED[self.data["metric"]["tuned_on_radpref"]],
-            f"Metrics by rules look too good: RadPref was scored {looks} times while they changed.",
+            f"“{self.name}” {verdict}, the best of {len(rivals)} stored metrics (difference in τ_b "
+            f"{gap}, p = {p} after Holm’s correction; {of}).",
+            reached,
+            f"It is {joined([f'{side} {joined(names)}' for side, names in sides.items() if names])}.",
+            f"A difference below about {radpref['detectable']:.2f} is missed more than once in five.",
         ]
 
     def _on_others(self) -> list[str]:
@@ -163,12 +163,11 @@ class Card:
         return {row["metric"]: row for row in self.data["mts_dialog"] or []}
 
     def edit_costs(self) -> dict[str, dict[str, Any]]:
-        """Return the cost of each edit by its name."""
+        """Return the results of each edit by its name."""
         return {row["edit"]: row for row in self.data["edits"]}
 
     def table(self) -> pd.DataFrame:
-        """Return the agreement of every metric with people, this one first, as texts; without RadPref the
-        costs of edits."""
+        """Return the agreement of every metric with people, as texts; without RadPref the costs of edits."""
         if self.data["radpref"] is None:
             edits = self.edit_costs().items()
             return pd.DataFrame([{"edit": edit, "cost": cost_in_words(cost)} for edit, cost in edits])
@@ -204,8 +203,13 @@ class Card:
         return str(template.render(card=self, style=style, hash=content_hash(style), cost=cost_in_words))
 
     def write(self, path: str | Path) -> list[Path]:
-        """Write the page to ``path`` with its JSON, CSV and LaTeX tables and BibTeX of its data next to it;
-        return the files."""
+        """Write the page to ``path``, and its JSON, CSV, LaTeX and BibTeX beside it; return the files.
+
+        Raises
+        ------
+        MetricError
+            If a file cannot be written, or ``path`` ends like one of the files beside it.
+        """
         target, table = Path(path), self.table()
         latex = table.rename(columns={"τ_b": "tau b"}).to_latex(index=False, escape=True)
         content = {
@@ -233,8 +237,9 @@ def _cell(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
 
 
 def cost_in_words(cost: Mapping[str, Any]) -> str:
-    """Return a cost with its interval, with a decimal in both if whole percents hide the width. There is no
-    interval if every report costs the same.
+    """Return a cost in percent with its interval.
+
+    It has a decimal if the ends are equal in whole percents, and no interval if they are still equal.
 
     >>> ends = ((0.01, 0.03), (0.018, 0.024), (0.021, 0.021))
     >>> [cost_in_words({"value": 0.021, "low": low, "high": high}) for low, high in ends]
@@ -271,78 +276,73 @@ def metric_card(
     Parameters
     ----------
     metric : a function ``(reference, candidate) -> number``, or ``(candidate, reference)`` if its
-        parameters are called so; a metric of this library or its name; or the score of each pair of
-        :func:`radeval_lib.metric_cards.pairs.build` by its ``id``.
+        parameters have such names; a metric of this library or its name; or, by ``id``, the score of each
+        pair of :func:`radeval_lib.metric_cards.pairs.build`.
     name : what the card calls it; default: the function's own name. A metric of this library has its own.
     batched : whether the function takes two lists of texts and gives a number for each pair.
-    higher_is_better, value_range : as its author declares; of a metric of this library, its own.
-    tuned : whether anything of it was fitted to RadPref's ratings.
+    higher_is_better, value_range : as its author declares; a metric of this library has its own.
+    tuned : whether any part of it was fitted to RadPref's ratings.
     half : ``development`` or ``report`` keeps to a fixed half of RadPref's cases.
     quick : whether fewer reports are edited.
     systems : whether committed outputs of real systems are scored too.
     data_root : the folder with RadPref, MTS-Dialog and Open-i; default: ``RADEVAL_DATA_ROOT``. Without
         one, or with None, only generated reports are edited.
-    rated_scores : scores of rated sets that are known already, by set
-        (:data:`radeval_lib.metric_cards.pairs.RATED`), one for each row in its order.
+    rated_scores : the scores of rated sets (:data:`radeval_lib.metric_cards.pairs.RATED`), by set, one for
+        each row in its order; a set that is given is not scored.
     seed : of resampling and permutation, 0 or more.
-    progress : called with how many pairs are scored, and their share, the first time before any is.
+    progress : called with the number of pairs scored and their share, first with 0 before any is scored.
 
     Raises
     ------
     MetricError
-        If the metric scores no pair, gives something other than a number, or a declaration is not one.
+        If the metric is unknown or scores no pair, or an argument is not as described.
     """
     for value, choices, where in ((half, Half, "half"), (tuned, Tuned, "tuned")):
         check_choice(value, choices, where, MetricError)
     if not isinstance(seed, int | np.integer) or seed < 0:
         raise MetricError(f"seed is {seed}", "seed", "Give a whole number, 0 or more.")
-    key, note = (metric.name if isinstance(metric, Metric) else metric if isinstance(metric, str) else ""), ""
+    key, substitute = "", ""
     if isinstance(metric, str):
-        by_name.get(key)
-        chosen = choose(key)
-        metric, note = chosen.metrics[key], chosen.stand_ins.get(key, "")
+        by_name.get(metric)
+        chosen = choose(metric)
+        substitute = chosen.substitutes.get(metric, "")
+        metric = chosen.metrics[metric]
     if isinstance(metric, Metric):
+        key, name = metric.name, metric.title or metric.name
         higher_is_better, value_range, tuned = metric.higher_is_better, metric.bounds(), "no"
-    titles = [by_name.get(other).title or other for other in by_name.names()]
-    name = (by_name.get(key).title or key) if key else name or getattr(metric, "__name__", "the metric")
-    name = f"{name} (this card)" if not key and name in titles else name
+    else:
+        name = name or getattr(metric, "__name__", "the metric")
+        if name in [by_name.get(other).title or other for other in by_name.names()]:
+            name = f"{name} (this card)"
     if plain(name, 60) != name or not name.strip():
         raise MetricError(f"{name!r} cannot name a row of a table", "name", "Give a short printable name.")
     if value_range is not None and not value_range[0] < value_range[1]:
         raise MetricError(f"the range {value_range} is empty", "range", "Give the lower end first.")
     root, sign = root_of(data_root), 1 if higher_is_better else -1
     sets = {label: stored.load(label) for label in pairs.RATED}
-    held = {label: np.asarray(values, dtype=np.float64) for label, values in (rated_scores or {}).items()}
-    for label, values in held.items():
-        if label not in sets or values.shape != (len(sets[label].table),):
-            problem = f"{label!r} is no rated set, or has other rows"
-            raise MetricError(problem, "rated_scores", f"Give a score for each row of {listed(sets)}.")
-    for label, recording in sets.items():  # a metric of this library meets them by its stored scores alone
-        if key in recording.about["columns"]:
-            held[label] = recording.table[key].to_numpy(np.float64)
-    wanted = [label for label in sets if label not in held]
+    known = _known_scores(sets, rated_scores or {}, key)
+    wanted = [label for label in sets if label not in known]
     frame = pairs.build(root, quick=quick, systems=systems, rated=wanted)
     progress(0, 0.0)
     scored = score(metric, frame, batched=batched, progress=progress)
-    for label in wanted:
-        if (here := (frame["part"] == label).to_numpy()).any():
-            held[label] = scored.values[here]
+    parts = frame["part"].to_numpy()
+    known |= {label: scored.values[parts == label] for label in wanted if label in parts}
     settings = {"seed": seed, "quick": quick, "half": half, "resamples": RADPREF_RESAMPLES}
-    not_tried = {"the models that the metric was published with": note} if note else {}
+    not_tried = {"the models that the metric was published with": substitute} if substitute else {}
     content: dict[str, Any] = dict.fromkeys((*pairs.RATED, "systems"))
     for label, recording in sets.items():
         why = "its texts are in no data root"
-        part = _on_people(recording, sign * held[label], name, key, settings) if label in held else why
+        part = _on_people(recording, sign * known[label], name, key, settings) if label in known else why
         if isinstance(part, str):
             not_tried[f"agreement on {label}"] = part
         else:
             content[label] = part
     oriented = fill_failures(frame, sign * scored.values)
-    if (frame["part"] == "systems").any():
+    if "systems" in parts:
         content["systems"] = measurements.on_systems(frame, oriented, sign=sign, seed=seed)
     elif systems:
         not_tried["committed outputs of real systems"] = "they are in no data root"
-    failed = int((~np.isfinite(held["radpref"])).sum()) if "radpref" in held else 0
+    failed = int((~np.isfinite(known["radpref"])).sum()) if "radpref" in known else 0
     about = {
         "schema": SCHEMA,
         "metric": {
@@ -358,7 +358,7 @@ def metric_card(
         "faults": [],
         **content,
         "edits": measurements.costs(frame, oriented, seed=seed),
-        "behaviour": measurements.behaviour(frame, scored, value_range, higher_is_better),
+        "behaviour": measurements.behaviour(frame, scored, value_range, sign=sign),
         "not_tried": not_tried,
         **provenance.environment(),
     }
@@ -369,20 +369,36 @@ def metric_card(
     return Card(json.loads(as_json, parse_constant=lambda _: None), table, scored.message)
 
 
+def _known_scores(
+    sets: Mapping[str, stored.Recording], given: Mapping[str, FloatArray], key: str
+) -> dict[str, FloatArray]:
+    """Return the scores of rated sets that need no scoring, by set: those given, and the stored scores of a
+    metric of this library, which has no other scores of these sets."""
+    known = {label: np.asarray(values, dtype=np.float64) for label, values in given.items()}
+    for label, values in known.items():
+        if label not in sets or values.shape != (len(sets[label].table),):
+            problem = f"{label!r} is no rated set, or has other rows"
+            raise MetricError(problem, "rated_scores", f"Give a score for each row of {listed(sets)}.")
+    for label, recording in sets.items():
+        if key in recording.about["columns"]:
+            known[label] = recording.table[key].to_numpy(np.float64)
+    return known
+
+
 def _on_people(
     recording: stored.Recording, oriented: FloatArray, name: str, key: str, settings: Mapping[str, Any]
 ) -> dict[str, Any] | list[dict[str, Any]] | str:
-    """Return a metric's agreement with people's ratings of a set, or why there is none."""
+    """Return a metric's agreement with people's ratings of a set, or the reason why there is none."""
     finite, cases = np.isfinite(oriented), recording.table["case"].to_numpy()
     if not finite.any():
-        return "no pair of it got a score"
+        return "none of its pairs got a score"
     every = {name: np.where(finite, oriented, oriented[finite].min()), **measurements.rivals(recording, key)}
     keep = measurements.in_half(cases, settings["half"] if recording.name == "radpref" else "all")
     scores, seed = {title: values[keep] for title, values in every.items()}, settings["seed"]
     if not varies(scores[name], cases[keep]):
         return "nearly all pairs have the same score"
     if recording.name != "radpref":
-        return measurements.on_facts(recording.table, scores, resamples=RESAMPLES, seed=seed)
+        return measurements.on_facts(recording.table, scores, seed=seed)
     return measurements.on_radpref(
         recording.table[keep],
         scores,
@@ -394,15 +410,16 @@ def _on_people(
 
 
 def _faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
-    """Return the findings of the checks in a card's content, a sentence each."""
+    """Return a sentence for each fault that a card's content shows."""
     behaves, metric = about["behaviour"], about["metric"]
-    again, alone, faults = behaves["again"], behaves["alone"], list[str]()
-    if again["differ"]:
-        problem = f"{again['differ']} of {again['pairs']} pairs score otherwise the second time"
-        faults.append(f"Not repeatable: {problem}, by up to {again['most']:.2g}.")
-    if alone and alone["differ"]:
-        problem = f"{alone['differ']} of {alone['pairs']} pairs score otherwise alone than among others"
-        faults.append(f"Dependent on the batch: {problem}, by up to {alone['most']:.2g}.")
+    faults = list[str]()
+    for repeated, fault, when in (
+        (behaves["again"], "Not repeatable", "the second time"),
+        (behaves["alone"], "Dependent on the batch", "alone than among others"),
+    ):
+        if repeated and repeated["differ"]:
+            problem = f"{repeated['differ']} of {repeated['pairs']} pairs score otherwise {when}"
+            faults.append(f"{fault}: {problem}, by up to {repeated['most']:.2g}.")
     if behaves["commonest_share"] >= _CONSTANT:
         faults.append(f"Nearly constant: {behaves['commonest_share']:.0%} of pairs have one score.")
     elif behaves["identical_below_unrelated"] > 0.5:
@@ -417,17 +434,17 @@ def _faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
         faults.append(f"Outside its range: {count}; {low:g} to {high:g} is declared, {seen}.")
     total = sum(behaves["failures"].values())
     if total or failed_on_radpref:
-        problem = (
-            f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaves['pairs']:,} that were scored"
+        pairs_without = (
+            f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaves['pairs']:,} scored"
         )
-        faults.append(f"No score for {problem}; they count as the worst.")
+        faults.append(f"No score for {pairs_without}; they count as the worst.")
     if about["settings"]["quick"]:
         faults.append("Made with --quick: fewer reports were edited.")
     return faults
 
 
 def root_of(given: str | Path | None) -> Path | None:
-    """Return the data root. The module that finds one is loaded only if there may be one."""
+    """Return the data root; None if none is wanted or there can be none. A missing folder is an error."""
     if given is None or not (str(given) or os.environ.get("RADEVAL_DATA_ROOT") or DATA.is_dir()):
         return None
     return data.data_root(str(given) or None)

@@ -1,9 +1,8 @@
-"""What a card measures: how a metric agrees with people, compared with every stored metric, and the power of
-such a test; the simple edits that it detects, its behaviour, and its scores of committed outputs.
+"""The measurements of a card: a metric's agreement with people, beside every stored metric, and the power of
+that comparison; the simple edits that it detects, its behaviour, and its scores of committed outputs.
 
-Scores are oriented (higher is better), unless a function says otherwise. Cases are resampled whole; the
-family of tests that is declared beforehand is the difference in τ_b with the mean grade to every stored
-metric.
+Scores are oriented (higher is better), unless a function says otherwise. Cases are resampled whole. The tests
+declared beforehand are those of the difference in τ_b with the mean grade to every stored metric.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ LEAST_CASES = 50
 """With fewer cases a card gives intervals and no test."""
 PERSON = "one radiologist"
 PERMUTED, MORE = 2_000, 50_000
-"""Permutations of the scores for what chance would reach; resamples for a p value near the level."""
+"""Permutations of the scores for the band of chance; resamples for a p value near the level."""
 _NEAR = (LEVEL / 5, 5 * LEVEL)
 KINDS = {
     "changes the report": tuple(HARMFUL),
@@ -82,7 +81,7 @@ def on_radpref(
     scores : oriented scores of every metric by its name, finite, shape (rows,) each.
     name : the card's metric, one of ``scores``.
     resamples, seed : of the bootstrap and the permutations.
-    tests : whether the rows may be tested on, and not only developed on.
+    tests : whether to test the differences; rows that metrics are developed on must not be tested.
 
     Returns
     -------
@@ -167,15 +166,15 @@ def _interval(row: pd.Series, name: str = "value", value: str = "value") -> dict
 
 
 def _detectable(error: float) -> float:
-    """Return the difference that a two-sided test at the level finds with a power of 80 %, from its standard
-    error; both are normal."""
+    """Return the difference that a two-sided normal test at the level finds with a power of 80 %, from the
+    difference's standard error."""
     return float((norm.isf(LEVEL / 2) + norm.ppf(POWER)) * error)
 
 
 def _null_band(
     scores: FloatArray, wanted: FloatArray, sets: NDArray[np.intp], rng: np.random.Generator
 ) -> list[float]:
-    """Return 95 % of the τ_b that scores reach which are permuted between sets, and within each set."""
+    """Return the ends of 95 % of the τ_b of scores permuted between sets and within each set."""
     signs = _signs(wanted)
     scale = np.sqrt((signs**2).sum() * (_signs(scores) ** 2).sum())
     reached = []
@@ -192,9 +191,7 @@ def _signs(values: FloatArray) -> NDArray[np.float32]:
     return np.sign(places[:, None] - places)
 
 
-def on_facts(
-    table: pd.DataFrame, scores: Mapping[str, FloatArray], *, resamples: int, seed: int
-) -> list[dict[str, Any]]:
+def on_facts(table: pd.DataFrame, scores: Mapping[str, FloatArray], *, seed: int) -> list[dict[str, Any]]:
     """Return each metric's τ_b with the F1 of facts that experts counted in MTS-Dialog: rows of ``metric``,
     ``n`` and ``value``, with ``value_low`` and ``value_high``."""
     counted = table["f1"].notna().to_numpy()
@@ -204,7 +201,7 @@ def on_facts(
         table.loc[counted, "f1"].to_numpy(np.float64),
         groups=cases,
         kind="kendall",
-        resamples=resamples,
+        resamples=RESAMPLES,
         rng=np.random.default_rng([seed, *b"f1"]),
     )
     values = drawn.intervals().set_index("metric")
@@ -242,19 +239,18 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list[dict[st
 
 
 def behaviour(
-    frame: pd.DataFrame, scored: Scored, value_range: tuple[float, float] | None, higher_is_better: bool
+    frame: pd.DataFrame, scored: Scored, value_range: tuple[float, float] | None, *, sign: int
 ) -> dict[str, Any]:
     """Return how a metric behaves on the pairs of a card: failures, range, direction, ties, empty texts, and
     whether scores repeat, also for a pair alone.
 
-    ``value_range`` is the metric's own, as declared; None if none is.
+    ``value_range`` is the declared range, None if there is none; ``sign`` orients the scores.
     """
     values, finite = scored.values, np.isfinite(scored.values)
     part, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()
     scores = values[finite & (part != "again")]
     low, high = value_range or (-math.inf, math.inf)
     outside = int(((scores < low - _SAME) | (scores > high + _SAME)).sum())
-    sign = 1 if higher_is_better else -1
     edits = pd.Series(sign * values, [frame["row"], frame["kind"]])[part == "edits"].unstack()
     both = edits[["same", "another report"]].dropna()
     empty = {str(kinds[at]): float(values[at]) for at in np.flatnonzero(part == "empty")}
@@ -275,7 +271,7 @@ def behaviour(
 
 
 def _again(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray) -> dict[str, Any]:
-    """Return how many pairs' second score differs from the first, and by how much at most."""
+    """Return how many pairs' repeated score differs from the first, and the largest difference."""
     first = values[frame.loc[frame["part"] == "again", "row"].to_numpy(np.intp)]
     failed = np.isfinite(first) != np.isfinite(repeated)
     gaps = np.abs(first - repeated)[np.isfinite(first) & np.isfinite(repeated)]

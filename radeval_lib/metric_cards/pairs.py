@@ -1,8 +1,8 @@
 """The pairs that a metric scores for its card, and its scores: from a function, a metric of this library, a
 command or a file.
 
-A pair that cannot be scored is a failure: it is counted, and it keeps its place in every number of the card
-with the worst score of its part. Whatever the metric is, a failure of every pair is an error.
+A pair without a score is a failure. Failures are counted, and every number of the card takes them with the
+worst score of their part. If all pairs fail, that is an error.
 """
 
 from __future__ import annotations
@@ -36,20 +36,19 @@ from radeval_lib.stats.base import FloatArray
 RATED = ("radpref", "mts_dialog")
 """Stored sets with people's ratings, which are scored if a data root holds their texts."""
 AGAIN = 40
-"""Pairs that are scored twice, the second time last and in reverse order."""
+"""How many pairs are scored twice, the second time last and in reverse order."""
 FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
 """Committed outputs of real systems on Open-i's test split."""
 SHUFFLED = ("MLRG", "MoERad", "CvT2DistilGPT2")
-"""Those with more than one text, whose outputs are also given to other studies."""
+"""The files with more than one text, whose outputs are also given to other studies."""
 CONSTANT = "one text for all"
 """The commonest findings section of Open-i outside the test split and its texts."""
 _QUICK_REPORTS = 30  # that a quick card edits
 _SEED = 0  # of the generated reports, and of which study's output another gets: the same for every card
 _POOL = 320  # generated reports, of which those with six sentences are edited
-COLUMNS = ["id", "part", "reference", "candidate", "row", "kind"]
-_Row = tuple[str, str, str, int, str]
+_Row = tuple[str, str, str, int, str]  # part, reference, candidate, row, kind
 BATCH = 64
-"""Pairs that a function of lists is given at once."""
+"""How many pairs a function of lists gets at once."""
 _GIVE_UP = 20  # a function that fails on all of the first so many pairs is not a metric
 _CANDIDATE_FIRST = ("cand", "pred", "hyp", "gen")  # how a parameter begins that holds the candidate
 Progress = Callable[[int, float], object]
@@ -95,7 +94,8 @@ def build(
     # The digest tells the same number of another text apart.
     digests = [checksums.of_text(json.dumps(row[1:3]))[:8] for row in rows]
     ids = [f"{row[0]}/{at}/{digest}" for at, (row, digest) in enumerate(zip(rows, digests, strict=True))]
-    table = pd.DataFrame([(name, *row) for name, row in zip(ids, rows, strict=True)], columns=COLUMNS)
+    table = pd.DataFrame(rows, columns=["part", "reference", "candidate", "row", "kind"])
+    table.insert(0, "id", ids)
     table.attrs["source"] = source
     return table
 
@@ -118,8 +118,8 @@ def _generated() -> list[list[str]]:
 
 
 def _of_systems(root: Path) -> list[_Row]:
-    """Return part, reference, candidate, the study's place and the file of committed outputs; a file followed
-    by ``, shuffled`` has the outputs of other studies. Empty if the data root does not hold them."""
+    """Return the pairs of committed outputs: ``row`` numbers the study, ``kind`` is the file, followed by
+    ``, shuffled`` if its outputs are those of other studies. Empty if the data root does not hold them."""
     from radeval_lib.data import iu_systems, openi, readers
 
     held = readers.load("iu_systems", root)
@@ -163,9 +163,9 @@ class Scored:
     Attributes
     ----------
     values : as the metric gave them, NaN if it failed; shape (pairs,).
-    seconds : for a pair on average; None if that is not known.
-    alone : scores of the pairs of ``again``, one pair a call, of a metric that takes several; else None.
-    message : what the first exception said, for the person who runs the metric; a card does not repeat it.
+    seconds : the mean time for a pair; None if it was not measured.
+    alone : for a function of several pairs, the scores of the part ``again`` with one pair a call; else None.
+    message : the message of the first exception, for the person who runs the metric; cards do not repeat it.
     """
 
     values: FloatArray
@@ -181,24 +181,31 @@ def score(
     batched: bool,
     progress: Progress,
 ) -> Scored:
-    """Score every pair; ``progress`` is called with the number done and their share.
+    """Score every pair.
 
-    A mapping gives the score of each pair by its ``id``. A MetricError if no pair gets a score.
+    Parameters
+    ----------
+    metric : as for :func:`radeval_lib.metric_cards.card.metric_card`.
+    progress : called with the number of pairs scored and their share.
+
+    Raises
+    ------
+    MetricError
+        If a mapping lacks the id of a pair, or no pair gets a score.
     """
     if isinstance(metric, Mapping):
         if missing := [name for name in frame["id"] if name not in metric]:
             problem = f"{len(missing):,} of {len(frame):,} pairs have no score: {listed(missing, 90)}"
             remedy = "Score the pairs that --pairs writes with the same data root and options."
             raise MetricError(problem, "scores", remedy)
-        values = np.array([metric[name] for name in frame["id"]], dtype=np.float64)
-        scored = Scored(np.where(np.isfinite(values), values, np.nan))
+        scored = Scored(np.array([metric[name] for name in frame["id"]], dtype=np.float64))
     elif isinstance(metric, Metric):
         started = time.perf_counter()
         values = metric.values(list(frame["reference"]), list(frame["candidate"]))
-        seconds = (time.perf_counter() - started) / len(frame)
-        scored = Scored(np.where(np.isfinite(values), values, np.nan), seconds)
+        scored = Scored(values, (time.perf_counter() - started) / len(frame))
     else:
         scored = _Caller(metric, batched).score(frame, progress)
+    scored.values[~np.isfinite(scored.values)] = np.nan
     _check_some(scored.values, scored.message)
     progress(len(frame), 1.0)
     return scored
@@ -212,8 +219,8 @@ def _check_some(values: FloatArray, message: str) -> None:
 
 
 class _Caller:
-    """Calls a function ``(reference, candidate) -> number``, or with ``batched`` ``(references, candidates)
-    -> numbers``; one whose parameters are called candidate and reference, in that order, gets them so."""
+    """Calls a function ``(reference, candidate) -> number`` or, with ``batched``, ``(references, candidates)
+    -> numbers``. If its first parameter has the name of a candidate, it gets candidates first."""
 
     def __init__(self, function: Callable[..., Any], batched: bool) -> None:
         self._function, self._batched, self._message = function, batched, ""
@@ -277,9 +284,7 @@ def of_command(words: Sequence[str], frame: pd.DataFrame) -> dict[str, float]:
     where = Path(words[0]).name
     ran = subprocess.run(list(words), input=as_lines(frame).encode(), stdout=subprocess.PIPE, check=False)
     if ran.returncode:
-        problem = (
-            f"it ended with status {ran.returncode} after {ran.stdout.count(10):,} of {len(frame):,} scores"
-        )
+        problem = f"exit status {ran.returncode} after {ran.stdout.count(10):,} of {len(frame):,} scores"
         raise MetricError(problem, where, "Try it on a few lines of the file that --pairs writes.")
     _, rows = file_scoring.json_lines(StringIO(ran.stdout.decode("utf-8", "replace")), where)
     return _by_id(pd.DataFrame(rows, dtype=object), where)
