@@ -40,21 +40,28 @@ if TYPE_CHECKING:
     from radeval_lib.rules.lexicon.significance import Context
     from radeval_lib.stats.base import FloatArray, OfSums
 
+Pair = tuple[str, str]
+"""Reference and candidate."""
+UNKNOWN = "unknown"
 _SAFE = ":/@+,.-_~()[]<>=#*"
 _WORDS = {True: "yes", False: "no", None: "none"}
-UNKNOWN = "unknown"
+_EDGE = 1e-6  # how far rounding, as of cosines in float32, may take a score beyond its range
 FRONT_DOOR = ("plain-characters", "sections", "statements")
 """What :mod:`radeval_lib.rules.report_text` does to a text, for the signature of what reads through it."""
 
 
 def model_text(name: str) -> str:
-    """Return a model's name or folder as it appears in a signature."""
+    """Return a model as signatures write it: ``name@digits``.
+
+    The name of a folder is its last part. The digits are the first twelve of the SHA-256 of the model's files
+    or of a hub model's commit, or ``unknown``.
+    """
     shown = Path(name).name if "://" not in name and Path(name).exists() else name
-    return f"{shown}@{_digits(name)[:12]}"
+    return f"{shown}@{_content_id(name)[:12]}"
 
 
-def _digits(name: str) -> str:
-    """Return the identifier of a model's content, or :data:`UNKNOWN`."""
+def _content_id(name: str) -> str:
+    """Return the SHA-256 of a model's files or the commit of a hub's model, or :data:`UNKNOWN`."""
     if name == RULES:
         return _rules_digest()
     from radeval_lib.errors import ModelError
@@ -89,12 +96,6 @@ def _rules_digest() -> str:
     return checksums.of_text("\n".join(named))
 
 
-Pair = tuple[str, str]
-"""Reference and candidate."""
-_EDGE = 1e-6
-"""How far rounding, as of cosines in float32, may take a score beyond its range."""
-
-
 class MetricError(RadevalError):
     """Input that a metric cannot score, an unknown metric, or an unknown setting."""
 
@@ -124,20 +125,20 @@ class Metric(ABC):
 
     Class attributes
     ----------------
-    name : what ``create`` and the command line call it.
-    title : what tables and figures call it; the name if it has none.
+    name : its name for ``create`` and the command line.
+    title : its name in tables and figures; empty if that is ``name``.
     range : (lowest, highest) value; ``inf`` if there is no bound.
     higher_is_better : direction.
     citation : BibTeX key of its source; may be empty.
     needs : the roles (``ner_model``, ``encoder``, ``judge`` ...) that must be configured before it can score.
-    variant : which of the scores that go by this name it is: a word, or the setting that decides it.
-    corpus_variant : likewise, of the value that :meth:`corpus` gives; empty if that is the mean over pairs.
+    variant : a word for this score among those that share its name, or the setting that decides which it is.
+    corpus_variant : a word for the value that :meth:`corpus` gives; empty if that is the mean over pairs.
     remark : a sentence on how it differs from what readers expect under this name; may be empty.
-    normalises : what it does to a text beside joining its lines, in short words, for the signature.
+    normalises : the steps that change a text before it is scored, except joining lines, for the signature.
     by_rules : whether it reads findings by this library's rules, which its signature then names.
     reads_lines : whether it sees line breaks; every other metric sees each text on one line, so that a report
         scores the same however its lines are wrapped.
-    device : what its models run on: ``auto``, ``cpu`` or ``cuda``.
+    device : where its models run: ``auto``, ``cpu`` or ``cuda``.
     """
 
     name: ClassVar[str]
@@ -176,7 +177,8 @@ class Metric(ABC):
         Parameters
         ----------
         references, candidates : equally long sequences of str.
-        contexts : what is known of each patient, one per pair; only the rule-based judge reads them.
+        contexts : what is known about each patient, one per pair, None if nothing is; only the rule-based
+            judge reads them.
 
         Raises
         ------
@@ -189,19 +191,15 @@ class Metric(ABC):
         pairs = self._seen(references, candidates)
         for pair in pairs:
             refuse(pair, self.name)
-        if contexts is not None and (not hasattr(contexts, "__len__") or len(contexts) != len(pairs)):
-            problem = f"this is no list of {len(pairs)} contexts, one for each pair"
-            remedy = "Give one for each, in the same order; None if nothing is known."
-            raise MetricError(problem, "contexts", remedy)
+        if not pairs:
+            return Scores(np.empty(0), [], self)
         if contexts is None or not self.reads_context():
             contexts = [None] * len(pairs)
         cases = list(zip(pairs, contexts, strict=True))
         distinct = sorted(set(cases), key=lambda case: (case[0], str(case[1])))
-        seen, patients = [pair for pair, _ in distinct], [context for _, context in distinct]
-        results: Iterable[tuple[float, Any]] | None = None
-        if distinct:
-            results = self._score_in_context(seen, patients) if any(patients) else self._score_pairs(seen)
-        results = () if results is None else list(results)
+        texts, patients = [pair for pair, _ in distinct], [context for _, context in distinct]
+        results = self._score_in_context(texts, patients) if any(patients) else self._score_pairs(texts)
+        results = list(results) if isinstance(results, Iterable) else []
         try:
             paired = zip(distinct, results, strict=True)
             scored = {case: (float(value), detail) for case, (value, detail) in paired}
@@ -218,9 +216,9 @@ class Metric(ABC):
         return Scores(values, [scored[case][1] for case in cases], self)
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-        """Return only the values of :meth:`score`, float64 of shape (n,), without keeping details in memory.
+        """Return the values of :meth:`score`, float64 of shape (n,), without keeping details in memory.
 
-        Placeholders of recorded texts and values that are not finite are not refused here.
+        Texts that are recorded as numbers alone and values that are not finite are not refused.
         """
         pairs = self._seen(references, candidates)
         distinct = sorted(set(pairs))
@@ -229,7 +227,7 @@ class Metric(ABC):
         return np.array([value_of[pair] for pair in pairs], dtype=np.float64)
 
     def _seen(self, references: Sequence[str], candidates: Sequence[str]) -> list[Pair]:
-        """Return the pairs as the metric sees them."""
+        """Return the pairs as the metric sees them: each text on one line, unless it reads lines."""
         pairs = checked_pairs(references, candidates)
         if self.reads_lines:
             return pairs
@@ -247,8 +245,8 @@ class Metric(ABC):
     def _score_in_context(
         self, pairs: list[Pair], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
-        """Score as ``_score_pairs``, with the context of each pair's patient; overridden, together with
-        :meth:`reads_context`, by metrics whose scores depend on it."""
+        """Score pairs with their patients' contexts. Metrics whose scores depend on these override it,
+        together with :meth:`reads_context`."""
         return self._score_pairs(pairs)
 
     def reads_context(self) -> bool:
@@ -271,19 +269,14 @@ class Metric(ABC):
         return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
-        """Yield the reasons for the score of a pair, given its detail from :class:`Scores`. Their places are
-        in the texts given to :meth:`score`; a metric that cannot explain yields none."""
+        """Yield the reasons for a pair's score, given its detail from :class:`Scores`; none if the metric
+        cannot explain. Positions refer to the texts as given to :meth:`score`."""
         return ()
 
-    @classmethod
-    def explains(cls) -> bool:
-        """Return whether the metric can give reasons for a score."""
-        return cls.explain is not Metric.explain
-
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
-        """Yield cautions that only this metric can give, for example that its model cut a text. The wording
-        must not depend on the pair, because pairs are counted by sentence. Cautions for any metric are in
-        :mod:`radeval_lib.metrics.cautions`."""
+        """Yield cautions that only this metric can give, for example that its model cut a text. The same
+        caution has the same words for every pair, because pairs are counted by it. Cautions for any metric
+        are in :mod:`radeval_lib.metrics.cautions`."""
         return ()
 
     def signature(self, *, in_context: bool = False, of_corpus: bool = False) -> str:
@@ -300,7 +293,7 @@ class Metric(ABC):
         Parameters
         ----------
         in_context : whether contexts of patients were given.
-        of_corpus : of the value that :meth:`corpus` gives, and not of the mean over pairs.
+        of_corpus : whether to sign the value that :meth:`corpus` gives instead of pairs' scores.
         """
         from radeval_lib import __version__
 
@@ -323,13 +316,12 @@ class Metric(ABC):
         return "|".join(f"{key}:{quote(value, safe=_SAFE)}" for key, value in parts.items())
 
     def signed_models(self) -> dict[str, str]:
-        """Return each model by role: its name without its folder, ``@``, and the first twelve digits of the
-        SHA-256 of its files or of a hub model's commit. It is ``unknown`` if neither can be known."""
+        """Return each model by role, as :func:`model_text` writes it."""
         models = {role: model_text(name) for role, name in self.models().items()}
         return models | ({"rules": model_text(RULES)} if self.by_rules else {})
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that can change a score, with their values; not ``device`` and ``cache``."""
+        """Return the value of each setting that can change a score: all but ``device`` and ``cache``."""
         names = (field.name for field in fields(self))  # type: ignore[arg-type]
         return {name: getattr(self, name) for name in names if name not in ("device", "cache")}
 

@@ -14,6 +14,10 @@ from radeval_lib.metrics.base import REGISTERED, Metric, MetricError
 from radeval_lib.paths import display_path
 from radeval_lib.registry import METRICS, RULES, module
 
+ALL = "all"
+"""In place of a name: every metric whose models, or substitutes for them, are on this machine."""
+Wanted = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
+
 
 def names() -> list[str]:
     """Return the names of all metrics, sorted."""
@@ -31,9 +35,8 @@ def get(name: str) -> type[Metric]:
         If there is none; it names the nearest and lists all.
     """
     if not isinstance(name, str):
-        raise MetricError(
-            f"{type(name).__name__} is no name", "metrics", f"Name one of {', '.join(names())}."
-        )
+        remedy = f"Name one of {', '.join(names())}."
+        raise MetricError(f"{type(name).__name__} is not a name", "metrics", remedy)
     if name in METRICS:
         module(METRICS[name])
     if name not in REGISTERED and name not in (every := names()):
@@ -49,8 +52,7 @@ def settings_of(name: str) -> dict[str, Any]:
 
 
 def create(name: str, /, **settings: Any) -> Metric:
-    """Return a metric by its name and settings. Settings given as text, as on a command line, are converted
-    to their type.
+    """Return a metric by its name and settings; a setting given as text is converted to its type.
 
     Raises
     ------
@@ -80,18 +82,18 @@ def _checked(value: Any, hint: Any, where: str) -> Any:
         raise MetricError(complaint(error), where, remedy) from None
 
 
-ALL = "all"
-"""In place of a name: every metric whose models, or substitutes for them, are on this machine."""
-
-Wanted = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
-
-
 class Chosen(NamedTuple):
-    """Metrics ready to score, by name, in the order requested, with any substitute models, and why other
-    metrics cannot score."""
+    """Metrics that are ready to score.
+
+    Attributes
+    ----------
+    metrics : by name, in the order requested.
+    substitutes : by metric, a note on the models that replace those it was published with.
+    left_out : by metric, why it cannot score.
+    """
 
     metrics: dict[str, Metric]
-    stand_ins: dict[str, str]
+    substitutes: dict[str, str]
     left_out: dict[str, str]
 
     def leave_out(self, failed: Mapping[str, RadevalError]) -> None:
@@ -101,7 +103,7 @@ class Chosen(NamedTuple):
             raise next(iter(new.values()))
         for name, error in new.items():
             del self.metrics[name]
-            self.stand_ins.pop(name, None)
+            self.substitutes.pop(name, None)
             self.left_out[name] = str(error)
 
 
@@ -128,7 +130,7 @@ def choose(wanted: Wanted) -> Chosen:
             chosen.left_out[name] = f"no language model is named as its judge. Give one as {name}.judge."
             continue
         try:
-            models, note = _models(name, given, fetch=name in settings)
+            models, note = _substitutes(name, given, fetch=name in settings)
         except ModelError as error:
             failed.append(MetricError(error.what, name, error.remedy))
             chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
@@ -136,16 +138,15 @@ def choose(wanted: Wanted) -> Chosen:
         suiting = settings_for_models(name, {**given, **models})
         chosen.metrics[name] = create(name, **{**suiting, **models, **given})
         if note:
-            chosen.stand_ins[name] = note
+            chosen.substitutes[name] = note
     if not chosen.metrics:
-        raise (
-            failed[0] if failed else MetricError("no metric", "metrics", f"Name one of {', '.join(names())}.")
-        )
+        none = MetricError("no metric", "metrics", f"Name one of {', '.join(names())}.")
+        raise failed[0] if failed else none
     return chosen
 
 
 def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
-    """Return settings by name for the requested metrics, in that order."""
+    """Return the settings of each requested metric by its name, in that order."""
     given = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
     pairs = list(given.items()) if isinstance(given, Mapping) else [(name, {}) for name in given]
     for name, settings in pairs:
@@ -170,8 +171,8 @@ def settings_for_models(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[str, str], str]:
-    """Return substitutes, by role, for defaults that are not available; and how to report them."""
+def _substitutes(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[str, str], str]:
+    """Return substitutes, by role, for default models that are not available, and a note on them."""
     if not get(name).needs:
         return {}, ""
     from radeval_lib.models.catalog import RADGRAPH
@@ -192,12 +193,13 @@ def _models(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[s
             problem = f"its {role} {default!r} is not on this machine, and nothing there can replace it"
             raise ModelError(problem, remedy=f"Give another as {name}.{role}.")
         substitutes[role] = substitute
-    parts = (
+    if not substitutes:
+        return {}, ""
+    text = "; ".join(
         f"{role} {display_path(Path(other)) if Path(other).exists() else other} instead of {defaults[role]}"
         for role, other in substitutes.items()
     )
-    text = "; ".join(parts)
-    return substitutes, f"{text}: the scores are not those of the published metric" if text else ""
+    return substitutes, f"{text}: the scores are not those of the published metric"
 
 
 def metric(name: str, model: Callable[[str], str], device: str, settings: Mapping[str, Any]) -> Metric:
@@ -205,8 +207,8 @@ def metric(name: str, model: Callable[[str], str], device: str, settings: Mappin
 
     Parameters
     ----------
-    model : finds the model of a role that ``settings`` does not give.
-    device : what its models run on, unless ``settings`` say.
+    model : from a role that ``settings`` do not configure to the name of its model.
+    device : where the models run, unless ``settings`` say.
     settings : of the metric, if they differ from its defaults.
 
     Raises

@@ -1,4 +1,4 @@
-"""The rule-based judge's findings in a pair: the GREEN score, the reasons, and all that a page shows of it.
+"""The rule-based judge's results for a pair: the GREEN score, its reasons, and the data for a page.
 
 Nothing here needs more than Python and PyYAML: these modules also run in a reader's browser
 (:mod:`radeval_lib.pipeline.browser_judge`).
@@ -12,27 +12,20 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from radeval_lib.categories import CATEGORIES
-from radeval_lib.metrics.cautions import Reason, of_rules, of_texts
+from radeval_lib.metrics.cautions import Reason, rule_cautions, text_cautions
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.judge import observation_in_words
 from radeval_lib.rules.reader import coverage
 
 
 def green_score(matched: int, significant_errors: int) -> float:
-    """Return matched findings over matched findings plus clinically significant errors, from 0 to 1.
-
-    Source: Ostmeier et al. 2024, Equation 1; 0 without a match.
-    """
+    """Return matched findings over matched findings plus clinically significant errors (Ostmeier et al. 2024,
+    Equation 1), from 0 to 1; 0 without a match."""
     return matched / (matched + significant_errors) if matched else 0.0
 
 
-def green(judgement: Judgement) -> float:
-    """Return matched findings over matched findings plus significant errors, from 0 to 1."""
-    return green_score(judgement.matched_findings, sum(judgement.count(True)))
-
-
 def reasons_of(judgement: Judgement) -> Iterator[Reason]:
-    """Yield every error, every slight difference, and what both reports say."""
+    """Yield a reason for each error, for the slight differences together, and for each matched statement."""
     for error in judgement.errors:
         yield Reason(
             "error",
@@ -68,24 +61,26 @@ def page_data(reference: str, candidate: str) -> dict[str, Any]:
         ``rule``, ``significant``, ``weight``), numbered from 1 in this order; ``matched``, what both reports
         say; and ``sides``, for the reference and the candidate: ``segments`` (text, kinds of marks, numbers
         of the errors that end there), which concatenate to the text; ``share``, how much of it was read, None
-        if empty; ``unread``, its statements in which nothing was read; ``in_part``, those of which words were
-        left, with these words and their kinds; ``remarks``. Characters that were not read are marked
-        ``unread``.
+        if empty; ``unread``, the statements in which nothing was read; ``in_part``, the statements that were
+        read in part, with the words that were not and their kinds; ``remarks``. Characters that were not read
+        are marked ``unread``.
     """
-    judgement = judge_pair(reference, candidate)
+    pair = (reference, candidate)
+    judgement = judge_pair(*pair)
+    green = green_score(judgement.matched_findings, sum(judgement.count(True)))
     reasons = list(reasons_of(judgement))
     errors = [reason for reason in reasons if reason.kind == "error"]
     return {
-        "scores": {"green_rules": green(judgement), "green_rules_errors": judgement.weighted_errors},
-        "cautions": list(dict.fromkeys([*of_texts(reference, candidate), *of_rules(reference, candidate)])),
+        "scores": {"green_rules": green, "green_rules_errors": judgement.weighted_errors},
+        "cautions": list(dict.fromkeys([*text_cautions(*pair), *rule_cautions(*pair)])),
         "errors": [
             {key: getattr(reason, key) for key in ("category", "says", "rule", "significant", "weight")}
             for reason in errors
         ],
         "matched": [reason.finding for reason in reasons if reason.kind == "matched"],
         "sides": {
-            "reference": _side(reference, [reason.reference for reason in errors], errors),
-            "candidate": _side(candidate, [reason.candidate for reason in errors], errors),
+            "reference": _side(reference, [error.reference for error in errors], errors),
+            "candidate": _side(candidate, [error.candidate for error in errors], errors),
         },
     }
 
@@ -122,7 +117,7 @@ def shown_as_json(reference: str, candidate: str) -> str:
 
 
 class Highlight(NamedTuple):
-    """Characters of a text to be marked; errors have a number."""
+    """Characters of a text to be marked, end exclusive; errors have a number from 1."""
 
     start: int
     end: int
@@ -139,8 +134,7 @@ class Segment(NamedTuple):
 
 
 def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
-    """Yield stretches of the text, which joined give the text again. A mark without characters is not
-    shown."""
+    """Yield the stretches of a text between the ends of marks; a mark without characters is not shown."""
     marks = [mark for mark in marks if mark.start < mark.end]
     borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
     for start, end in pairwise(borders):

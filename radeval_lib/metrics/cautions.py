@@ -43,8 +43,8 @@ SILENT = frozenset([EMPTY_CANDIDATE, UNREAD_CANDIDATE])
 """Of a candidate that says nothing, or nothing that can be judged: a low count of errors is then no merit."""
 
 MOST = 0.05
-"""From this share of pairs with a caution on, a system is not called better without it."""
-_ALIKE, _FEWEST = 0.9, 10  # one text for so large a share of candidates, if there are so many
+"""If a larger share of its pairs has a caution, a system is called better only together with that."""
+_ALIKE, _FEWEST = 0.9, 10  # from this share of alike candidates on there is a caution, if there are ten
 _SHOWN = 5  # rows that a caution names
 _LATIN = "\u024f"  # the last letter of Latin Extended-B
 # NaN, "None.", "N/A", "nan nan", or no letter and no digit at all.
@@ -121,7 +121,7 @@ class Rows:
         return f"{self.count:,} {rows} ({', '.join(map(str, self.first))}{more})"
 
 
-def of_texts(reference: str, candidate: str) -> Iterator[str]:
+def text_cautions(reference: str, candidate: str) -> Iterator[str]:
     """Yield the cautions of a pair that apply to every metric."""
     both, empty = (reference, candidate), not candidate.strip()
     thinking = "<think" in candidate.lower()
@@ -142,7 +142,7 @@ def of_texts(reference: str, candidate: str) -> Iterator[str]:
     yield from (caution for caution, is_so in holds.items() if is_so)
 
 
-def of_rules(reference: str, candidate: str) -> Iterator[str]:
+def rule_cautions(reference: str, candidate: str) -> Iterator[str]:
     """Yield the cautions of a pair for metrics that read findings by rules; an empty text has its own."""
     from radeval_lib.rules.reader import coverage, read
 
@@ -165,9 +165,9 @@ def of_rules(reference: str, candidate: str) -> Iterator[str]:
 
 
 class Cautions:
-    """The cautions of pairs as they come, by system and metric.
+    """Counts the cautions of pairs as they are scored, by system and metric.
 
-    ``metrics`` are all that are scored; a caution without a metric counts for each of them.
+    ``metrics`` are all that score; a caution without a metric counts for each of them.
     """
 
     def __init__(self, metrics: Iterable[str]) -> None:
@@ -180,14 +180,14 @@ class Cautions:
         self._ids = array("q")  # hashes
 
     def add_ids(self, names: Iterable[object]) -> None:
-        """Add names for rows."""
+        """Add the ids of rows, to find those that occur twice."""
         self._ids.extend(hash(str(name)) for name in names)
 
     def add(
         self, system: str, row: int, pair: tuple[str, str], of_metrics: Mapping[str, Iterable[str]]
     ) -> list[str]:
         """Add a pair with its metrics' cautions; return all its cautions, with those of named metrics."""
-        common, shown = list(of_texts(*pair)), []
+        common, shown = list(text_cautions(*pair)), []
         self._pairs[system] += 1
         hashes = self._texts.setdefault(system, (array("q"), array("q")))
         reference, candidate = (" ".join(text.split()) for text in pair)
@@ -207,8 +207,10 @@ class Cautions:
         return shown
 
     def lines(self) -> list[str]:
-        """Return the cautions in words, one per line: metrics and systems, the caution, and how many and
-        which rows. A system without a name is not named; a caution that all metrics share is given once."""
+        """Return the cautions in words, one per line: metrics, system, the caution, and its rows.
+
+        A system without a name is not named. A caution that applies to every metric is given once.
+        """
         by_metric: dict[tuple[str, str, str], list[str]] = {}
         for (system, metric, caution), rows in self._rows.items():
             by_metric.setdefault((system, caution, str(rows)), []).append(metric)
@@ -225,7 +227,7 @@ class Cautions:
             lines.append(f"an id that an earlier row has too: {again}")
         return lines
 
-    def of(self, system: str, metric: str) -> str:
+    def doubt(self, system: str, metric: str) -> str:
         """Return why a metric alone cannot call a system better; empty if it can."""
         pairs = self._pairs[system]
         if not pairs:
@@ -233,14 +235,14 @@ class Cautions:
         whole = " and ".join(text for text, count in _of_system(*self._texts[system]) if count > MOST * pairs)
         if self._doubtful[system, metric] <= MOST * pairs:
             return whole
-        mine = [
+        counted = [
             (rows.count, caution)
-            for (owner, of_metric, caution), rows in self._rows.items()
-            if owner == system and of_metric in ("", metric) and caution != EQUAL
+            for (of_system, of_metric, caution), rows in self._rows.items()
+            if of_system == system and of_metric in ("", metric) and caution != EQUAL
         ]
-        mine.sort(reverse=True)
-        parts = [f"in {count:,} of its {pairs:,} pairs {caution}" for count, caution in mine]
-        return " and ".join([*parts[:2], *([whole] if whole else [])])
+        commonest = sorted(counted, reverse=True)[:2]
+        parts = [f"in {count:,} of its {pairs:,} pairs {caution}" for count, caution in commonest]
+        return " and ".join(filter(None, [*parts, whole]))
 
     def is_silent(self, system: str, metric: str) -> bool:
         """Return whether most of a system's candidates say nothing that the metric could judge."""
@@ -261,8 +263,10 @@ def _repeated(hashes: array[int]) -> Rows | None:
 
 
 def _of_system(candidates: array[int], pairs: array[int]) -> Iterator[tuple[str, int]]:
-    """Yield the cautions of all pairs of a system and how many pairs each is about, by the hashes of its
-    candidates and of its pairs."""
+    """Yield each caution about a system as a whole, with the number of its pairs that it is about.
+
+    ``candidates`` and ``pairs`` are the hashes of its texts.
+    """
     import numpy as np
 
     most = int(np.unique(np.asarray(candidates), return_counts=True)[1].max())

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from radeval_lib import provenance
 from radeval_lib.errors import listed, plain
@@ -48,21 +49,21 @@ _NUMERIC = ("value", "difference", "low", "high", "p", "p_holm", "standardised")
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of systems. As text or in a notebook, it shows a table and a sentence for each metric.
+    """A comparison of systems, which prints as a table and a sentence for each metric.
 
     Attributes
     ----------
     systems, pairs : as :func:`radeval_lib.stats.system_comparison.compare_systems` returns them; ``systems``
-        with the column ``cluster`` (Int64), from 1, the best: missing if a system is not ranked.
+        also has ``cluster`` (Int64), from 1, the best; it is missing if a system is not ranked.
     metrics : by name: ``value`` (``mean``, or ``corpus`` if the value of the corpus is not a mean) and,
         unless scores were given, ``signature``, ``source`` (BibTeX key), ``better`` (``higher`` or
         ``lower``), ``range``, ``models``, ``note`` (substitute models) and ``remark``.
     left_out : of metrics that could not score, why.
-    cautions : what a reader should know of texts and intervals, with rows.
-    verdicts : by metric, what the tests come to, in a sentence. A system with cautions on more than one in
-        twenty of its pairs is called better only together with these; one most of whose candidates say
-        nothing that can be judged is not ranked.
-    rows : references; ``systems`` has the number of cases, which are fewer if several rows are of one.
+    cautions : about texts, with their rows, and about intervals.
+    verdicts : by metric, a sentence on the tests. If more than one in twenty of a system's pairs has a
+        caution, the system is called better only together with it; if most of its candidates say nothing that
+        can be judged, it is not ranked.
+    rows : the number of references; ``systems`` has the number of cases, which may have several rows.
     resamples, seed : of the intervals and tests.
     """
 
@@ -86,8 +87,7 @@ class Comparison:
             return self.table().to_html(index=False) + notes.to_html(index=False, header=False)
 
     def text(self, *, every: bool = False) -> str:
-        """Return the table of systems, a sentence for each metric and cautions. With ``every``, also return
-        all pairs of systems."""
+        """Return the table of systems, with ``every`` all their pairs, and the sentences and cautions."""
         parts = [self.table().to_string(index=False), "\n".join(self.verdicts.values())]
         if every and len(self.pairs):
             parts.append(self.all_pairs().to_string(index=False))
@@ -132,8 +132,7 @@ class Comparison:
         return f"{name} ({self.metrics[name]['value']}{direction})"
 
     def methods(self) -> str:
-        """Return a paragraph for a paper's methods section; sources are ``[@key]``, see
-        :meth:`references`."""
+        """Return a paragraph for a paper's methods section, which cites :meth:`references` as ``[@key]``."""
         from radeval_lib.stats.inference import is_enumerated
 
         names = [name for name in dict.fromkeys(self.systems["system"]) if name not in FLOOR]
@@ -178,7 +177,7 @@ class Comparison:
         return bibtex(re.findall(r"\[@(\w+)\]", self.methods()))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything in a JSON-ready dictionary; null stands for a missing number."""
+        """Return the content, ready for JSON, with None for a missing number."""
         content = {
             name.replace("_", " "): (
                 value.astype(object).where(value.notna(), None).to_dict("records")
@@ -196,7 +195,7 @@ def _is_lower_better(about: Mapping[str, Any]) -> bool:
 
 
 def bibtex(keys: Iterable[str]) -> str:
-    """Return the bibliography's entries with these keys, in its order."""
+    """Return the entries of ``references.bib`` with these keys, in the file's order."""
     entries, wanted = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8")), set(keys)
     return "\n\n".join(
         entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in wanted
@@ -258,10 +257,7 @@ def compare(
     cautions = Cautions(settings)
     measured, left_out = _measure(frame, columns, settings, cautions, floor=floor)
     tables = {
-        name: {
-            system: np.column_stack([np.bincount(cases, column) for column in statistics.T])
-            for system, statistics in part.tables.items()
-        }
+        name: {system: _sums_by_case(statistics, cases) for system, statistics in part.tables.items()}
         for name, part in measured.items()
     }
     about = {name: part.about for name, part in measured.items()}
@@ -283,15 +279,15 @@ def compare(
         if is_share and row["value"] in (0.0, 1.0):  # the bootstrap's interval would have no width
             of_systems.loc[at, ["low", "high"]] = wilson(int(row["value"] * count), count)
     return Comparison(
-        of_systems.assign(cluster=clusters),
-        of_pairs,
-        about,
-        left_out,
-        notes,
-        verdicts,
-        len(frame),
-        resamples,
-        seed,
+        systems=of_systems.assign(cluster=clusters),
+        pairs=of_pairs,
+        metrics=about,
+        left_out=left_out,
+        cautions=notes,
+        verdicts=verdicts,
+        rows=len(frame),
+        resamples=resamples,
+        seed=seed,
     )
 
 
@@ -425,6 +421,13 @@ class _Measured(NamedTuple):
     about: dict[str, Any]
 
 
+def _sums_by_case(statistics: FloatArray, cases: NDArray[np.intp]) -> FloatArray:
+    """Return the sums of the rows' statistics over each case, by the number of each row's case."""
+    sums = np.zeros((int(cases.max()) + 1, statistics.shape[1]))
+    np.add.at(sums, cases, statistics)
+    return sums
+
+
 def _measure(
     frame: pd.DataFrame,
     columns: Mapping[str, str],
@@ -469,7 +472,7 @@ def _measured(chosen: Chosen, name: str, evaluation: Evaluation, systems: list[s
         "source": metric.citation,
         **_direction(metric),
         "models": metric.signed_models(),
-        "note": chosen.stand_ins.get(name, ""),
+        "note": chosen.substitutes.get(name, ""),
         "remark": metric.remark,
     }
     tables = {system: statistics[first :: len(systems)] for first, system in enumerate(systems)}
@@ -502,8 +505,10 @@ def _given(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> _Mea
 
 
 def _on_intervals(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:
-    """Yield a caution for each system with one score in most of its cases and any other in fewer than ten (a
-    rule of thumb), with the rule of three (Hanley and Lippman-Hand 1983) if all cases score alike.
+    """Yield a caution for each system that has one score in most of its cases and others in fewer than ten.
+
+    Ten is a rule of thumb. If all cases score alike, the caution gives the bound of the rule of three (Hanley
+    and Lippman-Hand 1983).
 
     Parameters
     ----------
@@ -560,7 +565,7 @@ def rank_systems(
         if len(order) > 1 and not apart:
             parts.append("no difference between systems is established after correction")
         silent = [system for system in best_first if system not in order]
-        parts += [f"{system} is not ranked, because {cautions.of(system, name)}" for system in silent]
+        parts += [f"{system} is not ranked, because {cautions.doubt(system, name)}" for system in silent]
         if parts:
             sentences[name] = f"{name}: {'; '.join(parts)}."
     by_row = [clusters.get(key) for key in zip(systems["metric"], systems["system"], strict=True)]
@@ -575,12 +580,12 @@ def _difference(
     values: pd.Series[float],
     cautions: Cautions,
 ) -> str:
-    """Return a difference in words, with the cautions of both systems."""
+    """Return the difference between two systems in words, the better one first, with their cautions."""
     first, second = pair
     verb = "is better than" if "better" in about else "scores higher than"
     low, high = sorted((test.low, test.high)) if test.difference >= 0 else sorted((-test.high, -test.low))
     numbers = f"{values[first]:.3g} against {values[second]:.3g}"
     numbers += f", a difference of {abs(test.difference):.3g} [{low:.3g}, {high:.3g}]"
-    why = [f"for {name}, {text}" for name in pair if (text := cautions.of(name, metric))]
+    why = [f"for {name}, {text}" for name in pair if (text := cautions.doubt(name, metric))]
     but = f", but {'; '.join(why)}" if why else ""
     return f"{first} {verb} {second} ({numbers}, p = {test.p_holm:.2g}){but}"

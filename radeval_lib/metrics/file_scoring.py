@@ -1,12 +1,11 @@
 """Files of report pairs (CSV, TSV, JSON lines): read in chunks, scored, and written with scores.
 
-What was found of a chunk is kept in a file of its own until the output is complete.
+A chunk's results are kept in a file until the output is complete, so that an interrupted run resumes.
 """
 
 from __future__ import annotations
 
 import csv
-import ctypes
 import json
 import math
 import re
@@ -31,13 +30,13 @@ from radeval_lib.metrics.scoring import (
     CANDIDATE,
     ID,
     REFERENCE,
+    Evaluation,
     Scored,
     describe_columns,
     evaluate,
     explanation_record,
     pairs_of,
     score_column,
-    system_of,
     with_scores,
 )
 
@@ -63,7 +62,7 @@ class ScoredFile:
     Attributes
     ----------
     chosen : the metrics that scored, and why others did not.
-    rows : that were scored; ``kept`` of them had scores from an interrupted run.
+    rows : how many were scored; ``kept``, how many of them by an interrupted run.
     """
 
     chosen: Chosen
@@ -93,15 +92,16 @@ class ScoredFile:
 
     @property
     def coverage(self) -> float | None:
-        """Mean share of the texts that the rules could read, from 0 to 1; None if nothing was explained."""
+        """The mean share of the texts that the rules could read, from 0 to 1; None if nothing was
+        explained."""
         total, pairs = self._covered
         return total / pairs if pairs else None
 
     def take(
         self, chunk: Chunk, result: Mapping[str, Any]
     ) -> tuple[pd.DataFrame, list[tuple[tuple[str, str], dict[str, Any]]]]:
-        """Add a chunk's scores and return its rows with them. If explanations are wanted, return each pair of
-        texts with its report, too."""
+        """Add a chunk's scores; return its rows with them and, if explanations were requested, each pair of
+        texts with its record."""
         failed = {name: MetricError(*error) for name, error in result["failed"].items()}
         if chunk.start == 1:
             self.chosen.leave_out(failed)
@@ -110,21 +110,16 @@ class ScoredFile:
             raise later[0]
         columns, frame = result["columns"], chunk.frame
         scored = {name: Scored(*result["scored"][name]) for name in self.chosen.metrics}
+        evaluation = Evaluation(columns, pairs_of(frame, columns), None, scored, {})
+        cautions = evaluation.add_cautions(self._cautions, frame.get(ID, ()), start=chunk.start)
         self._in_context |= result["in context"]
-        self._cautions.add_ids(frame.get(ID, ()))
         records = []
-        for at, pair in enumerate(pairs_of(frame, columns)):
+        for at, explained in enumerate(result["explained"]):
             row, position = divmod(at, len(columns))
-            system, number = system_of(columns[position]), chunk.start + row
-            of_metrics = {name: of_pairs.cautions[at] for name, of_pairs in scored.items()}
-            cautions = self._cautions.add(system, number, pair, of_metrics)
-            if not result["explained"]:
-                continue
-            explained = result["explained"][at]
-            record = {"row": number, **({ID: frame[ID].iloc[row]} if ID in frame else {})}
-            record |= {"candidate": columns[position], "cautions": cautions}
+            record = {"row": chunk.start + row, **({ID: frame[ID].iloc[row]} if ID in frame else {})}
+            record |= {"candidate": columns[position], "cautions": cautions[at]}
             record["scores"] = {name: of_pairs.values[at] for name, of_pairs in scored.items()}
-            records.append((pair, record | explained))
+            records.append((evaluation.pairs[at], record | explained))
             if explained["coverage"] is not None:
                 self._covered = self._covered[0] + explained["coverage"], self._covered[1] + 1
         self.kept += len(frame) if result["kept"] else 0
@@ -141,8 +136,7 @@ class ScoredFile:
         return whole, records
 
     def about(self, source: Path) -> dict[str, Any]:
-        """Return the record to write next to a file's scores: metrics, settings, models, versions, means and
-        cautions."""
+        """Return the record to write beside a file's scores, ready for JSON."""
         return {
             "input": source.name,
             "sha256 of the input": checksums.of_file(source),
@@ -153,8 +147,7 @@ class ScoredFile:
                     "range": [str(end) for end in metric.range],
                     "higher is better": metric.higher_is_better,
                     "source": metric.citation,
-                    **({"substitute": note} if (note := self.chosen.stand_ins.get(name)) else {}),
-                    "explained": metric.explains(),
+                    **({"substitute": note} if (note := self.chosen.substitutes.get(name)) else {}),
                 }
                 for name, metric in self.chosen.metrics.items()
             },
@@ -177,7 +170,7 @@ def score_file(
     workers: int | None = 1,
     progress: Callable[[int, float], object] | None = None,
 ) -> ScoredFile:
-    """Score the candidates of a file against its references; write its rows with a column for each metric.
+    """Score the candidates of a file; write its rows with a column of scores for each metric.
 
     The column ``reference`` is compared with ``candidate``, and with each ``candidate:<system>``, whose
     scores are in a column ``<metric>:<system>``. The input's columns, their order and the rows' order stay.
@@ -199,7 +192,7 @@ def score_file(
     texts : whether explanations and the page may repeat words of the texts.
     workers : how many processes score; None for one per core if no metric needs a model and the file is
         large. The scores are the same with any number.
-    progress : called with the number of rows done so far, and the share of the file, from 0 to 1.
+    progress : called with the number of rows scored so far and the share of the file, from 0 to 1.
 
     Raises
     ------
@@ -245,8 +238,10 @@ def score_file(
 
 
 def default_workers(chosen: Chosen, source: Path) -> int:
-    """Return how many processes score a file: one per core with at least two megabytes each, because starting
-    one takes seconds. It is one if there is a model, which uses all cores by itself."""
+    """Return how many processes score a file: one per core, but at most one for each two megabytes.
+
+    A process takes seconds to start. If a metric has a model, which uses all cores, it is one process.
+    """
     if any(set(metric.models().values()) - {"rules"} for metric in chosen.metrics.values()):
         return 1
     size = source.stat().st_size if source.is_file() else 0
@@ -254,8 +249,10 @@ def default_workers(chosen: Chosen, source: Path) -> int:
 
 
 class _ChunkScorer:
-    """Scores each chunk independently of earlier chunks and of the process, and keeps the scores in a file of
-    :attr:`folder`, to resume an interrupted run."""
+    """Scores chunks, each independently of the others, in any process.
+
+    A chunk's scores are kept in a file of :attr:`folder`, to resume an interrupted run.
+    """
 
     def __init__(
         self, metrics: dict[str, Metric], target: Path, where: str, explained: bool, texts: bool
@@ -287,9 +284,6 @@ class _ChunkScorer:
                 for at, pair in enumerate(evaluation.pairs if self._explained else ())
             ],
         }
-        if any(metric.needs for metric in metrics.values()):
-            with suppress(AttributeError, OSError):  # glibc keeps the memory of arrays
-                ctypes.CDLL(None).malloc_trim(0)
         text = json.dumps(result)
         if not failed:
             with suppress(OSError):  # what cannot be kept is scored again
@@ -300,7 +294,7 @@ class _ChunkScorer:
 
 
 _SCORERS: dict[str, _ChunkScorer] = {}
-"""Of a process beside the main one, with the models that it loaded, by key."""
+"""By key, the scorers of this worker process, with the models that it loaded."""
 
 
 def _in_worker(scorer: _ChunkScorer, chunk: Chunk, names: list[str]) -> tuple[Chunk, dict[str, Any]]:
@@ -310,8 +304,8 @@ def _in_worker(scorer: _ChunkScorer, chunk: Chunk, names: list[str]) -> tuple[Ch
 def _results(
     source: Path, scorer: _ChunkScorer, chosen: Chosen, workers: int
 ) -> Generator[tuple[Chunk, dict[str, Any]], None, None]:
-    """Yield each chunk of a file with what the metrics that are still chosen gave, in the file's order; at
-    most two for each worker are under way."""
+    """Yield each chunk of a file with the results of the metrics still chosen, in the file's order; at most
+    two chunks for each worker are in memory."""
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     score = scorer if workers == 1 else partial(_in_worker, scorer)
@@ -352,7 +346,7 @@ def table(path: Path) -> pd.DataFrame:
 
 
 def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
-    """Yield the rows of a file of texts in chunks, and how much of it was read."""
+    """Yield the rows of a file in chunks, each with the share of the file read so far."""
     size = path.stat().st_size or 1
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
@@ -372,8 +366,10 @@ def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
 
 
 def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns and the rows of a CSV or TSV file, whatever separates its columns; pandas would fill
-    a row that is cut by a line break in a text."""
+    """Return the columns and the rows of a CSV or TSV file, which commas, semicolons or tabs may separate.
+
+    Not by pandas, which would fill a row that a line break in a text cuts short.
+    """
     csv.field_size_limit(1 << 30)  # of a cell; the module's own limit is 131,072, less than some reports have
     first = next((line for line in stream if line.strip()), "")
     stream.seek(0)
@@ -402,8 +398,8 @@ def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str
     return columns or [""], rows()
 
 
-def json_lines(stream: TextIO, name: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns of an empty table, and the objects of JSON lines; ``name`` is their file's."""
+def json_lines(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
+    """Return the columns of a table without rows, and the objects of JSON lines from ``where``."""
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, line in enumerate(stream, start=1):
@@ -411,8 +407,8 @@ def json_lines(stream: TextIO, name: str) -> tuple[list[str], Iterator[dict[str,
             with suppress(ValueError, RecursionError):
                 row = json.loads(line) if line.strip() else {}
             if not isinstance(row, dict):
-                where = f"{name}, line {number}"
-                raise MetricError("not a JSON object", where, "Write one object on each line.")
+                line_of = f"{where}, line {number}"
+                raise MetricError("not a JSON object", line_of, "Write one object on each line.")
             if row:
                 yield row
 
@@ -420,7 +416,7 @@ def json_lines(stream: TextIO, name: str) -> tuple[list[str], Iterator[dict[str,
 
 
 def check_format(path: Path) -> None:
-    """Raise an error for a file with a name that does not end like a table's."""
+    """Raise an error for a file whose name does not end in a known format."""
     if path.suffix.lower() not in _FORMATS:
         remedy = f"Name a file that ends in {' or '.join(_FORMATS)}."
         raise MetricError(f"unknown format {path.suffix!r}", path.name, remedy)
@@ -437,8 +433,10 @@ def check_target(target: Path, sources: Iterable[Path] = ()) -> None:
 
 
 def row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:
-    """Return a writer of rows to a stream in the format of ``path``'s ending. JSON lines have null for
-    numbers that are not finite; cells have lists, mappings and truth values as JSON."""
+    """Return a writer of rows to a stream, in the format that ``path`` ends in.
+
+    JSON lines have null for numbers that are not finite. Cells hold lists, mappings and truth values as JSON.
+    """
 
     def write_lines(frame: pd.DataFrame) -> None:
         for row in frame.to_dict("records"):

@@ -18,24 +18,27 @@ from typing import Any, Literal, NamedTuple
 
 from radeval_lib import green_analysis
 from radeval_lib.categories import CATEGORIES, DIGITS, LETTERS
+from radeval_lib.errors import check_choice
 from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SECTIONS, SIGNIFICANT
-from radeval_lib.metrics.base import FRONT_DOOR, Metric, MetricError, register
-from radeval_lib.metrics.by_rules import green, green_score, reasons_of
-from radeval_lib.metrics.cautions import Reason, of_rules
+from radeval_lib.metrics.base import FRONT_DOOR, Metric, MetricError, Pair, register
+from radeval_lib.metrics.by_rules import green_score, reasons_of
+from radeval_lib.metrics.cautions import Reason, rule_cautions
 from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.base import LONGEST, Judge
 from radeval_lib.rules.lexicon.significance import Context
 
 Mode = Literal["reference", "strict"]
-Counts = tuple[int, int, int, int, int, int]
-
-_ZERO: Counts = (0, 0, 0, 0, 0, 0)
+Counts = tuple[int, ...]
+"""The errors of each of the six categories."""
+_ZERO: Counts = (0,) * len(LETTERS)
 
 # "[Matched Findings]:" at the beginning of a line.
 _HEADER = re.compile(rf"^[ \t]*\[({'|'.join(SECTIONS)})\]:", re.MULTILINE)
 _MARK = re.compile(r"\(([a-f1-6])\)")  # (a), or (1) as some answers have it
 _NONE = re.compile(r"No(?:ne)?\b")  # "None.", "No errors"
+# The end of a fault that quotes the answer, which may have words of a report that an error must not show.
+_QUOTED = re.compile(r""": (['"]).*\1$""")
 
 
 class Analysis(NamedTuple):
@@ -73,7 +76,13 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
         first blank line, so an empty section takes over the next one; whatever does not have the expected
         form counts 0, a missing section too; of two lines with the same letter, the lexicographically last
         counts. ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
+
+    Raises
+    ------
+    MetricError
+        If the mode is unknown.
     """
+    check_choice(mode, Mode, "mode", MetricError)
     if mode == "strict":
         return _strict(response)
     significant, insignificant = (_reference_errors(response, name) for name in (SIGNIFICANT, INSIGNIFICANT))
@@ -83,8 +92,7 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
 
 
 def clean(response: str) -> str:
-    """Return a model's raw output without prompt, explanation header and special tokens (like the released
-    code)."""
+    """Return a model's raw output without prompt, header and special tokens, as the released code does."""
     assistant, explanation = "<|assistant|>", "[Explanation]:"
     text = response.rpartition(assistant)[2]
     if explanation in text:
@@ -112,8 +120,7 @@ def _reference_errors(text: str, name: str) -> Counts:
     for line in lines:
         if number := re.search(r"(?<=: )\b\d+\b(?=\.)", line):
             counts[line[1]] = int(number.group())
-    a, b, c, d, e, f = counts.values()
-    return a, b, c, d, e, f
+    return tuple(counts.values())
 
 
 def _strict(text: str) -> Analysis:
@@ -166,18 +173,12 @@ def _strict_errors(name: str, body: str, faults: list[str]) -> Counts | None:
         faults.append(f"{name}: no count for ({'), ('.join(absent)})")
     if len(faults) > before:
         return None
-    a, b, c, d, e, f = (counts[letter] for letter in LETTERS)
-    return a, b, c, d, e, f
-
-
-# The end of a fault that quotes the answer, which may have words of a report that an error must not show.
-_QUOTED = re.compile(r""": (['"]).*\1$""")
+    return tuple(counts[letter] for letter in LETTERS)
 
 
 @register
 class Green(Metric):
-    """Matched findings over matched findings plus significant errors, according to a judge (Ostmeier et al.
-    2024, Equation 1).
+    """GREEN (Ostmeier et al. 2024, Equation 1) from the answers of a judge.
 
     The details are the parsed :class:`~radeval_lib.metrics.green.Analysis` and the judge's text.
 
@@ -213,23 +214,24 @@ class Green(Metric):
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         if self.judge == RULES:
-            yield from of_rules(reference, candidate)
+            yield from rule_cautions(reference, candidate)
         elif any(len(text.split()) > LONGEST for text in (reference, candidate)):
             yield f"a text is longer than the {LONGEST} words that the judge is given, and was cut"
 
     def reads_context(self) -> bool:
         return self.judge == RULES
 
-    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+    def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
         return self._parsed(self._judge.judge(pairs))
 
     def _score_in_context(
-        self, pairs: list[tuple[str, str]], contexts: list[Context | None]
+        self, pairs: list[Pair], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
         cases = zip(pairs, contexts, strict=True)
         return self._parsed([judge_pair(*pair, context).analysis() for pair, context in cases])
 
     def _parsed(self, answers: list[str]) -> Iterator[tuple[float, Any]]:
+        """Yield the score of each answer, with the counts read from it and the answer."""
         for position, answer in enumerate(answers):
             read = parse(clean(answer), self.mode)
             if read.score is None:
@@ -249,7 +251,7 @@ class Green(Metric):
 
 @register
 class GreenRules(Metric):
-    """Matched findings over matched findings plus significant errors (Ostmeier et al. 2024, Equation 1).
+    """GREEN (Ostmeier et al. 2024, Equation 1) from the findings of the rule-based judge.
 
     Findings that both reports state without an error match, and so do shared negative and normal statements.
     The details are :class:`~radeval_lib.rules.judge.Judgement`.
@@ -264,16 +266,16 @@ class GreenRules(Metric):
     normalises = FRONT_DOOR
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
-        return of_rules(reference, candidate)
+        return rule_cautions(reference, candidate)
 
     def reads_context(self) -> bool:
         return True
 
-    def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+    def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
         return self._score_in_context(list(pairs), [None] * len(pairs))
 
     def _score_in_context(
-        self, pairs: list[tuple[str, str]], contexts: list[Context | None]
+        self, pairs: list[Pair], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
         for pair, context in zip(pairs, contexts, strict=True):
             judgement = judge_pair(*pair, context)
@@ -281,7 +283,7 @@ class GreenRules(Metric):
 
     def value(self, judgement: Judgement) -> float:
         """Return the score of a judgement."""
-        return green(judgement)
+        return green_score(judgement.matched_findings, sum(judgement.count(True)))
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         return reasons_of(detail)
@@ -289,10 +291,10 @@ class GreenRules(Metric):
 
 @register
 class GreenRulesErrors(GreenRules):
-    """The errors that the rules find, each weighted by the significance of its finding; 0 if there is none.
+    """The sum of the errors that the rules find, each weighted by the significance of its finding.
 
-    Weights and shares are those of ``rules/lexicon/significance.yml``. Unlike the GREEN score it does
-    not depend on how much the two reports agree on, so a long normal report cannot buy off an error.
+    The weights are in ``rules/lexicon/significance.yml``. Unlike the GREEN score, the sum does not depend on
+    how much two reports agree on, so a long normal report cannot make up for an error.
     """
 
     name = "green_rules_errors"

@@ -11,7 +11,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from radeval_lib.metrics.base import Metric, Pair, register
+from radeval_lib.errors import check_choice
+from radeval_lib.metrics.base import Metric, MetricError, Pair, register
 from radeval_lib.metrics.cautions import Reason
 from radeval_lib.rules.report_text.words import Span
 from radeval_lib.stats.base import f1
@@ -38,7 +39,7 @@ Graph = Mapping[str, GraphEntity]
 
 
 class Item(NamedTuple):
-    """What two graphs are compared by: an entity or a relation. A field that is not compared is empty."""
+    """An entity or a relation, as two graphs are compared by it; a field that is not compared is empty."""
 
     tokens: str
     label: str
@@ -94,7 +95,15 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> Iterator[tupl
     case : which words are lower-cased. ``relations``: those of complete's relation items alone, as the
         ``radgraph`` package 0.1.18 of the Python Package Index does; ``fold``: all, as its repository does
         since commit 87f11a1 of July 2026 without a new version; ``keep``: none.
+
+    Raises
+    ------
+    MetricError
+        If ``level`` or ``case`` is unknown.
     """
+
+    check_choice(level, Level, "level", MetricError)
+    check_choice(case, Case, "case", MetricError)
 
     def words(text: str, in_relation: bool = False) -> str:
         return text.lower() if case == "fold" or (case == "relations" and in_relation) else text
@@ -111,8 +120,7 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> Iterator[tupl
 
 
 def entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
-    """Yield a graph's entities, then its relations with both labels, each with the key of its entity; case
-    is kept."""
+    """Yield a graph's entities, then its relations with both labels, each with the key of its entity."""
     yield from items(graph, "simple", "keep")
     for key, entity in graph.items():
         for kind, other in entity.relations:
@@ -259,9 +267,10 @@ class _GraphMetric(Metric):
 
 @register
 class F1RadGraph(_GraphMetric):
-    """F1-RadGraph (Chen et al. 2023, MIMIC-RRS, Appendix A.2; levels of the package ``radgraph`` 0.1.18),
-    from 0 to 1; the paper multiplies by 100. Each value's detail is an
-    :class:`~radeval_lib.metrics.radgraph.Overlap`.
+    """F1-RadGraph of two texts (Chen et al. 2023, MIMIC-RRS, Appendix A.2), from 0 to 1.
+
+    The levels are those of the package ``radgraph`` 0.1.18; the paper multiplies by 100. Each value's detail
+    is an :class:`~radeval_lib.metrics.radgraph.Overlap`.
 
     Parameters
     ----------

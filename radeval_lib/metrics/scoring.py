@@ -21,9 +21,9 @@ DEFAULT = "green_rules_errors"
 """The metric if none is named: it needs no model and explains itself."""
 REFERENCE, CANDIDATE, ID = "reference", "candidate", "id"
 CASES = ("case", "patient")
-"""Columns that say which rows are of one case; the first that is there counts."""
+"""Columns that may name a row's case; the first that a table has counts."""
 CONTEXT = ("age", "indication")
-"""Columns on a row's patient, which the rule-based judge reads."""
+"""Columns about a row's patient, which the rule-based judge reads."""
 # An empty cell, "___" and "XXXX" of de-identified texts, "NaT", "n/a".
 _NOTHING = re.compile(r"(?i)|_+|-+|x{3,}|nan|nat|<na>|n/a|none|null|unknown")
 # 45, 045Y, ">89", "90+", "6 months", "2.5 y".
@@ -41,8 +41,10 @@ def system_of(candidate: str) -> str:
     return candidate.removeprefix(CANDIDATE).removeprefix(":")
 
 
-def check(frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 1) -> tuple[str, ...]:
-    """Check that metrics can score the pairs of a table, and return its columns of candidates.
+def candidate_columns(
+    frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 1
+) -> tuple[str, ...]:
+    """Return the columns of candidates of a table whose pairs the metrics can score.
 
     Parameters
     ----------
@@ -52,8 +54,8 @@ def check(frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 
     Raises
     ------
     MetricError
-        If a column of texts is not there or twice, holds something else, or scores would get a column that is
-        there already.
+        If a column of texts is missing, occurs twice or holds something else, or if scores would overwrite a
+        column.
     """
     columns = [str(name) for name in frame.columns]
     named = [name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:")]
@@ -75,8 +77,8 @@ def check(frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 
 
 
 def describe_columns(columns: Sequence[str]) -> str:
-    """Return a message that lists the columns and which to rename. A name of several words may be a report,
-    in a file without a header, and is not repeated."""
+    """Return a message that lists the columns and says which to rename. It does not repeat a name of several
+    words, which in a file without a header may be a report."""
     names = [
         name if re.fullmatch(r"[\w.:-]{1,30}", name) else f"a text of {len(name):,} characters"
         for name in columns
@@ -90,13 +92,13 @@ def describe_columns(columns: Sequence[str]) -> str:
 def context_of(row: Mapping[str, Any], where: str) -> Context | None:
     """Return the context in a row; None if both values are empty or marked as unknown.
 
-    An age is a number of years, or a number with a unit (``045Y`` as DICOM has it, ``6 months``), or
-    the least of a range without an end (``90+``, ``>89``).
+    An age is a number of years, a number with a unit (``045Y`` as in DICOM, ``6 months``), or the lower end
+    of an open range (``90+``, ``>89``).
 
     Raises
     ------
     MetricError
-        If the age is something else, or not from 0 to 130 years; ``where`` names the row.
+        If the age has another form or is not from 0 to 130 years; ``where`` names the row.
     """
     texts = ("" if row.get(name) is None else str(row[name]).strip() for name in CONTEXT)
     age, indication = ("" if _NOTHING.fullmatch(text) else text for text in texts)
@@ -115,7 +117,7 @@ def context_of(row: Mapping[str, Any], where: str) -> Context | None:
 
 
 def cases_of(frame: pd.DataFrame, where: str) -> list[str]:
-    """Return the case of each row: the value in a column, or the row's number from 1."""
+    """Return the case of each row: its value in a column of :data:`CASES`, else the row's number from 1."""
     column = next((name for name in CASES if name in frame), None)
     rows = range(1, len(frame) + 1)
     cases = [str(case).strip() for case in (rows if column is None else frame[column].fillna(""))]
@@ -126,8 +128,8 @@ def cases_of(frame: pd.DataFrame, where: str) -> list[str]:
 
 
 class Scored(NamedTuple):
-    """A metric's results for pairs, one entry each: values, cautions and, if requested, reasons. ``scores``
-    are the metric's own, with details."""
+    """A metric's results, an entry for each pair: values, cautions and, if requested, reasons. ``scores`` has
+    the details."""
 
     values: list[float]
     cautions: list[tuple[str, ...]]
@@ -136,9 +138,16 @@ class Scored(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """The results of metrics for a table: its columns of candidates, its pairs (those of a row together),
-    each patient's context if the table gives any, the results by metric, and the errors of metrics that
-    failed."""
+    """The results of metrics for a table.
+
+    Attributes
+    ----------
+    columns : the columns of candidates.
+    pairs : reference and candidate; the pairs of a row are together.
+    contexts : of the patient of each pair; None if the table gives none.
+    scored : by metric.
+    failed : by metric that could not score, its error.
+    """
 
     columns: tuple[str, ...]
     pairs: list[Pair]
@@ -150,14 +159,19 @@ class Evaluation(NamedTuple):
         """Return the reasons of all metrics for a pair, each with its metric's name."""
         return [(name, reason) for name, scored in self.scored.items() for reason in scored.reasons[at]]
 
-    def add_cautions(self, cautions: Cautions, ids: Iterable[object], without: Sequence[str] = ()) -> None:
-        """Add the cautions of all pairs, except of systems left out, and the names of the rows."""
+    def add_cautions(
+        self, cautions: Cautions, ids: Iterable[object], *, start: int = 1, without: Sequence[str] = ()
+    ) -> list[list[str]]:
+        """Add the cautions of all pairs, except of systems left out, and the ids of the rows; return the
+        cautions of each pair. ``start`` is the number of the first row."""
         cautions.add_ids(ids)
+        added = []
         for at, pair in enumerate(self.pairs):
             row, position = divmod(at, len(self.columns))
             of_metrics = {name: scored.cautions[at] for name, scored in self.scored.items()}
             if (system := system_of(self.columns[position])) not in without:
-                cautions.add(system, row + 1, pair, of_metrics)
+                added.append(cautions.add(system, start + row, pair, of_metrics))
+        return added
 
 
 def evaluate(
@@ -174,9 +188,14 @@ def evaluate(
     ----------
     metrics : by name.
     where, start : the file or argument, and the number of the first row, for messages.
-    explained : whether reasons are wanted.
+    explained : whether to ask for reasons.
+
+    Raises
+    ------
+    MetricError
+        If the table or a context is malformed. Errors of a metric are in :attr:`Evaluation.failed`.
     """
-    columns = check(frame, list(metrics), where, start)
+    columns = candidate_columns(frame, list(metrics), where, start)
     pairs = pairs_of(frame, columns)
     given = [name for name in CONTEXT if name in frame]
     contexts: list[Context | None] | None = None
@@ -212,7 +231,7 @@ def pairs_of(frame: pd.DataFrame, columns: Sequence[str]) -> list[Pair]:
 
 
 def with_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str, Scored]) -> pd.DataFrame:
-    """Return a table with a column ``<metric>``, or ``<metric>:<system>``, for each."""
+    """Return a table with its scores in columns ``<metric>`` or ``<metric>:<system>``."""
     added = {
         score_column(name, column): pd.Series(
             of_pairs.values[position :: len(columns)], frame.index, dtype=float
@@ -224,8 +243,8 @@ def with_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str
 
 
 def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, texts: bool) -> dict[str, Any]:
-    """Return a pair's explanation from the metrics' reasons, ready for JSON. Without ``texts``, it has only
-    positions.
+    """Return a pair's explanation from the metrics' reasons, ready for JSON; without ``texts`` it has no
+    words of the pair.
 
     Returns
     -------
@@ -273,14 +292,15 @@ def score(
 ) -> pd.DataFrame:
     """Score candidates against the references of the same rows.
 
+    Warns of cautions, with their rows, of substitute models, and of metrics that could not score.
+
     Parameters
     ----------
     references, candidates : equally many texts; or a pandas table alone, with a column ``reference`` and
         ``candidate`` or, for each system, ``candidate:<system>``. Its columns ``age`` and ``indication``
         decide how much errors weigh for the rule-based judge.
     metrics : a name, names, or settings by name; ``all`` selects all that can score on this machine. See
-        :func:`~radeval_lib.metrics.by_name.choose`. Cautions, with their rows, substitute models, and what
-        could not score are warnings.
+        :func:`~radeval_lib.metrics.by_name.choose`.
 
     Returns
     -------
@@ -318,8 +338,8 @@ def explain(
     Returns
     -------
     DataFrame
-        A row for each reason under the index of its pair, as :func:`explanation_record` has it; a pair
-        without any has no row. The columns are always the same.
+        A row for each reason, under the index of its pair, with the fields of :func:`explanation_record`; a
+        pair without reasons has no row. The columns are always the same.
 
     Raises
     ------
@@ -343,13 +363,11 @@ def explain(
         row, position = divmod(at, len(evaluation.columns))
         for reason in record["reasons"]:
             labels.append(frame.index[row])
-            head = {"column": evaluation.columns[position], "coverage": record["coverage"]}
-            head["score"] = evaluation.scored[reason["metric"]].values[at]
-            for side in (REFERENCE, CANDIDATE):
-                span = reason.pop(side) or {"start": None, "end": None}
-                reason |= {f"{side}_{key}": value for key, value in span.items()}
-            rows.append({**head, **reason})
-    table = pd.DataFrame(rows, index=pd.Index(labels, name=frame.index.name), columns=columns)
+            value = evaluation.scored[reason["metric"]].values[at]
+            head = {"column": evaluation.columns[position], "coverage": record["coverage"], "score": value}
+            rows.append(head | reason)
+    flat = pd.json_normalize(rows, sep="_")  # a span gets columns of its own, such as reference_start
+    table = flat.reindex(columns=columns).set_axis(pd.Index(labels, name=frame.index.name))
     return table.astype({name: "Int64" for name in table if name.endswith(("_start", "_end"))})
 
 
@@ -367,7 +385,8 @@ def _evaluated(
     elif isinstance(references, pd.DataFrame):
         frame = references
     else:
-        raise MetricError("no candidates", "candidates", "Give texts for both, or a pandas table alone.")
+        remedy = "Give two lists of texts, or a pandas table alone."
+        raise MetricError("no candidates", "candidates", remedy)
     chosen = choose(metrics)
     evaluation = evaluate(frame, chosen.metrics, "references", explained=explained)
     chosen.leave_out(evaluation.failed)
@@ -382,6 +401,6 @@ def notes_of(chosen: Chosen) -> list[str]:
     """Return a line for each metric that was left out or differs from what its name promises."""
     return [
         *(f"{name}: {metric.remark}" for name, metric in chosen.metrics.items() if metric.remark),
-        *(f"{name}: {note}" for name, note in chosen.stand_ins.items()),
+        *(f"{name}: {note}" for name, note in chosen.substitutes.items()),
         *(f"{name} was left out: {why}" for name, why in chosen.left_out.items()),
     ]

@@ -85,14 +85,6 @@ def test_a_metric_without_a_number_and_a_detail_is_an_error(results, monkeypatch
         _Ratio().score(["a"], ["b"])
 
 
-@pytest.mark.parametrize("name", ["bleu", "green_rules_errors"])
-def test_there_is_a_context_for_each_pair(name: str) -> None:
-    for contexts in ([None], [None] * 3, 2):
-        with pytest.raises(MetricError) as caught:
-            metrics.create(name).score(["a", "b"], ["a", "b"], contexts)
-        assert caught.value.where == "contexts"
-
-
 @pytest.mark.parametrize("wanted", [{"bleu": None}, {"bleu": "order"}, [1], [["bleu"]], 3])
 def test_what_is_not_a_choice_of_metrics_is_an_error(wanted) -> None:
     with pytest.raises(MetricError):

@@ -58,7 +58,7 @@ WRONG = _rows("Left pneumothorax. Large mass.", "Pneumonia. Nodule.", "Severe ed
     ],
 )
 def test_cautions_of_texts(reference: str, candidate: str, expected: list[str]) -> None:
-    assert list(cautions.of_texts(reference, candidate)) == expected
+    assert list(cautions.text_cautions(reference, candidate)) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_cautions_of_texts(reference: str, candidate: str, expected: list[str]) 
     ],
 )
 def test_cautions_of_the_rules(reference: str, candidate: str, expected: list[str]) -> None:
-    assert list(cautions.of_rules(reference, candidate)) == expected
+    assert list(cautions.rule_cautions(reference, candidate)) == expected
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_five_in_a_hundred_need_no_words_and_more_do() -> None:
             candidate = "" if row <= doubtful else f"text {row}"
             counted.add("s", row, (f"reference {row}", candidate), {"n": ["odd"] if row < 20 else []})
         expected = f"in {doubtful} of its 20 pairs {EMPTY_CANDIDATE}" if doubtful > 1 else ""
-        assert counted.of("s", "m") == expected
-        assert counted.of("s", "n").startswith("in 19 of its 20 pairs odd")
+        assert counted.doubt("s", "m") == expected
+        assert counted.doubt("s", "n").startswith("in 19 of its 20 pairs odd")
         assert counted.is_silent("s", "m") == silent
 
 
