@@ -18,22 +18,12 @@ from numpy.typing import NDArray
 
 from radeval_lib import provenance
 from radeval_lib.errors import listed, plain
+from radeval_lib.metrics import scoring
 from radeval_lib.metrics.base import Metric, MetricError, checked_pairs
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, settings_by_name
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.file_scoring import table
-from radeval_lib.metrics.scoring import (
-    CANDIDATE,
-    CONTEXT,
-    DEFAULT,
-    ID,
-    REFERENCE,
-    Evaluation,
-    cases_of,
-    evaluate,
-    score_column,
-    system_of,
-)
+from radeval_lib.metrics.scoring import CANDIDATE, CONTEXT, DEFAULT, ID, REFERENCE
 from radeval_lib.paths import REFERENCES
 from radeval_lib.stats.base import FloatArray, OfSums, group_numbers
 from radeval_lib.stats.inference import rule_of_three, wilson
@@ -251,7 +241,7 @@ def compare(
             raise MetricError(f"{name} is {value}", name, f"Give a whole number, {least} or more.")
     settings = settings_by_name(metrics or DEFAULT)
     frame, columns = _table_of(references, systems, settings)
-    cases = group_numbers("cases", cases_of(frame, "references"), len(frame))
+    cases = group_numbers("cases", scoring.cases_of(frame, "references"), len(frame))
     if len(np.unique(cases)) < 2:
         raise MetricError("fewer than two cases", "references", "Give at least two, better more.")
     cautions = Cautions(settings)
@@ -452,15 +442,15 @@ def _measure(
             raise MetricError(f"no column {plain(lacking, 40)!r}", "references", remedy)
         return measured, {}
     chosen = choose(wanted) if wanted else Chosen({}, {}, {})
-    evaluation = evaluate(texts, chosen.metrics, "references")
+    evaluation = scoring.evaluate(texts, chosen.metrics, "references")
     chosen.leave_out(evaluation.failed)
-    systems = [system_of(column) or CANDIDATE for column in evaluation.columns]
+    systems = [scoring.system_of(column) or CANDIDATE for column in evaluation.columns]
     measured |= {name: _measured(chosen, name, evaluation, systems) for name in chosen.metrics}
     evaluation.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
     return measured, chosen.left_out
 
 
-def _measured(chosen: Chosen, name: str, evaluation: Evaluation, systems: list[str]) -> _Measured:
+def _measured(chosen: Chosen, name: str, evaluation: scoring.Evaluation, systems: list[str]) -> _Measured:
     """Return a metric's scores of the pairs of each system."""
     metric, scores = chosen.metrics[name], evaluation.scored[name].scores
     assert scores is not None
@@ -488,7 +478,7 @@ def _given(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -> _Mea
     """Return the scores of every system that the table has already."""
     tables = {}
     for system in columns:
-        column = score_column(metric, f"{CANDIDATE}:{system}")
+        column = scoring.score_column(metric, f"{CANDIDATE}:{system}")
         if column not in frame:
             problem = f"no column {plain(column, 60)!r}"
             raise MetricError(problem, "references", "Give scores of every system.")

@@ -23,22 +23,11 @@ import pandas as pd
 
 from radeval_lib import atomic, checksums, provenance
 from radeval_lib.errors import plain
+from radeval_lib.metrics import scoring
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions
-from radeval_lib.metrics.scoring import (
-    CANDIDATE,
-    ID,
-    REFERENCE,
-    Evaluation,
-    Scored,
-    describe_columns,
-    evaluate,
-    explanation_record,
-    pairs_of,
-    score_column,
-    with_scores,
-)
+from radeval_lib.metrics.scoring import CANDIDATE, ID, REFERENCE
 
 CHUNK = 500
 """Rows that are read, scored and kept together: memory does not grow with the file, and little is lost."""
@@ -109,8 +98,8 @@ class ScoredFile:
         elif later := [error for name, error in failed.items() if name in self.chosen.metrics]:
             raise later[0]
         columns, frame = result["columns"], chunk.frame
-        scored = {name: Scored(*result["scored"][name]) for name in self.chosen.metrics}
-        evaluation = Evaluation(columns, pairs_of(frame, columns), None, scored, {})
+        scored = {name: scoring.Scored(*result["scored"][name]) for name in self.chosen.metrics}
+        evaluation = scoring.Evaluation(columns, scoring.pairs_of(frame, columns), None, scored, {})
         cautions = evaluation.add_cautions(self._cautions, frame.get(ID, ()), start=chunk.start)
         self._in_context |= result["in context"]
         records = []
@@ -124,13 +113,13 @@ class ScoredFile:
                 self._covered = self._covered[0] + explained["coverage"], self._covered[1] + 1
         self.kept += len(frame) if result["kept"] else 0
         self.rows += len(frame)
-        whole = with_scores(frame, columns, scored)
+        whole = scoring.with_scores(frame, columns, scored)
         parts = {"all": whole}
         if _GROUP in whole:
             names = [plain(str(name).strip(), 60) or "without a name" for name in whole[_GROUP].fillna("")]
             parts |= {f"group {name}": part for name, part in whole.groupby(names, sort=False)}
         for part, rows in parts.items():
-            sums = rows[[score_column(name, column) for name in scored for column in columns]].sum()
+            sums = rows[[scoring.score_column(name, column) for name in scored for column in columns]].sum()
             sums["rows"] = len(rows)
             self._sums[part] = sums + self._sums.get(part, 0)
         return whole, records
@@ -270,7 +259,9 @@ class _ChunkScorer:
         with suppress(OSError, ValueError):
             return chunk, {**json.loads(path.read_text(encoding="utf-8")), "kept": True}
         metrics = {name: self._metrics[name] for name in names}
-        evaluation = evaluate(chunk.frame, metrics, self._where, chunk.start, explained=self._explained)
+        evaluation = scoring.evaluate(
+            chunk.frame, metrics, self._where, chunk.start, explained=self._explained
+        )
         failed = evaluation.failed.items()
         result = {
             "columns": evaluation.columns,
@@ -280,7 +271,7 @@ class _ChunkScorer:
                 name: scored._replace(reasons=[], scores=None) for name, scored in evaluation.scored.items()
             },
             "explained": [
-                explanation_record(evaluation.reasons(at), pair, texts=self._texts)
+                scoring.explanation_record(evaluation.reasons(at), pair, texts=self._texts)
                 for at, pair in enumerate(evaluation.pairs if self._explained else ())
             ],
         }
@@ -394,7 +385,7 @@ def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str
     columns = next(cells_left, [])
     if twice := [name for name in columns if columns.count(name) > 1]:
         problem = f"two columns are called {plain(twice[0], 30)!r}"
-        raise MetricError(problem, where, describe_columns(columns))
+        raise MetricError(problem, where, scoring.describe_columns(columns))
     return columns or [""], rows()
 
 
