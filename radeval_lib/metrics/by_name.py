@@ -151,8 +151,8 @@ def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
     pairs = list(given.items()) if isinstance(given, Mapping) else [(name, {}) for name in given]
     for name, settings in pairs:
         if not (isinstance(name, str) and isinstance(settings, Mapping)):
-            problem = "this is no name with a mapping of settings"
-            raise MetricError(problem, f"metrics, {name}", "Give {} for the defaults.")
+            problem = "not a name with a mapping of settings"
+            raise MetricError(problem, f"metrics, {name}", "Give names, or {name: {setting: value}}.")
     return dict(pairs)
 
 

@@ -343,6 +343,11 @@ class Scorer:
         embeddings : vectors of the reference's and of the candidate's entities, one row each. If a side
             has no entity, neither is needed.
         notes : carried into the explanation.
+
+        Raises
+        ------
+        MetricError
+            If the similarity has another shape.
         """
         ours, theirs = (tuple(NamedEntity(*pair) for pair in side) for side in (reference, candidate))
         if not ours or not theirs:
@@ -351,6 +356,10 @@ class Scorer:
             note = f"no entity in the {' and the '.join(absent)}"
             return Explanation(ours, theirs, None, None, value, (*notes, note))
         table = np.asarray(similarity if embeddings is None else cosines(*embeddings), dtype=np.float64)
+        if table.shape != (len(ours), len(theirs)):
+            problem = f"its shape is {table.shape}, not {(len(ours), len(theirs))}"
+            remedy = "Give a row for each entity of the reference and a column for each of the candidate."
+            raise MetricError(problem, "similarity", remedy)
         rows, columns = ([entity.type for entity in side] for side in (ours, theirs))
         precision = self.direction(columns, rows, table.T)
         recall = self.direction(rows, columns, table)
