@@ -121,28 +121,23 @@ def on_radpref(
             detectable = _detectable(errors[frozenset((name, str(rival)))])
             rows[str(rival)] |= {**numbers, "p_holm": float(test["p_holm"]), "detectable": detectable}
     rows[PERSON] = {"metric": PERSON}
-    by_raters = [
-        drawn(
-            {**scores, PERSON: grades[:, rater]}, np.delete(grades, rater, 1).mean(axis=1), resamples, "rater"
-        )
-        for rater in range(grades.shape[1])
-    ]
+    by_raters = []
+    for rater in range(grades.shape[1]):
+        others = np.delete(grades, rater, 1).mean(axis=1)
+        by_raters.append(drawn({**scores, PERSON: grades[:, rater]}, others, resamples, "rater"))
     for metric, part in compare_with_one_rater(by_raters).iterrows():
         rows[str(metric)] |= _interval(part, "others")
-    first = sets[:, 0]
-    hits = {
-        metric: choices_of_metric(oriented, grades, sets, cases[first].tolist())
-        for metric, oriented in scores.items()
-    }
+    of_sets = cases[sets[:, 0]].tolist()
+    hits = {metric: choices_of_metric(oriented, grades, sets, of_sets) for metric, oriented in scores.items()}
     hits[PERSON] = choices_of_raters(grades, sets)
     for metric, hit in hits.items():
-        share = share_interval(hit, cases[first].tolist(), resamples=resamples, rng=rng("choices"))
+        share = share_interval(hit, of_sets, resamples=resamples, rng=rng("choices"))
         rows[metric] |= dict(zip(("choices", "choices_low", "choices_high"), share, strict=True))
-    others = [error for pair, error in errors.items() if name not in pair]
+    of_rivals = [error for pair, error in errors.items() if name not in pair]
     return {
         "candidates": len(table),
         "cases": len(np.unique(cases)),
-        "detectable": _detectable(float(np.median(others))),
+        "detectable": _detectable(float(np.median(of_rivals))),
         "null_band": _null_band(scores[name], wanted, sets, rng("null band")),
         "rows": list(rows.values()),
     }
@@ -304,7 +299,7 @@ def on_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int)
         return dict(zip(("value", "low", "high"), ends, strict=True))
 
     files = []
-    for name in filter(wide.columns.__contains__, (*FILES, CONSTANT)):
+    for name in (file for file in (*FILES, CONSTANT) if file in wide):
         texts, dealt = part.loc[part["kind"] == name, "candidate"].nunique(), f"{name}, shuffled"
         lost = mean(wide[name] - wide[dealt]) if dealt in wide else None
         files.append(

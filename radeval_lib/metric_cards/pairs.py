@@ -91,9 +91,8 @@ def build(
     rows += [("empty", *pair, row, kind) for row, (kind, pair) in enumerate(sides.items())]
     step = max(1, scored // AGAIN)
     rows += [("again", *rows[at][1:3], at, "") for at in range(scored)[::-step][:AGAIN]]
-    # The digest tells the same number of another text apart.
-    digests = [checksums.of_text(json.dumps(row[1:3]))[:8] for row in rows]
-    ids = [f"{row[0]}/{at}/{digest}" for at, (row, digest) in enumerate(zip(rows, digests, strict=True))]
+    # The digest distinguishes the pairs of other reports with the same number.
+    ids = [f"{row[0]}/{at}/{checksums.of_text(json.dumps(row[1:3]))[:8]}" for at, row in enumerate(rows)]
     table = pd.DataFrame(rows, columns=["part", "reference", "candidate", "row", "kind"])
     table.insert(0, "id", ids)
     table.attrs["source"] = source
