@@ -382,11 +382,12 @@ def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str
             yield dict(zip(columns, row, strict=True))
 
     cells_left = cells()
-    columns = next(cells_left, [])
+    if not (columns := next(cells_left, [])):
+        raise MetricError("the file is empty", where, "Begin it with a line of column names.")
     if twice := [name for name in columns if columns.count(name) > 1]:
         problem = f"two columns are called {plain(twice[0], 30)!r}"
         raise MetricError(problem, where, scoring.describe_columns(columns))
-    return columns or [""], rows()
+    return columns, rows()
 
 
 def json_lines(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
