@@ -110,7 +110,7 @@ class Card:
             f"With the mean of two radiologists it reaches {mine['others']:.2f}, the third radiologist "
             f"{person['others']:.2f}.",
             _TUNED[self.data["metric"]["tuned_on_radpref"]],
-            f"The stored metrics by rules met RadPref’s grades {looks} times.",
+            f"Metrics by rules look too good: RadPref was scored {looks} times while they changed.",
         ]
 
     def _on_rivals(self) -> list[str]:
