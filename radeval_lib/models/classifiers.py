@@ -87,8 +87,8 @@ def freeze(encoder: Any) -> torch.nn.Module:
     """Return the encoder as a layer without gradients, always in evaluation mode, below layers that are
     trained.
 
-    ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, pieces), padded on the right; of what it
-    returns ``last_hidden_state`` has the shape (n, pieces, h), with zeros at padding.
+    ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, pieces), padded on the right. Its
+    result has ``last_hidden_state``, shape (n, pieces, h), with zeros at padding.
     """
     import torch
 

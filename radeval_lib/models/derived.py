@@ -185,7 +185,7 @@ def prepare(
 ) -> str:
     """Return the folder or name from which a tagging scheme can be initialized, made in ``folder`` if needed.
 
-    A trimmed or untrained model that is there already is taken; the training on graphs is done again.
+    A trimmed or untrained model is reused if it exists; the training on graphs is repeated.
 
     Parameters
     ----------

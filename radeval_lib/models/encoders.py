@@ -1,4 +1,4 @@
-"""Text encoders: one vector a text, from any BERT-like model."""
+"""Text encoders: one vector per text, from any BERT-like model."""
 
 from __future__ import annotations
 

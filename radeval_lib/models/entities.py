@@ -26,7 +26,7 @@ def gold_spans(sentence: AnnotatedSentence) -> list[WordSpan]:
 
 
 Decoding = Literal["released", "standard"]
-"""How labels are read: by the rules of RaTEScore's released code, or as IOB labels usually are."""
+"""How labels are read: like in RaTEScore's released code, or as IOB labels usually are."""
 
 
 class NerModel(Protocol):
@@ -49,7 +49,7 @@ def decode_standard(labels: Sequence[str]) -> list[WordSpan]:
 
 
 def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[WordSpan]:
-    """Return spans by the released code's rules (``post_process`` in RaTEScore 0.6.0), oddities included.
+    """Return the spans that the released code finds (``post_process`` in RaTEScore 0.6.0), oddities included.
 
     An entity has the type of its B-, whatever types the I- after it have; an I- without a B- before it is
     dropped. An entity ends if the NEXT label is O or B-, so the label predicted for the closing special token

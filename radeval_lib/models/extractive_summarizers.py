@@ -36,7 +36,7 @@ def sentences(text: str) -> list[str]:
     """Return the sentences of a section in order, each on one line; at least one if the text is not empty.
 
     An empty line ends a sentence; a line break, a few abbreviations and the number of a list ("1.") do not.
-    The number of a list is told by the words before it from one that ends a sentence ("ribs 7 and 8.").
+    The word before a number shows whether it ends a sentence instead ("ribs 7 and 8.").
     """
     result: list[str] = []
     pieces = map(tokens.one_line, _EMPTY_LINE.split(_END.sub(r"\1\n\n", text)))

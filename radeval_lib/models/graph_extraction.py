@@ -34,12 +34,12 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
     Raises
     ------
     ModelError
-        If there is none of that name, or it cannot be loaded.
+        If there is no such model, or it cannot be loaded.
     """
     text = str(name)
     if text.startswith(RADGRAPH):
         return PackageExtractor(text.removeprefix(RADGRAPH), device=device)
-    if Path(text).suffix == ".json":
+    if Path(text).suffix == ".json" and Path(text).is_file():
         return RecordedGraphs(Path(text))
     if not (Path(text) / SETTINGS).is_file():
         remedy = f"Give a folder that this library trained, {RADGRAPH}NAME, or a JSON file of annotations."

@@ -78,8 +78,8 @@ def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
 
 
 def within(graph: WordGraph, start: int, end: int) -> WordGraph:
-    """Return the part of a graph in ``[start, end)``, counted from ``start``; what crosses a border is
-    dropped."""
+    """Return the part of a graph in ``[start, end)``, counted from ``start``; entities and relations that
+    cross a border are dropped."""
     kept = [number for number, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
     positions = {number: position for position, number in enumerate(kept)}
     return WordGraph(
@@ -173,7 +173,7 @@ class GraphSettings:
     ----------
     entity_types, relation_types : labels, at least one of entities; class 0 of the logits is "none" in
         addition.
-    unit : what is read at a time.
+    unit : whether a sentence or a whole text is read at a time.
     max_width : words of the widest span that can be an entity.
     hidden, width_size : sizes of the head's layers and of its embedding of widths.
     dropout : in the layer of the spans' vectors and before the classifier of relations.
@@ -453,8 +453,8 @@ def new_model(
     Parameters
     ----------
     init_model : folder or name of the encoder from which it starts.
-    corpus : what it is to be trained on, which gives its labels.
-    seed : what the head is drawn from.
+    corpus : its training data, from which it takes the labels.
+    seed : of the head's weights.
     head : fields of :class:`~radeval_lib.models.graph_model.GraphSettings` other than the labels.
     """
     rows = list(corpus)

@@ -200,7 +200,7 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
     JudgeError
         If a model is named and ``name`` is not a server's, or the judge cannot be made.
     StatementError
-        If it is a server, and no statement lets it get what the data root of the environment holds.
+        If it is a server, and no statement allows sending it the data root's text.
     """
     if model and not name.startswith(ADDRESSES):
         problem = f"the judge {name!r} is no server, so it takes no model {model!r}"

@@ -335,7 +335,7 @@ class IobNerModel:
     """Tags sentences with a token-classification model with the labels O, B-TYPE and I-TYPE.
 
     Sentences that the tokenizer makes the same tokens of are tagged once. Longer ones than
-    :data:`batching.MAX_PIECES`, or than the model has places for, are cut, as in the released code.
+    :data:`batching.MAX_PIECES`, or than the model's number of positions, are cut, as in the released code.
 
     Parameters
     ----------
@@ -398,7 +398,7 @@ class IobNerModel:
         return str(self.tokenizer.convert_tokens_to_string(self.tokenizer.convert_ids_to_tokens(list(ids))))
 
     def _tagged(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
-        """Return the entities of sequences, by the likeliest label of each token."""
+        """Return the entities of sequences, from the likeliest label of each token."""
 
         def best(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
             inputs = batching.pad_rows(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)

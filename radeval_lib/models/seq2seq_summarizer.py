@@ -59,7 +59,7 @@ def encoder_decoder(
     checkpoint : folder or hub name of the encoder.
     layers : how many of its layers both sides take, from the bottom; None: all.
     keep : texts whose pieces are all that is kept of the vocabulary; None keeps it whole.
-    seed : what new weights are drawn from.
+    seed : of new weights.
 
     Raises
     ------

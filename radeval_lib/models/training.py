@@ -128,8 +128,8 @@ def train(
 
     Parameters
     ----------
-    task : what to train.
-    records, dev : what it learns from, and what chooses the epoch.
+    task : the module to train, with its view of the data.
+    records, dev : training data, and data on which the epoch is chosen.
     settings : how; None takes the defaults.
     folder : for the last finished epoch of a long training. Called again with the same task, data and
         settings, it resumes from there, to the same weights and history. Without a folder nothing is kept.
@@ -150,7 +150,7 @@ def train(
     fingerprint = "" if folder is None else _fingerprint(task, examples, dev, s)
     module: Any = task.module.to(device_of(s.device))
     if (config := getattr(module, "config", None)) is not None:
-        config.use_cache = False  # what decoding remembers is of no use in training
+        config.use_cache = False  # training decodes nothing
     set_seed(s.seed)
     training = _Training(task, examples, s)
     if folder is not None and (kept := _read_checkpoint(Path(folder), fingerprint)) is not None:
@@ -180,8 +180,8 @@ def train(
 def _fingerprint(
     task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings
 ) -> str:
-    """Return a digest of a training and what its result depends on: the task with its attributes, layers and
-    starting weights, the examples, the code and the machine."""
+    """Return a digest of all that a training's result depends on: the task with its attributes, layers and
+    starting weights, the examples, the settings, the code and the machine."""
     import torch
 
     attributes = {key: repr(value) for key, value in vars(task).items() if key not in ("module", "generator")}
@@ -195,8 +195,8 @@ def _fingerprint(
 
 
 def _read_checkpoint(folder: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Return the state after the last finished epoch; None if there is none of this training. torch reads it
-    without running code (``weights_only``)."""
+    """Return this training's state after its last finished epoch, or None. torch reads it without running
+    code (``weights_only``)."""
     import torch
 
     if not (folder / _STATE).is_file():
