@@ -26,10 +26,10 @@ import torch
 
 from radeval_lib.paths import BUILD
 from radeval_lib.pipeline import steps
-from radeval_lib.study import cells
+from radeval_lib.study import jobs
 
 
-def first_cells(profile: str) -> list[cells.Cell]:
+def first_cells(profile: str) -> list[jobs.Job]:
     """Return the first planned cell of each notebook, those whose models others use before them."""
     graph = steps.graph(profile)
     first = {cell.notebook: cell for cell in reversed(graph.jobs.values())}
@@ -47,7 +47,7 @@ def first_cells(profile: str) -> list[cells.Cell]:
     return [first[name] for name in done]
 
 
-def run(cell: cells.Cell, profile: str, output_dir: Path, visible: bool) -> float:
+def run(cell: jobs.Job, profile: str, output_dir: Path, visible: bool) -> float:
     """Return seconds that a cell takes."""
     hidden = {} if visible else {"CUDA_VISIBLE_DEVICES": ""}
     given = {"profile": profile, "output_dir": str(output_dir), **dict(cell.parameters)}
@@ -93,7 +93,7 @@ def compare_cells(profile: str) -> list[dict[str, Any]]:
     planned, graph = first_cells(profile), steps.graph(profile)
     spent: dict[tuple[str, str], Future[float]] = {}
 
-    def after_others(cell: cells.Cell, name: str) -> float:
+    def after_others(cell: jobs.Job, name: str) -> float:
         for before in graph.jobs_before(cell.notebook):
             if (needed := graph.jobs[before].notebook) != cell.notebook:
                 spent[name, needed].result()
@@ -107,7 +107,7 @@ def compare_cells(profile: str) -> list[dict[str, Any]]:
                 spent[name, cell.notebook] = pool.submit(after_others, cell, name)
         for cell in planned:
             seconds = {name: spent[name, cell.notebook].result() for name in folders}
-            left = [cells.folder(folder, cell) for folder in folders.values()]
+            left = [jobs.folder(folder, cell) for folder in folders.values()]
             row = {"cell": f"{cell.notebook}/{cell.slug}", **seconds, "tables": differences(*left)}
             rows.append(row)
             print(json.dumps(row), flush=True)

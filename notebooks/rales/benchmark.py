@@ -22,7 +22,7 @@ from radeval_lib.jobs.rales_tasks import BenchmarkTask, Column
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.measures import f1
 from radeval_lib.stats.resampling import Draws, draws, ends, estimate, mean_draws
-from radeval_lib.study.cells import CellOutput
+from radeval_lib.study.jobs import JobOutput
 
 SCORE = "NLU score"
 REGIMES = {
@@ -34,13 +34,14 @@ REGIMES = {
 _STATISTICS = ["matched", "predicted", "gold"]
 
 
-def table_of_cells(kept: Sequence[CellOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
+def table_of_cells(kept: Sequence[JobOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
     """Return one table of all jobs, with the encoder's title in front; jobs without the table are left
     out."""
+    present = [output for output in kept if name in output.tables and len(output.tables[name])]
+    encoders = [str(output.job.parameters["encoder"]) for output in present]
     frames = [
-        job.tables[name].assign(encoder=title(str(job.cell.parameters["encoder"]), settings.shallow_layers))
-        for job in kept
-        if name in job.tables and len(job.tables[name])
+        output.tables[name].assign(encoder=title(encoder, settings.shallow_layers))
+        for output, encoder in zip(present, encoders, strict=True)
     ]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 

@@ -19,8 +19,8 @@ from radeval_lib.stats import measures
 from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.inference import wilson
 from radeval_lib.study import profiles
-from radeval_lib.study.cells import Cell, CellOutput
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
+from radeval_lib.study.jobs import Job, JobOutput
 from radeval_lib.study.page_runs import Basis, OpenExhibit, PageRun, phrase
 from radeval_lib.text_format import joined, with_interval
 
@@ -107,7 +107,7 @@ class NerModels:
     run: PageRun
 
     @cached_property
-    def cells(self) -> dict[Training, CellOutput]:
+    def cells(self) -> dict[Training, JobOutput]:
         """The outputs of the trainings of Tables 6 and 7."""
         size = ratescore.settings(self.run.profile).training_sentences
         return {
@@ -115,20 +115,20 @@ class NerModels:
         }
 
     @cached_property
-    def own(self) -> CellOutput:
+    def own(self) -> JobOutput:
         """The output of the training whose NER model other pages use; no table rests on it."""
         return self._read(ratescore.trainings(self.run.profile)[0])
 
-    def _read(self, training: Training) -> CellOutput:
+    def _read(self, training: Training) -> JobOutput:
         # Read one by one, so that each result names only the trainings on which it rests.
-        return self.run.cell(Cell.of(NOTEBOOK, **asdict(training)))
+        return self.run.cell(Job.of(NOTEBOOK, **asdict(training)))
 
     @property
     def table6(self) -> list[Training]:
         """The trainings of Table 6, each with one scheme and one initial model, on equally many sentences."""
         return [each for each in self.cells if each.corpus == "both"]
 
-    def measure(self, output: CellOutput) -> pd.DataFrame:
+    def measure(self, output: JobOutput) -> pd.DataFrame:
         """Return ``value``, ``low`` and ``high`` of a training's precision, recall, F1 and accuracy."""
         counts, rng = output.tables["counts"], self.run.rng("intervals")
         intervals = measures.intervals(

@@ -12,8 +12,8 @@ import pandas as pd
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.measures import ratio
 from radeval_lib.stats.resampling import draws, estimate, mean_difference
-from radeval_lib.study.cells import CellOutput
 from radeval_lib.study.checks import Check, below, check_statement
+from radeval_lib.study.jobs import JobOutput
 from radeval_lib.study.page_runs import OpenExhibit
 from radeval_lib.study.runs import Run
 from radeval_lib.study.superiority import Lead
@@ -21,7 +21,7 @@ from radeval_lib.study.superiority import Lead
 _KEYS = ["seed", "system", "train_set", "case"]
 
 
-def combine_scores(outputs: Iterable[CellOutput]) -> pd.DataFrame:
+def combine_scores(outputs: Iterable[JobOutput]) -> pd.DataFrame:
     """Return the scores of all jobs in one table.
 
     Several jobs store the same rows of untrained systems; duplicates are dropped.

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from radeval_lib.study.cells import Cell
+from radeval_lib.study.jobs import Job
 from radeval_lib.study.profiles import Profile, Size
 
 NOTEBOOK = "summarization/graph_training"
@@ -36,9 +36,9 @@ def settings(profile: Profile) -> GraphSettings:
     return profile.section("radgraph", GraphSettings)
 
 
-def job_list(profile: Profile) -> list[Cell]:
+def job_list(profile: Profile) -> list[Job]:
     """Return one training for each encoder; the first keeps its model, which is our extractor."""
     chosen = settings(profile)
     return [
-        Cell.of(NOTEBOOK, init_model=name, reports=chosen.training_reports) for name in chosen.initial_models
+        Job.of(NOTEBOOK, init_model=name, reports=chosen.training_reports) for name in chosen.initial_models
     ]

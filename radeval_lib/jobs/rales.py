@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, model_validator
 
 from radeval_lib.errors import ParameterError, TaskError
-from radeval_lib.study.cells import Cell
+from radeval_lib.study.jobs import Job
 from radeval_lib.study.profiles import Profile, Size
 
 AtLeastOne = Annotated[int, Field(strict=True, ge=1)]
@@ -115,15 +115,15 @@ def settings(profile: Profile) -> RalesSettings:
     return profile.section("rales", RalesSettings)
 
 
-def job_list(profile: Profile) -> list[Cell]:
+def job_list(profile: Profile) -> list[Job]:
     """Return the jobs. One makes the in-domain encoder; the others fit each encoder to every task in every
     regime, together on a laptop, where starting a kernel costs time, or one job each."""
     chosen = settings(profile)
-    pretraining = Cell.of(PRETRAINING, init_model=chosen.pretraining.init_model)
+    pretraining = Job.of(PRETRAINING, init_model=chosen.pretraining.init_model)
     planned = [replace(pretraining, data=(chosen.pretraining.role,))]
     for encoder in chosen.encoders:
         for task, regime in work(chosen, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]:
-            fitted = Cell.of(FITTING, encoder=encoder, task=task, regime=regime)
+            fitted = Job.of(FITTING, encoder=encoder, task=task, regime=regime)
             planned.append(replace(fitted, data=() if task == EVERY else (role_of(task),)))
     return planned
 

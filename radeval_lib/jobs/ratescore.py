@@ -16,7 +16,7 @@ from radeval_lib.errors import ParameterError
 from radeval_lib.models.entities import gold_spans, span_scores
 from radeval_lib.models.ner_models import Scheme
 from radeval_lib.registry import SYNTHETIC
-from radeval_lib.study.cells import Cell
+from radeval_lib.study.jobs import Job
 from radeval_lib.study.profiles import Profile, Size
 
 NOTEBOOK = "ratescore/ner_training"
@@ -105,9 +105,9 @@ def trainings(profile: Profile) -> list[Training]:
     return list(dict.fromkeys(rows))
 
 
-def job_list(profile: Profile) -> list[Cell]:
+def job_list(profile: Profile) -> list[Job]:
     """Return the trainings as jobs; the first keeps its model."""
-    return [Cell.of(NOTEBOOK, **asdict(training)) for training in trainings(profile)]
+    return [Job.of(NOTEBOOK, **asdict(training)) for training in trainings(profile)]
 
 
 def starting_graphs(

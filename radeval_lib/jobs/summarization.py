@@ -23,7 +23,7 @@ from radeval_lib.models.extractive_summarizers import (
     Summarizer,
 )
 from radeval_lib.models.training import TrainingSettings, train
-from radeval_lib.study.cells import Cell
+from radeval_lib.study.jobs import Job
 from radeval_lib.study.profiles import Profile, Size
 from radeval_lib.text_format import joined
 
@@ -143,7 +143,7 @@ def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dic
     return {system: systems[system]}
 
 
-def job_list(profile: Profile) -> list[Cell]:
+def job_list(profile: Profile) -> list[Job]:
     """Return every training."""
     section = settings(profile)
     if section.grouped:
@@ -156,8 +156,8 @@ def job_list(profile: Profile) -> list[Cell]:
         sets += [(ALL, name) for name in rest]
         corpora = list(section.rales_systems)
     return [
-        *(Cell.of(NOTEBOOK, train_set=train_set, system=name) for train_set, name in sets),
-        *(Cell.of(RALES_NOTEBOOK, system=name) for name in corpora),
+        *(Job.of(NOTEBOOK, train_set=train_set, system=name) for train_set, name in sets),
+        *(Job.of(RALES_NOTEBOOK, system=name) for name in corpora),
     ]
 
 

@@ -18,7 +18,7 @@ from radeval_lib.paths import BOOK, MANIFESTS, NOTEBOOKS, display_path
 from radeval_lib.pipeline import browser_judge, forkserver, steps
 from radeval_lib.pipeline.staging import stage
 from radeval_lib.rules.generator.generator import generate
-from radeval_lib.study import cells
+from radeval_lib.study import jobs
 
 _PICTURES = (".png", ".jpg", ".ico")
 _GENERATED = 20_000  # reports, for the phrases that the generator makes
@@ -94,7 +94,7 @@ def own_texts(output_dir: Path) -> Iterator[str]:
     for path in sorted(path for folder in folders for path in folder.rglob("*.*")):
         if path.suffix in (".md", ".yml", ".csv", ".bib", ".py", ".js", ".css"):
             yield path.read_text(encoding="utf-8", errors="replace")
-    for facts in sorted((output_dir / "cells").rglob(cells.FACTS)):
+    for facts in sorted((output_dir / "cells").rglob(jobs.FACTS)):
         if json.loads(facts.read_text(encoding="utf-8")).get("evidence") in ("synthetic", "open"):
             for table in sorted(facts.parent.glob("*.csv")):
                 yield table.read_text(encoding="utf-8")

@@ -37,8 +37,8 @@ from radeval_lib.paths import (
     notebooks,
 )
 from radeval_lib.pipeline import forkserver, steps
-from radeval_lib.study import cells, profiles, runs
-from radeval_lib.study.cells import Cell
+from radeval_lib.study import jobs, profiles, runs
+from radeval_lib.study.jobs import Job
 from radeval_lib.study.sources import read_source
 
 INJECTED = "injected-parameters"
@@ -119,10 +119,10 @@ class NotebookRun:
     output_dir: Path
 
     @property
-    def job(self) -> Cell | None:
+    def job(self) -> Job | None:
         """The job that it is; None for a page."""
         more = tuple((key, value) for key, value in self.parameters.items() if key not in COMMON)
-        return Cell(self.notebook, more) if more else None
+        return Job(self.notebook, more) if more else None
 
     @property
     def name(self) -> str:
@@ -137,7 +137,7 @@ class NotebookRun:
     @property
     def executed(self) -> Path:
         """The executed notebook."""
-        return cells.executed_path(self.output_dir, self.name, is_cell=self.job is not None)
+        return jobs.executed_path(self.output_dir, self.name, is_cell=self.job is not None)
 
 
 def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:
@@ -198,12 +198,12 @@ def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
                 omission = nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: error.evalue})
                 nbformat.write(omission, executed)
                 if run.job:
-                    cells.write(stage, run.job, {}, {cells.MISSING_DATA: error.evalue})
-            if run.job and not (stage / cells.FACTS).is_file():
+                    jobs.write(stage, run.job, {}, {jobs.MISSING_DATA: error.evalue})
+            if run.job and not (stage / jobs.FACTS).is_file():
                 remedy = "Save its results in its last code cell."
                 raise NotebookError("this job saved nothing", f"notebooks/{run.notebook}.md", remedy)
         os.replace(executed, run.executed)
-    shutil.rmtree(run.output_dir / cells.UNFINISHED / run.name, ignore_errors=True)
+    shutil.rmtree(run.output_dir / jobs.UNFINISHED / run.name, ignore_errors=True)
 
 
 def _failure(run: NotebookRun, error: PapermillExecutionError, executed: Path, failed: Path) -> NotebookError:

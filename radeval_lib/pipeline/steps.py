@@ -17,8 +17,8 @@ from radeval_lib.errors import NotebookError, ParameterError, RadevalError, list
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.paths import BOOK, BUILD, LABS, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.registry import CELL_MODEL
-from radeval_lib.study import cells, dependencies
-from radeval_lib.study.cells import Cell
+from radeval_lib.study import dependencies, jobs
+from radeval_lib.study.jobs import Job
 from radeval_lib.study.profiles import Profile, profile
 from radeval_lib.study.sources import ALL, declared
 
@@ -65,9 +65,9 @@ class Graph:
             raise ParameterError(problem, "data root", "Name their folder in RADEVAL_DATA_ROOT.")
 
     @cached_property
-    def jobs(self) -> dict[str, Cell]:
+    def jobs(self) -> dict[str, Job]:
         """Every job by its name, ``<notebook>/<slug>``."""
-        return {f"{job.notebook}/{job.slug}": job for job in cells.planned_jobs(self.settings)}
+        return {f"{job.notebook}/{job.slug}": job for job in jobs.planned_jobs(self.settings)}
 
     @cached_property
     def pages(self) -> list[str]:
@@ -105,7 +105,7 @@ class Graph:
                 remedy = f"Use one of {', '.join(self.settings.models)}, or configure it in the profile."
                 raise NotebookError(f"profile {profile!r} configures no model role {role!r}", where, remedy)
             if source.startswith(CELL_MODEL):
-                job = cells.jobs_of(self.settings, source.removeprefix(CELL_MODEL))[0]
+                job = jobs.of_notebook(self.settings, source.removeprefix(CELL_MODEL))[0]
                 names.append(f"{job.notebook}/{job.slug}")
         return list(dict.fromkeys(names))
 
@@ -127,7 +127,7 @@ class Graph:
         this machine or comment."""
         job = self.jobs.get(name)
         notebook, page = (job.notebook if job else name), job is None
-        wanted = cells.inputs_of(job, self.settings) if job else declared(name)
+        wanted = jobs.inputs_of(job, self.settings) if job else declared(name)
         modules = dependencies.modules_of(notebook, self.settings, wanted)
         sums = [
             f"{file.path} {_checksum(path)}"

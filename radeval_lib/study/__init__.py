@@ -16,7 +16,7 @@ _HOMES = {
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin glue metric_label only_with_data phrase"
     " provenance show_attempts show_quotes",
     "radeval_lib.study.results": "Result Sample read_all record all_results",
-    "radeval_lib.study.runs": "Run begin_cell",
+    "radeval_lib.study.runs": "Run begin_job",
     "radeval_lib.study.scorecards": "audit failing_checks scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_leads",
     "radeval_lib.study.verdicts": "CHECK_OUTCOMES",

@@ -1,7 +1,7 @@
 """Runs of pages, exhibits as objects that take checks, and other displays of a page: the paper's words, data
 that the page lacks, its provenance, and texts for its Markdown (:func:`glue`).
 
-Jobs, which show nothing, begin at :func:`radeval_lib.study.runs.begin_cell` and depend on none of this.
+Jobs, which show nothing, begin at :func:`radeval_lib.study.runs.begin_job` and depend on none of this.
 """
 
 from __future__ import annotations
@@ -418,9 +418,9 @@ class OpenExhibit:
 
 def begin(notebook: str, **parameters: Any) -> PageRun:
     """Start the run of a page that rebuilds exhibits, in the book's style of figures:
-    :func:`radeval_lib.study.runs.begin_cell`."""
+    :func:`radeval_lib.study.runs.begin_job`."""
     plots.use_style()
-    return runs.begin_cell(notebook, kind=PageRun, **parameters)
+    return runs.begin_job(notebook, kind=PageRun, **parameters)
 
 
 def show_quotes(exhibit_id: str) -> HTML:

@@ -28,8 +28,8 @@ from radeval_lib.errors import NotebookError, ParameterError, ProfileError
 from radeval_lib.paths import display_path
 from radeval_lib.provenance import Reading
 from radeval_lib.registry import CELL_MODEL
-from radeval_lib.study import cells, dependencies, profiles, sources
-from radeval_lib.study.cells import Cell, CellOutput
+from radeval_lib.study import dependencies, jobs, profiles, sources
+from radeval_lib.study.jobs import Job, JobOutput
 from radeval_lib.study.profiles import Profile
 from radeval_lib.study.sources import Declared
 
@@ -52,13 +52,13 @@ class Run:
     seed: int
     output_dir: Path
     data_root: Path | None
-    parameters: tuple[tuple[str, cells.Value], ...] = field(default=())
+    parameters: tuple[tuple[str, jobs.Value], ...] = field(default=())
     reading: Reading = field(default_factory=Reading, compare=False)
 
     @cached_property
     def declared(self) -> Declared:
         """The inputs that the notebook may read; for a job, with the data roles of its job list."""
-        return cells.inputs_of(Cell(self.notebook, self.parameters), self.whole_profile)
+        return jobs.inputs_of(Job(self.notebook, self.parameters), self.whole_profile)
 
     @cached_property
     def profile(self) -> Profile:
@@ -134,7 +134,7 @@ class Run:
         module = self._module_for("models")
         module.permit(name, self.data_root)
         if name.startswith(CELL_MODEL):
-            job = cells.jobs_of(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
+            job = jobs.of_notebook(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
             if (where := self._kept(job).model) is None:
                 source = f"notebooks/{job.notebook}.md"
                 raise NotebookError(f"its job {job.slug} kept no model", source, "Pass it to `run.save`.")
@@ -183,7 +183,7 @@ class Run:
         metrics = [self.metric(name) for name in self.declared.metrics]
         return {metric.title or metric.name: metric for metric in metrics}
 
-    def cells(self, notebook: str) -> list[CellOutput]:
+    def cells(self, notebook: str) -> list[JobOutput]:
         """Return the results of a notebook's jobs, in the order of its job list.
 
         Raises
@@ -194,12 +194,12 @@ class Run:
             If one was not made yet or is damaged.
         """
         self.require_declared("cells", notebook)
-        return [self._kept(cell) for cell in cells.jobs_of(self.whole_profile, notebook)]
+        return [self._kept(job) for job in jobs.of_notebook(self.whole_profile, notebook)]
 
-    def cell(self, cell: Cell) -> CellOutput:
+    def cell(self, job: Job) -> JobOutput:
         """Return the results of one job of a notebook; raises the errors of :meth:`cells`."""
-        self.require_declared("cells", cell.notebook)
-        return self._kept(cell)
+        self.require_declared("cells", job.notebook)
+        return self._kept(job)
 
     def save(
         self,
@@ -211,20 +211,20 @@ class Run:
 
         Parameters
         ----------
-        tables, facts, model : see :func:`radeval_lib.study.cells.write`.
+        tables, facts, model : see :func:`radeval_lib.study.jobs.write`.
 
         Raises
         ------
         ParameterError
             If a table or a fact could not be read back as it is.
         """
-        cell, provenance = Cell(self.notebook, self.parameters), self.provenance()
+        job, provenance = Job(self.notebook, self.parameters), self.provenance()
         if stage := os.environ.get(paths.STAGE):  # it moves into its place when the run has ended
-            cells.write(Path(stage), cell, tables, facts or {}, model, provenance)
+            jobs.write(Path(stage), job, tables, facts or {}, model, provenance)
             return
-        with atomic.new_folder(cells.folder(self.output_dir, cell)) as new:
-            cells.write(new, cell, tables, facts or {}, model, provenance)
-        shutil.rmtree(cells.unfinished_folder(self.output_dir, cell), ignore_errors=True)
+        with atomic.new_folder(jobs.folder(self.output_dir, job)) as new:
+            jobs.write(new, job, tables, facts or {}, model, provenance)
+        shutil.rmtree(jobs.unfinished_folder(self.output_dir, job), ignore_errors=True)
 
     def provenance(self, rests_on: Iterable[str] | None = None) -> dict[str, Any]:
         """Return the provenance of this run's findings, as stored in results and jobs. ``rests_on`` names the
@@ -248,21 +248,21 @@ class Run:
         ----------
         names : distinguish the piece from the others of this run; at least one, as many for each.
         """
-        folder = cells.unfinished_folder(self.output_dir, Cell(self.notebook, self.parameters))
-        return folder / cells.folder_name(names, names)
+        folder = jobs.unfinished_folder(self.output_dir, Job(self.notebook, self.parameters))
+        return folder / jobs.folder_name(names, names)
 
     def is_first_cell(self) -> bool:
         """Return whether this is the first job of its notebook; a profile may name its model."""
-        return Cell(self.notebook, self.parameters) == cells.jobs_of(self.whole_profile, self.notebook)[0]
+        return Job(self.notebook, self.parameters) == jobs.of_notebook(self.whole_profile, self.notebook)[0]
 
-    def _kept(self, cell: Cell) -> CellOutput:
+    def _kept(self, job: Job) -> JobOutput:
         """Return a job of this run's own outputs, or else of the profile's build."""
         roots = (self.output_dir, paths.BUILD / self.whole_profile.name)
-        folders = [cells.folder(root, cell) for root in roots]
+        folders = [jobs.folder(root, job) for root in roots]
         folder = next(filter(Path.is_dir, folders), folders[0])
-        output = cells.read(folder, cell, self.whole_profile.name)
-        name = f"cells/{cell.notebook}/{cell.slug}/{cells.FACTS}"
-        self.reading.note_file(f"cells/{cell.notebook}", folder / cells.FACTS, name)
+        output = jobs.read(folder, job, self.whole_profile.name)
+        name = f"cells/{job.notebook}/{job.slug}/{jobs.FACTS}"
+        self.reading.note_file(f"cells/{job.notebook}", folder / jobs.FACTS, name)
         return output
 
     def require_declared(self, kind: str, name: str, declared: Collection[str] | None = None) -> None:
@@ -324,7 +324,7 @@ class Run:
 R = TypeVar("R", bound=Run)
 
 
-def begin_cell(
+def begin_job(
     notebook: str,
     *,
     profile: str,
@@ -332,7 +332,7 @@ def begin_cell(
     output_dir: str = "",
     data_root: str = "",
     kind: type[R] = Run,  # type: ignore[assignment]
-    **parameters: cells.Value,
+    **parameters: jobs.Value,
 ) -> R:
     """Start a run, and check the parameters that papermill passed.
 
@@ -402,11 +402,11 @@ def _limit_threads(threads: int) -> None:
         sys.modules["torch"].set_num_threads(threads)
 
 
-def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, cells.Value]) -> Path:
+def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, jobs.Value]) -> Path:
     """Return the default output folder of a run: among a build's outputs if the build runs the notebook in
     the same way, otherwise its own below ``build/runs``."""
-    cell = Cell(notebook, tuple(parameters.items()))
-    is_planned = notebook in registry.PLANS and cell in cells.jobs_of(settings, notebook)
+    job = Job(notebook, tuple(parameters.items()))
+    is_planned = notebook in registry.PLANS and job in jobs.of_notebook(settings, notebook)
     if not seed and (not parameters or is_planned):
         return paths.BUILD / settings.name
     chosen = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}

@@ -60,7 +60,7 @@ with run.exhibit("{exhibit}", "printed") as exhibit:
 
 PLAN = """
 from pydantic import BaseModel
-from radeval_lib.study.cells import Cell
+from radeval_lib.study.jobs import Job
 
 
 class Settings(BaseModel):
@@ -68,7 +68,7 @@ class Settings(BaseModel):
 
 
 def job_list(profile):
-    return [Cell.of("facts/cell", number=n) for n in profile.section("counting", Settings).numbers]
+    return [Job.of("facts/cell", number=n) for n in profile.section("counting", Settings).numbers]
 """
 
 BOOK = {

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from radeval_lib.study.cells import Cell, read
+from radeval_lib.study.jobs import Job, read
 from tests.pipeline.conftest import tiny_repository
 from tests.slurm import cluster
 
@@ -87,7 +87,7 @@ class Cells:
         """Return cells that are there, with both of their outputs; another state of a cell is a failure."""
         numbers = set()
         for number in range(10):
-            cell = Cell.of("facts/cell", number=number)
+            cell = Job.of("facts/cell", number=number)
             folder = self.study.build / "cells" / "facts" / "cell" / str(number)
             executed = (self.study.build / "executed_cells" / "facts" / "cell" / f"{number}.ipynb").exists()
             assert executed == (folder / "cell.json").exists(), f"half of cell {number}"
@@ -185,5 +185,5 @@ def test_an_old_cell_does_not_pass_for_a_new_one_that_failed(cells: Cells) -> No
     cells.slurm.call("scontrol", "update", f"NodeName={cells.slurm.node}", "State=RESUME")
     assert cells.start(0).wait(LONGEST) == 0
     folder = cells.study.build / "cells" / "facts" / "cell" / "0"
-    cell = Cell.of("facts/cell", number=0)
+    cell = Job.of("facts/cell", number=0)
     assert read(folder, cell, "embedded").tables["squares"]["power"].tolist() == [5]

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from radeval_lib.study import cells
-from radeval_lib.study.cells import Cell
+from radeval_lib.study.jobs import Job, folder, read
 from tests.full import tiny
 from tests.pipeline.conftest import TinyRepository
 from tests.slurm import cluster
@@ -28,13 +27,13 @@ print(json.dumps([[job.notebook, dict(job.items)] for job in jobs.values()]))
 """
 
 
-def one_of_each_kind(project: TinyRepository) -> dict[str, Cell]:
+def one_of_each_kind(project: TinyRepository) -> dict[str, Job]:
     """Return a job of each kind by its name, the next of its kind each time: each encoder gets its turn."""
     listed = project.run([sys.executable, "-c", _LIST])
-    groups: dict[tuple[Any, ...], list[Cell]] = {}
+    groups: dict[tuple[Any, ...], list[Job]] = {}
     for notebook, parameters in json.loads(listed.stdout):
         kind = (notebook, *(parameters.get(name) for name in KINDS))
-        groups.setdefault(kind, []).append(Cell.of(notebook, **parameters))
+        groups.setdefault(kind, []).append(Job.of(notebook, **parameters))
     chosen = [group[number % len(group)] for number, group in enumerate(groups.values())]
     return {f"{job.notebook}/{job.slug}": job for job in chosen}
 
@@ -50,7 +49,7 @@ def test_each_kind_of_job_runs_on_a_cluster(tmp_path: Path, monkeypatch: pytest.
         status = at_work.run(*jobs, config=config, seconds=3600)
         assert status == 0, at_work.output.read_text(encoding="utf-8")[-3000:]
         for job in jobs.values():
-            cells.read(cells.folder(at_work.build, job), job, "full")
+            read(folder(at_work.build, job), job, "full")
         ran = (tmp_path / "cluster" / "jobs.txt").read_text().splitlines()
         states = [re.findall(r"JobState=(\w+) .*ProcCnt=(\d+)", line) for line in ran]
         assert states == [[("COMPLETED", str(tiny.SMALL["threads"]))]] * len(ran)

@@ -22,7 +22,7 @@ from radeval_lib.provenance import Reading
 from radeval_lib.registry import FROZEN_METRICS, METRICS
 from radeval_lib.study import begin, metric_label, recordings
 from radeval_lib.study.profiles import profile
-from radeval_lib.study.runs import begin_cell
+from radeval_lib.study.runs import begin_job
 
 SCORED = ["fingerprints", "mts_dialog", "radpref"]
 WORDS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
@@ -112,7 +112,7 @@ def test_only_recorded_pairs_and_settings_have_a_score() -> None:
 
 def stored_again(name: str, profile_name: str, data_root: Path) -> pd.DataFrame:
     """Return the comparison that ``radbook record --check`` makes of a set whose texts score themselves."""
-    run = begin_cell(
+    run = begin_job(
         "storing", profile=profile_name, seed=0, data_root=str(data_root), output_dir="build/runs/storing"
     )
     metrics = storing.metrics_of(run, name, published=False)

@@ -15,7 +15,7 @@ from radeval_lib.data.mtsamples import recorded_documents
 from radeval_lib.data.records import Document
 from radeval_lib.papers.printed_numbers import quoted
 from radeval_lib.study.results import statement_outcome
-from radeval_lib.study.runs import begin_cell
+from radeval_lib.study.runs import begin_job
 
 PART = [
     Document(
@@ -66,7 +66,7 @@ def test_copying_and_its_checks() -> None:
 
 
 def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Path) -> None:
-    run = begin_cell("facts/fact_counting", profile="embedded", seed=0, data_root=str(data_root))
+    run = begin_job("facts/fact_counting", profile="embedded", seed=0, data_root=str(data_root))
     of_texts = fact_counting.load(run)
     kept = recorded.load("mtsamples")
     of_numbers = BuildDocuments(list(recorded_documents(kept)), whole=of_texts.whole, evidence="recorded")

@@ -12,12 +12,12 @@ from radeval_lib.data.restricted import RestrictedText, RestrictedTextError
 from radeval_lib.errors import NotebookError, ProfileError, ResultError
 from radeval_lib.paths import PROFILES
 from radeval_lib.registry import CELL_MODEL
-from radeval_lib.study import cells, profiles, sources
-from radeval_lib.study.cells import Cell
+from radeval_lib.study import jobs, profiles, sources
+from radeval_lib.study.jobs import Job
 from radeval_lib.study.profiles import names, profile
 from radeval_lib.study.sources import Declared, front_matter
 
-ONE = Cell.of("ratescore/ner_training", scheme="iob", init_model="m", corpus="both", sentences=5)
+ONE = Job.of("ratescore/ner_training", scheme="iob", init_model="m", corpus="both", sentences=5)
 COUNTS = pd.DataFrame(
     {
         "case": ["007", "NA", ""],
@@ -34,56 +34,56 @@ def _written(folder: Path, model: bool = False) -> Path:
     def save(where: Path) -> None:
         (where / "weights").write_text("1")
 
-    cells.write(folder, ONE, {"counts": COUNTS}, {"sizes": {"test": 3}}, save if model else None)
+    jobs.write(folder, ONE, {"counts": COUNTS}, {"sizes": {"test": 3}}, save if model else None)
     return folder
 
 
 def test_a_cell_is_read_back_as_it_was_written(tmp_path: Path) -> None:
-    kept = cells.read(_written(tmp_path / "cell", model=True), ONE, "smoke")
+    kept = jobs.read(_written(tmp_path / "cell", model=True), ONE, "smoke")
     pd.testing.assert_frame_equal(kept.tables["counts"], COUNTS)
     assert kept.facts["sizes"] == {"test": 3}
     assert kept.model is not None
     assert (kept.model / "weights").read_text() == "1"
-    assert cells.read(_written(tmp_path / "other"), ONE, "smoke").model is None
+    assert jobs.read(_written(tmp_path / "other"), ONE, "smoke").model is None
 
 
 def test_facts_that_json_gives_back_are_kept(tmp_path: Path) -> None:
     facts = {"seeds": (1, 2), "rate": np.float64(0.5), "none": None, "sizes": {"test": [3, True]}, "é": "ü"}
-    cells.write(tmp_path, ONE, {}, facts)
-    assert cells.read(tmp_path, ONE, "smoke").facts.items() >= {**facts, "seeds": [1, 2]}.items()
+    jobs.write(tmp_path, ONE, {}, facts)
+    assert jobs.read(tmp_path, ONE, "smoke").facts.items() >= {**facts, "seeds": [1, 2]}.items()
 
 
 @pytest.mark.parametrize("damaged", ["counts.csv", "model/weights"])
 def test_a_cell_that_is_missing_or_damaged_is_reported(tmp_path: Path, damaged: str) -> None:
     with pytest.raises(ResultError):
-        cells.read(tmp_path / "none", ONE, "smoke")
+        jobs.read(tmp_path / "none", ONE, "smoke")
     folder = _written(tmp_path / "cell", model=True)
     (folder / damaged).write_text("else")
     with pytest.raises(ResultError):
-        cells.read(folder, ONE, "smoke")
-    (folder / cells.FACTS).write_text('{"half": ')
+        jobs.read(folder, ONE, "smoke")
+    (folder / jobs.FACTS).write_text('{"half": ')
     with pytest.raises(ResultError):
-        cells.read(folder, ONE, "smoke")
+        jobs.read(folder, ONE, "smoke")
 
 
 def test_slugs_tell_cells_apart_and_are_names_of_folders() -> None:
-    plain = Cell.of("a/b", x="iob", n=3)
+    plain = Job.of("a/b", x="iob", n=3)
     assert plain.slug == "iob-3"
     texts = ("a:b", "a_b", "a/b", "../x", "..", ".", "x" * 200, "x" * 201, "")
-    odd = [Cell.of("a/b", x=text) for text in texts]
+    odd = [Job.of("a/b", x=text) for text in texts]
     assert not {".", ".."} & {cell.slug for cell in odd}
     assert len({cell.slug for cell in odd}) == len(odd)
     assert all("/" not in cell.slug and len(cell.slug) < 100 for cell in odd)
-    assert Cell.of("a/b").slug == "only"
+    assert Job.of("a/b").slug == "only"
 
 
 @pytest.mark.parametrize("name", names())
 def test_every_plan_can_be_made_for_every_profile(name: str) -> None:
-    planned = cells.planned_jobs(profile(name))
+    planned = jobs.planned_jobs(profile(name))
     assert len({(cell.notebook, cell.slug) for cell in planned}) == len(planned)
     for source in profile(name).models.values():
         if source.startswith(CELL_MODEL):
-            assert cells.jobs_of(profile(name), source.removeprefix(CELL_MODEL))
+            assert jobs.of_notebook(profile(name), source.removeprefix(CELL_MODEL))
 
 
 def test_front_matter_is_read_and_unknown_keys_are_reported() -> None:
@@ -107,10 +107,10 @@ def test_a_page_that_is_not_utf_8_is_named(monkeypatch, tmp_path: Path) -> None:
 def test_restricted_text_among_facts_or_in_a_table_is_refused(tmp_path: Path) -> None:
     text = RestrictedText("no effusion", "mimic3_rrs")
     with pytest.raises(TypeError):
-        cells.write(tmp_path, ONE, {}, {"sizes": {"by part": [{"kept": text}]}})
+        jobs.write(tmp_path, ONE, {}, {"sizes": {"by part": [{"kept": text}]}})
     with pytest.raises(RestrictedTextError):
-        cells.write(tmp_path, ONE, {"texts": pd.DataFrame({"text": [text]})}, {})
-    assert not (tmp_path / cells.FACTS).exists()
+        jobs.write(tmp_path, ONE, {"texts": pd.DataFrame({"text": [text]})}, {})
+    assert not (tmp_path / jobs.FACTS).exists()
 
 
 @pytest.mark.parametrize(

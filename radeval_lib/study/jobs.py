@@ -1,6 +1,6 @@
 """Jobs: notebooks with parameters, a profile's list of them, their files and results.
 
-A job trains, searches or judges. Lists of jobs, ``job_list(profile) -> list[Cell]``, are found by name:
+A job trains, searches or judges. Lists of jobs, ``job_list(profile) -> list[Job]``, are found by name:
 :data:`radeval_lib.registry.PLANS`. What a job leaves is in ``cells/<notebook>/<slug>`` of a profile's
 outputs, whole or not at all: ``<table>.csv``, ``model/``, and ``cell.json`` with the facts, where they come
 from, the type of each column, and the SHA-256 of every other file.
@@ -31,7 +31,7 @@ _LONGEST = 80  # characters of a slug, without its digest
 
 
 @dataclass(frozen=True)
-class Cell:
+class Job:
     """One notebook with one set of parameters. ``data`` are the roles of data that it reads, if they are not
     all that its notebook declares."""
 
@@ -40,7 +40,7 @@ class Cell:
     data: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
-    def of(cls, notebook: str, **parameters: Value) -> Cell:
+    def of(cls, notebook: str, **parameters: Value) -> Job:
         """Return a job with its parameters given by name."""
         return cls(notebook, tuple(parameters.items()))
 
@@ -69,18 +69,18 @@ def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
     return output_dir / ("executed_cells" if is_cell else "executed") / f"{name}.ipynb"
 
 
-def planned_jobs(profile: Profile) -> list[Cell]:
+def planned_jobs(profile: Profile) -> list[Job]:
     """Return every job of a profile, in the order of the job lists."""
     plans = dict.fromkeys(registry.PLANS.values())
-    return list(dict.fromkeys(cell for plan in plans for cell in registry.find(plan)(profile)))
+    return list(dict.fromkeys(job for plan in plans for job in registry.find(plan)(profile)))
 
 
-def jobs_of(profile: Profile, notebook: str) -> list[Cell]:
+def of_notebook(profile: Profile, notebook: str) -> list[Job]:
     """Return the jobs of one notebook, at least one; raises ParameterError if the profile has none."""
     plan = registry.PLANS.get(notebook)
     made = registry.find(plan)(profile) if plan else []
-    if cells := list(dict.fromkeys(cell for cell in made if cell.notebook == notebook)):
-        return cells
+    if jobs := list(dict.fromkeys(job for job in made if job.notebook == notebook)):
+        return jobs
     raise ParameterError(
         f"profile {profile.name!r} has no job of {notebook!r}",
         f"notebooks/{notebook}.md",
@@ -88,23 +88,23 @@ def jobs_of(profile: Profile, notebook: str) -> list[Cell]:
     )
 
 
-def inputs_of(cell: Cell, profile: Profile) -> Declared:
+def inputs_of(job: Job, profile: Profile) -> Declared:
     """Return the declared inputs of a job: its notebook's, with the data restricted to the job's own."""
-    wanted = declared(cell.notebook)
-    if not cell.items or cell.notebook not in registry.PLANS:
+    wanted = declared(job.notebook)
+    if not job.items or job.notebook not in registry.PLANS:
         return wanted
-    roles = next((job.data for job in jobs_of(profile, cell.notebook) if job == cell), ())
+    roles = next((other.data for other in of_notebook(profile, job.notebook) if other == job), ())
     return wanted.model_copy(update={"data": roles}) if roles else wanted
 
 
-def folder(output_dir: Path, cell: Cell) -> Path:
+def folder(output_dir: Path, job: Job) -> Path:
     """Return the folder of a job's results."""
-    return output_dir / "cells" / cell.notebook / cell.slug
+    return output_dir / "cells" / job.notebook / job.slug
 
 
-def unfinished_folder(output_dir: Path, cell: Cell) -> Path:
+def unfinished_folder(output_dir: Path, job: Job) -> Path:
     """Return the folder for a run's unfinished work; a page's is that of a job without parameters."""
-    return output_dir / UNFINISHED / cell.notebook / cell.slug
+    return output_dir / UNFINISHED / job.notebook / job.slug
 
 
 FACTS = "cell.json"
@@ -115,10 +115,10 @@ _COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64"}
 
 
 @dataclass(frozen=True)
-class CellOutput:
+class JobOutput:
     """The results of a job; ``model`` is its model's folder, or None."""
 
-    cell: Cell
+    job: Job
     tables: dict[str, pd.DataFrame]
     facts: dict[str, Any]
     model: Path | None
@@ -126,7 +126,7 @@ class CellOutput:
 
 def write(
     target: Path,
-    cell: Cell,
+    job: Job,
     tables: Mapping[str, pd.DataFrame],
     facts: Mapping[str, Any],
     model: Callable[[Path], Any] | None = None,
@@ -156,7 +156,7 @@ def write(
         model(target / "model")
     described = {
         **(provenance or {}),
-        "cell": {"notebook": cell.notebook, "parameters": cell.items},
+        "cell": {"notebook": job.notebook, "parameters": job.items},
         "tables": {
             name: {column: _COLUMN_TYPES.get(values.dtype.kind, "str") for column, values in table.items()}
             for name, table in tables.items()
@@ -167,7 +167,7 @@ def write(
     (target / FACTS).write_text(text + "\n", encoding="utf-8")
 
 
-def read(where: Path, cell: Cell, profile: str) -> CellOutput:
+def read(where: Path, job: Job, profile: str) -> JobOutput:
     """Return the results that :func:`write` wrote; an error's remedy names ``profile``.
 
     Raises
@@ -177,12 +177,12 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
     ResultError
         If it has not run yet, or a file is missing or changed.
     """
-    remedy = f"Run `radbook build`, or this job alone: {command(cell.notebook, profile, cell.items)}"
+    remedy = f"Run `radbook build`, or this job alone: {command(job.notebook, profile, job.items)}"
     try:
         facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
         sums, described = dict(facts["sha256"]), dict(facts["tables"])
     except FileNotFoundError:
-        raise ResultError(f"the job {cell.slug} has not been run yet", display_path(where), remedy) from None
+        raise ResultError(f"the job {job.slug} has not been run yet", display_path(where), remedy) from None
     except (ValueError, KeyError, TypeError):
         problem = "its results are cut short or of another version"
         raise ResultError(problem, display_path(where / FACTS), remedy) from None
@@ -191,7 +191,7 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
             problem = "this file is missing or was changed after it was written"
             raise ResultError(problem, display_path(path), remedy)
     if missing := facts.get(MISSING_DATA):
-        raise AbsentDataError(missing, f"its job {cell.slug} of {cell.notebook}")
+        raise AbsentDataError(missing, f"its job {job.slug} of {job.notebook}")
     tables = {}
     for name, types in described.items():
         numbers = [column for column, kind in types.items() if kind != "str"]
@@ -203,4 +203,4 @@ def read(where: Path, cell: Cell, profile: str) -> CellOutput:
             na_values={column: [""] for column in numbers},
         )
     model = where / "model"
-    return CellOutput(cell, tables, facts, model if model.is_dir() else None)
+    return JobOutput(job, tables, facts, model if model.is_dir() else None)
