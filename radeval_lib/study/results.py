@@ -33,6 +33,8 @@ follow; a citation or a word is wrong."""
 _CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
 _REMEDY = "Remove its folder and run `radbook build`: it makes the page and its results again."
 _FORMAT = 9
+OWN_ENDING = "-own"
+"""The end of the names of results with our implementation."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ class Result:
     @property
     def name(self) -> str:
         """The name of its file, without the ending."""
-        ending = "-own" if self.implementation == verdicts.OURS else ""
+        ending = OWN_ENDING if self.implementation == verdicts.OURS else ""
         return f"{self.exhibit}.{self.evidence}{ending}"
 
     @property

@@ -18,7 +18,7 @@ from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.exhibit_html import is_shown_by_cells, place_of, verdict_badge
-from radeval_lib.study.results import Discrepancy, Result, group_by_key, statement_outcome
+from radeval_lib.study.results import OWN_ENDING, Discrepancy, Result, group_by_key, statement_outcome
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import joined
 
@@ -213,7 +213,7 @@ def _edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
         elif "verdict" in content:
             entry = ledger().get(content["exhibit"])
             label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""
-            ours = ", ours" if content["implementation"] == verdicts.OURS else ""
+            ours = ", ours" if path.stem.endswith(OWN_ENDING) else ""
             name = f"{label}{content['exhibit']} ({content['evidence']}{ours})"
             compared[name, ""] = content["verdict"], content["verdict"]
             for check in content["checks"]:

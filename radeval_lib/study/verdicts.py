@@ -52,7 +52,8 @@ BY_READING = "inconclusive: depends on the reading"
 IMPLEMENTED, EXPERIMENT, NOT_CHECKED = "implemented", "our experiment", "not checked"
 EDITED = "from an edited notebook"
 """The verdict if the cells that ran are not those of the notebook's source."""
-OUTCOMES = (HOLDS, INCONCLUSIVE, FAILS, IMPLEMENTED, EXPERIMENT, EDITED, NOT_CHECKED)
+_WITHOUT_CHECKS = (IMPLEMENTED, EXPERIMENT, EDITED, NOT_CHECKED)
+OUTCOMES = (HOLDS, INCONCLUSIVE, FAILS, *_WITHOUT_CHECKS)
 MARKS = dict(zip(OUTCOMES, "✓?✗≡◇✎○", strict=True))
 
 # The words of results that rest on numbers, on the paper's data, or on other data of the same kind.
@@ -61,15 +62,8 @@ _WORDS = {
     "data": {HOLDS: "reproduced", FAILS: "differs"},
     "other data": {HOLDS: "holds on other data", FAILS: "fails on other data"},
 }
-VERDICTS = (
-    *(word for words in _WORDS.values() for word in words.values()),
-    INCONCLUSIVE,
-    BY_READING,
-    IMPLEMENTED,
-    EXPERIMENT,
-    EDITED,
-    NOT_CHECKED,
-)
+_DECIDED = [word for words in _WORDS.values() for word in words.values()]
+VERDICTS = (*_DECIDED, INCONCLUSIVE, BY_READING, *_WITHOUT_CHECKS)
 Verdict = Annotated[str, among(VERDICTS)]
 KINDS = ("data", "numbers", "other data", IMPLEMENTED, EXPERIMENT)
 """The kinds of results, strongest first."""

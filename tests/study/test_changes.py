@@ -21,7 +21,7 @@ def _edition(folder: Path, results: dict[str, tuple[str, str]], holds: bool, fla
         outcome = "fails" if verdict == "inconsistent" else "holds"
         check = {"key": {"what": "a | b", "row": ""}, "computed": computed, "outcome": outcome}
         content: dict[str, Any] = {"exhibit": exhibit, "evidence": "printed", "verdict": verdict}
-        content |= {"implementation": "the paper's", "checks": [check], "provenance": {"code": str(folder)}}
+        content |= {"checks": [check], "provenance": {"code": str(folder)}}
         (results_folder / f"{exhibit}.printed.json").write_text(json.dumps(content))
     (results_folder / "headline_rexval.json").write_text(json.dumps({"holds": holds}))
     return folder
