@@ -1,8 +1,7 @@
 """Atomic writes of files and folders, removal of leftovers of killed writers, and locks.
 
-Unfinished writes are in a folder ``.part-*`` beside the target, under a lock that the writer holds and the
-system lets go when the writer dies, however it dies. A later writer in that place removes every such folder
-whose lock is free.
+Unfinished writes are in a folder ``.part-*`` next to the target, under a lock of the writer, which the system
+releases when the writer dies. A later writer in the same place removes every such folder whose lock is free.
 
     with atomic.new_file(path) as part:
         part.write_text("all of it")
@@ -35,8 +34,8 @@ def new_file(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_files(*targets: Path) -> Iterator[list[Path]]:
-    """Yield paths in one folder, which replace ``targets`` if the block ends without an error. None is moved
-    before all are on the disk."""
+    """Yield paths in one folder, which replace ``targets`` if the block ends without an error. All are on the
+    disk before the first is moved."""
     with _part(targets[0].parent) as part:
         paths = [part / target.name for target in targets]
         yield paths

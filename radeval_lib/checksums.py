@@ -1,4 +1,4 @@
-"""The one SHA-256 of the project: of a file, of a folder's files, of bytes, of a text, of a program."""
+"""SHA-256 of a file, of the files of a folder, of bytes, of a text, and of the behaviour of a program."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def of_text(text: str) -> str:
 
 
 def of_source(content: bytes, ending: str) -> str:
-    """Return the hexadecimal SHA-256 of what a program (``.py``) or YAML file, by ``ending``, says.
+    """Return the hexadecimal SHA-256 of the content of a program (``ending`` ``.py``) or YAML file.
 
     Comments, docstrings and layout do not count; types of keys and values and the order of keys do.
 

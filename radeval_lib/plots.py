@@ -70,8 +70,8 @@ def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tup
 def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> None:
     """Draw seaborn's heat map with a text in each cell, black or white, whichever contrasts more.
 
-    ``slant``: of the columns' names in degrees; slanted names end below their column. ``settings`` go to
-    :func:`seaborn.heatmap`.
+    ``slant`` is the angle of the columns' names in degrees; slanted names end below their column.
+    ``settings`` are passed to :func:`seaborn.heatmap`.
     """
     sns.heatmap(table, cbar=False, ax=axes, **{"annot": True, **settings})
     cells = axes.collections[-1].get_facecolor()
@@ -88,9 +88,9 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
 def label_point(
     axes: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], **settings: Any
 ) -> None:
-    """Draw a text ``offset`` points from a point, on that side, on a background that covers lines.
+    """Draw a text ``offset`` points from a point, on a background that covers lines.
 
-    ``settings`` go to :meth:`matplotlib.axes.Axes.annotate`.
+    ``settings`` are passed to :meth:`matplotlib.axes.Axes.annotate`.
     """
     ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
     side = ("center", "left", "right")[np.sign(offset[0])]
@@ -105,7 +105,7 @@ def intervals(
 
     Parameters
     ----------
-    rows : index of names; ``value``, ``low``, ``high``. Lines without a value stay empty.
+    rows : ``value``, ``low`` and ``high`` by name. Lines without a value stay empty.
     size : area of a point, in square points.
     """
     places = range(len(rows))
@@ -120,8 +120,8 @@ def series(axes: Axes, rows: pd.DataFrame, places: ArrayLike, number: int, label
     Parameters
     ----------
     rows : ``value``, ``low``, ``high``.
-    places : of each row on the vertical axis.
-    number : from 0, below the length of :data:`PALETTE`; an IndexError beyond.
+    places : place of each row on the vertical axis.
+    number : number of the series, from 0; an IndexError beyond the colours of :data:`PALETTE`.
     """
     reach = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
     look: dict[str, Any] = {"fmt": MARKERS[number], "color": PALETTE[number], "capsize": 3, "label": label}
@@ -137,8 +137,11 @@ def draw_dodged(
     palette: Sequence[str] = PALETTE,
     hollow: Container[str] = (),
 ) -> None:
-    """Draw one marker per row of ``rows`` at its value in column ``x``, one line each from top to bottom. The
-    kinds of a line are below each other, with a colour and a marker each, open if in ``hollow``."""
+    """Draw a marker for each row at its value in column ``x``, on the line that column ``line`` names.
+
+    Within a line, the values of column ``kind`` are below each other, each with its own colour and marker.
+    Markers of the kinds in ``hollow`` are open.
+    """
     names, kinds = list(dict.fromkeys(rows[line])), list(dict.fromkeys(rows[kind]))
     for number, name in enumerate(kinds):
         shown = rows[rows[kind] == name]
@@ -152,7 +155,7 @@ def draw_dodged(
 
 
 def lines(axes: Axes, names: Sequence[str]) -> None:
-    """Draw a line for each name, from top to bottom."""
+    """Label one line for each name, from top to bottom."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
@@ -165,8 +168,9 @@ def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> 
 
     Parameters
     ----------
-    rows : index of names; ``value``, ``low``, ``high``. Names of ``order`` that it lacks stay empty.
-    first : one of its names, and of ``order``; a KeyError of any other.
+    rows : ``value``, ``low`` and ``high`` by name.
+    order : names from top to bottom; the lines of names that ``rows`` lacks stay empty.
+    first : a name in both, else a KeyError.
     """
     placed = rows.reindex(list(order))
     colours = [PALETTE[1] if name == first else PALETTE[0] for name in order]

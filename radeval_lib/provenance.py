@@ -22,8 +22,8 @@ from radeval_lib.errors import ResultError
 from radeval_lib.paths import MODELS, ROOT, display_path
 from radeval_lib.registry import CELL_MODEL
 
-# Packages whose version can change a number. Every run reports all: which of them are loaded at a moment
-# depends on what a run found done already, and on whether its process was forked from another.
+# Packages whose version can change a number. Every run reports all of them, because those that are loaded
+# depend on the steps that were done before and on whether the process is a fork.
 _PACKAGES = (
     "krippendorff", "nltk", "numpy", "optuna", "pandas", "peft", "pingouin", "radeval-lib", "radgraph",
     "rouge-score", "scikit-learn", "scipy", "seaborn", "statsmodels", "tokenizers", "torch", "transformers",
@@ -33,11 +33,12 @@ RECORDED_SCORES = "recorded"
 """The source of stored scores of public test sets."""
 
 RELEASED = "released"
-"""What counts as the paper of what papers' released code prints."""
+"""In place of a paper's name: the source of numbers that released code prints."""
 
 PRINTED: dict[str, dict[str, str]] = {}
-"""What this process has read of papers since its run began: SHA-256 by file, by ``rales/table3``,
-``rales/paper`` or ``released/settings``. Functions of :mod:`radeval_lib.papers` take no run."""
+"""The files of papers that this process has read since its run began: SHA-256 by file, by ``rales/table3``,
+``rales/paper`` or ``released/settings``. It is global because functions of :mod:`radeval_lib.papers` take no
+run."""
 
 
 def note_printed(paper: str, path: Path) -> None:
@@ -70,17 +71,17 @@ class Reading:
             self.models[role]["revision"] = revision
 
     def of(self, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return the sources that ``names`` refer to: ``data``, SHA-256 by file, and ``models`` by role.
+        """Return the provenance of some inputs: ``data``, SHA-256 by file, and ``models`` by role.
 
         Parameters
         ----------
-        names : of sources, of notebooks of jobs, and of roles of models, which stand for the jobs that made
-            them, too; default: all that was read.
+        names : sources, notebooks of jobs and roles of models; a role includes the files of the job that made
+            its model. By default, everything that was read.
 
         Raises
         ------
         ResultError
-            If something was not read in this run.
+            If one of the names was not read in this run.
         """
         sources, data, models = {**PRINTED, **self.files}, dict[str, str](), dict[str, dict[str, str]]()
         for name in [*sources, *self.models] if names is None else names:
@@ -127,9 +128,8 @@ def package_versions() -> dict[str, str]:
 
 
 @cache
-def own_files() -> str:
-    """Return the SHA-256 of this library's code and data, and of facts about models such as their
-    revisions."""
+def library_digest() -> str:
+    """Return one SHA-256 of this library's code and data and of the manifests of models."""
     files = [
         path
         for folder in (Path(__file__).parent, MODELS)
@@ -151,7 +151,7 @@ def device(setting: str = "auto") -> str:
 
 def conditions() -> dict[str, Any]:
     """Return a result's inputs besides settings, data and models: code, packages and device."""
-    return {"code": own_files(), "device": device(), **environment()}
+    return {"code": library_digest(), "device": device(), **environment()}
 
 
 def environment() -> dict[str, Any]:

@@ -15,7 +15,7 @@ SYNTHETIC = "synthetic"
 """The source of a role that the generator supplies."""
 
 ABSENT = "absent"
-"""The source of a role without data: its page is the question, and a line on what it would need."""
+"""The source of a role without data. Its page has only the question and the data that it would need."""
 
 CELL_MODEL = "cell:"
 """Before a notebook's name: the model that the first of its jobs keeps."""

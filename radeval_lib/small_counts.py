@@ -1,6 +1,6 @@
 """Small-cell suppression: the smallest count that tables may show while restricted data are readable.
 
-Apart from :mod:`radeval_lib.tables`, on which else every run would rest that sets it.
+It is not in :mod:`radeval_lib.tables`, because runs set it and should not depend on the style of tables.
 """
 
 from __future__ import annotations

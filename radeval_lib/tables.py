@@ -15,7 +15,7 @@ from IPython.display import HTML
 
 from radeval_lib.small_counts import smallest_shown
 
-Formatter = str | Callable[[Any], str]
+_Formatter = str | Callable[[Any], str]
 
 
 def table_html(
@@ -23,9 +23,8 @@ def table_html(
 ) -> str:
     """Return ``frame`` as an HTML table that scrolls sideways on a narrow screen.
 
-    Missing values are written as Python has them (:func:`show` writes a dash); a name in ``raw`` is that of a
-    column whose cells are HTML already. ``label``: what a screen reader calls a table whose caption is
-    elsewhere.
+    Missing values appear as Python writes them (:func:`show` writes a dash). The cells of the columns ``raw``
+    are HTML already; ``label`` names the table for a screen reader if it has no caption.
     """
     shown = frame.copy()
     for position, column in enumerate(shown.columns):
@@ -67,19 +66,20 @@ def show(
     frame: pd.DataFrame,
     caption: str = "",
     *,
-    formats: Mapping[str, Formatter] | Formatter | None = None,
+    formats: Mapping[str, _Formatter] | _Formatter | None = None,
     index: bool = True,
     raw: tuple[str, ...] = (),
     exact: tuple[str, ...] = (),
 ) -> HTML:
     """Display a table in the book's style, with a dash for a missing value.
 
-    Whole numbers outside of the columns ``exact`` count as counts of cases: :mod:`radeval_lib.small_counts`.
+    Whole numbers count as numbers of cases, and small ones may be hidden (:mod:`radeval_lib.small_counts`),
+    except in the columns ``exact``.
 
     Parameters
     ----------
-    formats : a format string such as ``"{:.1f}"`` or a function, for all numeric columns or by column. Names
-        in it, in ``raw`` or in ``exact`` that the table lacks are passed over: one set serves several tables.
+    formats : a format string such as ``"{:.1f}"`` or a function, for all numeric columns or by column.
+        Columns that the table lacks are ignored here, in ``raw`` and in ``exact``.
     """
     shown = frame.copy().astype(object)
     for position, column in enumerate(frame.columns):
@@ -97,7 +97,8 @@ def show(
 
 
 def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
-    """Return a value as ``write`` has it, the sign of infinity, or that a count is too small to be shown."""
+    """Return a value in the form of ``write``, with a sign for infinity; for a count that is too small to be
+    shown, an upper bound."""
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = write(value)
@@ -114,8 +115,8 @@ def p_value(p: float) -> str:
 
 
 def folded(table: HTML, caption: str = "") -> HTML:
-    """Return a long table that opens on a click on its caption. The caption is ``caption`` or that of
-    :func:`show`, which moves out of the table; there must be one."""
+    """Return a long table that opens on a click on its caption: ``caption``, or that of :func:`show`, which
+    moves out of the table."""
     inside = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
     body = table.data.replace(inside.group(0), "", 1) if inside else table.data
     title = escape(caption) if inside is None or caption else inside.group(1)
@@ -123,23 +124,22 @@ def folded(table: HTML, caption: str = "") -> HTML:
 
 
 def as_data(content: Any) -> str:
-    """Return content as an HTML element that a script of the page reads.
+    """Return content as JSON in an HTML element, for a script of the page.
 
     Raises
     ------
     ValueError
-        If it holds NaN or an infinite number, which JSON in a browser does not have.
+        If it has NaN or an infinite number, which JSON in a browser does not allow.
     """
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-    text = text.replace("</", "<\\/").replace(
-        "<!--", "\\u003c!--"
-    )  # either would change where the element ends
+    # Either of the two would change where the element ends.
+    text = text.replace("</", "<\\/").replace("<!--", "\\u003c!--")
     return f'<script type="application/json">{text}</script>'
 
 
 def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
-    """Return a table with HTML rows as data. The page shows the rows that contain the typed words;
-    ``example`` is such a word."""
+    """Return a table of HTML cells with a search field: the page shows the rows that contain the typed words.
+    ``example`` is the hint in the empty field."""
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     return HTML(
         '<div class="search-table"><label>Rows with the words '

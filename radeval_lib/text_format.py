@@ -1,4 +1,4 @@
-"""Numbers and lists in words, for sentences that code makes, and templates."""
+"""Numbers and lists in words, for generated sentences, and the environment of templates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "e
 
 
 def in_words(number: int) -> str:
-    """Return a whole number for running text: in letters from 0, ``none``, to ten, otherwise in digits."""
+    """Return a whole number for running text: in letters from 0, ``none``, to 10, otherwise in digits."""
     return _COUNTS[number] if 0 <= number < len(_COUNTS) else f"{number:,}"
 
 
@@ -35,7 +35,7 @@ def joined(parts: Sequence[str], last: str = "and") -> str:
 def out_of(part: int, whole: int, write: Callable[[int], str] = in_words) -> str:
     """Return ``two of five``, ``all five`` or ``both``, ``none of five``.
 
-    ``write``: how a number is written; ``str`` for digits, as checks have them.
+    ``write`` returns a number in words or, for checks, in digits (``str``).
     """
     if part == whole > 1:
         return "both" if whole == 2 else f"all {write(whole)}"
@@ -48,8 +48,8 @@ def long_date(day: date) -> str:
 
 
 def p_digits(p: float, below: str = "<") -> str:
-    """Return a p value with at most two digits, ``0.012`` or ``0.2``, or ``< 0.001``; another word may
-    replace ``<``."""
+    """Return a p value with at most two digits, ``0.012`` or ``0.2``; a smaller one as ``< 0.001``, with
+    ``below`` in place of ``<``."""
     return f"{below} 0.001" if p < 0.001 else f"{p:.2g}"
 
 
@@ -59,15 +59,16 @@ def p_words(p: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in whole percent; only none and all are given as 0% and 100%."""
+    """Return a share in whole percent. Only 0 and 1 become 0% and 100%; others near them, ``under 1%`` and
+    ``over 99%``."""
     if 0 < share < 0.01:
         return "under 1%"
     return "over 99%" if 0.99 < share < 1 else f"{share:.0%}"
 
 
 def environment(folder: Path) -> Any:
-    """Return Jinja's environment of the templates in ``folder``: texts are escaped, a missing name is an
-    error."""
+    """Return a Jinja environment for the templates in ``folder``, which escapes texts and refuses missing
+    names."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(

@@ -1,5 +1,5 @@
-"""Spans of tokens as IOB tags, and back; and sentences of chest CT reports with such tags, in the form that
-RaLEs reads (Zhang et al. 2021)."""
+"""Conversion between spans of tokens and IOB tags, and a loader of chest CT sentences with such tags (Zhang
+et al. 2021), in the form that RaLEs reads."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _PREFIXES = frozenset("BIES")
 
 
 def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
-    """Return the IOB2 tags of ``length`` words. If spans overlap, the earlier and then the longer one keeps
-    its words.
+    """Return the IOB2 tags of ``length`` words. Of overlapping spans, the one that begins first keeps its
+    words, or the longer of two that begin together; the other is left out.
 
     Raises
     ------
@@ -37,8 +37,13 @@ def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
 def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
     """Return the entities of a sentence tagged in IOB, IOB2 or IOBES, in order.
 
-    ``B-`` and ``S-`` begin an entity. ``I-`` and ``E-`` continue one of the same label; without one, they
-    begin it (as in IOB1, and as gold files with a stray ``I-`` are usually read). ``O`` ends it.
+    ``B-`` and ``S-`` begin an entity. ``I-`` and ``E-`` continue an entity of the same label or, without
+    one before them, begin it (as in IOB1, and as a stray ``I-`` is usually read). ``O`` ends it.
+
+    Raises
+    ------
+    ValueError
+        If a tag is not of these schemes.
     """
     spans: list[WordSpan] = []
     continued = ""  # the label that an I- or E- continues
@@ -62,7 +67,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
         tokens, tags = item.take("tokens", tuple[str, ...]), item.take("ner_tags", tuple[str, ...])
         if len(tokens) != len(tags):
             raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags")
-        # Files without ids: the record's number is its name.
+        # Without ids, the record's number names it.
         name = str(item.get("id", item.get("doc_key", f"{path.stem}-{item.at}")))
         words = tuple(mark(token, "stanza_radiology", True) for token in tokens)
         return AnnotatedSentence(name, words, decode(tags))

@@ -1,6 +1,7 @@
-"""Procedure selection from MIMIC-III's CT reports: reason for examination -> procedure code (RaLEs, App. A).
+"""Procedure selection from MIMIC-III's CT reports: the procedure code for a reason (RaLEs, Appendix A).
 
-The mapping from titles to codes was made by hand and is private; :func:`title_counts` lists the titles.
+The authors mapped titles to codes by hand and did not publish the mapping; :func:`title_counts` lists the
+titles for those who make their own.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ NAME = "mimic3_procedure"
 RARE = 100  # codes with fewer reports become OTHER (Appendix A; not in the released code)
 OTHER = "Other"
 SEED = 28102022  # of both draws of the split, so that it is the same wherever it is made
-_FEWEST = 5  # one document each for development and testing, and three for training
+_FEWEST = 5  # documents of a code: one each for development and testing, and three for training
 
-# Sections that hold the reason, in order of preference, with what follows each.
+# Headings of the section with the reason, in order of preference, each with the marker that ends it.
 _REASON = "Reason:"
 _RULE = "__________"
 _SECTIONS = (
@@ -36,13 +37,13 @@ _SECTIONS = (
     ("INDICATION", "COMPARISON"),
     ("HISTORY", "TECHNIQUE"),
 )
-# As in the released code, the reason ends with its line; the others count only if no line break follows.
+# As in the released code, the reason ends with its line; the other markers count only without a line break.
 _AFTER_REASON = ("\n", "Admitting Diagnosis:", "Field", "____")
 _HEADER_ENDS = ("_____", "Reason:", "Admitting Diagnosis:", "Field of view:")
 
 
 def indication(text: str) -> str:
-    """Return the reason for the examination; empty if none is given."""
+    """Return a report's reason for the examination; empty if it gives none."""
     _, heading, after = text.partition(_REASON)
     if heading:
         marker = next((marker for marker in _AFTER_REASON if marker in after), None)
@@ -79,8 +80,8 @@ def load(path: Path) -> list[Document]:
 
 
 def load_mapping(path: Path) -> dict[frozenset[str], str]:
-    """Return codes by set of titles, from a CSV with ``procedure_titles`` (a Python list) and
-    ``LOINC_NUM``."""
+    """Return the code of each set of titles, from a CSV with the columns ``procedure_titles`` (a Python list)
+    and ``LOINC_NUM``."""
 
     def mapped(row: reading.Entry) -> tuple[frozenset[str], str]:
         try:
@@ -95,7 +96,7 @@ def load_mapping(path: Path) -> dict[frozenset[str], str]:
 
 
 def title_counts(notes: Iterable[Document]) -> Counter[frozenset[str]]:
-    """Return how often each set of titles occurs in CT reports with a reason, which a mapping must cover."""
+    """Return the number of CT reports with a reason, for each set of titles that a mapping must cover."""
     texts = (reveal(note.text) for note in notes if note.label.startswith("CT"))
     return Counter(named for text in texts if (named := titles(text)) and indication(text))
 
@@ -103,7 +104,8 @@ def title_counts(notes: Iterable[Document]) -> Counter[frozenset[str]]:
 def build(
     notes: Iterable[Document], mapping: Mapping[frozenset[str], str], rare: int = RARE
 ) -> list[Document]:
-    """Return reasons with procedure codes for the CT reports that have both; rare codes are merged."""
+    """Return the reason and procedure code of the CT reports that have both. Codes of fewer than ``rare``
+    reports become :data:`OTHER`."""
     documents = []
     for note in (note for note in notes if note.label.startswith("CT")):
         text = reveal(note.text)
@@ -139,7 +141,7 @@ def report_split(documents: Sequence[Document]) -> list[Document]:
 
 
 def read(find: Find) -> list[Document]:
-    """Return the documents as somebody built them, else built from the notes, with the paper's split."""
+    """Return the documents of ``annotated_dataset.csv``, else of the notes, with the paper's split."""
     events, mapping, built = (find(file.path) for file in load_manifest(NAME).files)
     if built:
         return report_split(load(built))

@@ -44,18 +44,13 @@ def load_splits(path: Path) -> dict[str, tuple[str, str]]:
 
 def pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list[ReportPair]:
     """Return pairs for the studies that have both sections and an official split (MIMIC-RRS, Section 2.1)."""
-    return [
-        ReportPair(
-            report.id,
-            report.findings,
-            report.impression,
-            splits[report.id][0],
-            "X-ray chest",
-            splits[report.id][1],
-        )
-        for report in reports
-        if len(report.findings) and len(report.impression) and report.id in splits
-    ]
+    made = []
+    for report in reports:
+        if len(report.findings) and len(report.impression) and report.id in splits:
+            patient, split = splits[report.id]
+            sections = report.findings, report.impression
+            made.append(ReportPair(report.id, *sections, patient, "X-ray chest", split))
+    return made
 
 
 def read(find: Find) -> list[ReportPair]:

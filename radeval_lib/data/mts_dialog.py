@@ -1,6 +1,6 @@
 """MTS-Dialog: 400 automatic summaries with fact-based rates by medical experts (Ben Abacha et al. 2023).
 
-Two files are joined by the order of their rows: row i of the scores is about row i of the summaries.
+The files are joined by the order of their rows: row i of the scores belongs to row i of the summaries.
 """
 
 from __future__ import annotations
@@ -26,17 +26,15 @@ _RATES = {
     "hallucination": "HallucinationRate",
 }
 _OMISSION = "OmissionRate"
-_NO_RATE = -1.0  # what the file prints for two omission rates; no counts give it
+_NO_RATE = -1.0  # two omission rates in the file, which no counts can give
 
 
 def load(scores: Path, summaries: Path) -> list[FactRating]:
-    """Return ratings in the files' order; systems have no names in the files and are numbered from 1.
-
-    An omission rate of -1 becomes None.
-    """
+    """Return the ratings in the files' order. Systems have no names there and are numbered from 1 within each
+    case; an omission rate of -1 becomes None."""
     rated = reading.read_csv(scores, (*_RATES.values(), _OMISSION))
     written = reading.read_csv(summaries, ("ID", "Dialogue", "Reference Summary", "Automatic Summary"))
-    systems: Counter[str] = Counter()  # of each case, so far
+    systems: Counter[str] = Counter()  # number of systems of each case so far
     ratings = []
     for row, text in zip(rated, written, strict=True):
         case, omission = text["ID"], row.take(_OMISSION, reading.Number)
@@ -62,7 +60,7 @@ def read(find: Find) -> list[FactRating]:
 
 
 def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
-    """Yield the ratings from their recording."""
+    """Yield the ratings of a stored set."""
     for row in recording.table.itertuples():
         reference, candidate = pair_placeholders(recording.name, row)
         yield FactRating(

@@ -49,7 +49,7 @@ def load(path: Path) -> list[NoteJudgement]:
 
 
 def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
-    """Return one error per line that begins with a mark; lines without one continue the error before them."""
+    """Return the errors in a cell: a line with a mark begins one, a line without a mark continues it."""
     errors: list[tuple[bool, str]] = []
     for line in filter(None, map(str.strip, row[column].splitlines())):
         if line[0] in _MARKS:

@@ -54,7 +54,7 @@ def _sentences(entry: reading.Entry) -> list[AnnotatedSentence]:
     for name in labelers or [""]:
         holder = reading.Entry(item[name], f"{item.where}, {name}") if name else item
         entities, relations = _graph(holder, words)
-        if any(entity.label not in ENTITY_LABELS for entity in entities):  # the file's words stay unsaid
+        if any(entity.label not in ENTITY_LABELS for entity in entities):  # not named: it may be text
             raise FormatError("unknown label", holder.where, f"Use one of {', '.join(ENTITY_LABELS)}.")
         sentence = AnnotatedSentence(
             id=f"{entry['key']}/{name}" if name else entry["key"],
@@ -68,9 +68,9 @@ def _sentences(entry: reading.Entry) -> list[AnnotatedSentence]:
 
 
 def read_annotations(path: Path) -> dict[str, Annotation]:
-    """Return checked annotations from RadGraph's inference, by record: ``text`` and ``entities``.
+    """Return the checked annotations in an output of RadGraph's inference, by the key of the record.
 
-    Labels may be any (RadGraph-XL's differ). A text without words is allowed, and has no entities.
+    Any label is allowed, since RadGraph-XL's differ. A text may be empty and then has no entities.
     """
     annotations = reading.read_json(path, dict)
     for number, item in enumerate(annotations.values(), start=1):
@@ -79,7 +79,7 @@ def read_annotations(path: Path) -> dict[str, Annotation]:
 
 
 def check_annotation(item: Any, where: str) -> None:
-    """Raise :class:`FormatError` if one record of :func:`read_annotations` is broken."""
+    """Raise a FormatError if a record of RadGraph's inference contradicts itself or lacks something."""
     entry = reading.Entry(item, where)
     _graph(entry, entry.take("text", str).split())
 
@@ -87,10 +87,12 @@ def check_annotation(item: Any, where: str) -> None:
 def annotation(
     words: Sequence[str], entities: Sequence[tuple[int, int, str]], relations: Sequence[tuple[int, int, str]]
 ) -> Annotation:
-    """Return one text in RadGraph's form: ids from 1 as text, ends inclusive, relations with their head.
+    """Return the record of one text in RadGraph's form.
 
-    ``entities`` are (first word, word behind the last, label), ``relations`` (head, tail, type) by position
-    among the entities.
+    Parameters
+    ----------
+    entities : (first word, one past the last word, label).
+    relations : (head, tail, type); head and tail are positions in ``entities``.
     """
     outgoing: list[list[list[str]]] = [[] for _ in entities]
     for head, tail, kind in relations:
@@ -114,8 +116,7 @@ def annotation(
 
 
 def _graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
-    """Return entities and relations; RadGraph's ends are inclusive and its relations are listed with their
-    head."""
+    """Return the entities and relations of a text, half-open and by position."""
     content = holder.inner("entities")
     index = {key: position for position, key in enumerate(content)}
     entities, relations = [], []

@@ -21,15 +21,13 @@ RATING_FILES = ("user_1.json", "user_2.json", "user_3.json")
 CANDIDATES = ("C1", "C2")
 SIGNIFICANCES = ("urgent", "actionable_not_urgent", "not_actionable_not_urgent", "benign_expected")
 SYSTEMS: dict[str | int, str] = {"medgemma": "MedGemma", "gpt": "GPT"}
-"""RadPref's systems in the words of its authors, by their names in its files and in its stored numbers."""
+"""The names of RadPref's systems, by what its files and the stored set call them."""
 SYSTEMS |= {1: "MedGemma", "system 1": "MedGemma", 2: "GPT", "system 2": "GPT"}
 MARKS = tuple((kind, significance) for kind in ("false", "missing") for significance in SIGNIFICANCES)
 MARKS += (("attribute", "significant"), ("attribute", "negligible"))
-"""Kind and significance of every error that a radiologist can mark."""
+"""The kind and significance of each error that a radiologist can mark."""
 SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
-"""The marks that GREEN would call clinically significant: they ask for something to be done."""
-
-
+"""The significances that GREEN would call clinically significant, because they call for action."""
 Mark = tuple[str, int, str]
 """Kind, number of the finding, and significance of one marked error."""
 
@@ -40,10 +38,11 @@ def candidates(path: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``number``; ``case``: equal if the reference is; ``set``: which two were graded side by side;
-        ``system``, numbered by first appearance; ``reference_findings``, ``candidate_findings``: how many are
-        listed. Of the files alone, not stored: ``reference`` and ``text``, ``name`` (``<case>/C1``) and
-        ``source``, the system.
+        ``number``; ``case``, a number for each reference; ``set``, a number for each two candidates that were
+        graded side by side;
+        ``system``, numbered from 1 by first appearance; ``reference_findings``, ``candidate_findings``: the
+        numbers of listed findings. These are not stored: ``reference`` and ``text``, ``name`` (``<case>/C1``)
+        and ``source``, the system's name in the file.
     """
     table = pd.DataFrame(
         {
@@ -65,21 +64,21 @@ def candidates(path: Path) -> pd.DataFrame:
 
 
 def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
-    """Return how many marks each radiologist made on each candidate, by radiologist and candidate.
+    """Return the number of marks of each radiologist on each candidate, a row for each of both.
 
     Parameters
     ----------
-    paths : a radiologist's ``user_<n>.json`` each.
-    table : of :func:`candidates`.
+    paths : the radiologists' files ``user_<n>.json``.
+    table : the rows of :func:`candidates`.
 
     Returns
     -------
     DataFrame
         ``number`` of the candidate; ``rater``, from 1 in the order of the files; ``grade``, from 1 (worst) to
-        5; ``stated`` findings, those without a mark (``clean``), with none that is false (``right``), or that
-        is false or significant (``passable``); and a count for each of :data:`MARKS`, as ``false_urgent``.
-        Marks on findings beyond those listed count too, so that the three numbers are cut at 0. Of the files
-        alone: ``user``, what they call the radiologist.
+        5. Numbers of findings: ``stated``; ``clean``, without a mark; ``right``, not marked as false;
+        ``passable``, without a false or significant mark. These three are at least 0 although findings beyond
+        the listed ones can be marked. Numbers of each of :data:`MARKS`, such as ``false_urgent``. Not stored:
+        ``user``, the radiologist's name in the file.
     """
     listed = zip(table["number"], table["candidate_findings"], strict=True)
     by_name = dict(zip(table["name"], listed, strict=True))
@@ -109,8 +108,8 @@ def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _errors(judged: dict[str, Any]) -> Iterator[Mark]:
-    """Yield every error that was marked in a candidate: ``false`` (a finding that is not there) and
-    ``attribute`` with the number of the candidate's finding, ``missing`` with that of the reference's."""
+    """Yield every marked error of a candidate: ``false`` (a finding that the image does not show) and
+    ``attribute`` with the number of the candidate's finding, ``missing`` with the reference's."""
     for finding, error in judged["finding_errors"].items():
         if error.get("error_type") == "attribute":
             for significance in error["attributes"].values():
@@ -122,11 +121,12 @@ def _errors(judged: dict[str, Any]) -> Iterator[Mark]:
 
 
 def _rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
-    """Yield every rating with the two texts that it is about, on one scale after the other.
+    """Yield every rating with its two texts, scale by scale.
 
-    ``grade`` is the rating from 1 to 5; ``errors`` how many errors the rater marked, of any significance;
-    ``error_share`` that number by the findings that both texts list, at most 1; of texts that list none, 1 if
-    an error was marked all the same. ``rows`` has the columns of :func:`marks` and :func:`candidates`.
+    ``grade`` is from 1 to 5; ``errors`` is the number of marked errors of any significance; ``error_share``
+    divides it by the number of findings that both texts list and is at most 1. If neither text lists a
+    finding, it is 1 if an error was marked, else 0. ``rows`` has the columns of :func:`marks` and
+    :func:`candidates`.
     """
     marked = rows[["_".join(mark) for mark in MARKS]].sum(axis=1)
     possible = rows["reference_findings"] + rows["candidate_findings"]

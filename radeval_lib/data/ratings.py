@@ -1,8 +1,8 @@
-"""Rated pairs: as one table with a row per pair, and read from a CSV table of one's own.
+"""Tables of rated pairs, and a loader of a user's ratings.
 
-A manifest with ``reader: ratings`` is read so: a row per rater and candidate. Columns: ``case`` (whose
-candidates are compared), ``id`` (of the candidate within its case), ``candidate`` and ``reference`` (texts),
-``rater``, and ``grade``, a number; higher is better. Further columns are ignored.
+A data set with ``reader: ratings`` in its manifest has CSV files with a row per rater and candidate. Columns:
+``case`` (its candidates are compared), ``id`` (of the candidate within its case), ``candidate`` and
+``reference`` (texts), ``rater``, and ``grade``, a number; higher is better. Other columns are ignored.
 """
 
 from __future__ import annotations
@@ -27,15 +27,23 @@ _LOWER_IS_BETTER = {"errors": lambda count: -count, "error_share": lambda share:
 def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
     """Return one row per pair, in the order in which the pairs first occur.
 
-    Ratings on several scales raise :class:`DataError`.
-    Counts of errors turn negative and shares of errors are taken from 1 (the rating of RaTEScore's Figure 3),
-    so that a good metric correlates positively with every scale. By ``id``: ``reference`` and ``candidate``
-    (restricted texts are laid open, so the table must not be shown), ``rating`` (mean over raters), ``case``
-    (a number for each reference).
+    Returns
+    -------
+    DataFrame
+        By ``id``: ``reference`` and ``candidate`` (restricted texts are revealed, so never show the table),
+        ``rating`` (mean over raters), ``case`` (a number for each reference). Numbers of errors turn negative
+        and shares of errors are subtracted from 1 (as in RaTEScore's Figure 3), so that a good metric
+        correlates positively with every scale.
+
+    Raises
+    ------
+    DataError
+        If there are no ratings, or ratings on several scales.
     """
     scales = sorted({record.scale for record in records})
-    if len(scales) > 1:
-        raise DataError(f"ratings on several scales: {', '.join(scales)}", "", "Name one, as radpref/grade.")
+    if len(scales) != 1:
+        problem = f"ratings on several scales: {', '.join(scales)}" if scales else "no ratings"
+        raise DataError(problem, remedy="Name one scale of a data set, such as radpref/grade.")
     frame = pd.DataFrame(
         {
             "id": record.id,
@@ -66,15 +74,15 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     Parameters
     ----------
     paths : CSV files with the columns of :data:`COLUMNS`.
-    name : the data set, which restricted texts name.
-    restricted : whether the texts must not be shown, see :func:`radeval_lib.data.restricted.mark`.
+    name : name of the data set, for refusals to show its texts.
+    restricted : whether the texts must not be shown (:func:`radeval_lib.data.restricted.mark`).
 
     Raises
     ------
     FormatError
-        If a cell is empty or no grade, a case or id has a slash, a rater grades a candidate twice, rows of
-        one candidate have different texts, or candidates of one case have different references: it names the
-        file and the line, within a file and across them.
+        If a cell is empty or a grade is not a number, a case or id has a slash, a rater grades a candidate
+        twice, or rows of one candidate or case, in any of the files, have different texts or references. The
+        error names the file and the line.
     """
     texts: dict[str, str] = {}
     references: dict[str, str] = {}

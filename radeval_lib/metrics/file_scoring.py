@@ -249,7 +249,7 @@ class _ChunkScorer:
         self._metrics, self._where, self._explained, self._texts = metrics, where, explained, texts
         self.folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
         decides = [[metric.signature(), metric.device] for metric in metrics.values()]
-        code = provenance.own_files(), provenance.environment()
+        code = provenance.library_digest(), provenance.environment()
         self.key = json.dumps([str(self.folder), where, decides, explained, texts, code])
 
     def __call__(self, chunk: Chunk, names: list[str]) -> tuple[Chunk, dict[str, Any]]:

@@ -13,10 +13,10 @@ def test_versions_are_reported_whether_packages_are_loaded_or_not() -> None:
     code = (
         "import json, sys\nfrom radeval_lib import provenance\n"
         "assert not {'torch', 'numpy'} & set(sys.modules)\n"
-        "print(json.dumps([provenance.environment(), provenance.own_files()]))"
+        "print(json.dumps([provenance.environment(), provenance.library_digest()]))"
     )
     fresh = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     import torch  # noqa: F401
 
-    assert json.loads(fresh.stdout) == [provenance.environment(), provenance.own_files()]
+    assert json.loads(fresh.stdout) == [provenance.environment(), provenance.library_digest()]
     assert {"numpy", "torch", "radeval-lib"} <= set(provenance.package_versions())

@@ -180,7 +180,7 @@ def test_another_training_starts_over(tmp_path: Path, monkeypatch: pytest.Monkey
     ):
         train(task, data, dev, changed, folder=tmp_path / "one")
         assert task.measured == changed.epochs
-    monkeypatch.setattr(provenance, "own_files", lambda: "other code")
+    monkeypatch.setattr(provenance, "library_digest", lambda: "other code")
     train(task := Fit(), POINTS, POINTS, settings, folder=tmp_path / "one")
     assert task.measured == 1
     train(task := Fit(), POINTS, POINTS, settings, folder=tmp_path / "one")
