@@ -111,7 +111,7 @@ def serve(profile: str, port: int) -> None:
     """Serve the rendered book to browsers on this computer alone, until Ctrl-C."""
     folder = BUILD / profile / "_build" / "html"
     if not (folder / "index.html").is_file():
-        raise ParameterError("no rendered book", display_path(folder), "Run `radbook build` first.")
+        raise ParameterError("no rendered book", profile, f"Run `radbook build --profile {profile}`.")
     click.echo("Ctrl-C ends it.")
     server = [sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "--directory", str(folder)]
     with suppress(KeyboardInterrupt):
