@@ -100,7 +100,7 @@ def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> Estimate:
 
     pingouin's ``plot_blandaltman`` only draws them.
     """
-    gaps = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)
+    gaps = finite("first", first, None) - finite("second", second, np.size(first))
     reach = 1.96 * gaps.std(ddof=1)
     return Estimate(float(gaps.mean()), float(gaps.mean() - reach), float(gaps.mean() + reach))
 

@@ -2,8 +2,8 @@
 
 Every measure takes ``probabilities`` of shape (n, k), float, rows that sum to 1, and, if correctness
 matters, ``labels`` of shape (n,), int, 0 to k - 1; it returns a float. The predicted class is that of the
-largest probability (the first of equal ones), its probability the confidence. Probabilities of another
-shape, none, or a NaN among them raise ValueError.
+largest probability (the first of equal ones), its probability the confidence. Empty arrays, another
+shape, NaN and other labels raise ValueError.
 
 Bins divide [0, 1] into equal parts (lo, hi], as the code that was released with RaLEs has them
 (evaluation/complementary_metrics.py); netcal's are [lo, hi), and this module equals it to 1e-9 but for
@@ -37,6 +37,13 @@ def _array(probabilities: ArrayLike) -> FloatArray:
     return finite("probabilities", probabilities, None, None).clip(max=1.0)
 
 
+def _truth(labels: ArrayLike, array: FloatArray) -> NDArray[np.int64]:
+    truth, (samples, classes) = np.asarray(labels), array.shape
+    if truth.shape != (samples,) or not ((truth >= 0) & (truth < classes)).all():
+        raise ValueError(f"give {samples} labels from 0 to {classes - 1}, one for each row of probabilities")
+    return truth
+
+
 def bin_of(values: FloatArray, bins: int) -> NDArray[np.int64]:
     """Return the index of the bin (lo, hi] of each value, in the values' shape; an exact 0 is in the first
     bin."""
@@ -54,7 +61,7 @@ def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[Float
 def _confidence(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return the confidence and the correctness (1 or 0) of each prediction."""
     array = _array(probabilities)
-    return array.max(axis=1), (array.argmax(axis=1) == np.asarray(labels)).astype(np.float64)
+    return array.max(axis=1), (array.argmax(axis=1) == _truth(labels, array)).astype(np.float64)
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> pd.DataFrame:
@@ -111,8 +118,8 @@ def static_calibration_error(
     ``zeros`` says where probabilities of exactly 0 go; ``"dropped"`` ignores true classes to which the model
     gave 0. Source: RaLEs, Appendix D, second formula; Nixon et al. 2019.
     """
-    array, truth = _array(probabilities), np.asarray(labels)
-    total = 0.0
+    array = _array(probabilities)
+    truth, total = _truth(labels, array), 0.0
     for index, column in enumerate(array.T):
         kept = column > (0 if zeros == "dropped" else -1)
         _, hits, mass = _binned_sums(column[kept], (truth[kept] == index).astype(np.float64), BINS)
@@ -159,11 +166,11 @@ def average_kl_from_uniform(probabilities: ArrayLike) -> float:
 
 def _losses(array: FloatArray, labels: ArrayLike) -> FloatArray:
     with np.errstate(divide="ignore"):
-        return -np.log(array[np.arange(len(array)), np.asarray(labels)])
+        return -np.log(array[np.arange(len(array)), _truth(labels, array)])
 
 
 def _distances(array: FloatArray, labels: ArrayLike) -> FloatArray:
-    return np.asarray(np.square(array - np.eye(array.shape[1])[np.asarray(labels)]).sum(axis=1))
+    return np.asarray(np.square(array - np.eye(array.shape[1])[_truth(labels, array)]).sum(axis=1))
 
 
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:

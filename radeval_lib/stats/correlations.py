@@ -194,11 +194,8 @@ def _draws(
 
 def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
     """Return ``product / sqrt(first second)``, at most 1 in size; NaN if a side has no spread."""
-    spread = first * second
-    result = np.full_like(product, np.nan)
-    varies = spread > 0
-    result[varies] = product[varies] / np.sqrt(spread[varies])
-    return np.clip(result, -1, 1)
+    spread, undefined = np.maximum(first * second, 0), np.full_like(product, np.nan)
+    return np.clip(np.divide(product, np.sqrt(spread), where=spread > 0, out=undefined), -1, 1)
 
 
 def _pearson(counts: FloatArray, metric: _Variable, ratings: _Variable) -> FloatArray:

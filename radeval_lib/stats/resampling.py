@@ -98,11 +98,8 @@ class Draws:
     @property
     def _variances(self) -> list[tuple[FloatArray, int]]:
         """Variance by cases and by each model's seeds, with degrees of freedom."""
-        by_cases = self.cases.var(axis=0), max(1, self.size - 1)
-        return [
-            by_cases,
-            *(((noise.deviations**2).sum(axis=0), len(noise.deviations) - 1) for noise in self.seeds),
-        ]
+        by_seeds = [((noise.deviations**2).sum(axis=0), len(noise.deviations) - 1) for noise in self.seeds]
+        return [(self.cases.var(axis=0), max(1, self.size - 1)), *by_seeds]
 
     @property
     def standard_error(self) -> FloatArray:

@@ -52,8 +52,8 @@ class Lead:
     def by_p(cls, difference: float, p: float, note: str = "") -> Lead:
         """Return a difference (positive: the claimed direction) with its two-sided p value; raises ValueError
         if either is NaN."""
-        if math.isnan(difference):
-            raise ValueError("a difference that is not a number has no sign")
+        if math.isnan(difference) or math.isnan(p):
+            raise ValueError("a difference or p value that is not a number establishes no lead")
         sign = int(math.copysign(1, difference)) if p < LEVEL and difference else 0
         return cls(sign, f"{p_words(p)}{f', {note}' if note else ''}")
 
