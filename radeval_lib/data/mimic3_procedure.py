@@ -29,7 +29,6 @@ SEED = 28102022  # of both draws of the split, so that it is the same wherever i
 _FEWEST = 5  # documents of a code: one each for development and testing, and three for training
 
 # Headings of the section with the reason, in order of preference, each with the marker that ends it.
-_REASON = "Reason:"
 _RULE = "__________"
 _SECTIONS = (
     ("MEDICAL CONDITION", _RULE),
@@ -44,7 +43,7 @@ _HEADER_ENDS = ("_____", "Reason:", "Admitting Diagnosis:", "Field of view:")
 
 def indication(text: str) -> str:
     """Return a report's reason for the examination; empty if it gives none."""
-    _, heading, after = text.partition(_REASON)
+    _, heading, after = text.partition("Reason:")
     if heading:
         marker = next((marker for marker in _AFTER_REASON if marker in after), None)
         return (after.partition(marker)[0] if marker else after).strip()

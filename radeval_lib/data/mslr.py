@@ -12,7 +12,6 @@ RATERS = ("A1", "A2")
 _QUESTION = "Is the *{0}* in the generated summary the same as the {0} in the target summary?"
 QUESTIONS = tuple(_QUESTION.format(facet) for facet in ("population", "intervention", "outcome"))
 _POINTS = {"2": 2, "1": 1, "0": 0, "N/A": 0}
-_SUFFIX = 6  # letters of a submission's key that name the system
 
 
 def load(path: Path) -> list[RatedPair]:
@@ -26,7 +25,7 @@ def load(path: Path) -> list[RatedPair]:
     for row in reading.read_csv(path, columns, delimiter="\t"):
         answers = [row[column].partition(":")[0].strip() for column in QUESTIONS]  # such as "2: Yes"
         if set(answers) <= _POINTS.keys():
-            system = row["ExpID"][-_SUFFIX:]
+            system = row["ExpID"][-6:]  # the end of a submission's key names its system
             name, texts = f"{row['ReviewID']}/{system}", (row["Target Summary"], row["Generated Summary"])
             rating = float(sum(_POINTS[answer] for answer in answers))
             pairs.append(RatedPair(name, *texts, rating, path.stem, group=system, scale="facets"))

@@ -152,6 +152,8 @@ def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS
         ``report``, the text's number; ``edit``, a name of ``edits`` or of a control (``same``, ``another
         report``, or how many of the first sentences are another report's); ``reference``; ``candidate``.
     """
+    if len(reports) == 1:
+        raise ValueError("one text has no other report to compare with; give two texts or more")
     rows = []
     for number, parts in enumerate(reports):
         other = reports[(number + len(reports) // 2) % len(reports)]

@@ -70,7 +70,7 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
     FormatError
         If a count of some pair, category, rater and significance is missing.
     """
-    frame = pd.DataFrame(records)
+    frame = pd.DataFrame(records, columns=list(ErrorCount.__dataclass_fields__))
     if kind != "total":
         frame = frame[frame["significant"] == (kind == "significant")]
     sums = frame.groupby(["study", "origin", "category", "rater"])["count"].sum().sort_index()

@@ -298,6 +298,8 @@ def released(name: str) -> pd.DataFrame:
     The README of ``data_manifests/released/`` names the repository, commit and file of each.
     """
     path = MANIFESTS / "released" / f"{name}.csv"
+    if not path.is_file():
+        raise PrintedError(f"no released numbers {name!r}", display_path(path.parent), "Name a CSV in it.")
     provenance.note_printed(provenance.RELEASED, path)
     return pd.read_csv(path, encoding="utf-8")
 
@@ -349,7 +351,7 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     Parameters
     ----------
     first, second : frames of printed cells (columns ``value`` and ``half_width``), with the same rows in the
-        same order, two at least.
+        same order, two at least. A column of equal numbers gives NaN.
 
     Notes
     -----
@@ -369,14 +371,11 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
         slopes = (columns[::-1] - correlation * columns) / norms * steps
         return side * correlation, side * slopes.ravel()
 
-    printed, box = np.zeros(values.size), [(-1, 1)] * values.size
-    beside = np.resize([0.5, -0.5, -0.5], values.size)
-    low, high = (
-        side
-        * min(
-            minimize(moved, start, args=(side,), jac=True, bounds=box, method="L-BFGS-B").fun
-            for start in (printed, beside)
-        )
-        for side in (1, -1)
-    )
-    return Estimate(moved(printed, 1)[0], float(low), float(high))
+    box = [(-1, 1)] * values.size
+    starts = np.zeros(values.size), np.resize([0.5, -0.5, -0.5], values.size)
+
+    def least(side: int) -> float:
+        fits = (minimize(moved, start, (side,), "L-BFGS-B", jac=True, bounds=box) for start in starts)
+        return float(min(fit.fun for fit in fits))
+
+    return Estimate(moved(starts[0], 1)[0], least(1), -least(-1))
