@@ -246,10 +246,7 @@ def compare(
         raise MetricError("fewer than two cases", "references", "Give at least two, better more.")
     cautions = Cautions(settings)
     measured, left_out = _measure(frame, columns, settings, cautions, floor=floor)
-    tables = {
-        name: {system: _sums_by_case(statistics, cases) for system, statistics in part.tables.items()}
-        for name, part in measured.items()
-    }
+    tables = {name: part.by_case(cases) for name, part in measured.items()}
     about = {name: part.about for name, part in measured.items()}
     values = {name: part.value for name, part in measured.items()}
     of_systems, of_pairs = compare_systems(tables, values, resamples=resamples, seed=seed)
@@ -410,12 +407,13 @@ class _Measured(NamedTuple):
     value: OfSums
     about: dict[str, Any]
 
-
-def _sums_by_case(statistics: FloatArray, cases: NDArray[np.intp]) -> FloatArray:
-    """Return the sums of the rows' statistics over each case, by the number of each row's case."""
-    sums = np.zeros((int(cases.max()) + 1, statistics.shape[1]))
-    np.add.at(sums, cases, statistics)
-    return sums
+    def by_case(self, cases: NDArray[np.intp]) -> dict[str, FloatArray]:
+        """Return the statistics summed over the rows of each case, by the number of each row's case."""
+        sums = {}
+        for system, statistics in self.tables.items():
+            sums[system] = np.zeros((int(cases.max()) + 1, statistics.shape[1]))
+            np.add.at(sums[system], cases, statistics)
+        return sums
 
 
 def _measure(

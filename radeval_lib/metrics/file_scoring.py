@@ -201,7 +201,7 @@ def score_file(
     if report:
         from radeval_lib.metrics.report import ScorePage
 
-        page = ScorePage(texts)
+        page = ScorePage(chosen.metrics, texts=texts)
     scorer = _ChunkScorer(dict(chosen.metrics), target, source.name, explain or page is not None, texts)
     workers = default_workers(chosen, source) if workers is None else workers
     with atomic.new_files(*beside, target) as (about, *lines, part), ExitStack() as stack:
@@ -214,14 +214,14 @@ def score_file(
                 if stream is not None:
                     stream.write(f"{json.dumps(record, ensure_ascii=False, default=str)}\n")
                 if page is not None:
-                    page.add(pair, record, chosen.metrics)
+                    page.add(pair, record)
             if progress is not None and len(whole):
                 progress(scored.rows, chunk.share)
         text = json.dumps(scored.about(source), indent=2, ensure_ascii=False)
         about.write_text(f"{text}\n", encoding="utf-8")
         if report and page is not None:
             with atomic.new_file(Path(report)) as new:
-                page.write(new, chosen.metrics, source=source.name, scored=scored)
+                page.write(new, source=source.name, scored=scored)
     shutil.rmtree(scorer.folder, ignore_errors=True)
     return scored
 

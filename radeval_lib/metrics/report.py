@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from radeval_lib.metrics.base import Metric
+from radeval_lib.metrics.base import Metric, Pair
 from radeval_lib.metrics.by_rules import Highlight, Segment, mark_kind, segments
 from radeval_lib.metrics.cautions import RELIABLE
 from radeval_lib.metrics.scoring import score_column
@@ -30,32 +30,29 @@ _SIDES = ("reference", "candidate")
 
 
 class ScorePage:
-    """Takes the pairs of a file as they are scored, and writes the page, with ``texts`` or without."""
+    """Takes the pairs of a file as they are scored, and writes the page.
 
-    def __init__(self, texts: bool) -> None:
-        self._texts = texts
+    ``metrics`` are those that score, by name; pairs are worst according to the first. ``texts`` says whether
+    the page may show words of the texts.
+    """
+
+    def __init__(self, metrics: Mapping[str, Metric], *, texts: bool) -> None:
+        self._metrics, self._texts = metrics, texts
         self._scores: dict[str, array[float]] = {}
         self._total = 0
-        self._worst: list[tuple[float, int, str, tuple[str, str]]] = []  # a heap, the least bad on top
+        self._worst: list[tuple[float, int, str, Pair]] = []  # a heap, the least bad on top
 
-    def add(self, texts: tuple[str, str], record: Mapping[str, Any], metrics: Mapping[str, Metric]) -> None:
-        """Take a pair.
-
-        Parameters
-        ----------
-        texts : reference and candidate.
-        record : what is reported of the pair, as ``radbook score --explain`` writes it.
-        metrics : those that score, by name; the first decides which pairs are worst.
-        """
+    def add(self, pair: Pair, record: Mapping[str, Any]) -> None:
+        """Take a pair and its record, as ``radbook score --explain`` writes it."""
         for name, value in record["scores"].items():
             self._scores.setdefault(score_column(name, record["candidate"]), array("d")).append(value)
-        name, metric = next(iter(metrics.items()))
+        name, metric = next(iter(self._metrics.items()))
         badness = -metric.sign() * record["scores"][name]
         self._total += 1
         keep = heapq.heappush if len(self._worst) < MOST_PAIRS else heapq.heappushpop
-        keep(self._worst, (badness, -self._total, json.dumps(record, default=str), texts))
+        keep(self._worst, (badness, -self._total, json.dumps(record, default=str), pair))
 
-    def write(self, path: Path, metrics: Mapping[str, Metric], **about: Any) -> None:
+    def write(self, path: Path, **about: Any) -> None:
         """Write the page; the template shows ``about`` in addition to scores and pairs."""
         shown = sorted(self._worst, reverse=True)
         beside = (Path(__file__).with_name(f"report.{kind}") for kind in ("css", "js"))
@@ -63,13 +60,13 @@ class ScorePage:
         template = environment(Path(__file__).parent).get_template("report.html.j2")
         stream = template.stream(
             **about,
-            metrics=metrics,
+            metrics=self._metrics,
             quantiles={
                 column: [np.mean(values), *np.quantile(values, QUANTILES)]
                 for column, values in self._scores.items()
             },
             shares=[f"{share:.0%}" for share in QUANTILES],
-            pairs=(self._pair(json.loads(explanation), texts, metrics) for *_, explanation, texts in shown),
+            pairs=(self._pair(json.loads(record), texts) for *_, record, texts in shown),
             shown=len(shown),
             total=self._total,
             texts=self._texts,
@@ -83,12 +80,11 @@ class ScorePage:
         with path.open("w", encoding="utf-8") as page:
             stream.dump(page)
 
-    def _pair(
-        self, pair: dict[str, Any], texts: tuple[str, str], metrics: Mapping[str, Metric]
-    ) -> dict[str, Any]:
+    def _pair(self, pair: dict[str, Any], texts: Pair) -> dict[str, Any]:
+        """Return the record of a pair with what the template shows of it."""
         pair["texts"] = texts if self._texts else None
         by_reasons: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
-        for name in metrics:
+        for name in self._metrics:
             reasons = [reason for reason in pair["reasons"] if reason["metric"] == name]
             text = json.dumps([{**reason, "metric": ""} for reason in reasons])
             by_reasons.setdefault(text, ([], reasons))[0].append(name)
