@@ -1,5 +1,4 @@
-"""BERTScore (Zhang et al. 2020): each token matched to the most similar token of the other text, in
-context."""
+"""BERTScore (Zhang et al. 2020): each token is matched to the most similar token of the other text."""
 
 from __future__ import annotations
 
@@ -28,9 +27,9 @@ class BertScore(Metric):
 
     Parameters
     ----------
-    encoder : folder or hub name of a transformers model (RadEval, vilmedic: ``distilbert-base-uncased``), or
-        ``packaged-minilm``.
-    layer : hidden layer whose vectors are compared (RadEval, vilmedic: 5); None takes the last.
+    encoder : the folder or hub name of a transformers model (RadEval, vilmedic: ``distilbert-base-uncased``),
+        or ``packaged-minilm``.
+    layer : the hidden layer whose vectors are compared (RadEval, vilmedic: 5); None takes the last.
     device : ``auto``, ``cpu`` or ``cuda``.
     """
 
@@ -77,7 +76,7 @@ class BertScore(Metric):
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any]:
-        """Tokenizer and model, loaded when first needed."""
+        """The tokenizer and the model, loaded when first needed."""
         from transformers import AutoModel, AutoTokenizer
 
         from radeval_lib.models.batching import device_of
@@ -86,12 +85,12 @@ class BertScore(Metric):
         model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))
         depth = int(model.config.num_hidden_layers)
         if self.layer is not None and not 0 <= self.layer <= depth:
-            problem = f"layer {self.layer} of a model with {depth}"
-            raise MetricError(problem, "bertscore.layer", f"Give 0 to {depth}.")
+            problem = f"the model has no hidden layer {self.layer}"
+            raise MetricError(problem, "bertscore.layer", f"Give a number from 0 to {depth}.")
         return load_pretrained(AutoTokenizer, self.encoder), model
 
     def _tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
-        """For each text, the unit vectors of its tokens, shape (tokens, size), and which of them are
+        """Return for each text the unit vectors of its tokens, shape (tokens, size), and which of them are
         neither the opening nor the closing token, shape (tokens,)."""
         if not texts:  # a chunk of pairs whose texts were all met before; a tokenizer refuses an empty list
             return []

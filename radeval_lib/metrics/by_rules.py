@@ -17,6 +17,8 @@ from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.judge import observation_in_words
 from radeval_lib.rules.reader import coverage
 
+SIDES = ("reference", "candidate")
+
 
 def green_score(matched: int, significant_errors: int) -> float:
     """Return matched findings over matched findings plus clinically significant errors (Ostmeier et al. 2024,
@@ -78,19 +80,16 @@ def page_data(reference: str, candidate: str) -> dict[str, Any]:
             for reason in errors
         ],
         "matched": [reason.finding for reason in reasons if reason.kind == "matched"],
-        "sides": {
-            "reference": _side(reference, [error.reference for error in errors], errors),
-            "candidate": _side(candidate, [error.candidate for error in errors], errors),
-        },
+        "sides": {side: _side(side, text, errors) for side, text in zip(SIDES, pair, strict=True)},
     }
 
 
-def _side(text: str, spans: list[tuple[int, int] | None], errors: list[Reason]) -> dict[str, Any]:
+def _side(side: str, text: str, errors: list[Reason]) -> dict[str, Any]:
     read = coverage(text)
     marks = [
-        Highlight(*span, mark_kind(error.kind, error.significant), number)
-        for number, (span, error) in enumerate(zip(spans, errors, strict=True), start=1)
-        if span is not None
+        Highlight(span[0], span[1], mark_kind(error.kind, error.significant), number)
+        for number, error in enumerate(errors, start=1)
+        if (span := getattr(error, side)) is not None
     ]
     unused = [word for part in read.in_part for word in part.unused]
     marks += [Highlight(*span, "unread") for span in (*read.unread, *unused)]

@@ -1,6 +1,6 @@
 """A page about a file's scores: how they are distributed, and every pair with its marks.
 
-One file, which loads nothing and whose texts can run nothing.
+It is one file that loads no other, and nothing in a text can run as a script.
 """
 
 from __future__ import annotations
@@ -17,16 +17,14 @@ from typing import Any
 import numpy as np
 
 from radeval_lib.metrics.base import Metric, Pair
-from radeval_lib.metrics.by_rules import Highlight, Segment, mark_kind, segments
+from radeval_lib.metrics.by_rules import SIDES, Highlight, Segment, mark_kind, segments
 from radeval_lib.metrics.cautions import RELIABLE
 from radeval_lib.metrics.scoring import score_column
 from radeval_lib.text_format import environment
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 MOST_PAIRS = 1_000
-"""More pairs make a page that a telephone cannot show; those with the worst scores are kept."""
-
-_SIDES = ("reference", "candidate")
+"""A telephone cannot show a page with more pairs; those with the worst scores are kept."""
 
 
 class ScorePage:
@@ -94,12 +92,12 @@ class ScorePage:
         return pair
 
     def _view(self, pair: dict[str, Any], names: list[str], reasons: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return a pair as one metric sees it, or several whose reasons are the same."""
+        """Return the reasons that one metric, or several with the same reasons, give for a pair."""
         errors, matched, unmatched = (
             [reason for reason in reasons if reason["kind"] == kind]
             for kind in ("error", "matched", "unmatched")
         )
-        placed = any(reason[side] for reason in reasons for side in _SIDES)
+        placed = any(reason[side] for reason in reasons for side in SIDES)
         return {
             "names": names,
             "errors": errors,
@@ -115,7 +113,7 @@ class ScorePage:
         """Return both texts, cut where a mark begins or ends."""
         numbers = {id(error): number for number, error in enumerate(errors, start=1)}
         sides = []
-        for side, text in zip(_SIDES, pair["texts"], strict=True):
+        for side, text in zip(SIDES, pair["texts"], strict=True):
             marks = [
                 Highlight(
                     reason[side]["start"],
@@ -132,5 +130,5 @@ class ScorePage:
 
 
 def content_hash(content: str) -> str:
-    """Return the hash of a style or script in the form of a content security policy."""
+    """Return the hash of a style or script as a content security policy writes it."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
