@@ -357,7 +357,11 @@ def begin_job(
     if seed < 0:
         raise ParameterError(f"seed {seed} is negative", notebook, "Give 0, or a positive whole number.")
     settings = profiles.profile(profile)
-    _limit_threads(settings.threads)
+    # Here and in libraries that are loaded later.
+    os.environ.update(dict.fromkeys(paths.THREAD_VARIABLES, str(settings.threads)))
+    threadpool_limits(settings.threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(settings.threads)
     # Model libraries ask for a progress bar of widgets, which no page could show.
     warnings.filterwarnings("ignore", message="IProgress not found")
     root = manifests.data_root(data_root or None)
@@ -375,31 +379,24 @@ def begin_job(
         parameters=tuple(parameters.items()),
     )
     provenance.PRINTED.clear()
+    _prepare_outputs(run, in_reach)
+    return run
+
+
+def _prepare_outputs(run: Run, in_reach: Collection[str]) -> None:
+    """Refuse to write during a build, note the restricted data sets in reach, and remove results of an
+    earlier run by hand, which may have recorded more."""
     if in_reach:
         mark = run.output_dir / paths.IN_REACH
         before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
         atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
     if not os.environ.get(paths.STAGE):
-        _refuse_during_build(run)
-    for path in run.results_dir.glob("*.json"):  # of an earlier run by hand, which may have recorded more
+        if not (build := atomic.lock(run.output_dir / paths.BUILD_LOCK, shared=True)):
+            remedy = "Wait for it to end, or give another output_dir."
+            raise NotebookError("a build is writing here", display_path(run.results_dir), remedy)
+        build.close()
+    for path in run.results_dir.glob("*.json"):
         path.unlink()
-    return run
-
-
-def _refuse_during_build(run: Run) -> None:
-    """Raise NotebookError while a build writes to the run's outputs."""
-    if not (build := atomic.lock(run.output_dir / paths.BUILD_LOCK, shared=True)):
-        remedy = "Wait for it to end, or give another output_dir."
-        raise NotebookError("a build is writing here", display_path(run.results_dir), remedy)
-    build.close()
-
-
-def _limit_threads(threads: int) -> None:
-    """Limit the threads of libraries that are loaded, and of those loaded later."""
-    os.environ.update(dict.fromkeys(paths.THREAD_VARIABLES, str(threads)))
-    threadpool_limits(threads)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(threads)
 
 
 def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, jobs.Value]) -> Path:

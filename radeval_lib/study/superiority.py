@@ -104,7 +104,10 @@ def check_superiority(
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
     compared = {system: values[system] for system in [*ahead, *rivals]}
     better = -1 if lower_is_better else 1
-    numbers = {system: better * _number(value) for system, value in compared.items()}
+    numbers = {
+        system: better * (value.value if isinstance(value, Printed) else float(value))
+        for system, value in compared.items()
+    }
     if any(map(math.isnan, numbers.values())):
         raise ValueError(f"check {name!r}: a number is not legible, so no order can be checked")
     weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
@@ -129,10 +132,6 @@ def check_superiority(
     if leads is None:
         return [order]
     return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, not order_alone)]
-
-
-def _number(value: Printed | float) -> float:
-    return value.value if isinstance(value, Printed) else float(value)
 
 
 def _shown(value: Printed | float, decimals: int) -> str:
