@@ -108,14 +108,14 @@ class FindingClause(Clause):
         self.plural = name.number == "plural" or (
             name.number == "count" and (finding.many or finding.side == "bilateral")
         )
-        self.lead = name.lead
+        self.prefix = name.prefix
         self.words_of_name = name.words
         self.name: Phrase = name.many if self.plural else name.one
 
     # --- noun phrase ---
 
     def modifiers(self) -> list[Phrase]:
-        """Return the words before the noun: number, change, severity, size, appearance, lead; in this
+        """Return the words before the noun: number, change, severity, size, appearance, prefix; in this
         order."""
         finding, words, wording = self.finding, self.words, self.wording
         concept = self.concept
@@ -133,8 +133,8 @@ class FindingClause(Clause):
         if finding.looks and not self.looks_later:
             looks = (self.lexicon.looks[look] for look in finding.looks)
             pieces += [look for look in looks if not look.words & self.words_of_name]
-        if self.lead is not None:
-            pieces.append(self.lead)
+        if self.prefix is not None:
+            pieces.append(self.prefix)
         return pieces
 
     def _modifiers_that_fit(self) -> list[Phrase]:
@@ -298,13 +298,13 @@ class FindingClause(Clause):
         hedges = self.words.lists["cause" if name.number == "count" else "due"][self.style]
         self.hedge = builder.word(pick(hedges, self.wording, Byte.CAUSE))
         several = self.plural and self.state is None and name.number == "count"
-        phrases = [name.lead] if name.lead else []
+        phrases = [name.prefix] if name.prefix else []
         phrases.append(name.many if several else name.one)
         if name.number == "count" and not several:
             builder.word(article(phrases[0].text))
         spoken = [builder.phrase(phrase, "OBS-U") for phrase in phrases]
         start, head = spoken[0][0], spoken[-1][1]
-        if name.lead:
+        if name.prefix:
             builder.relate(spoken[0][1], "modify", head)
         self.diagnosis = (start, builder.end)
         builder.entity(start, builder.end, "Disease" if concept.disease else "Abnormality")

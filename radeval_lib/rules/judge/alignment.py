@@ -59,9 +59,8 @@ def places_near(first: Item, other: Item) -> bool | None:
     if not first.places or not other.places:
         return None
     if first.observation in vocabulary().devices:
-        malpositions: frozenset[str] = frozenset().union(
-            *(vocabulary().malpositions.get(item.observation, ()) for item in (first, other))
-        )
+        by_device = vocabulary().malpositions
+        malpositions = {place for item in (first, other) for place in by_device.get(item.observation, ())}
         if bool(first.places & malpositions) != bool(other.places & malpositions):
             return False
     mine, theirs = (item.places - {_GOOD_POSITION} for item in (first, other))

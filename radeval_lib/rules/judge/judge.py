@@ -103,9 +103,8 @@ class Judgement:
             counted = [error for error in self.errors if error.significant == significant]
             return [[error.says for error in counted if error.category == letter] for letter in LETTERS]
 
-        explanation = (
-            f"{len(self.errors)} differences between the findings of the two reports were named by rules."
-        )
+        number = len(self.errors)
+        explanation = f"{number} differences between the findings of the two reports were named by rules."
         agreed = [*self.matched, *self.agreed_negatives]
         return green_analysis.render(listed(True), listed(False), agreed, f"[Explanation]:\n{explanation}")
 
@@ -430,7 +429,7 @@ def observation_in_words(observation: str) -> str:
     if concept is None or not concept.names:
         return observation.replace("_", " ")
     first = concept.names[0]
-    return f"{first.lead.text} {first.one.text}" if first.lead else first.one.text
+    return f"{first.prefix.text} {first.one.text}" if first.prefix else first.one.text
 
 
 def place_in_words(places: Iterable[str], side: str | None) -> str:

@@ -166,8 +166,8 @@ def parse_sentence(markup: str) -> Phrase:
     if not markup.strip() or _SIGNS.search(_GROUP.sub("", markup)):
         raise LexiconError(f"sentence {markup!r} is empty or has broken markup")
     for match in _GROUP.finditer(markup):
-        before = markup[at : match.start()]
-        text, token, at = text + before, token + len(tokenize(before)), match.end()
+        before, at = markup[at : match.start()], match.end()
+        text, token = text + before, token + len(tokenize(before))
         kind = match.lastindex or 0  # the only group of the pattern that matched
         inner = match[kind]
         rate, label = _STATES.get(kind, ("Anatomy", "ANAT-DP"))
@@ -191,9 +191,10 @@ def parse_sentence(markup: str) -> Phrase:
             waiting = []
         else:
             head = base + part.head
-            if part.anatomy < 0:
+            if part.anatomy < 0 and places:
                 relations += [(head, "located_at", site) for site in places]
-                waiting += [] if places else [head]
+            elif part.anatomy < 0:
+                waiting.append(head)
             fresh = True
         text, token = text + part.text, token + part.ntokens
     text, token = text + markup[at:], token + len(tokenize(markup[at:]))
@@ -297,10 +298,10 @@ class Place:
 class Name:
     """A noun phrase for a finding; ``number`` is count, mass or plural.
 
-    ``lead`` is the part before a side or place: "healed | rib fractures" gives "healed left rib fractures".
+    ``prefix`` is the part before a side or place: "healed | rib fractures" gives "healed left rib fractures".
     """
 
-    lead: Phrase | None
+    prefix: Phrase | None
     one: Phrase
     many: Phrase
     number: str

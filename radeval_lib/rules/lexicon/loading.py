@@ -80,11 +80,11 @@ def _name(markup: str, number: str) -> Name:
     if markup[-1] in "+-":
         number, markup = ("plural" if markup[-1] == "+" else "mass"), markup[:-1]
     before, bar, core = markup.partition(" | ")
-    lead = parse_name(before) if bar else None
+    prefix = parse_name(before) if bar else None
     core = core if bar else markup
     parsed = parse_name(core)
     many = parse_name(plural_markup(core)) if number == "count" else parsed
-    return Name(lead, parsed, many, number, parsed.words | (lead.words if lead else frozenset()))
+    return Name(prefix, parsed, many, number, parsed.words | (prefix.words if prefix else frozenset()))
 
 
 def _denied(markup: str, number: str) -> tuple[Phrase, bool]:
@@ -289,17 +289,17 @@ def plural(word: str) -> str:
     """Return the English plural of a singular noun of the lexicon ("mass" -> "masses", "metastasis" ->
     "metastases"). A plural word gets another ending."""
     stem, _, last = word.rpartition(" ")
-    lead = stem + " " if stem else ""
+    prefix = stem + " " if stem else ""
     if last in _IRREGULAR:
-        return lead + _IRREGULAR[last]
+        return prefix + _IRREGULAR[last]
     for ending, change in (("thorax", "thoraces"), ("sis", "ses"), ("ysts", "ysts"), ("fe", "ves")):
         if last.endswith(ending):
-            return lead + last[: -len(ending)] + change
+            return prefix + last[: -len(ending)] + change
     if re.search(r"(s|x|ch|sh)$", last):
-        return lead + last + "es"
+        return prefix + last + "es"
     if re.search(r"[^aeiou]y$", last):
-        return lead + last[:-1] + "ies"
-    return lead + last + "s"
+        return prefix + last[:-1] + "ies"
+    return prefix + last + "s"
 
 
 def plural_markup(markup: str) -> str:

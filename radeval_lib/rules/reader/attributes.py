@@ -1,6 +1,8 @@
 """Attaches places, sides, degrees, sizes and changes to the findings that they describe; reads states.
 
-A mention without a finding of its own name, "the heart is enlarged", comes from a structure and its state.
+In this order: attributes other than changes (:func:`attach`), the choice of the finding that an attribute
+describes (:func:`nearest`), changes (:func:`attach_changes`), and findings or normal structures that are
+stated as a state of a structure, "the heart is enlarged" (:func:`read_states`).
 """
 
 from __future__ import annotations
@@ -87,7 +89,7 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             continue  # "the right lung is clear" says where nothing is
         overlaid = [mention for mention in mentions if mention.first < spot.end and spot.first < mention.end]
         named = [mention for mention in overlaid if mention.first <= spot.first and spot.end <= mention.end]
-        if overlaid and all(sense.key in sentence.known.devices for sense in overlaid[0].senses):
+        if overlaid and all(sense.key in sentence.vocab.devices for sense in overlaid[0].senses):
             # The vein in the name of a line is where it goes in, not where its tip is.
             sentence.use(spot.first, spot.end)
             if spot.value[0].location.side:
@@ -105,7 +107,7 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 def _usual_places(sentence: MarkedSentence, mention: Mention) -> set[str | None]:
     """Return the places where a finding of this name may be."""
-    return set().union(*(sentence.known.places.get(sense.key, ()) for sense in mention.senses))
+    return set().union(*(sentence.vocab.places.get(sense.key, ()) for sense in mention.senses))
 
 
 def _nearest_to_place(
@@ -197,7 +199,7 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         heads = {spot.end: spot.value[0].location.side for spot in sentence.spots} | sided
         if (side := heads.get(colon)) and all(end <= colon or heads[end] is None for end in heads):
             for mention in mentions[1:]:
-                if any(sentence.known.takes_side(sense.key) for sense in mention.senses):
+                if any(sentence.vocab.takes_side(sense.key) for sense in mention.senses):
                     mention.sides.append(side)
             return
     shared: str | None = None
@@ -208,7 +210,7 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         if number and own_side is None and not mention.spots and shared is not None:
             between = sentence.between(mentions[number - 1].end, mention.first)
             listed = between <= _LISTING and between & _JOINING
-            if listed and any(sentence.known.takes_side(sense.key) for sense in mention.senses):
+            if listed and any(sentence.vocab.takes_side(sense.key) for sense in mention.senses):
                 mention.sides.append(shared)
                 continue
         shared = own_side if own_side in ("left", "right") else None
@@ -346,7 +348,7 @@ def nearest(
             cost += 6 * sum(mention.end <= other.first < match.first for other in mentions[number + 1 :])
         else:
             cost = 0
-        # What comes after a sign and before its interpretation describes the sign.
+        # A modifier after a sign and before its interpretation describes the sign.
         signs = any(other.end <= match.first for other in mentions)
         cost += 8 * any(signs and match.end <= link < mention.first for link in sentence.scope.links)
         if _apart(sentence, match.first, mention.first, mentions, loose):
@@ -436,7 +438,7 @@ def _names_finding(sentence: MarkedSentence, change: PhraseMatch[str], mentions:
         return True
     word = sentence.words[change.first].word
     return any(
-        word in sense.lead and 0 <= mention.first - change.end <= 5
+        word in sense.prefix and 0 <= mention.first - change.end <= 5
         for mention in mentions
         for sense in mention.senses
     )
@@ -447,7 +449,7 @@ def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: 
     stable", "stable mediastinum with tortuous aorta"."""
     for match in sentence.subjects:
         # "The tortuous aorta is stable": that is said of the finding
-        if match.value[0].key not in sentence.known.stable or any(
+        if match.value[0].key not in sentence.vocab.stable or any(
             each.start <= sentence.words[match.first].start < each.stop
             or (
                 each.end <= match.first <= each.end + 3
@@ -466,7 +468,7 @@ def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: 
     return (
         begin >= 0
         and any(
-            begin < match.first < end and match.value[0].key in sentence.known.stable
+            begin < match.first < end and match.value[0].key in sentence.vocab.stable
             for match in sentence.subjects
         )
         and not any(begin < match.first < end for match in mentions)
@@ -488,7 +490,7 @@ def _share_change(
 ) -> None:
     """Attach the owner's change to the findings listed with it: "stable effusion and atelectasis"."""
     at = mentions.index(owner)
-    if change.end <= owner.first:
+    if change.end <= owner.first:  # the change is before the list
         sharing = mentions[at : at + 2]
         between = sentence.between(sharing[0].end, sharing[-1].first)
         # "Unchanged appearance of the left nodule and the right mass"
@@ -639,7 +641,7 @@ def _is_state_of(
     if not subjects or not BE & sentence.between(subjects[-1].end, name.first):
         return False
     keys = {subject_sense.key for subject in subjects for subject_sense in subject.value}
-    states = {key for (structure, _), key in sentence.known.abnormal_states.items() if structure in keys}
+    states = {key for (structure, _), key in sentence.vocab.abnormal_states.items() if structure in keys}
     return bool(states & {sense.key for sense in name.value})
 
 
@@ -663,11 +665,11 @@ def _say(
     if sentence.scope.denied[state.first] or sentence.between(state.end, state.end + 1) & _NOT_OF_SUBJECT:
         return False
     # "Anterior" is normal of a placenta alone.
-    states = sentence.known.entry_states
+    states = sentence.vocab.entry_states
     fitting = [
         subject
         for subject in subjects
-        if words in sentence.known.normal or any(words in states.get(each.key, ()) for each in subject.value)
+        if words in sentence.vocab.normal or any(words in states.get(each.key, ()) for each in subject.value)
     ]
     sentence.use_all([state, *fitting] if fitting else [])
     for subject in fitting:
@@ -687,7 +689,7 @@ def _abnormal(
     phrase = " ".join(word.word for word in sentence.words[subject.first : subject.end])
     observation = f"not {subject.value[0].key}" if state.value == "abnormal" else None
     for key in (*(sense.key for sense in subject.value), phrase):
-        observation = observation or sentence.known.abnormal_states.get((key, words))
+        observation = observation or sentence.vocab.abnormal_states.get((key, words))
     if observation is None:
         return None
     region = subject.value[0].region or HOME
@@ -719,7 +721,7 @@ def _stable(sentence: MarkedSentence) -> list[NormalMention]:
         return []
     stable = [match for match in sentence.changes if match.value == "unchanged"]
     subjects = [
-        match for match in sentence.subjects if {each.key for each in match.value} & sentence.known.stable
+        match for match in sentence.subjects if {each.key for each in match.value} & sentence.vocab.stable
     ]
     normals = []
     for subject in subjects:
@@ -748,11 +750,12 @@ def stacked_states(sentence: MarkedSentence) -> list[Mention]:
         if name.value[0].key == IGNORED:
             continue
         text = [word.word for word in sentence.words[name.first : name.end]]
-        keys = {match.key for subject in sentence.known.subjects.find(text) for match in subject.value}
+        # The structures within the name, and the word before it and before further states
+        keys = {match.key for subject in sentence.vocab.subjects.find(text) for match in subject.value}
         at = name.first - 1
         while at >= 0 and sentence.words[at].word in ("and", ",", "/", "mildly", "slightly"):
             at -= 1
-        states = (sentence.known.abnormal_states.get((key, sentence.words[at].word)) for key in sorted(keys))
+        states = (sentence.vocab.abnormal_states.get((key, sentence.words[at].word)) for key in sorted(keys))
         changed = any(match.first <= at < match.end for match in sentence.changes)
         key = next(filter(None, states), None) if at >= 0 and not changed else None
         taken = any(match.first <= at < match.end for match in sentence.spots) or any(

@@ -187,8 +187,8 @@ def _denied_comparative(words: Sequence[Token], at: int) -> int:
         return 0
     if [word.word in ("than", *_USUAL) for word in words[end : end + 2]] == [True, True]:
         return 0  # "not larger than normal" is of a state
-    ends = end >= len(words) or words[end].word in _ENDS_OF_COMPARISON
-    return end if ends or words[at].word == "not" else 0
+    complete = end >= len(words) or words[end].word in _ENDS_OF_COMPARISON
+    return end if complete or words[at].word == "not" else 0
 
 
 def _not_quite(words: Sequence[Token], at: int) -> int:
@@ -239,11 +239,12 @@ _ENDS_OF_THEN = word_set(", ) ; now currently today but and is are has have")
 def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, ...]]]) -> list[bool]:
     """Return for each word whether it describes an earlier state: "previously 8 mm", "from 6 mm to 11 mm"."""
     marked = [False] * len(words)
+    # "4 mm in May, 6 mm in June": sizes with a past date
     dated = [(size.first, end) for size in sizes if (end := _end_of_date(words, size.end))]
     if len(sizes) > 1:  # if all are dated, the last one is how it is now
         for first, end in dated[: len(sizes) - 1]:
             marked[first:end] = [True] * (end - first)
-    starts = {size.first: size.end for size in sizes}
+    end_of_size = {size.first: size.end for size in sizes}
     for at, token in enumerate(words):
         end = at
         if token.word in _THEN or (
@@ -256,8 +257,8 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
             and {word.word for word in words[max(0, at - 3) : at]} & _OLD_STUDY
         ):
             end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), len(words))
-        elif token.word in ("was", "were", "from") and len(sizes) > 1 and at + 1 in starts:
-            end = starts[at + 1]
+        elif token.word in ("was", "were", "from") and len(sizes) > 1 and at + 1 in end_of_size:
+            end = end_of_size[at + 1]
         elif token.word in ("was", "were") and any(word.word in NOW for word in words[at:]):
             end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), at)
         if token.word in ("prior", "previous", "before", "earlier", "previously") and end <= at + 1:

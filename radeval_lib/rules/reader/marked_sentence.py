@@ -63,7 +63,7 @@ class MarkedSentence:
 
     Attributes
     ----------
-    known : the vocabulary.
+    vocab : the vocabulary.
     words : the statement's n words, misspelt ones as they are meant.
     misspelt : (start, end, word that was read), in characters.
     used : for each word, whether it was used; length n.
@@ -87,7 +87,7 @@ class MarkedSentence:
 
     def __init__(self, statement: str, vocabulary: Vocabulary, side: str = "") -> None:
         """Mark a statement; ``side`` is the last side in the statements before it."""
-        self.known = vocabulary
+        self.vocab = vocabulary
         self.words = _with_sides_meant(tokens(statement), side)
         self.misspelt: list[tuple[int, int, str]] = []
         for at, token in enumerate(self.words):
@@ -100,7 +100,7 @@ class MarkedSentence:
         self.named = [
             match._replace(value=senses)
             for match in vocabulary.observations.find(text)
-            if (senses := [sense for sense in match.value if all(word in text for word in sense.lead)])
+            if (senses := [sense for sense in match.value if all(word in text for word in sense.prefix)])
         ]
         named = _marks(size, self.named)
         self._mark_places(statement)
@@ -121,7 +121,7 @@ class MarkedSentence:
         """Mark places, without those in names that say nothing of a place, and sizes."""
         self.spots: list[PhraseMatch[list[Spot]]] = [
             match._replace(value=[self._of_one(spot, match, statement) for spot in match.value])
-            for match in places(self.words, self.known)
+            for match in places(self.words, self.vocab)
             if not self._in_no_place(match)
         ]
         self.sizes: list[PhraseMatch[tuple[float, ...]]] = sizes(self.words)
@@ -134,13 +134,13 @@ class MarkedSentence:
         taken = _marks(len(text), denied, self.compared)
         changes = [
             match
-            for match in self.known.changes.find(text, named)
+            for match in self.vocab.changes.find(text, named)
             if not taken[match.first] and not self._compares(match)
         ]
         self.changes = sorted(denied + changes)
         self.degrees = [
             match
-            for match in self.known.degrees.find(text, named)
+            for match in self.vocab.degrees.find(text, named)
             if not (taken[match.first] or self._of_change(match))
         ]
 
@@ -148,10 +148,10 @@ class MarkedSentence:
         """Mark states, and the structures that they may be said of."""
         # "Lower" calls nothing low in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self.between(spot.first, spot.end)]
-        self.states = self.known.states.find(text, _marks(len(text), self.named, zones))
+        self.states = self.vocab.states.find(text, _marks(len(text), self.named, zones))
         subjects = [
             match
-            for match in self.known.subjects.find(text, named)
+            for match in self.vocab.subjects.find(text, named)
             # "The prior exam" is another study than the one that is read.
             if not (match.value[0].key == WHOLE and self.between(match.first - 1, match.first) & _OLD)
         ]
@@ -173,7 +173,7 @@ class MarkedSentence:
             placed=_marks(size, self.spots),
             seldom=_marks(size, [match for match in self.named if self._seldom_denied(match)]),
         )
-        self.scope: ScopeWords = scope(self.words, self.known, flags)
+        self.scope: ScopeWords = scope(self.words, self.vocab, flags)
         # Places and sides at which asides deny a finding that no other words deny.
         asides = [
             aside
@@ -188,7 +188,7 @@ class MarkedSentence:
     def _seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
         """Return whether a name is of the chest's findings that lists of denials leave out."""
         keys = {sense.key for sense in name.value if sense.region == HOME}
-        return bool(keys) and keys <= self.known.seldom_denied | self.known.devices
+        return bool(keys) and keys <= self.vocab.seldom_denied | self.vocab.devices
 
     @staticmethod
     def _of_vessels(match: PhraseMatch[list[Subject]], after: PhraseMatch[list[Subject]]) -> bool:

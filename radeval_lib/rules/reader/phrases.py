@@ -32,7 +32,7 @@ class Phrases(Generic[V]):
     """A set of phrases with a value each; a phrase added twice keeps its first value."""
 
     def __init__(self, entries: Iterable[tuple[str, V]] = ()) -> None:
-        self._known: dict[tuple[str, ...], V] = {}
+        self._values: dict[tuple[str, ...], V] = {}
         self._lengths: dict[str, list[int]] = {}
         for text, value in entries:
             self.add(text, value)
@@ -45,21 +45,21 @@ class Phrases(Generic[V]):
         words = tuple(token.word for token in tokens(text))
         if not words:
             raise ValueError(f"a phrase without a word: {text!r}")
-        if words not in self._known:
-            self._known[words] = value
+        if words not in self._values:
+            self._values[words] = value
             lengths = self._lengths.setdefault(words[0], [])
             if len(words) not in lengths:
                 lengths.append(len(words))
                 lengths.sort(reverse=True)
-        return self._known[words]
+        return self._values[words]
 
     def entries(self) -> list[tuple[str, ...]]:
         """Return the words of every phrase."""
-        return list(self._known)
+        return list(self._values)
 
     def get(self, words: Iterable[str]) -> V | None:
         """Return the value of a phrase given as words, or None."""
-        return self._known.get(tuple(words))
+        return self._values.get(tuple(words))
 
     def find(self, words: Sequence[str], taken: Sequence[bool] | None = None) -> list[PhraseMatch[V]]:
         """Return the phrases of a sentence from left to right, without overlaps or words that are taken.
@@ -67,7 +67,7 @@ class Phrases(Generic[V]):
         Of several phrases that begin at a word the longest counts.
         """
         matches: list[PhraseMatch[V]] = []
-        phrases, lengths, end = self._known, self._lengths, 0
+        values, lengths, end = self._values, self._lengths, 0
         if lengths.keys().isdisjoint(words):
             return matches
         for at, word in enumerate(words):
@@ -75,9 +75,9 @@ class Phrases(Generic[V]):
                 continue
             for length in lengths[word]:
                 key = tuple(words[at : at + length])
-                if len(key) == length and key in phrases and not (taken and any(taken[at : at + length])):
+                if len(key) == length and key in values and not (taken and any(taken[at : at + length])):
                     end = at + length
-                    matches.append(PhraseMatch(at, end, phrases[key]))
+                    matches.append(PhraseMatch(at, end, values[key]))
                     break
         return matches
 
@@ -114,7 +114,7 @@ def sizes(
         if token.word not in units:
             continue
         numbers, unit, position = [], units[token.word], at - 1
-        while position >= 0:
+        while position >= 0:  # from the unit back to the first number
             word = words[position].word
             if word in _WITHIN:
                 unit = units.get(word, unit)
@@ -133,7 +133,7 @@ def sizes(
                 break
             position -= 1
         if numbers:
-            while matches and matches[-1].first > position:
+            while matches and matches[-1].first > position:  # "8 mm" within "8 mm by 1.2 cm"
                 matches.pop()
             matches += _sharing_unit(words, position + 1, units[token.word])
             matches.append(PhraseMatch(position + 1, at + 1, tuple(reversed(numbers))))
@@ -143,9 +143,9 @@ def sizes(
 def _sharing_unit(words: Sequence[Token], first: int, unit: float) -> list[PhraseMatch[tuple[float, ...]]]:
     """Return the measurements that share the unit of the one that begins at ``first``: "3, 5 and 7 mm"."""
     shared: list[PhraseMatch[tuple[float, ...]]] = []
-    while first > 1 and words[first - 1].word in (
-        ("and", "or", "to", ",") if shared else ("and", "or", "to")
-    ):
+    joints = ["and", "or", "to"]
+    while first > 1 and words[first - 1].word in joints:
+        joints.append(",")  # a comma joins only further numbers of a list
         at = first - 3 if words[first - 2].word == "," else first - 2
         number = words[at].word if at >= 0 else ""
         if not _SIZE.fullmatch(number) or float(number) >= 1000:
@@ -245,9 +245,7 @@ def _without_a_letter(word: str) -> Iterator[str]:
 
 
 def _one_apart(first: str, other: str) -> bool:
-    """Return whether two words of a length differ in one letter, or in two neighbours that are swapped."""
-    if len(first) != len(other):
-        return False
+    """Return whether two words of equal length differ in one letter, or in two swapped neighbours."""
     apart = [at for at, (mine, its) in enumerate(zip(first, other, strict=True)) if mine != its]
     if len(apart) == 2 and apart[1] == apart[0] + 1:
         return first[apart[0]] == other[apart[1]] and first[apart[1]] == other[apart[0]]

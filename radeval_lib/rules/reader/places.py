@@ -30,8 +30,8 @@ def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[l
         if first not in ZONES or joint not in JOINTS | {","}:
             continue
         side = words[at - 1].word if at and words[at - 1].word in _SIDED else ""
-        sided_word = words[at + 2].word in _SIDED
-        later = at + 2 + sided_word
+        own_side = words[at + 2].word in _SIDED  # "the right upper and left lower lobes"
+        later = at + 3 if own_side else at + 2
         if later + 1 >= len(words) or words[later].word not in ZONES:
             continue
         noun = words[later + 1].word
@@ -39,7 +39,7 @@ def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[l
             PhraseMatch(at, at + 1, spot.value)
             for spot in vocabulary.spots.find(f"{side} {first} {noun}".split())
         ]
-        if side and not sided_word:
+        if side and not own_side:  # the second zone has the side of the first
             spots = [spot for spot in spots if spot.first != later]
             shared = vocabulary.spots.find(f"{side} {words[later].word} {noun}".split())
             spots += [PhraseMatch(later, later + 2, spot.value) for spot in shared]
@@ -108,8 +108,9 @@ def _larger_on(words: Sequence[Token], at: int) -> int:
     compares no sides."""
     comparison = comparative(words, at)
     end = skip(words, comparison, _TOWARD) if comparison else 0
-    between = end == comparison and words[at].word not in ("<", ">")
-    if between and (not end or [word.word for word in words[end + 1 : end + 2]] != ["than"]):
+    # A side right behind a comparative needs "than": "larger left than right".
+    adjacent = end == comparison and words[at].word not in ("<", ">")
+    if adjacent and (not end or [word.word for word in words[end + 1 : end + 2]] != ["than"]):
         return 0
     if not 0 < end < len(words) or words[end].word not in _SIDES or words[end - 1].word == "to":
         return 0
@@ -157,21 +158,22 @@ def denied_places(
     matches : its places and sides.
     named : for each word, whether it is in the name of a finding; length n.
     """
-    ends = {match.first: match.end for match in sorted(matches, key=lambda match: match.end)}
+    end_of = {match.first: match.end for match in sorted(matches, key=lambda match: match.end)}
     for at in range(1, len(words)):
         if (
             words[at].word not in _DENIALS
             or not any(named[:at])
-            or not any(end <= at for end in ends.values())
+            or not any(end <= at for end in end_of.values())
         ):
             continue
         verb = at > 1 and words[at - 1].word in ("is", "are")
-        if words[at - 1 - verb].word not in _BEFORE and at not in ends.values():
+        before = words[at - 2 if verb else at - 1].word
+        if before not in _BEFORE and at not in end_of.values():
             continue
         first = end = skip(words, at + 1, _ON)
-        while end in ends:
-            end = skip(words, ends[end], frozenset(["side"]))
+        while end in end_of:
+            end = skip(words, end_of[end], frozenset(["side"]))
             joined = skip(words, end, frozenset(["or", "and", "/", *_ON]))
-            end = joined if joined in ends else end
+            end = joined if joined in end_of else end
         if end > first and (end == len(words) or words[end].word in _BEHIND):
             yield PhraseMatch(at, end, None)

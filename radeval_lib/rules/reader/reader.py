@@ -100,9 +100,9 @@ def _continued(
     ]
     if not named:
         return None
-    lead = f"{before.text[named[-1].start : named[-1].stop]} "
-    places = [*[statement.start] * (len(lead) - 1), statement.end, *statement.places]
-    joined = replace(statement, text=lead + statement.text, places=places)
+    prefix = f"{before.text[named[-1].start : named[-1].stop]} "
+    places = [*[statement.start] * (len(prefix) - 1), statement.end, *statement.places]
+    joined = replace(statement, text=prefix + statement.text, places=places)
     sentence = parse(joined.text, side)
     more = any(each.spots or each.sides or each.size_mm or each.change for each in sentence.mentions)
     return (joined, sentence) if more else None
@@ -112,7 +112,7 @@ class _Report:
     """A report's sentences as read, and how many of its words vote for each region."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.known = text, vocabulary()
+        self.text, self.vocab = text, vocabulary()
         self.parsed = [] if why_unread(text) else parsed(text)
         self.regions = Counter({HOME: 3})
         # A sentence that is said twice votes once, so that it reads the same.
@@ -171,25 +171,25 @@ class _Report:
         lymph nodes"."""
         words = statement.text[mention.start : mention.stop].lower()
         return any(
-            words in sense.lead and other is not mention and 0 <= other.first - mention.end <= 5
+            words in sense.prefix and other is not mention and 0 <= other.first - mention.end <= 5
             for other, sense in chosen
         )
 
     def _sense(self, mention: Mention) -> Sense:
-        """Return the sense of an ambiguous name: the one whose lead words precede it, else one whose places
+        """Return the sense of an ambiguous name: the one whose prefix precedes it, else one whose places
         fit, else one of the region with the most votes."""
         senses = [
-            sense for sense in mention.senses if not sense.lead or set(sense.lead) <= set(mention.before)
+            sense for sense in mention.senses if not sense.prefix or set(sense.prefix) <= set(mention.before)
         ]
         if not senses:
-            senses = [sense._replace(lead=()) for sense in mention.senses]
+            senses = [sense._replace(prefix=()) for sense in mention.senses]
         if len(senses) == 1:
             return senses[0]
         places = {spot.location.place for spots in mention.spots for spot in spots}
 
         def worth(sense: Sense) -> float:
-            fits = bool(self.known.places.get(sense.key, frozenset()) & places)
-            return _FITS * fits + self.regions[sense.region] + 2 * _FITS * len(sense.lead)
+            fits = bool(self.vocab.places.get(sense.key, frozenset()) & places)
+            return _FITS * fits + self.regions[sense.region] + 2 * _FITS * len(sense.prefix)
 
         best = max(senses, key=worth)
         at_home = [sense for sense in senses if sense.region == HOME]
@@ -200,7 +200,7 @@ class _Report:
         region."""
         if not any(spot.region in (HOME, sense.region) or self.regions[spot.region] > 2 for spot in spots):
             return Location(None, spots[0].location.side)  # a place foreign to the report gives only a side
-        fitting = self.known.places.get(sense.key, frozenset())
+        fitting = self.vocab.places.get(sense.key, frozenset())
 
         def worth(spot: Spot) -> float:
             fits = spot.location.place in fitting
@@ -210,7 +210,7 @@ class _Report:
 
     def _locations(self, mention: Mention, sense: Sense) -> tuple[Location, ...]:
         """Return the places of a mention, each once, with the side that is said apart from them."""
-        vocab, device = self.known, sense.key in self.known.devices
+        vocab, device = self.vocab, sense.key in self.vocab.devices
         if sense.key in vocab.placeless:  # "the right lung is hyperexpanded" gives a side
             lungs = {
                 spot.location.side
@@ -265,7 +265,7 @@ class _Report:
         state = normal_mention.state
 
         def worth(subject: Subject) -> tuple[float, bool]:
-            fits = state not in _PLAIN and state in self.known.entry_states.get(subject.key, ())
+            fits = state not in _PLAIN and state in self.vocab.entry_states.get(subject.key, ())
             return self.regions[subject.region], fits
 
         chosen = max((subject for subject in normal_mention.subjects if subject.region), key=worth)

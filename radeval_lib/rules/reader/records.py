@@ -123,11 +123,11 @@ IGNORED = ""
 
 
 class Sense(NamedTuple):
-    """One possible meaning of a name; ``lead`` are words required before it."""
+    """One possible meaning of a name; ``prefix`` are words that must come before it."""
 
     key: str
     region: str
-    lead: tuple[str, ...] = ()
+    prefix: tuple[str, ...] = ()
 
 
 class Subject(NamedTuple):

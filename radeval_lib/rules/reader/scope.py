@@ -313,11 +313,13 @@ def _denial_continues(
     if points or _starts_clause(words, comma, flags.subjects):
         return False
     rest = range(comma + 1, len(words))
+    # The "or" behind another cue or "may" belongs to that: "no effusion, possible edema or pneumonia".
     stop = next((at for at in rest if at in begins and begins[at].value == "stops"), len(words))
     others = {at for at in rest if at in begins and begins[at].value in ("negation_before", "hedge_before")}
     next_start = next((at for at in rest if at in others or words[at].word in _MAY), len(words))
     if any(words[at].word in _OR for at in range(comma + 1, min(stop, next_start))):
         return True
+    # Without an "or", the words up to the next comma decide: is there one more item, or a statement?
     segment = next((at for at in range(comma + 1, stop) if words[at].word == ","), stop)
     name = next((at for at in range(comma + 1, segment) if flags.named[at]), segment)
     verb = next((at for at in range(name + 1, segment - 1) if words[at].word in BE), None)
@@ -344,13 +346,14 @@ def _reach_back(
     for match in after:
         if flags.blocked[match.end - 1] or (match.value == "negation" and _of_a_part(words, match)):
             continue
-        behind = words[match.end].word if match.end < len(words) else "than"
-        follows = match.end < len(words) and flags.named[match.end]
-        if words[match.end - 1].word in ("unlikely", "improbable") and follows:
+        last, behind = words[match.end - 1].word, words[match.end].word if match.end < len(words) else "than"
+        name_follows = match.end < len(words) and flags.named[match.end]
+        # These are said of the words that follow: "unlikely pneumonia", "likely edema", "doubtful for edema".
+        if last in ("unlikely", "improbable") and name_follows:
             continue
-        if words[match.end - 1].word in ("?", "likely", "favored") and behind != "than":
-            continue  # it is said of what follows
-        if words[match.end - 1].word == "doubtful" and behind == "for":
+        if last in ("?", "likely", "favored") and behind != "than":
+            continue
+        if last == "doubtful" and behind == "for":
             continue
         if match.first and words[match.first - 1].word == "not":
             continue  # "not absent"
@@ -389,20 +392,22 @@ def _answer(
 
 
 def _begin_of_name(words: Sequence[Token], colon: int) -> int:
-    """Return where the name before a colon begins: behind the last answer."""
+    """Return where the name before a colon begins: behind the last answer, "edema: none, effusion: none"."""
     earlier = next((at for at in range(colon - 1, -1, -1) if words[at].word == ":"), -1)
     return next((at + 1 for at in range(colon - 1, earlier, -1) if words[at].word == "," and earlier >= 0), 0)
 
 
 def _of_a_part(words: Sequence[Token], match: PhraseMatch[str]) -> bool:
-    """Return whether "not seen" is said of a part of what is there, or of a view: it then denies nothing."""
+    """Return whether "not seen" is said of a part of a finding, or of a view: it then denies nothing."""
     if words[match.first].word == "neither":  # seen "on the frontal nor on the lateral view"
         return False
+    # "The tip is not seen", "the tip of the catheter is not seen"
     before = next((at for at in range(match.first - 1, -1, -1) if words[at].word not in BE), -1)
     if before >= 0 and words[before].word in _PARTS:
         return True
     if any(words[at].word in _PARTS and words[at + 1].word == "of" for at in range(before)):
         return True
+    # "Not seen on the lateral view", "was not present in the prior study"
     match_words = {word.word for word in words[max(0, match.first - 1) : match.end]}
     behind = [word.word for word in words[match.end : match.end + 6]]
     elsewhere = _VIEWS | (_STUDIES if match_words & {"was", "were"} else set())

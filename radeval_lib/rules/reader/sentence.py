@@ -79,7 +79,7 @@ def parse(text: str, side: str = "") -> Parsed:
         sentence.mention(match.first, match.end, match.value)
         for match in sentence.named
         if match.value[0].key == IGNORED
-        and " ".join(spoken[match.first : match.end]) in sentence.known.no_findings
+        and " ".join(spoken[match.first : match.end]) in sentence.vocab.no_findings
     ]
     parts = _each_side(sentence, mentions)
     if owners := sorted([*mentions, *others, *(part for _, part in parts)], key=_FIRST):
@@ -98,7 +98,7 @@ def _senses_for_subject(sentence: MarkedSentence, match: PhraseMatch[list[Sense]
     """Return the senses that fit the subject: "The bones show no acute abnormality" is about the bones."""
     if match.value[0].key == "acute_disease":
         for subject in sentence.subjects:
-            special = sentence.known.no_abnormality.get(subject.value[0].key)
+            special = sentence.vocab.no_abnormality.get(subject.value[0].key)
             if special and subject.end <= match.first <= subject.end + 6:
                 return [Sense(special, HOME)]
     return match.value
@@ -195,7 +195,7 @@ def _belongs_to_next(sentence: MarkedSentence, mention: Mention, after: Mention)
 
 def _of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
     """Return whether a device is broken, not a bone: "fracture of a sternotomy wire"."""
-    if not all(sense.key in sentence.known.devices for sense in after.senses):
+    if not all(sense.key in sentence.vocab.devices for sense in after.senses):
         return False
     broken = sentence.between(mention.first, mention.end) & {"fracture", "fx"}
     near = after.first - mention.end <= 4
@@ -265,9 +265,9 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
     sentence.use_all(sentence.named)
     kinds = _kinds(sentence, mentions)
     # "Calcified" is a finding of its own in "tortuous calcified aorta"
-    calcified = any(sense.key in sentence.known.calcified for mention in mentions for sense in mention.senses)
-    looks = sentence.known.looks - ({"calcified"} if not calcified else set()) if mentions else frozenset()
-    needless = sentence.known.passed_over | looks
+    calcified = any(sense.key in sentence.vocab.calcified for mention in mentions for sense in mention.senses)
+    looks = sentence.vocab.looks - ({"calcified"} if not calcified else set()) if mentions else frozenset()
+    needless = sentence.vocab.passed_over | looks
     neutral = {at for each in sentence.qualities if not each.value for at in range(each.first, each.end)}
     used, unused = 0, []
     for at, (word, start, end) in enumerate(sentence.words):
@@ -301,13 +301,13 @@ def _of_a_date(sentence: MarkedSentence, at: int) -> bool:
 def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:
     """Return whether a word of degree without a step is of a change, or denied: "no significant effusion"."""
     of_change = any(at < change.first <= at + 2 for change in sentence.changes)
-    return sentence.words[at].word in sentence.known.unscaled and (of_change or sentence.scope.denied[at])
+    return sentence.words[at].word in sentence.vocab.unscaled and (of_change or sentence.scope.denied[at])
 
 
 def _kinds(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
     """Return the kind of each word, as in :class:`Unused`; empty for a word of no such kind."""
     kinds = [
-        "degree" if word.word in sentence.known.unscaled and not _weighs_nothing(sentence, at) else ""
+        "degree" if word.word in sentence.vocab.unscaled and not _weighs_nothing(sentence, at) else ""
         for at, word in enumerate(sentence.words)
     ]
     groups: dict[str, Sequence[PhraseMatch[Any]]] = {

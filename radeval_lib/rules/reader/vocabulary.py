@@ -123,16 +123,16 @@ class Vocabulary:
 
 
 def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
-    """Yield the names of the lexicon's findings; a name's lead may also be apart from it, further before."""
+    """Yield the names of the lexicon's findings; a name's prefix may also come earlier."""
     for concept in lexicon.concepts.values():
         for name in (*concept.names, *concept.shorts):
             for phrase in (name.one, name.many):
-                if name.lead is None:
+                if name.prefix is None:
                     yield phrase.text, Sense(concept.key, concept.region)
                 else:
-                    lead = tuple(name.lead.text.lower().replace("-", " ").split())
-                    yield f"{name.lead.text} {phrase.text}", Sense(concept.key, concept.region)
-                    yield phrase.text, Sense(concept.key, concept.region, lead)
+                    prefix = tuple(name.prefix.text.lower().replace("-", " ").split())
+                    yield f"{name.prefix.text} {phrase.text}", Sense(concept.key, concept.region)
+                    yield phrase.text, Sense(concept.key, concept.region, prefix)
         for phrase, _ in concept.denied:
             yield phrase.text, Sense(concept.key, concept.region)
 
@@ -143,8 +143,8 @@ def _reading_names(raw: Mapping[str, Any]) -> Iterator[tuple[str, Sense]]:
     yield from ((name, Sense(IGNORED, HOME)) for name in (*raw["ignored"], *raw["no_findings"]))
     for part in ("observations", "names"):
         for key, names in raw[part].items():
-            for lead, _, rest in (name.rpartition(" | ") for name in names):
-                yield rest, Sense(key, HOME, tuple(lead.split()))
+            for prefix, _, rest in (name.rpartition(" | ") for name in names):
+                yield rest, Sense(key, HOME, tuple(prefix.split()))
 
 
 def _lexicon_places(lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
