@@ -1,4 +1,4 @@
-"""Draws what a report says: findings, denials, normal statements and remarks, and their order."""
+"""Draws a report's findings, denials, normal statements and remarks, and their order."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class Menu:
     normals, remarks : the statements of normality and the remarks that there are.
     systems : the place of each (region, organ system) in the usual order of reading.
     counts : how many findings a report has that are not devices.
-    density : what the weight of a statement of normality is multiplied by to be its probability.
+    density : the factor from the weight of a statement of normality to its probability.
     """
 
     findings: Weighted[Concept]

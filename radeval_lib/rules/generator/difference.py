@@ -1,4 +1,4 @@
-"""Compares what two reports say, and names every difference that ReXVal and GREEN count as an error."""
+"""Compares the meanings of two reports, and names each difference that ReXVal and GREEN call an error."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def denied(plan: Plan) -> set[str]:
 
 
 def _differ(first: object, other: object) -> bool:
-    """Return whether both are given and not the same: what one of the two leaves open is not an error."""
+    """Return whether both are given and differ: an attribute that one report leaves open is no error."""
     return first is not None and other is not None and first != other
 
 
@@ -111,11 +111,10 @@ def degree_significant(before: PlannedFinding, after: PlannedFinding) -> bool:
 def finding_errors(
     lexicon: Lexicon, before: PlannedFinding | None, after: PlannedFinding | None
 ) -> list[GoldError]:
-    """Return the errors on one finding, given what reference and candidate state about it.
+    """Return the errors on one finding, given the finding in reference and candidate (None: not stated).
 
-    An error on a minor finding (see the lexicon) is never significant. A wrong comparison counts twice: the
-    candidate mentions one that the reference has not, and omits the one that it has. Certainty is no
-    category.
+    An error on a minor finding (see the lexicon) is never significant. A wrong comparison counts twice, as a
+    comparison that the reference does not have and as one that is left out. Another certainty is no error.
     """
     either = before or after
     assert either is not None

@@ -206,9 +206,9 @@ def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> 
     """Return negated normal statements, at most two, then major findings, at most four, and sometimes a
     recommendation; no denials.
 
-    A finding keeps what it is and where, its severity, change and diagnosis; size and appearance stay in the
-    findings. Without a major finding or a negated normal statement, the region's conclusion says so, and a
-    minor finding may follow.
+    A finding keeps its name, place, severity, change and diagnosis, without size and appearance. Without a
+    major finding or a negated normal statement, the region's conclusion says so, and a minor finding may
+    follow.
     """
     stated = [(s, s.content) for s in plan if isinstance(s.content, PlannedFinding)]
     concepts = lexicon.concepts

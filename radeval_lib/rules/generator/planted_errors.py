@@ -1,8 +1,7 @@
 """Controlled errors: any number of each category of ReXVal and GREEN, clinically significant or not.
 
-An error is made in what the report means; the text is then realized again, so the candidate says the wrong
-thing wherever the reference says the right one, impression included, and every other sentence of the
-findings keeps its bytes.
+An error is made in the meaning of the report, from which the text is realized again. The candidate therefore
+has the error in findings and impression, and every other sentence of the findings keeps its bytes.
 """
 
 from __future__ import annotations

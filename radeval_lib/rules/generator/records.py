@@ -125,8 +125,8 @@ class RadGraphEntity:
 class SpatialRelation:
     """Spatial roles as in RadSpRL; every role is a (start, end) span.
 
-    ``indicator``: the spatial expression; ``trajector``: what is located; ``landmark``: where;
-    ``diagnosis``: what it is read as, with its ``hedge``.
+    ``indicator`` is the spatial expression, ``trajector`` the finding or device that is located,
+    ``landmark`` its place, and ``diagnosis`` its interpretation with the ``hedge``.
     """
 
     indicator: tuple[int, int]
@@ -158,7 +158,7 @@ class AnnotatedText:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticReport:
-    """One report: who and why, what it means (``plan``), what it says, and its report-level gold.
+    """One report: patient and indication, meaning (``plan``), text, and labels of the whole report.
 
     ``chexpert`` maps each of :data:`CHEXPERT` to 1 (positive), 0 (negative), -1 (uncertain) or None (not
     mentioned), over findings and impression. ``procedure`` is the code of the examination that fits

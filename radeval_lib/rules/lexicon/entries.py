@@ -350,7 +350,7 @@ class Concept:
     common : weight when findings are drawn.
     denials : weight when denials are drawn; 0: never denied by itself.
     scope : where it may be used.
-    clash : keys of the findings that must not be denied beside it.
+    clash : keys of the findings that a report with it must not deny.
     """
 
     key: str
@@ -460,7 +460,7 @@ class Procedure:
 
     Attributes
     ----------
-    code, title : what the order says.
+    code, title : its code and title in the order.
     technique : sentences on how it is made, by style.
     reasons : indications that ask for it.
     weight : how often it is drawn among the procedures of its protocol, relative to 1.

@@ -241,7 +241,7 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _span(sentence: MarkedSentence, size: PhraseMatch[tuple[float, ...]]) -> tuple[float, float] | None:
-    """Return the limits of a size of which one or both are given: "5-7 mm", "less than 1 cm"."""
+    """Return the limits of a size that is not exact, "5-7 mm" or "less than 1 cm"; else None."""
     first = max(0, size.first - 2)
     before, inside = sentence.between(first, size.first), sentence.between(size.first, size.end)
     if before & (_BELOW | _ABOVE):
@@ -334,8 +334,8 @@ def nearest(
     """Return the mention to which a modifier belongs, the one at the least cost; None if all are too far.
 
     The cost is their distance in words, plus ``behind`` or ``before`` if the modifier is behind or before the
-    mention, plus the costs of what is between them. A ``loose`` modifier that is alone in its clause may
-    belong to the clause before.
+    mention, plus the costs of words and findings between them. A ``loose`` modifier that is alone in its
+    clause may belong to the clause before.
     """
     best, least = None, float(_FAR)
     for number, mention in enumerate(mentions):
@@ -376,7 +376,7 @@ def _apart(sentence: MarkedSentence, at: int, name: int, mentions: list[Mention]
 
 
 def _distance(sentence: MarkedSentence, first: int, end: int) -> int:
-    """Return how far apart words are; "which may be" parts a sign from what it is read as."""
+    """Return how far apart words are; "which may be" separates a sign from its diagnosis."""
     words = [token.word for token in sentence.words[first : end + 1]]
     distance = end - first + sum(SEPARATORS.get(word, 0) for word in words[: end - first])
     if "which" in words:
@@ -419,8 +419,8 @@ def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _may_have_changed(
     sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]
 ) -> list[Mention]:
-    """Return the mentions without what is denied behind the change, or what a sign before it is read as:
-    "again noted without fracture", "a nodule, stable, and read as a granuloma"."""
+    """Return the mentions without those denied behind the change, and without the diagnoses of a sign before
+    it: "again noted without fracture", "a nodule, stable, and read as a granuloma"."""
     signs = any(mention.end <= change.first for mention in mentions)
     read_as = min((link for link in sentence.scope.links if signs and link > change.first), default=None)
     stated = [
@@ -445,8 +445,8 @@ def _names_finding(sentence: MarkedSentence, change: PhraseMatch[str], mentions:
 
 
 def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
-    """Return whether a change is said of a structure within commas, or beside it: "large heart, mediastinum
-    stable", "stable mediastinum with tortuous aorta"."""
+    """Return whether a change describes a structure between the same commas, or next to it: "large heart,
+    mediastinum stable", "stable mediastinum with tortuous aorta"."""
     for match in sentence.subjects:
         # "The tortuous aorta is stable": that is said of the finding
         if match.value[0].key not in sentence.vocab.stable or any(
@@ -476,7 +476,7 @@ def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: 
 
 
 def _of_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Mention) -> bool:
-    """Return whether a word of change is nearer to what is called normal: "the heart remains normal"."""
+    """Return whether a change is nearer to words that call something normal: "the heart remains normal"."""
 
     def between(first: int, end: int) -> int:
         return max(first - change.end, change.first - end, 0)
@@ -588,7 +588,7 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
 
 
 def _events(sentence: MarkedSentence) -> list[tuple[int, str, Any]]:
-    """Return the first words of structures, states, names and separators, with what is there."""
+    """Return structures, states, names and separators as (first word, kind, match or word), in order."""
     events: list[tuple[int, str, Any]] = [(match.first, "subject", match) for match in sentence.subjects]
     events += [(match.first, "state", match) for match in sentence.states]
     events += [(match.first, "named", match) for match in sentence.named]

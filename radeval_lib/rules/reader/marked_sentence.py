@@ -1,4 +1,4 @@
-"""A sentence with its phrases marked: names, places, degrees, changes, states, and what is denied."""
+"""A sentence with its phrases marked: names, places, degrees, changes, states, negations and hedges."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class MarkedSentence:
     words : the statement's n words, misspelt ones as they are meant.
     misspelt : (start, end, word that was read), in characters.
     used : for each word, whether it was used; length n.
-    normal : for each word, whether it belongs to what is called normal; length n.
+    normal : for each word, whether it belongs to a normal statement; length n.
     named : names of findings, with what each may stand for.
     spots : places, with what each may stand for; like the sides without those of asides, "not on the right".
     compared : comparisons of both sides, such as "larger on the right".
@@ -162,7 +162,7 @@ class MarkedSentence:
         ]
 
     def _mark_scope(self, named: list[bool]) -> None:
-        """Mark what is denied, doubted or only talked about; leave out the places and sides of asides."""
+        """Mark denied, doubted and hypothetical words; leave out the places and sides of asides."""
         size = len(self.words)
         asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(

@@ -1,8 +1,8 @@
 """Finds which words of a sentence are denied, doubted or hypothetical: the reach of negations and hedges.
 
-A negation reaches forward to the end of its list or clause; a comma ends it if what follows is not an
-item of the list ("no effusion, small left nodule", "no effusion, tortuous aorta"). A hedge reaches forward
-likewise. Words behind ("is not seen", "cannot be excluded") reach back to the beginning of the clause.
+A negation reaches forward to the end of its list or clause. A comma ends it ("no effusion, tortuous aorta")
+unless another item of the list follows. A hedge reaches forward likewise.
+Cues behind a name ("is not seen", "cannot be excluded") reach back to the beginning of the clause.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> S
     ----------
     words : the statement's n words.
     vocabulary : the vocabulary, for its cues and links.
-    flags : what each of the words is.
+    flags : the properties of the words.
     """
     text = [word.word for word in words]
     cues, after = vocabulary.cues.find(text), vocabulary.after.find(text)
@@ -169,7 +169,7 @@ class _ForwardPass:
     def step(self, at: int, reached: ScopeWords) -> int:
         """Read the cue or word at ``at``; return the place behind it.
 
-        ``reached`` has what was found for the words before: an answer denies the name before its colon.
+        ``reached`` has the results for the words before: an answer denies the name before its colon.
         """
         words, flags, word, cue = self._words, self._flags, self._text[at], self._begins.get(at)
         kind, end = (cue.value, cue.end) if cue else ("", at + 1)
@@ -209,7 +209,7 @@ class _ForwardPass:
         return end
 
     def _begin_denial(self, at: int) -> None:
-        """Open a negation, unless it only denies what is before it."""
+        """Open a negation, unless it denies only words before it."""
         text, flags = self._text, self._flags
         # "The base is not seen because of the effusion" denies nothing behind it.
         of_before = any(any(flag[self.start : at]) for flag in (flags.named, flags.subjects, flags.placed))
@@ -337,7 +337,7 @@ def _reach_back(
     vocabulary: Vocabulary,
     reached: ScopeWords,
 ) -> None:
-    """Apply the cues that reach back to what is ``denied`` and ``doubted``, in place.
+    """Apply the cues that reach back: update ``denied`` and ``doubted`` of ``reached`` in place.
 
     Each reaches to the beginning of its clause, but not across an earlier one; a hedge reaches only the last
     item of a list, see :func:`_own_item`. A denied word that a hedge reaches is doubted and no longer denied.

@@ -214,7 +214,7 @@ def _doubt_alternatives(sentence: MarkedSentence, mentions: list[Mention]) -> No
 
 
 def _link(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Link a sign to what it is read as: "opacity, suggestive of pneumonia", "the opacity is atelectasis"."""
+    """Link a sign to its diagnosis: "opacity, suggestive of pneumonia", "the opacity is atelectasis"."""
     for link in sentence.scope.links:
         before = [
             number

@@ -56,7 +56,7 @@ class Vocabulary:
     changes : kinds of change.
     qualities : those that exclude each other, as of a :class:`Finding`; None for phrases that say none.
     compounds : findings that are several in one.
-    cues : kinds of cues before a finding, and of what ends the reach of a cue.
+    cues : kinds of cues before a finding, and of words that end the reach of a cue.
     possible : words of a hedge that calls a finding merely possible.
     after : cues behind a finding: ``negation`` or ``hedge``.
     links : hedges that link a finding to what it is read as.
@@ -284,7 +284,7 @@ def _abnormal(
 
 
 def _states(raw: Mapping[str, Any], lexicon: Lexicon, abnormal: Iterable[tuple[str, str]]) -> Phrases[str]:
-    """Return words for a state; what is abnormal of a structure is not normal of another."""
+    """Return words for a state; a word that is abnormal of one structure is normal of none."""
     phrases: Phrases[str] = Phrases((word, "abnormal") for word in raw["abnormal"])
     for _, word in abnormal:
         phrases.add(word, word)

@@ -118,7 +118,7 @@ class Section(NamedTuple):
 def statements(text: str) -> tuple[Statement, ...]:
     """Return every statement of a report that contains a letter or digit, in order.
 
-    Those in a list of what is absent begin with "no ".
+    Statements in a list of absent findings begin with "no ".
 
     Raises
     ------
@@ -232,7 +232,7 @@ def _template(piece: str) -> str:
 
 def _as_answer(match: re.Match[str]) -> str:
     """Return a match of ``_BEHIND`` as a colon and a word, in equally many characters: " (-)" is ":no ". A
-    plus becomes a colon alone; what does not fit stays as it was."""
+    plus becomes a colon alone; an answer that does not fit stays as it was."""
     sign = match["sign"] or match["bare"]
     answer = ("no" if sign == "-" else "") if sign else match["answer"]
     return f":{answer}".ljust(len(match.group())) if len(answer) < len(match.group()) else match.group()
