@@ -70,14 +70,13 @@ class Encoder:
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
         rows = encoded["input_ids"]
 
-        def computed(batch: list[int], device: Any) -> NDArray[np.float32]:
+        def computed(batch: list[int], device: Any) -> Any:
             inputs = batching.pad_rows(self.tokenizer, (rows[index] for index in batch)).to(device)
             hidden = self.model(**inputs).last_hidden_state.float()
             pooled = hidden[:, 0]
             if self.pooling == "mean":
                 weight = inputs["attention_mask"].unsqueeze(-1).to(hidden.dtype)
                 pooled = (hidden * weight).sum(dim=1) / weight.sum(dim=1).clamp(min=1e-9)
-            vectors: NDArray[np.float32] = pooled.cpu().numpy()
-            return vectors
+            return pooled.cpu().numpy()
 
         return batching.in_batches(self.model, list(map(len, rows)), computed, precision=self.precision)

@@ -143,8 +143,8 @@ def train(
     from transformers import set_seed
 
     if not records or not dev:
-        problem = "no training examples" if dev else "no dev examples"
-        raise ModelError(problem, "training", "Give data that has some in this split.")
+        split = "dev" if records else "training"
+        raise ModelError(f"no {split} examples", "training", "Give data that has some in this split.")
     s = settings or TrainingSettings()
     examples = [task.example(record) for record in records]
     fingerprint = "" if folder is None else _fingerprint(task, examples, dev, s)
@@ -157,22 +157,15 @@ def train(
         training.resume(kept)
     history, written = training.history, time.monotonic()
     with quiet(), without_padding(module):
-        while len(history) < s.epochs and _since_best(history, s.measure) < s.patience:
-            loss = training.epoch()
-            measured = {name: float(value) for name, value in task.measure(dev).items()}
-            history.append({"epoch": float(len(history) + 1), "loss": loss, **measured})
-            if _since_best(history, s.measure) == 0:
-                state = trainable_state(module)
-                training.best = {name: value.to("cpu", copy=True) for name, value in state.items()}
+        while len(history) < s.epochs and training.since_best() < s.patience:
+            training.epoch(dev)
             if folder is not None and time.monotonic() - written >= _BETWEEN:
                 Path(folder).mkdir(parents=True, exist_ok=True)
                 with atomic.new_file(Path(folder) / _STATE) as new:
                     torch.save({"fingerprint": fingerprint, **training.state()}, new)
                 written = time.monotonic()
-            shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
-            _LOG.info("epoch %d of %d on dev: %s", len(history), s.epochs, shown)
     load_trainable_state(module, training.best)
-    best = dict(history[len(history) - 1 - _since_best(history, s.measure)])
+    best = dict(history[-1 - training.since_best()])
     del best["epoch"], best["loss"]
     return Trained(task, best, history)
 
@@ -279,8 +272,14 @@ class _Training:
             "generator": None if self._generator is None else self._generator.get_state(),
         }
 
-    def epoch(self) -> float:
-        """Run the steps of an epoch and return their mean loss."""
+    def since_best(self) -> int:
+        """Return the number of epochs since the best, -1 if there is none; NaN is the worst measure."""
+        measures = [row[self._s.measure] for row in self.history]
+        values = [-math.inf if math.isnan(value) else value for value in measures]
+        return len(values) - 1 - values.index(max(values)) if values else -1
+
+    def epoch(self, dev: Sequence[Any]) -> None:
+        """Run the steps of an epoch, measure it on dev, and keep its weights if it is the best so far."""
         import torch
 
         whole = torch.zeros((), device=self._device)
@@ -295,7 +294,14 @@ class _Training:
             self._optimizer.step()
             self._schedule.step()
             self._module.zero_grad()
-        return whole.item() / self._steps
+        measured = {name: float(value) for name, value in self._task.measure(dev).items()}
+        mean_loss = whole.item() / self._steps
+        self.history.append({"epoch": len(self.history) + 1.0, "loss": mean_loss, **measured})
+        if self.since_best() == 0:
+            state = trainable_state(self._module)
+            self.best = {name: value.to("cpu", copy=True) for name, value in state.items()}
+        shown = ", ".join(f"{name} {value:.3f}" for name, value in measured.items())
+        _LOG.info("epoch %d of %d on dev: %s", len(self.history), self._s.epochs, shown)
 
 
 def _order(examples: list[dict[str, Any]], s: TrainingSettings, epoch: int) -> list[int]:
@@ -336,10 +342,3 @@ def _losses(
         with torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
             loss = module(**batch, **counted)["loss"].float()
         yield loss if counted else loss / len(batches)
-
-
-def _since_best(history: list[dict[str, float]], measure: str) -> int:
-    """Return the number of epochs since the best, -1 if there is none; an epoch with the measure NaN is the
-    worst."""
-    values = [-math.inf if math.isnan(row[measure]) else row[measure] for row in history]
-    return len(values) - 1 - values.index(max(values)) if values else -1
