@@ -1,4 +1,4 @@
-"""Whether the fact counters agree: what Table 2 reveals of the ratings; and simulated raters who count at
+"""Whether the fact counters agree: the ratings that Tables 1 and 2 allow; and simulated raters who count at
 different levels of detail.
 
 The claim: raters who cut a text into facts of different sizes disagree on counts and agree on ratios
@@ -9,6 +9,7 @@ count; the claim holds if it is positive.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations, product
 from typing import Literal, get_args
 
 import krippendorff
@@ -20,7 +21,6 @@ from radeval_lib.papers.printed_numbers import cell_in
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.measures import FactCounts
-from radeval_lib.stats.printed import tables_with
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 
 ALL = "E1-E2-E3"
@@ -28,6 +28,10 @@ RATERS = {ALL: (0, 1, 2), "E1-E2": (0, 1), "E1-E3": (0, 2), "E2-E3": (1, 2)}
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 FITTING = "alphas that round to the printed ones"
+Losses = tuple[float, ...]
+"""Points lost on one unit, one per rater."""
+Placement = tuple[Losses, ...]
+"""The units of a group on which some rater takes points off."""
 _HALF = 0.005 + 1e-9  # half a unit of the last printed digit of an alpha
 
 
@@ -42,6 +46,62 @@ def among_pairs(table2: pd.DataFrame) -> list[Check]:
         key = Key("all three among the pairs", str(metric))
         checks.append(check_value(key, cell_in(whole), among))
     return checks
+
+
+def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
+    """Return the sets of lost points, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
+    empty if there are none. ``steps`` are the losses possible for a rating, positive and in rising order."""
+    goal = round((1 - mean) * units, 6)
+
+    def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:
+        if abs(rest) < 1e-6:
+            return [()]
+        if rest < 0 or not room or not allowed:
+            return []
+        with_largest = fill(rest - allowed[-1], allowed, room - 1)
+        return [(*tail, allowed[-1]) for tail in with_largest] + fill(rest, allowed[:-1], room)
+
+    return fill(goal, tuple(steps), units)
+
+
+def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
+    """Return all assignments of each rater's losses to ``units`` units, ignoring the order of units."""
+    slots = min(units, sum(map(len, losses)))
+    placed = {tuple((0.0,) * len(losses) for _ in range(slots))}
+    for rater, lost in enumerate(losses):
+        with_rater = set()
+        for units_so_far in placed:
+            for chosen in set(permutations(range(slots), len(lost))):
+                rows = [list(unit) for unit in units_so_far]
+                for slot, loss in zip(chosen, lost, strict=True):
+                    rows[slot][rater] = loss
+                with_rater.add(tuple(sorted(map(tuple, rows))))
+        placed = with_rater
+    return {tuple(unit for unit in placement if any(unit)) for placement in placed}
+
+
+def tables_with(
+    means: Sequence[Sequence[float]], units: int, shares: Mapping[float, int], touched: int
+) -> list[FloatArray]:
+    """Return every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of
+    each loss, and units on which a rater takes points off. Shape (raters, groups x units); orders of units
+    are not distinguished."""
+    steps = sorted(shares)
+    choices = [[losses_of(mean, units, steps) for mean in row] for row in means]
+    seen: dict[Placement, None] = {}
+    for picked in product(*(product(*row) for row in choices)):
+        every = [loss for group in picked for lost in group for loss in lost]
+        if any(every.count(loss) != number for loss, number in shares.items()):
+            continue
+        for parts in product(*(sorted(placements(group, units)) for group in picked)):
+            rows = tuple(sorted(unit for part in parts for unit in part))
+            if len(rows) == touched:
+                seen.setdefault(rows)
+    raters, total = len(means[0]), len(means) * units
+    return [
+        np.hstack([1 - np.array(rows).reshape(-1, raters).T, np.ones((raters, total - len(rows)))])
+        for rows in seen
+    ]
 
 
 def possible_ratings(table1: pd.DataFrame, number: Mapping[str, int], touched: int) -> list[FloatArray]:

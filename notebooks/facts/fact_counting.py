@@ -230,11 +230,37 @@ def size_checks(stated: Mapping[str, Printed]) -> list[Check]:
     return checks
 
 
+def split_sizes(n: int) -> tuple[int, int, int]:
+    """Return how many of a specialty's ``n`` documents are for training, development and testing."""
+    train = 4 * n // 5
+    development = (n - train) // 2
+    return train, development, n - train - development
+
+
+def count_documents(documents: list[Document]) -> dict[str, int]:
+    """Return the numbers that the paper prints: of reports, of specialties, and of the splits of the reports
+    that it keeps."""
+    kept = mtsamples.with_long_descriptions(documents)
+    sizes = Counter(document.group for document in documents)
+    splits = [split_sizes(size) for size in Counter(document.group for document in kept).values()]
+    train, development, test = (sum(part) for part in zip(*splits, strict=True)) if splits else (0, 0, 0)
+    return {
+        "reports": len(documents),
+        "specialties": len(sizes),
+        "reports of the smallest specialty": min(sizes.values(), default=0),
+        "reports of the largest specialty": max(sizes.values(), default=0),
+        "reports kept": len(kept),
+        "training": train,
+        "development": development,
+        "test": test,
+    }
+
+
 def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[Check]:
     """Return the printed counts and lengths against the whole file; none if it is not there."""
     if not loaded.whole:
         return []
-    counted, texts = mtsamples.count_documents(loaded.documents), loaded.documents
+    counted, texts = count_documents(loaded.documents), loaded.documents
     exact = {
         "specialties": "specialties",
         "reports of the smallest specialty": "smallest_specialty",
@@ -263,10 +289,28 @@ def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[C
     ]
 
 
+def assign_splits(documents: list[Document], rng: np.random.Generator) -> list[Document]:
+    """Return the documents, in their order, each with a split: 80, 10 and 10 % within every specialty.
+
+    Of n documents of a specialty, floor(0.8 n) are for training; of the r others, floor(r / 2) are for
+    development. The paper prints shares and sizes but not its rounding. These are the sizes of two successive
+    splits by scikit-learn, and their sums can be the printed 2,576, 323 and 343.
+    """
+    chosen: dict[str, str] = {}
+    groups: dict[str, list[str]] = {}
+    for document in documents:
+        groups.setdefault(document.group, []).append(document.id)
+    for ids in groups.values():
+        shuffled = [ids[index] for index in rng.permutation(len(ids))]
+        splits = np.repeat(["train", "dev", "test"], split_sizes(len(ids))).tolist()
+        chosen.update(zip(shuffled, splits, strict=True))
+    return [replace(document, split=chosen[document.id]) for document in documents]
+
+
 def count_repeated_texts(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
     """Return the number of distinct texts among the reports kept, how many of these are test texts in a split
     of this build, and how many test texts are in the training part too."""
-    parted = mtsamples.assign_splits(loaded.kept, rng)
+    parted = assign_splits(loaded.kept, rng)
     train = {reveal(document.text) for document in parted if document.split == "train"}
     test = [reveal(document.text) for document in parted if document.split == "test"]
     distinct = len({reveal(document.text) for document in parted})

@@ -1,5 +1,5 @@
 """What a paper's digits allow, without the data behind them: inference from printed correlations and
-intervals, the whole numbers behind printed shares and means, and the ratings behind printed means.
+intervals, and the whole numbers behind printed shares and means.
 
 Intervals and tests of correlations are large-sample results for independent pairs; if several pairs share
 a report, the true uncertainty is larger. Errors of estimates on the same items are correlated, and no paper
@@ -11,9 +11,9 @@ Source of the intervals of shares: Brown, Cai and DasGupta 2001, Statistical Sci
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from itertools import permutations, product
+from itertools import product
 from typing import Literal, get_args
 
 import numpy as np
@@ -26,10 +26,6 @@ from radeval_lib.stats.inference import wilson
 Kind = Literal["pearson", "spearman", "kendall"]
 Method = Literal["exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap BCa"]
 """Of an interval of a share."""
-Losses = tuple[float, ...]
-"""Points lost on one unit, one per rater."""
-Placement = tuple[Losses, ...]
-"""The units of a group on which some rater takes points off."""
 
 _REACH = float(stats.norm.ppf(0.975))  # of a 95 % interval, in standard errors
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
@@ -246,59 +242,3 @@ def predictions_that_print(
     fewest, largest = np.maximum(hits, np.ceil(hits / most)), np.floor(hits / least)
     fits = fewest <= largest
     return (int(fewest[fits].min()), int(largest[fits].max())) if fits.any() else None
-
-
-def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
-    """Return the sets of lost points, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
-    empty if there are none. ``steps`` are the losses possible for a rating, positive and in rising order."""
-    goal = round((1 - mean) * units, 6)
-
-    def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:
-        if abs(rest) < 1e-6:
-            return [()]
-        if rest < 0 or not room or not allowed:
-            return []
-        with_largest = fill(rest - allowed[-1], allowed, room - 1)
-        return [(*tail, allowed[-1]) for tail in with_largest] + fill(rest, allowed[:-1], room)
-
-    return fill(goal, tuple(steps), units)
-
-
-def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
-    """Return all assignments of each rater's losses to ``units`` units, ignoring the order of units."""
-    slots = min(units, sum(map(len, losses)))
-    placed = {tuple((0.0,) * len(losses) for _ in range(slots))}
-    for rater, lost in enumerate(losses):
-        with_rater = set()
-        for units_so_far in placed:
-            for chosen in set(permutations(range(slots), len(lost))):
-                rows = [list(unit) for unit in units_so_far]
-                for slot, loss in zip(chosen, lost, strict=True):
-                    rows[slot][rater] = loss
-                with_rater.add(tuple(sorted(map(tuple, rows))))
-        placed = with_rater
-    return {tuple(unit for unit in placement if any(unit)) for placement in placed}
-
-
-def tables_with(
-    means: Sequence[Sequence[float]], units: int, shares: Mapping[float, int], touched: int
-) -> list[NDArray[np.float64]]:
-    """Return every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of
-    each loss, and units on which a rater takes points off. Shape (raters, groups x units); orders of units
-    are not distinguished."""
-    steps = sorted(shares)
-    choices = [[losses_of(mean, units, steps) for mean in row] for row in means]
-    seen: dict[Placement, None] = {}
-    for picked in product(*(product(*row) for row in choices)):
-        every = [loss for group in picked for lost in group for loss in lost]
-        if any(every.count(loss) != number for loss, number in shares.items()):
-            continue
-        for parts in product(*(sorted(placements(group, units)) for group in picked)):
-            rows = tuple(sorted(unit for part in parts for unit in part))
-            if len(rows) == touched:
-                seen.setdefault(rows)
-    raters, total = len(means[0]), len(means) * units
-    return [
-        np.hstack([1 - np.array(rows).reshape(-1, raters).T, np.ones((raters, total - len(rows)))])
-        for rows in seen
-    ]

@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn.model_selection import train_test_split
 
 from radeval_lib import data, registry
 from radeval_lib.data import (
@@ -296,18 +293,6 @@ def test_mtsamples_part_leaves_out_the_row_that_was_cut(root: Path) -> None:
     for cut, left in ((whole.index(b"INDICATION") + 4, ["0"]), (len(whole) - 2, ["0", "1"])):
         (root / "mtsamples/mtsamples_part.csv").write_bytes(whole[:cut])
         assert [document.id for document in readers.load("mtsamples", root)] == left
-
-
-@given(st.integers(1, 2000))
-def test_split_sizes_are_those_of_scikit_learn(n: int) -> None:
-    train, development, test = mtsamples.split_sizes(n)
-    assert train + development + test == n
-    if train:
-        first, rest = train_test_split(range(n), test_size=0.2, random_state=0)
-        assert len(first) == train
-        if development:
-            second, third = train_test_split(rest, test_size=0.5, random_state=0)
-            assert (len(second), len(third)) == (development, test)
 
 
 def test_rate_ner_spans(tmp_path: Path) -> None:

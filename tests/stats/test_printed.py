@@ -157,32 +157,3 @@ def test_alpha_is_the_packages(ratings: np.ndarray) -> None:
     if len(np.unique(ratings)) > 1:
         expected = krippendorff.alpha(ratings, level_of_measurement="interval")
         assert float(interval_alpha(ratings)) == pytest.approx(expected)
-
-
-def test_losses() -> None:
-    # A mean of .75 over ten units loses 2.5 points: 2 x 1 + .5, 1 + 3 x .5, 5 x .5.
-    halves = (0.5, 1.0)
-    losses = sorted(printed.losses_of(0.75, 10, halves))
-    assert losses == [(0.5, 0.5, 0.5, 0.5, 0.5), (0.5, 0.5, 0.5, 1.0), (0.5, 1.0, 1.0)]
-    assert printed.losses_of(1.0, 10, halves) == [()]
-    assert printed.losses_of(0.5, 2, halves) == [(1.0,), (0.5, 0.5)]
-    assert printed.losses_of(0.97, 10, halves) == []  # .3 points cannot be lost in halves
-
-
-def test_placements_ignore_the_order_of_units() -> None:
-    # One loss each: on the same unit or on two.
-    assert printed.placements([(0.5,), (0.5,)], 10) == {((0.5, 0.5),), ((0.0, 0.5), (0.5, 0.0))}
-    assert printed.placements([(0.5,), (0.5,)], 1) == {((0.5, 0.5),)}
-    assert printed.placements([(), ()], 3) == {()}
-
-
-def test_tables_have_the_means_shares_and_touched_units() -> None:
-    means = [[0.95, 0.95, 0.90], [1, 0.95, 1], [1, 1, 0.95], [1, 0.75, 0.95]]
-    tables = printed.tables_with(means, 10, {0.5: 8, 1.0: 2}, touched=7)
-    assert len({table.tobytes() for table in tables}) == len(tables) > 0
-    for table in tables:
-        assert table.shape == (3, 40)
-        assert (table.sum(), (table == 0.5).sum(), (table == 0).sum()) == (114, 8, 2)
-        assert (table.min(axis=0) < 1).sum() == 7
-        assert table.mean(axis=1) == pytest.approx(np.mean(means, axis=0))
-    assert printed.tables_with(means, 10, {0.5: 9, 1.0: 2}, touched=7) == []

@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import train_test_split
 
 from notebooks.facts import fact_counting
 from notebooks.facts.fact_counting import BuildDocuments
@@ -88,3 +91,15 @@ def test_a_fact_stands_in_a_text_by_whole_words() -> None:
     assert fact_counting.stands_in("she has", "she has lost 24 pounds")
     assert not fact_counting.stands_in("lost 2", "she has lost 24 pounds")
     assert not fact_counting.stands_in("ounds", "she has lost 24 pounds")
+
+
+@given(st.integers(1, 2000))
+def test_split_sizes_are_those_of_scikit_learn(n: int) -> None:
+    train, development, test = fact_counting.split_sizes(n)
+    assert train + development + test == n
+    if train:
+        first, rest = train_test_split(range(n), test_size=0.2, random_state=0)
+        assert len(first) == train
+        if development:
+            second, third = train_test_split(rest, test_size=0.5, random_state=0)
+            assert (len(second), len(third)) == (development, test)
