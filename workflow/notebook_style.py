@@ -33,7 +33,9 @@ def main(fix: bool) -> int:
         for path, lines in sources.items():
             read_source(path)  # refuses a caption that is not YAML
             twins[path].parent.mkdir(exist_ok=True)
-            twins[path].write_text(_notebook(lines), encoding="utf-8")
+            cells = [nbformat.v4.new_code_cell("\n".join(lines[cell])) for cell in code_cells(lines)]
+            metadata = {"language_info": {"name": "python"}}
+            nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), twins[path])
         settings = f"extend = '{ROOT / 'pyproject.toml'}'\nsrc = ['{ROOT}']\n"
         (Path(folder) / "ruff.toml").write_text(settings, encoding="utf-8")
         narrow = Path(folder) / LABS.name / "ruff.toml"
@@ -74,12 +76,6 @@ def accidental_lists(text: str, path: Path) -> list[str]:
 def _ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "ruff", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
-def _notebook(lines: list[str]) -> str:
-    cells = [nbformat.v4.new_code_cell("\n".join(lines[cell])) for cell in code_cells(lines)]
-    metadata = {"language_info": {"name": "python"}}
-    return str(nbformat.writes(nbformat.v4.new_notebook(cells=cells, metadata=metadata)))
 
 
 def _spliced(lines: list[str], twin: Path) -> list[str]:

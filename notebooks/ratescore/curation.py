@@ -52,16 +52,13 @@ def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Enti
     """
     lowered, turned = [word.lower() for word in words], []
     for entity in entities:
-        turn = _POLARITY if _negated(lowered, entity) else _BACK
+        before = [*takewhile(lambda word: word not in _STOPS, reversed(lowered[: entity.start]))][::-1]
+        after = takewhile(lambda word: word not in _STOPS, lowered[entity.end :])
+        span = f" {' '.join([*before, *lowered[entity.start : entity.end]])} "
+        negated = any(f" {cue} " in span for cue in CUES) or not _AFTER.isdisjoint(after)
+        turn = _POLARITY if negated else _BACK
         turned.append(replace(entity, label=turn.get(entity.label, entity.label)))
     return turned
-
-
-def _negated(words: Sequence[str], entity: Entity) -> bool:
-    before = [*takewhile(lambda word: word not in _STOPS, reversed(words[: entity.start]))][::-1]
-    after = takewhile(lambda word: word not in _STOPS, words[entity.end :])
-    span = f" {' '.join([*before, *words[entity.start : entity.end]])} "
-    return any(f" {cue} " in span for cue in CUES) or bool(_AFTER & set(after))
 
 
 def names(sentence: AnnotatedSentence) -> list[str]:

@@ -65,7 +65,15 @@ def load(
     if role not in registry.ROLES:
         raise RoleError(f"unknown role {role!r}", "", f"Use one of {', '.join(registry.ROLES)}.")
     if source == SYNTHETIC:
-        return _generated(role, size, seed)
+        if not registry.ROLES[role].generator:
+            remedy = "In the profile, name a data set, `recorded/` and a stored set, or `absent`."
+            raise RoleError("the generator has no ratings", f"role {role!r}", remedy)
+        if size < 1:
+            problem = f"the generator is asked for {size} records"
+            raise RoleError(problem, f"role {role!r}", "Ask for 1 or more.")
+        # No two roles share a report, so that a model is not tested on reports that it learned from.
+        stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
+        return list(registry.find(registry.ROLES[role].generator)(size, stream))
     if "+" in source:
         if len(set(parts := source.split("+"))) < len(parts):
             raise RoleError(f"{source!r} names a part twice", where, "Name each once.")
@@ -91,18 +99,6 @@ def load(
         remedy = "Give --data-root FOLDER, or set RADEVAL_DATA_ROOT."
         raise RoleError(f"{source!r} needs a data root", where, remedy)
     return _of_role(readers.load(dataset, root, note), role, source, root)
-
-
-def _generated(role: str, size: int, seed: int) -> list[Any]:
-    """Return the generator's records for a role. No two roles share a report, so that a model is not tested
-    on reports that it learned from."""
-    if not registry.ROLES[role].generator:
-        remedy = "In the profile, name a data set, `recorded/` and a stored set, or `absent`."
-        raise RoleError("the generator has no ratings", f"role {role!r}", remedy)
-    if size < 1:
-        raise RoleError(f"the generator is asked for {size} records", f"role {role!r}", "Ask for 1 or more.")
-    stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
-    return list(registry.find(registry.ROLES[role].generator)(size, stream))
 
 
 def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> list[Any]:

@@ -17,20 +17,14 @@ def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
     """Return the words and IOB tags of sentences in generated chest reports, ``hospital`` or
     ``encyclopaedic`` in style. No entity begins with an article, unlike some places in the generator."""
     drawn = generator.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
-    return [
-        (words, _without_articles(words, tags)) for report in drawn for words, tags in iob(report.findings)
-    ]
-
-
-def _without_articles(words: Sequence[str], tags: Sequence[str]) -> list[str]:
-    """Return the tags where an entity begins behind its article."""
-    shortened = list(tags)
-    for index, (word, tag) in enumerate(zip(words, tags, strict=True)):
-        if tag.startswith("B-") and word.lower() in ("a", "an", "the"):
-            shortened[index] = "O"
-            if tags[index + 1 : index + 2] == [f"I-{tag[2:]}"]:
-                shortened[index + 1] = tag
-    return shortened
+    tagged = [sentence for report in drawn for sentence in iob(report.findings)]
+    for words, tags in tagged:
+        for index, (word, tag) in enumerate(zip(words, list(tags), strict=True)):
+            if tag.startswith("B-") and word.lower() in ("a", "an", "the"):
+                tags[index] = "O"
+                if tags[index + 1 : index + 2] == [f"I-{tag[2:]}"]:
+                    tags[index + 1] = tag
+    return tagged
 
 
 def features(words: Sequence[str], index: int) -> dict[str, str]:

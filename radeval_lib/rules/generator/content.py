@@ -193,8 +193,10 @@ def draw_finding(
     distance = lexicon.places[site].distance if site else None
     if distance:
         size = draw_size(rng, *distance, two=False)
-    elif not many and side != "bilateral":
-        size = _draw_diameters(rng, concept, exam.modality == "X-Ray", chances)
+    elif not many and side != "bilateral" and concept.size is not None:
+        x_ray = exam.modality == "X-Ray"  # it has fewer sizes, of one diameter each
+        if rng.random() < (chances.size_on_x_ray if x_ray else chances.size):
+            size = draw_size(rng, *concept.size, two=not x_ray and rng.random() < chances.two_diameters)
     looks = _draw_looks(rng, concept.looks.get("any", ()) + concept.looks.get(exam.modality, ()), chances)
     uncertain = concept.uncertain and not concept.device and rng.random() < chances.uncertain
     change = _draw_change(rng, concept, chances) if prior and rng.random() < chances.change else None
@@ -223,13 +225,6 @@ def _draw_side(rng: Random, options: tuple[Side, ...], chances: Chances) -> Side
     if "bilateral" in options and rng.random() < chances.both_sides:
         return "bilateral"
     return choose(rng, tuple(side for side in options if side != "bilateral") or options)
-
-
-def _draw_diameters(rng: Random, concept: Concept, x_ray: bool, chances: Chances) -> tuple[int, ...] | None:
-    """Return a size, or None; an X-ray has fewer sizes, of one diameter each."""
-    if concept.size is None or rng.random() >= (chances.size_on_x_ray if x_ray else chances.size):
-        return None
-    return draw_size(rng, *concept.size, two=not x_ray and rng.random() < chances.two_diameters)
 
 
 def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chances) -> tuple[str, ...]:

@@ -139,7 +139,11 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     ours, theirs = split_by_side(ours, theirs), split_by_side(theirs, ours)
     links = align(ours, theirs)
     linked = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
-    weigh = _Weigher(_with_indication(context, reference))
+    if context is None or not context.indication:
+        history = [statement.text for statement in statements(reference) if statement.section == "history"]
+        if asked := " ".join(history):
+            context = Context(None if context is None else context.age, asked)
+    weigh = _Weigher(context)
     errors: list[JudgedError] = []
     matched: list[str] = []
     slight = 0.0
@@ -173,14 +177,6 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
         for link in links
     )
     return Judgement(tuple(errors), tuple(matched), _agreed(ours, theirs), shared, slight)
-
-
-def _with_indication(context: Context | None, reference: str) -> Context | None:
-    """Return the context; if it gives no indication, with the history in the reference as the indication."""
-    if context is not None and context.indication:
-        return context
-    asked = " ".join(statement.text for statement in statements(reference) if statement.section == "history")
-    return Context(None if context is None else context.age, asked) if asked else context
 
 
 def _not_stated(denied: Span | None) -> str:

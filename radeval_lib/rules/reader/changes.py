@@ -263,7 +263,9 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
             end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), at)
         if token.word in ("prior", "previous", "before", "earlier", "previously") and end <= at + 1:
             # "8 mm on the prior study", within brackets or behind a comma
-            begin = _start_of_then(words, at)
+            begin = at
+            while begin and words[begin - 1].word not in (",", "(", ";", "from", "to", "vs", "versus"):
+                begin -= 1
             start = next((size.first for size in sizes if begin <= size.first < at), at)
             if start < at and (begin or len(sizes) > 1):
                 marked[start : at + 1] = [True] * (at + 1 - start)
@@ -298,11 +300,3 @@ def _end_of_then(words: Sequence[Token], at: int) -> int:
             return at
         end += 1
     return end
-
-
-def _start_of_then(words: Sequence[Token], at: int) -> int:
-    """Return the beginning of the bracket or item around a word for the past."""
-    start = at
-    while start and words[start - 1].word not in (",", "(", ";", "from", "to", "vs", "versus"):
-        start -= 1
-    return start

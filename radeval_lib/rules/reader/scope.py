@@ -183,7 +183,10 @@ class _ForwardPass:
         elif kind == "hypothetical":
             self.talking = True
         elif word == ":" and (answered := _answer(words, at, self._begins, flags.named)):
-            for position in range(_begin_of_name(words, at), at):
+            # The name before the colon begins behind the last answer: "edema: none, effusion: none".
+            earlier = next((colon for colon in range(at - 1, -1, -1) if words[colon].word == ":"), at)
+            begin = next((comma + 1 for comma in range(at - 1, earlier, -1) if words[comma].word == ","), 0)
+            for position in range(begin, at):
                 reached.denied[position] = True
             self.denying, end = False, answered
         elif kind == "hedge_before":
@@ -389,12 +392,6 @@ def _answer(
         if (cue is None or cue.value == "negation_before") and not any(named[colon + 1 : rest]):
             return rest
     return 0
-
-
-def _begin_of_name(words: Sequence[Token], colon: int) -> int:
-    """Return where the name before a colon begins: behind the last answer, "edema: none, effusion: none"."""
-    earlier = next((at for at in range(colon - 1, -1, -1) if words[at].word == ":"), -1)
-    return next((at + 1 for at in range(colon - 1, earlier, -1) if words[at].word == "," and earlier >= 0), 0)
 
 
 def _of_a_part(words: Sequence[Token], match: PhraseMatch[str]) -> bool:
