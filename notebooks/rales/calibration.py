@@ -11,12 +11,14 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
 from scipy.stats import rankdata
 
 from notebooks.rales.scores import GENERAL, mann_whitney, models
 from radeval_lib import plots, study
 from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats import calibration
+from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.calibration import at_temperature, fit_temperature, resample
 from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.checks import Check
@@ -26,6 +28,42 @@ ARROWS = {"ECE": "lower", "SCE": "lower", "aPE": "lower", "WMC": "higher", "aKLU
 _DIGITS = 9  # ends of neighbouring rounding intervals are equal on paper but not in binary floating point
 REFITS = 100
 """Resamples of the validation documents, in each of which a temperature is fitted."""
+
+
+def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
+    """Return Pearson's correlation of two printed columns, and its range over all columns that round to them.
+
+    Parameters
+    ----------
+    first, second : frames of printed cells (columns ``value`` and ``half_width``), with the same rows in the
+        same order, two at least. A column of equal numbers gives NaN.
+
+    Notes
+    -----
+    Correlations are not monotone in their inputs, so the ends are searched for, by L-BFGS-B with the exact
+    gradient: from the printed values, and from beside them, since columns on a line have no gradient.
+    """
+    values, steps = (
+        np.array([first[column], second[column]], dtype=np.float64) for column in ("value", "half_width")
+    )
+
+    def moved(shifts: FloatArray, side: int) -> tuple[float, FloatArray]:
+        columns = values + shifts.reshape(values.shape) * steps
+        columns -= columns.mean(axis=1, keepdims=True)
+        norms = np.sqrt((columns**2).sum(axis=1, keepdims=True))
+        columns /= norms
+        correlation = float(columns.prod(axis=0).sum())
+        slopes = (columns[::-1] - correlation * columns) / norms * steps
+        return side * correlation, side * slopes.ravel()
+
+    box = [(-1, 1)] * values.size
+    starts = np.zeros(values.size), np.resize([0.5, -0.5, -0.5], values.size)
+
+    def least(side: int) -> float:
+        fits = (minimize(moved, start, (side,), "L-BFGS-B", jac=True, bounds=box) for start in starts)
+        return float(min(fit.fun for fit in fits))
+
+    return Estimate(moved(starts[0], 1)[0], least(1), -least(-1))
 
 
 def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:

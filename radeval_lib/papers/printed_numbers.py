@@ -326,7 +326,8 @@ def rounding_range(
     interval, as sums, means, differences and F1 are, and first order otherwise: if the slope changes its
     sign at the printed values, as that of |a - b| does at a = b, part of the range is missed.
     """
-    values, steps = _cells(inputs)
+    cells = pd.DataFrame(inputs)
+    values, steps = (cells[column].to_numpy(dtype=np.float64) for column in ("value", "half_width"))
     centre = float(function(values))
     signs = np.zeros_like(values)
     for position in np.flatnonzero(steps):
@@ -337,45 +338,3 @@ def rounding_range(
     if np.isnan(bounds).any():
         raise ValueError("no value at the printed inputs; leave out illegible and undefined cells")
     return Estimate(centre, min(bounds), max(bounds))
-
-
-def _cells(inputs: pd.DataFrame | Sequence[Printed]) -> tuple[FloatArray, FloatArray]:
-    """Return printed values and their half-units of rounding, see :func:`rounding_range`."""
-    cells = pd.DataFrame(inputs)
-    return cells["value"].to_numpy(dtype=np.float64), cells["half_width"].to_numpy(dtype=np.float64)
-
-
-def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
-    """Return Pearson's correlation of two printed columns, and its range over all columns that round to them.
-
-    Parameters
-    ----------
-    first, second : frames of printed cells (columns ``value`` and ``half_width``), with the same rows in the
-        same order, two at least. A column of equal numbers gives NaN.
-
-    Notes
-    -----
-    Correlations are not monotone in their inputs, so the ends are searched for, by L-BFGS-B with the exact
-    gradient: from the printed values, and from beside them, since columns on a line have no gradient.
-    """
-    from scipy.optimize import minimize  # here, since every command loads this module
-
-    values, steps = map(np.stack, zip(_cells(first), _cells(second), strict=True))
-
-    def moved(shifts: FloatArray, side: int) -> tuple[float, FloatArray]:
-        columns = values + shifts.reshape(values.shape) * steps
-        columns -= columns.mean(axis=1, keepdims=True)
-        norms = np.sqrt((columns**2).sum(axis=1, keepdims=True))
-        columns /= norms
-        correlation = float(columns.prod(axis=0).sum())
-        slopes = (columns[::-1] - correlation * columns) / norms * steps
-        return side * correlation, side * slopes.ravel()
-
-    box = [(-1, 1)] * values.size
-    starts = np.zeros(values.size), np.resize([0.5, -0.5, -0.5], values.size)
-
-    def least(side: int) -> float:
-        fits = (minimize(moved, start, (side,), "L-BFGS-B", jac=True, bounds=box) for start in starts)
-        return float(min(fit.fun for fit in fits))
-
-    return Estimate(moved(starts[0], 1)[0], least(1), -least(-1))

@@ -3,16 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 from scipy.stats import rankdata
 
-from notebooks.rales.calibration import (
-    rank_range,
-    ranks_above,
-    temperature_effect,
-)
+from notebooks.rales.calibration import correlation_range, rank_range, ranks_above, temperature_effect
 
 
 @pytest.mark.parametrize(
@@ -79,3 +75,33 @@ def test_the_temperature_undoes_what_was_done_to_the_logits() -> None:
     assert row["NLL after"] < row["NLL before"]
     assert row["high"] < 0
     assert not row["constant"]
+
+
+def _cells(values: list[float], half_width: float) -> pd.DataFrame:
+    return pd.DataFrame({"value": values, "half_width": half_width})
+
+
+def test_correlation_of_three_points_by_hand() -> None:
+    # x = 0, 1, 2 and y = 0, b, 2: r = 2 / sqrt(2 (b² + 4 - (b + 2)² / 3)), which is 1 for b = 1, and
+    # 2 / sqrt(7) = 0.7559 for b = 2.5, further down than 0.9608 for b = 0.5.
+    y = pd.DataFrame({"value": [0.0, 1.5, 2.0], "half_width": [0.0, 1.0, 0.0]})
+    range_of_r = correlation_range(_cells([0.0, 1.0, 2.0], 0.0), y)
+    assert (range_of_r.low, range_of_r.high) == pytest.approx((0.755929, 1.0))
+    on_a_line = correlation_range(_cells([0.0, 1.0, 2.0], 0.0), y.assign(value=[0.0, 1.0, 2.0]))
+    assert (on_a_line.value, on_a_line.low) == pytest.approx((1.0, np.sqrt(3) / 2))  # b = 0 or 2
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(0, 1), min_size=12, max_size=12), st.integers(0, 2**32 - 1))
+def test_no_columns_that_round_to_the_printed_ones_correlate_outside_the_range(
+    printed: list[float], seed: int
+) -> None:
+    columns = np.round(np.array(printed).reshape(2, 6), 2)
+    assume((columns.std(axis=1) > 0.01).all())
+    first, second = (_cells(list(column), 0.005) for column in columns)
+    range_of_r = correlation_range(first, second)
+    assert range_of_r.value == pytest.approx(np.corrcoef(columns)[0, 1])
+    drawn = columns + np.random.default_rng(seed).uniform(-0.005, 0.005, (200, 2, 6))
+    values = [np.corrcoef(pair)[0, 1] for pair in drawn]
+    assert range_of_r.low - 1e-6 <= min(values)
+    assert max(values) <= range_of_r.high + 1e-6
