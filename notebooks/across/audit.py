@@ -1,7 +1,7 @@
-"""The errata: each reason why a paper's checks fail, the gravest first, as tables and as letters to the
+"""The errata: each reason why a paper's checks disagree, the gravest first, as tables and as letters to the
 authors.
 
-The weight of a reason (a conclusion, a number, a slip) is a judgement; it is in the paper's ``paper.yml``.
+The weight of an error (a conclusion, a number, a slip) is a judgement; it is in the paper's ``paper.yml``.
 ``checks`` is the table that :func:`radeval_lib.study.audit` returns.
 """
 
@@ -12,28 +12,35 @@ from html import escape
 import pandas as pd
 from IPython.display import HTML
 
-from radeval_lib.study.exhibit_html import DISCREPANCY_WORDS, in_quotes, mark_outcome
-from radeval_lib.study.results import WEIGHTS
-from radeval_lib.study.scorecards import failing_checks, grey_line, link
+from radeval_lib.study.exhibit_html import in_quotes, mark_outcome
+from radeval_lib.study.scorecards import disagreeing_checks, grey_line, link
 from radeval_lib.tables import search_table
 from radeval_lib.text_format import joined
 
-WEIGHT_WORDS = {
-    "conclusion": "a conclusion of the paper",
-    "number": "a number",
-    "slip": "a citation or a word",
+CAUSES = {
+    "conclusion": "error in a conclusion",
+    "number": "error in a number",
+    "slip": "error in a citation or a word",
+    "": "not known",
+    "rounding": "last digit",
+    "convention": "open convention",
+    "text": "noise in our copy",
 }
+"""Causes of disagreement, the gravest first: an error in a paper by its weight, all else by its kind."""
+
+
+def count_reasons(checks: pd.DataFrame) -> pd.DataFrame:
+    """Return how many reasons for disagreement there are, by key of :data:`CAUSES` and by paper. A reason
+    counts once, however many checks disagree for it."""
+    reasons = disagreeing_checks(checks).drop_duplicates(["paper", "reason"])
+    return pd.crosstab(reasons["cause"], reasons["paper"]).reindex(list(CAUSES), fill_value=0)
 
 
 def ranked_findings(checks: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the failing checks of an audit grouped by reason, the gravest reason first."""
-    reasons = [rows for _, rows in failing_checks(checks).groupby(["paper", "reason"], sort=False)]
-
-    def rank(rows: pd.DataFrame) -> tuple[int, bool, int]:
-        reason = rows.iloc[0]
-        return WEIGHTS.index(reason["weight"]), reason["kind"] != "paper", -len(rows)
-
-    return sorted(reasons, key=rank)
+    """Return the disagreeing checks of an audit grouped by reason, the gravest reason first."""
+    reasons = [rows for _, rows in disagreeing_checks(checks).groupby(["paper", "reason"], sort=False)]
+    order = list(CAUSES)
+    return sorted(reasons, key=lambda rows: (order.index(rows["cause"].iloc[0]), -len(rows)))
 
 
 def _where(rows: pd.DataFrame) -> str:
@@ -45,24 +52,17 @@ def _where(rows: pd.DataFrame) -> str:
 
 
 def findings_table(checks: pd.DataFrame) -> HTML:
-    """Return a table to search with one row per reason: its place, the first failing check and the number of
-    others, its kind and weight, and the authors' reply."""
+    """Return a table to search with one row per reason: its place, the first check that disagrees, the
+    number of others, the cause, and the authors' reply."""
     table = []
     for rows in ranked_findings(checks):
         first = next(rows.itertuples())
         more = f" ({len(rows) - 1} more like it)" if len(rows) > 1 else ""
         printed = escape(in_quotes(first.printed, first.exhibit))
-        instance = f"{escape(first.check)}: printed {printed}; found {escape(first.follows)}{more}"
-        table.append(
-            [
-                _where(rows),
-                escape(first.explanation) + grey_line(instance),
-                DISCREPANCY_WORDS[first.kind],
-                WEIGHT_WORDS[first.weight] if first.explanation else "",
-                first.reply,
-            ]
-        )
-    heads = ["where", "what fails, and why", "kind", "what it affects", "authors' reply"]
+        instance = f"{escape(first.check)}: printed {printed}; we compute {escape(first.follows)}{more}"
+        why = escape(first.explanation) + grey_line(instance)
+        table.append([_where(rows), why, CAUSES[first.cause], first.reply])
+    heads = ["where", "what disagrees, and why", "cause", "authors' reply"]
     return search_table(heads, table, "a result")
 
 
@@ -96,5 +96,5 @@ def audit_table(checks: pd.DataFrame) -> HTML:
         ]
         for r in checks.itertuples()
     ]
-    heads = ["paper", "exhibit", "check", "printed", "what follows", "outcome"]
+    heads = ["paper", "exhibit", "check", "printed", "what we compute", "outcome"]
     return search_table(heads, rows, "RaLEs fails")

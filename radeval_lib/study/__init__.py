@@ -12,12 +12,11 @@ _HOMES = {
     "radeval_lib.stats.base": "Estimate f1",
     "radeval_lib.study.checks": "Check Key above below by_reading check_bounds check_groups check_one_sided"
     " check_setting check_statement check_value",
-    "radeval_lib.study.exhibit_html": "DISCREPANCY_WORDS",
     "radeval_lib.study.page_runs": "OpenExhibit PageRun begin glue metric_label only_with_data phrase"
     " provenance show_attempts show_quotes",
     "radeval_lib.study.results": "Result Sample read_all record all_results",
     "radeval_lib.study.runs": "Run begin_job",
-    "radeval_lib.study.scorecards": "audit failing_checks scorecard",
+    "radeval_lib.study.scorecards": "audit disagreeing_checks scorecard",
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_leads",
     "radeval_lib.study.verdicts": "CHECK_OUTCOMES",
 }

@@ -24,7 +24,7 @@ from radeval_lib.tables import table_html
 from radeval_lib.text_format import environment, in_words, joined
 
 DISCREPANCY_WORDS = {
-    "paper": "paper",
+    "paper": "error in the paper",
     "text": "in our text of the paper, not in the paper",
     "convention": "an open convention",
     "rounding": "the last digit",

@@ -91,12 +91,14 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def failing_checks(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return an audit's failing checks, including those excused by an open convention or our copy. ``reason``
-    is the name of their discrepancy or, if none is known, their exhibit and what they compare."""
-    failed = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
-    unexplained = failed["exhibit"] + ": " + failed["what"]
-    return failed.assign(reason=failed["discrepancy"].where(failed["discrepancy"] != "", unexplained))
+def disagreeing_checks(checks: pd.DataFrame) -> pd.DataFrame:
+    """Return an audit's checks that fail, and the inconclusive ones that only an open convention or our copy
+    excuses. ``reason`` is the name of their discrepancy or, if none is known, their exhibit and what they
+    compare; ``cause`` is the weight of an error in the paper, else the kind of discrepancy."""
+    rows = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
+    reason = rows["discrepancy"].where(rows["discrepancy"] != "", rows["exhibit"] + ": " + rows["what"])
+    cause = rows["weight"].where(rows["kind"] == "paper", rows["kind"])
+    return rows.assign(reason=reason, cause=cause)
 
 
 def audit(results: Sequence[Result]) -> pd.DataFrame:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pandas as pd
 
 from notebooks.across import audit
-from notebooks.across.audit import ranked_findings
-from radeval_lib.study.scorecards import failing_checks
 
 WEIGHTS = {"typo": "slip", "order": "conclusion"}
 
@@ -25,7 +23,7 @@ def _audit(*rows: tuple[str, str, str]) -> pd.DataFrame:
         anchor=table["exhibit"],
         check=names,
         what=names,
-        kind=why.map(lambda name: "paper" if name else ""),
+        kind=why.map({"": "", "open": "convention"}).fillna("paper"),
         explanation=why.map(lambda name: f"By a {name}." if name else ""),
         weight=why.map(lambda name: WEIGHTS.get(name, "number")),
     )
@@ -40,17 +38,19 @@ def test_findings_are_merged_by_their_discrepancy_and_ranked_by_weight() -> None
         ("fig1", "", "fails"),
         ("fig2", "", "fails"),
         ("table1", "", "holds"),
+        ("table2", "open", "inconclusive"),
     )
-    ranked = ranked_findings(checks)  # a discrepancy counts once, an unknown one by exhibit
+    ranked = audit.ranked_findings(checks)  # a discrepancy counts once, an unknown one by exhibit
     shown = [(rows["explanation"].iloc[0], rows["weight"].iloc[0], list(rows["exhibit"])) for rows in ranked]
     assert shown == [
         ("By a order.", "conclusion", ["claim"]),
         ("By a sum.", "number", ["eq3", "example_a1"]),
+        ("By a typo.", "slip", ["table8"]),
         ("", "number", ["fig1"]),
         ("", "number", ["fig2"]),
-        ("By a typo.", "slip", ["table8"]),
+        ("By a open.", "number", ["table2"]),
     ]
-    distinct = failing_checks(checks).drop_duplicates(["paper", "reason"])["reason"].tolist()
-    assert distinct == ["typo", "sum", "order", "fig1: c4", "fig2: c5"]
+    counts = audit.count_reasons(checks)["RaTEScore"]
+    assert counts[counts > 0].to_dict() == {"conclusion": 1, "number": 1, "slip": 1, "": 2, "convention": 1}
     letter = audit.letters(checks)
     assert letter.index("By a order.") < letter.index("By a typo.")
