@@ -99,14 +99,16 @@ def standard_error(low: float, high: float) -> float:
 
 
 def two_sided_p(
-    difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, between: ArrayLike = 0.0
+    difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, correlation: ArrayLike = 0.0
 ) -> NDArray[np.float64]:
-    """Return the two-sided p of a z-test of two estimates with errors that correlate by ``between``, by
-    broadcasting. NaN if the difference and its standard error are both 0."""
-    x, y = np.asarray(first_se, dtype=np.float64), np.asarray(second_se, dtype=np.float64)
-    correlation = np.asarray(between, dtype=np.float64)
-    variance = x**2 + y**2 - 2 * correlation * x * y
-    with np.errstate(divide="ignore"):
+    """Return the two-sided p-value of a z-test of the difference of two estimates with standard errors
+    ``first_se`` and ``second_se``, whose errors have this ``correlation``; arguments broadcast.
+
+    NaN if the difference and its variance are both 0, or the correlation makes the variance negative.
+    """
+    first, second = np.asarray(first_se, dtype=np.float64), np.asarray(second_se, dtype=np.float64)
+    variance = first**2 + second**2 - 2 * np.asarray(correlation, dtype=np.float64) * first * second
+    with np.errstate(divide="ignore", invalid="ignore"):
         z = np.abs(np.asarray(difference, dtype=np.float64)) / np.sqrt(variance)
     return 2 * stats.norm.sf(z)
 

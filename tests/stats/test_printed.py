@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import krippendorff
 import numpy as np
@@ -65,6 +66,14 @@ def test_two_sided_p_by_hand() -> None:
     # errors that move together by 0.5: variance 0.25 - 2 * 0.5 * 0.12 = 0.13
     expected = 2 * stats.norm.sf(0.5 / math.sqrt(0.13))
     assert printed.two_sided_p(0.5, 0.3, 0.4, 0.5) == pytest.approx(expected)
+
+
+def test_two_sided_p_is_nan_without_a_variance_and_warns_of_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # nothing differs or varies; an impossible correlation; a difference without variance
+        ps = printed.two_sided_p([0, 0.1, 0.1], [0.2, 0.2, 0.2], [0.2, 0.2, 0.2], [1, 1.5, 1])
+    np.testing.assert_array_equal(ps, [np.nan, np.nan, 0])
 
 
 @given(st.floats(0.01, 0.5), st.floats(0.02, 0.2), st.floats(0.02, 0.2))
