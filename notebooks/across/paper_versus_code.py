@@ -241,13 +241,14 @@ def procedure_texts() -> _Shown:
 
 
 def findings_after_impression() -> Contrast:
-    """Return which share of an impression the findings section after it contains."""
+    """Return a contrast: the share of the impression's words that the findings section contains, as meant
+    and as the released code cuts it, if the findings follow the impression."""
     names = ["preamble", "indication", "impression", "findings"]
     texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
-    cut = {rule: demo.findings_section(names, texts, rule) for rule in _RULES}
-    answer = set(texts[names.index("impression")].split())
-    given_away = (len(answer & set(text.split())) / len(answer) for text in cut.values())
-    return contrast("findings_after_impression", given_away)
+    findings_by_rule = {rule: demo.findings_section(names, texts, rule) for rule in _RULES}
+    impression_words = set(texts[names.index("impression")].split())
+    contained = (impression_words & set(text.split()) for text in findings_by_rule.values())
+    return contrast("findings_after_impression", (len(words) / len(impression_words) for words in contained))
 
 
 def levels_example() -> list[tuple[list[tuple[str, str]], list[tuple[int, str, int]]]]:

@@ -197,7 +197,7 @@ def auc_by_system(
     }
 
 
-def on_invented_facts(
+def correlate_with_invented_facts(
     metrics: Mapping[str, Metric], facts: Sequence[FactRating], *, run: Run
 ) -> pd.DataFrame:
     """Return the correlation of every metric, and of overlap with the source (:data:`SOURCE`), with the rate
@@ -212,15 +212,15 @@ def on_invented_facts(
     """
     references = [reveal(fact.reference) for fact in facts]
     candidates = [reveal(fact.candidate) for fact in facts]
-    frame = score_candidates(metrics, references, candidates)
-    if behind(candidates[0]):
-        frame[SOURCE] = recorded.column(candidates, "found_in_source")
+    scores = score_candidates(metrics, references, candidates)
+    if behind(candidates[0]):  # placeholders of texts: the overlap is stored
+        scores[SOURCE] = recorded.column(candidates, "found_in_source")
     else:
         sources = [reveal(fact.source) for fact in facts]
-        frame[SOURCE] = list(map(found_in_source, sources, candidates))
+        scores[SOURCE] = list(map(found_in_source, sources, candidates))
     rates, cases = [fact.hallucination for fact in facts], [fact.case for fact in facts]
-    resamples = bootstrap_correlations(frame, rates, cases, "spearman", run=run, name="hallucinations")
-    return resamples.intervals().set_index("metric")[["value", "low", "high"]].sort_values("value")
+    correlations = bootstrap_correlations(scores, rates, cases, "spearman", run=run, name="hallucinations")
+    return correlations.intervals().set_index("metric")[["value", "low", "high"]].sort_values("value")
 
 
 def reachable(values: Sequence[float]) -> float:
@@ -233,11 +233,11 @@ def reachable(values: Sequence[float]) -> float:
 def on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: Run) -> pd.DataFrame:
     """Return τ_b of metrics with the ratings of trial summaries: ``value``, ``low``, ``high`` by metric."""
     word_metrics = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
-    frame = summaries[list(word_metrics.values())].set_axis(list(word_metrics), axis=1)
-    by_facet = bootstrap_correlations(
-        frame, summaries["rating"], summaries["case"], "kendall", run=run, name="facets"
+    scores = summaries[list(word_metrics.values())].set_axis(list(word_metrics), axis=1)
+    correlations = bootstrap_correlations(
+        scores, summaries["rating"], summaries["case"], "kendall", run=run, name="facets"
     )
-    return by_facet.intervals().set_index("metric")[["value", "low", "high"]]
+    return correlations.intervals().set_index("metric")[["value", "low", "high"]]
 
 
 def format_intervals(drawn_values: pd.DataFrame, form: str = "z.2f") -> pd.Series:

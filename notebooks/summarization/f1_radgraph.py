@@ -226,20 +226,28 @@ def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
     return pd.DataFrame(columns | {"tau": scores.corr("kendall")[base]})
 
 
-def beside_printed(rows: pd.DataFrame, graph: Graph) -> pd.DataFrame:
-    """Return printed triplets (``entity``, ``label``, and ``printed``: has a relation) next to a graph's.
+def compare_with_printed(rows: pd.DataFrame, graph: Graph) -> pd.DataFrame:
+    """Return each printed triplet with what a graph says of its entity, found by name without regard to case.
 
-    Columns: ``entity``, ``label printed``, ``label found``, ``relation printed``, ``relation found``; ``–``
-    if the graph has no such entity. Capitals do not count.
+    Parameters
+    ----------
+    rows : printed triplets, with columns ``entity``, ``label`` and ``printed`` ("1" if the entity takes part
+        in a relation).
+
+    Returns
+    -------
+    DataFrame
+        One row per triplet: ``entity``, ``label printed``, ``label found``, ``relation printed`` and
+        ``relation found``; – if the graph has no such entity.
     """
-    triplet = {words.lower(): (label.lower(), str(flag)) for words, label, flag in triplets(graph)}
-    ours = [triplet.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]
+    found_by_entity = {words.lower(): (label.lower(), str(flag)) for words, label, flag in triplets(graph)}
+    found = [found_by_entity.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]
     return pd.DataFrame(
         {
             "entity": rows["entity"],
             "label printed": rows["label"].str.lower(),
-            "label found": [label for label, _ in ours],
+            "label found": [label for label, _ in found],
             "relation printed": rows["printed"],
-            "relation found": [flag for _, flag in ours],
+            "relation found": [flag for _, flag in found],
         }
     )

@@ -94,12 +94,13 @@ class Comparison:
         ]
 
     def table(self) -> pd.DataFrame:
-        """Return the systems by metric, best first, with their clusters, as texts."""
-        shown = [
+        """Return the systems by metric, best first: values and intervals as texts, clusters (– if a system is
+        not ranked) and numbers of cases as integers."""
+        sorted_systems = [
             part.sort_values("value", ascending=_is_lower_better(self.metrics[str(name)]), kind="stable")
             for name, part in self.systems.groupby("metric", sort=False)
         ]
-        frame = self._as_texts(pd.concat(shown))
+        frame = self._as_texts(pd.concat(sorted_systems))
         frame["cluster"] = frame["cluster"].astype(object).where(frame["cluster"].notna(), "–")
         return frame[["metric", "cluster", "system", "value", "95 % interval", "cases"]]
 
@@ -187,9 +188,8 @@ def _is_lower_better(about: Mapping[str, Any]) -> bool:
 def bibtex(keys: Iterable[str]) -> str:
     """Return the entries of ``references.bib`` with these keys, in the file's order."""
     entries, wanted = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8")), set(keys)
-    return "\n\n".join(
-        entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in wanted
-    )
+    chosen = [entry.strip() for entry in entries if re.split(r"[{,]", entry, maxsplit=2)[1] in wanted]
+    return "\n\n".join(chosen)
 
 
 def compare(

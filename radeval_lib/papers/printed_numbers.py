@@ -80,20 +80,20 @@ def parse(text: str) -> Printed:
     return Printed(stripped, float(digits.replace(",", "")), 0.5 * 10**-decimals if rounded else 0.0)
 
 
-def _table(exhibit_id: str) -> Table:
+def _table_entry(exhibit_id: str) -> Table:
     """Return the entry of ``paper.yml`` on the transcription of a printed table; a PrintedError if it has
     none."""
-    key = exhibit(exhibit_id).paper
-    tables = description(key)["tables"]
+    paper = exhibit(exhibit_id).paper
+    tables = description(paper)["tables"]
     if exhibit_id not in tables:
         remedy = f"{did_you_mean(exhibit_id, tables)}Name one of {', '.join(tables)}."
-        raise PrintedError(f"no printed table for {exhibit_id!r}", display_path(file_of(key)), remedy)
+        raise PrintedError(f"no printed table for {exhibit_id!r}", display_path(file_of(paper)), remedy)
     return tables[exhibit_id]
 
 
 def table_path(exhibit_id: str) -> Path:
     """Return the path of a printed table's CSV; raise a PrintedError if the exhibit was not transcribed."""
-    return file_of(exhibit(exhibit_id).paper).parent / _table(exhibit_id)["file"]
+    return file_of(exhibit(exhibit_id).paper).parent / _table_entry(exhibit_id)["file"]
 
 
 def _read_csv(paper: str, path: Path, columns: Iterable[str]) -> pd.DataFrame:
@@ -125,7 +125,7 @@ def printed(exhibit_id: str) -> pd.DataFrame:
         ``printed``, or a cell that is not a number.
     """
     path = table_path(exhibit_id)
-    frame = _read_csv(exhibit(exhibit_id).paper, path, [*_table(exhibit_id)["keys"], "printed"])
+    frame = _read_csv(exhibit(exhibit_id).paper, path, [*_table_entry(exhibit_id)["keys"], "printed"])
     cells = []
     for row, text in enumerate(frame["printed"], start=2):
         try:
@@ -175,19 +175,19 @@ def transcribed(exhibit_id: str) -> bool:
 def layout_of(exhibit_id: str) -> list[str]:
     """Return the key columns whose values head the columns of the table in print: ``columns`` in
     ``paper.yml``, by default the last key. Empty if each printed row has one number."""
-    described = _table(exhibit_id)
-    return described.get("columns", list(described["keys"])[-1:])
+    entry = _table_entry(exhibit_id)
+    return entry.get("columns", list(entry["keys"])[-1:])
 
 
 def unit_of(exhibit_id: str) -> str:
     """Return the unit of a printed table's numbers, in words."""
-    return _table(exhibit_id)["unit"]
+    return _table_entry(exhibit_id)["unit"]
 
 
 def origin_of(exhibit_id: str) -> str:
     """Return the origin of an exhibit's numbers for a caption: print, or the paper's repository if a figure
     prints none."""
-    of_figure = transcribed(exhibit_id) and "source" in _table(exhibit_id)
+    of_figure = transcribed(exhibit_id) and "source" in _table_entry(exhibit_id)
     return "by the paper's repository" if of_figure else "as printed"
 
 
@@ -243,10 +243,11 @@ def wide(
 
 
 def _prose(exhibit_id: str) -> list[Quote]:
-    key = exhibit(exhibit_id).paper
-    provenance.note_printed(key, file_of(key))
-    if not (quotes := description(key)["prose"].get(exhibit_id)):
-        where = display_path(file_of(key))
+    """Return the quotations about an exhibit in ``paper.yml``; a PrintedError if there are none."""
+    paper = exhibit(exhibit_id).paper
+    provenance.note_printed(paper, file_of(paper))
+    if not (quotes := description(paper)["prose"].get(exhibit_id)):
+        where = display_path(file_of(paper))
         raise PrintedError(f"nothing is quoted for {exhibit_id!r}", where, "Quote it under `prose`.")
     return quotes
 
