@@ -56,12 +56,11 @@ class TextBuilder:
     def word(self, text: str) -> Span:
         """Add plain text, and return its span."""
         start = self.end
-        if start != self._start:
-            if text[0] not in ",.":
-                self._parts.append(" ")
-                start += 1
-        else:
+        if start == self._start:
             text = text[0].upper() + text[1:]
+        elif text[0] not in ",.":
+            self._parts.append(" ")
+            start += 1
         self._parts.append(text)
         self.end = start + len(text)
         self._tokens += len(tokenize(text))
@@ -117,8 +116,7 @@ class TextBuilder:
         entities = [RateEntity(start, end, text[start:end], label) for start, end, label in self._entities]
         marks = zip(self._marks, outgoing, strict=True)
         graph = [RadGraphEntity(*mark, tuple(relations)) for mark, relations in marks]
-        sentences, roles = tuple(self._sentences), tuple(self._roles)
-        return AnnotatedText(text, sentences, tuple(entities), tuple(graph), roles)
+        return AnnotatedText(text, tuple(self._sentences), tuple(entities), tuple(graph), tuple(self._roles))
 
 
 # Frames and closed word classes of ``lexicon/grammar.yml``, compiled.
@@ -257,7 +255,8 @@ class Words:
         needs: frozenset[str] = frozenset(),
         lacks: frozenset[str] = frozenset(),
     ) -> tuple[Frame, ...]:
-        """Return the frames of ``kind`` that have the slots ``needs`` and none of ``lacks``."""
+        """Return the frames below ``kind`` and ``variant`` in ``grammar.yml`` that have all slots in
+        ``needs`` and none in ``lacks``; raises KeyError if the file has no such kind or variant."""
         key = (kind, variant, needs, lacks)
         if key not in self._filtered:
             frames = (compile_frame(template) for template in self._raw[kind][variant])

@@ -76,15 +76,18 @@ def _place(key: str, raw: Mapping[str, Any]) -> Place:
 
 
 def _name(markup: str, number: str) -> Name:
-    """Compile a name and its plural; a final "+" or "-" marks a plural or a mass noun against ``number``."""
+    """Compile a name, "noun" or "prefix | noun", with its plural. ``number`` is that of its finding; a final
+    "+" (plural) or "-" (mass noun) overrides it."""
     if markup[-1] in "+-":
-        number, markup = ("plural" if markup[-1] == "+" else "mass"), markup[:-1]
-    before, bar, core = markup.partition(" | ")
-    prefix = parse_name(before) if bar else None
-    core = core if bar else markup
-    parsed = parse_name(core)
-    many = parse_name(plural_markup(core)) if number == "count" else parsed
-    return Name(prefix, parsed, many, number, parsed.words | (prefix.words if prefix else frozenset()))
+        number = "plural" if markup[-1] == "+" else "mass"
+        markup = markup[:-1]
+    prefix = None
+    if " | " in markup:
+        before, markup = markup.split(" | ", maxsplit=1)
+        prefix = parse_name(before)
+    singular = parse_name(markup)
+    plural = parse_name(plural_markup(markup)) if number == "count" else singular
+    return Name(prefix, singular, plural, number, singular.words | (prefix.words if prefix else frozenset()))
 
 
 def _denied(markup: str, number: str) -> tuple[Phrase, bool]:

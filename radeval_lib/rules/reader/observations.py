@@ -40,7 +40,11 @@ def codes() -> tuple[str, ...]:
 
 
 def _named(finding: Finding, table: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
-    """Yield the observations of a table that a finding is one of."""
+    """Yield the names under which a table lists a finding.
+
+    ``table``: for each name, keys of findings with the stems of words that the finding must have one of; a
+    key without stems admits every wording.
+    """
     words = finding.words.lower()
     for name, definition in table.items():
         stems = definition.get(finding.observation)

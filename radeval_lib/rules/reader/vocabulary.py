@@ -303,12 +303,13 @@ def _degrees(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, in
 
 
 def _qualities(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None]]:
-    """Yield words with their quality; None for phrases that contain such a word and say no quality."""
+    """Yield each word for a quality with the quality, and with None each phrase that contains such a word but
+    states no quality ("lateral view")."""
     for category, kinds in raw["qualities"].items():
         for kind, qualities in kinds.items():
             for quality, words in qualities.items():
                 yield from ((word, (category, kind, quality)) for word in words)
-    yield from ((words, None) for words in raw["no_qualities"])
+    yield from ((phrase, None) for phrase in raw["no_qualities"])
 
 
 def _single_words(texts: Iterable[str]) -> frozenset[str]:

@@ -250,8 +250,7 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
         head.kind == FINDINGS and not text[head.start : head.end].lower().startswith(impressions)
         for head in heads
     )
-    marks: list[Break | Heading] = [*breaks(text), *heads]
-    marks.sort(key=lambda mark: (mark.start, mark.end))
+    marks: list[Break | Heading] = sorted([*breaks(text), *heads], key=lambda mark: (mark.start, mark.end))
     marks.append(Break(len(text), len(text), False, False))
     kind, start, first = FINDINGS, 0, True
     for mark in marks:
@@ -530,14 +529,14 @@ class Heading(NamedTuple):
 def headings(text: str) -> list[Heading]:
     """Return the headings of a text, in order.
 
-    One in the middle of a line needs a capital; one in lower case must begin a statement.
+    A heading within a line begins with a capital, or begins a statement.
     """
     heads: list[Heading] = []
     if not _MAY_BE.search(text):
         return heads
     for match in _HEADING.finditer(text):
         kind = next(name for name, title in match.groupdict().items() if title is not None and name != "dash")
-        if match["dash"] and not _dashed(kind, text, match):
+        if match["dash"] and not _is_dashed_heading(kind, text, match):
             continue
         if kind == "alone":
             named = _ALONE.fullmatch(match["alone"].strip())
@@ -545,19 +544,23 @@ def headings(text: str) -> list[Heading]:
                 continue
             kind = named.lastgroup or ""
         start = match.end() - len(match.group().lstrip())
-        if not text[start].isupper() and not _BEFORE_INLINE.search(text[max(0, start - 4) : start]):
+        if not text[start].isupper() and not _begins_statement(text, start):
             continue
         heads.append(Heading(kind.replace("_", " "), start, match.end()))
     return heads
 
 
-def _dashed(kind: str, text: str, match: re.Match[str]) -> bool:
-    """Return whether the text before a dash is a heading: in capitals, or at the start of a statement."""
+def _begins_statement(text: str, start: int) -> bool:
+    """Return whether a statement begins at ``start``, according to the four characters before it."""
+    return _BEFORE_INLINE.search(text[max(0, start - 4) : start]) is not None
+
+
+def _is_dashed_heading(kind: str, text: str, match: re.Match[str]) -> bool:
+    """Return whether the text before a dash is a heading: it ends in a capital, or it is a capitalized
+    history, comparison or findings heading that begins a statement."""
     before_dash = match.group()[: -len(match["dash"])]
-    if before_dash[-1:].isupper():
-        return True
-    begins = _BEFORE_INLINE.search(text[max(0, match.start() - 4) : match.start()]) is not None
-    return begins and before_dash[:1].isupper() and kind in ("history", "comparison", FINDINGS)
+    is_common = before_dash[:1].isupper() and kind in ("history", "comparison", FINDINGS)
+    return before_dash[-1:].isupper() or (is_common and _begins_statement(text, match.start()))
 
 
 def is_signature(statement: str) -> bool:
