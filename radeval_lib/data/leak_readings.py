@@ -20,7 +20,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 
-MOST = 1 << 28  # bytes that are unpacked of one member of an archive
+MAX_UNPACKED_BYTES = 1 << 28  # of one member of an archive
 _DAMAGED = (zlib.error, OSError, EOFError, RuntimeError, zipfile.BadZipFile, tarfile.TarError)
 UNREAD = re.compile(r"(?:^|/)\.doctrees/|(?:^|/)objects\.inv$|\.(?:safetensors|model|pt|sqlite(?:-\w+)?)$")
 """Names of files that no person reads: Sphinx's records, weights and vocabularies, checkpoints and caches."""
@@ -46,30 +46,32 @@ _PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # of a notebook's outpu
 
 
 def of_file(content: bytes, name: str = "") -> tuple[set[str], str]:
-    """Return every reading of a file's bytes, or of an archive's members and their names; and the reason to
-    refuse the file, empty if there is none."""
+    """Return every reading of a file's bytes, or of an archive's members and their names, none for a file
+    that no person reads; and the reason to refuse the file, empty if there is none."""
     if UNREAD.search(name):
         return set(), ""
-    if not content.startswith((b"\x1f\x8b", b"PK\3\4")) and content[257:262] != b"ustar":
-        try:
-            text = content.decode("utf-8")
-        except UnicodeDecodeError:
-            text = "\0"
-        if "\0" in text or text.startswith(("%PDF-", "%!PS")):
-            return set(), "neither text in UTF-8 nor another kind of file that is searched"
-        return of_text(text)
+    if not _is_archive(content):
+        if b"\0" not in content and not content.startswith((b"%PDF-", b"%!PS")):
+            with suppress(UnicodeDecodeError):
+                return of_text(content.decode("utf-8"))
+        return set(), "neither text in UTF-8 nor another kind of file that is searched"
     try:
         members = _members(content)
     except _DAMAGED:
         return set(), "an archive that is damaged or encrypted"
-    if any(len(inner) > MOST for _, inner in members):
+    if any(len(inner) > MAX_UNPACKED_BYTES for _, inner in members):
         return set(), "too much is packed in it to be read"
     readings, refused = set[str](), ""
     for member, inner in members:
-        texts, why = of_file(inner, f"{name}/{member}")
-        readings |= texts | of_text(member)[0]
-        refused = refused or why
+        member_readings, reason = of_file(inner, f"{name}/{member}")
+        readings |= member_readings | of_text(member)[0]
+        refused = refused or reason
     return readings, refused
+
+
+def _is_archive(content: bytes) -> bool:
+    """Return whether a file is packed by gzip, zip or tar, according to its first bytes."""
+    return content.startswith((b"\x1f\x8b", b"PK\3\4")) or content[257:262] == b"ustar"
 
 
 def _members(content: bytes) -> list[tuple[str, bytes]]:
@@ -77,12 +79,12 @@ def _members(content: bytes) -> list[tuple[str, bytes]]:
     stream = io.BytesIO(content)
     if content.startswith(b"PK\3\4"):
         with zipfile.ZipFile(stream) as archive:
-            return [(name, archive.open(name).read(MOST + 1)) for name in archive.namelist()]
+            return [(name, archive.open(name).read(MAX_UNPACKED_BYTES + 1)) for name in archive.namelist()]
     if content.startswith(b"\x1f\x8b"):
-        return [("", gzip.open(stream).read(MOST + 1))]
+        return [("", gzip.open(stream).read(MAX_UNPACKED_BYTES + 1))]
     with tarfile.open(fileobj=stream, mode="r:") as bundle:
         opened = ((member.name, bundle.extractfile(member)) for member in bundle)
-        return [(name, inner.read(MOST + 1) if inner else b"") for name, inner in opened]
+        return [(name, inner.read(MAX_UNPACKED_BYTES + 1) if inner else b"") for name, inner in opened]
 
 
 def of_text(text: str) -> tuple[set[str], str]:
@@ -101,8 +103,8 @@ def of_text(text: str) -> tuple[set[str], str]:
     else:
         readings = set(_of_marked_up(plain))
     encoded = _DATA_URL.search(plain) or any(map(_PICTURE_KEY.fullmatch, keys))
-    why = "a picture or a file is encoded in it, whose words cannot be read" if encoded else ""
-    return readings | set(map(_whole_words, readings)), why
+    reason = "a picture or a file is encoded in it, whose words cannot be read" if encoded else ""
+    return readings | set(map(_whole_words, readings)), reason
 
 
 def unescaped(text: str) -> str:

@@ -232,7 +232,7 @@ def test_a_copy_of_a_file_that_no_person_reads_is_searched(build: Path) -> None:
 
 
 def test_a_file_in_which_too_much_is_packed_is_refused(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leak_readings, "MOST", 1000)
+    monkeypatch.setattr(leak_readings, "MAX_UNPACKED_BYTES", 1000)
     (build / "a.gz").write_bytes(gzip.compress(b" " * 900))
     assert not scan(build, CORPORA)
     (build / "b.gz").write_bytes(gzip.compress(b" " * 2000 + SECRET.encode()))
