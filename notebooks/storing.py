@@ -343,8 +343,9 @@ SETS: dict[str, Callable[[Run, Metrics], Content]] = {
 
 
 def kept(name: str, metrics: Metrics) -> pd.DataFrame:
-    """Return the stored columns of a set that metrics by rules met frozen, if one of these behaves otherwise
-    now, with the counts of the rule-based judge; an empty table otherwise."""
+    """Return the columns to keep as they are stored: those of the rule-based metrics and of the rule-based
+    judge's counts, if the set was first scored with frozen rules and one of these metrics behaves otherwise
+    now. An empty table if nothing is kept."""
     if name not in recorded.names() or name not in recordings.FROZEN_SETS:
         return pd.DataFrame()
     frozen = registry.FROZEN_METRICS

@@ -145,9 +145,9 @@ def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws:
 
 
 def quantile(values: ArrayLike, level: float) -> Estimate:
-    """Return a quantile of resampled taus with its 95% Monte Carlo interval.
+    """Return a quantile of resampled taus, with ``level`` from 0 to 1, and its 95% Monte Carlo interval.
 
-    If the resamples are too few for an end, it is the end of the scale, -1 or 1.
+    An end of the interval that too few resamples determine is set to -1 or 1.
     """
     reach = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
     low, high = (end if np.isnan(bound) else bound for bound, end in ((reach.low, -1), (reach.high, 1)))

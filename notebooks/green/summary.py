@@ -107,11 +107,19 @@ def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
 
 
 def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> pd.DataFrame:
-    """Return the summary, one row per category.
+    """Return a summary of a system's significant errors.
 
-    ``clusters``: from :func:`summarize`, by letter. Columns: ``errors``, ``reports`` (share of analyses with
-    at least one error), ``centre of largest cluster`` (the nearest sentences), ``share in it`` (of the
-    errors) and ``commonest sentence``.
+    Parameters
+    ----------
+    analyses : GREEN's analyses of the system's reports.
+    clusters : of their errors, by category letter, from :func:`summarize`.
+
+    Returns
+    -------
+    DataFrame
+        One row per category: ``errors`` (their number), ``reports`` (the share of analyses with at least
+        one), ``centre of largest cluster`` (the sentences nearest to it), ``share in it`` (of the category's
+        errors) and ``commonest sentence``.
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     names = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]

@@ -122,7 +122,8 @@ def released_weights() -> dict[str, Weights]:
 def score(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options) -> Explanation:
     """Return the score if the second pair of entities has this ``cosine``, the first 1, and all others 0.
 
-    ``pairs``: two rows, a reference's entity and the candidate's, each with its type.
+    ``pairs``: two rows, each an entity of the reference (columns ``reference_entity``, ``reference_type``)
+    and one of the candidate (``candidate_entity``, ``candidate_type``).
     """
     reference, candidate = (
         list(zip(pairs[f"{side}_entity"], pairs[f"{side}_type"].map(_KINDS), strict=True))

@@ -140,9 +140,16 @@ def _run(
     *,
     whole: bool = False,
 ) -> pd.DataFrame:
-    """Return the scores of each system on the test ``pairs``, trained on each of the ``pools`` and seeds.
+    """Train each system on each pool with each seed, and score it on the test ``pairs``.
 
-    ``sizes``: number of reports drawn from each group of a pool, or from the ``whole`` pool; 0 for all.
+    Systems that do not learn are scored once. Baselines are scored as well: the oracle if there is a pool
+    :data:`~radeval_lib.jobs.summarization.ALL`, and the most frequent impression if ``whole``.
+
+    Parameters
+    ----------
+    pools : the reports for training, ``train`` and ``dev``, by the name of the training set.
+    sizes : how many of the ``train`` and ``dev`` reports are drawn for each seed; 0 for all.
+    whole : whether they are drawn from the whole pool; otherwise, as many are drawn from each of its groups.
     """
     encoder, device, tests = None, run.profile.device, _Tests(run, pairs)
     if any(system.needs_vectors for system in systems.values()):

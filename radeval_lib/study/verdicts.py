@@ -100,8 +100,14 @@ class Coverage:
 
 
 def kind(evidence: str, substitutes: str = "", implementation: str = PAPERS_OWN) -> str:
-    """Return one of :data:`KINDS`, the words that a result may use, by its data and implementation. Raises
-    ResultError for an unknown kind of evidence."""
+    """Return the kind of a result, one of :data:`KINDS`, which decides what its checks can show.
+
+    Parameters
+    ----------
+    evidence : one of :data:`EVIDENCE`; a ResultError for any other.
+    substitutes : in words, what replaces data or models of the paper; empty if nothing does.
+    implementation : one of :data:`IMPLEMENTATIONS`.
+    """
     if evidence not in EVIDENCE:
         raise ResultError(f"unknown evidence {evidence!r}", remedy=f"Use one of {', '.join(EVIDENCE)}.")
     if evidence == "synthetic" or implementation == OURS:
@@ -121,7 +127,8 @@ def outcome(outcomes: Collection[str]) -> str:
 
 
 def verdict(kind: str, of_checks: str) -> str:
-    """Return the word for an outcome of a result of this kind: one of :data:`VERDICTS`."""
+    """Return the verdict on a result of this kind with this outcome of its checks: one of
+    :data:`VERDICTS`."""
     return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(of_checks, of_checks)
 
 

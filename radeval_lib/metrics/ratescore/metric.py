@@ -180,6 +180,8 @@ class RaTEScore(Metric):
                 reported.add((other, kind, *spans))
 
     def _read(self, texts: Sequence[str]) -> dict[str, _Reading]:
+        """Return the entities of each text with notes for cautions, by the text; equal sentences are tagged
+        once."""
         sentences = [split(text, self.options.min_characters) for text in texts]
         distinct = list(dict.fromkeys(sentence for row in sentences for sentence in row))
         tagged = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}
