@@ -239,7 +239,7 @@ def compare(
 
     files = named_values(candidates, "--candidates", "NAME=FILE")
     for target in filter(None, (output_path, methods_path)):
-        check_target(target, [input_path, *map(Path, files.values())])
+        check_target(target, [input_path, *map(Path, files.values())], "comparison.json")
     comparison = compare_files(
         input_path,
         named_values(systems, "--system", "NAME=COLUMN") or None,
@@ -371,12 +371,12 @@ def metric_card(
     root = cards.root_of(data_root)
     build_pairs = partial(card_pairs.build, root, quick=quick, systems=systems)
     if pairs is not None:
-        check_target(pairs)
+        check_target(pairs, example="pairs.jsonl")
         frame = build_pairs()
         atomic.write_text(pairs, card_pairs.as_lines(frame))
         click.echo(f"{len(frame):,} pairs: {display_path(pairs)}")
         return
-    check_target(output_path, [scores] if scores else [])
+    check_target(output_path, [scores] if scores else [], "card.html")
     given, name = _given_metric(metric, program, scores, build_pairs)
     card = cards.metric_card(
         given,

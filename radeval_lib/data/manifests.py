@@ -258,6 +258,6 @@ def require_statements(corpora: Sequence[str], model: str, root: Path | None) ->
         raise StatementError(
             f"text of {listed(missing)} may not be sent to the model server {server}",
             f"{STATEMENTS}/ of the data root",
-            "Use a data root without it or a model in a folder, or add a statement: NAME.yml with corpus, "
-            f"server: {server}, date and signed.",
+            f"Choose a data root without {listed(missing)}, run a model from a folder, or write NAME.yml in "
+            f"`{STATEMENTS}/` with corpus, server, date and signed.",
         )

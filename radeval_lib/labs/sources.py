@@ -86,9 +86,8 @@ def labs() -> list[Lab]:
     files = parse_toc_yaml(contents) if contents.is_file() else [_FOLDER]
     names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
     if names and not LABS.is_dir():
-        raise NotebookError(
-            "the labs' sources are not here", remedy="Run it in a clone of the repository, which has them."
-        )
+        problem = f"{_FOLDER} is missing"
+        raise NotebookError(problem, remedy="Run `radbook labs` in a clone of the repository.")
     return [Lab(number, name, title_of(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
 
 

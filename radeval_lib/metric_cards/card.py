@@ -223,7 +223,7 @@ class Card:
             problem = "the page would replace a file written beside it"
             raise MetricError(problem, target.name, "Name it *.html.")
         for file in content:
-            check_target(file)
+            check_target(file, example="card.html")
         with atomic.new_files(*content) as parts:
             for part, text in zip(parts, content.values(), strict=True):
                 part.write_text(f"{text.rstrip()}\n", encoding="utf-8")

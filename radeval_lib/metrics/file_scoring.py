@@ -191,9 +191,10 @@ def score_file(
     source, target = Path(input_path), Path(output_path)
     endings = ["about.json", *(["explained.jsonl"] if explain else [])]
     beside = [target.with_name(f"{target.name}.{ending}") for ending in endings]
+    check_target(target, [source])
+    for path in (*beside, *([Path(report)] if report else [])):
+        check_target(path, [source], "report.html")
     check_format(target)
-    for path in (target, *beside, *([Path(report)] if report else [])):
-        check_target(path, [source])
     if workers is not None and (not isinstance(workers, int) or workers < 1):
         raise MetricError(f"workers is {workers}", "workers", "Give a whole number, 1 or more, or None.")
     scored = ScoredFile(chosen := choose(metrics))
@@ -414,14 +415,17 @@ def check_format(path: Path) -> None:
         raise MetricError(f"unknown format {path.suffix!r}", path.name, remedy)
 
 
-def check_target(target: Path, sources: Iterable[Path] = ()) -> None:
-    """Raise an error for a path that cannot be written, or that is also an input."""
-    if target.is_dir() or (target.exists() and not target.is_file()):
-        raise MetricError("not a file", target.name, "Give the name of a file.")
+def check_target(target: Path, sources: Iterable[Path] = (), example: str = "scores.csv") -> None:
+    """Raise an error for a path that cannot be written, or that is also an input. ``example``: the name of a
+    file to suggest in place of a folder."""
+    if target.is_dir():
+        raise MetricError(f"{target} is a folder", remedy=f"Name a file in it, such as {target / example}.")
+    if target.exists() and not target.is_file():
+        raise MetricError(f"{target} is not a regular file", remedy="Name another.")
     if not target.parent.is_dir():
-        raise MetricError(f"no folder {target.parent.name!r}", target.name, "Make it, or name another.")
+        raise MetricError(f"there is no folder {target.parent}", str(target), "Make it, or name another.")
     if any(target.exists() and source.exists() and target.samefile(source) for source in sources):
-        raise MetricError("input and output are the same file", target.name, "Give the output another name.")
+        raise MetricError("input and output are the same file", str(target), "Give the output another name.")
 
 
 def row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:
@@ -437,12 +441,11 @@ def row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:
                     row[name] = None
             stream.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n")
 
+    def as_cell(value: Any) -> Any:
+        return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
+
     def write_cells(frame: pd.DataFrame) -> None:
-        cells = frame.map(
-            lambda value: (
-                json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list | bool) else value
-            )
-        )
+        cells = frame.map(as_cell)
         # The csv module quotes a carriage return only where it ends lines.
         returns = cells.map(lambda cell: isinstance(cell, str) and "\r" in cell).any(axis=None)
         cells.to_csv(

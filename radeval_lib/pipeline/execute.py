@@ -227,11 +227,8 @@ def _failure(run: NotebookRun, error: PapermillExecutionError, executed: Path, f
     report = f"code cell {number} ({line!r}) raised {error.ename}: {problem}"
     if is_ours and len(report) > (most := NotebookError.longest[0]):
         report = f"{report[: most - 4]} ..."  # what is wrong comes first, the choices last
-    return NotebookError(
-        report,
-        f"notebooks/{run.notebook}.md",
-        f"The run up to there is kept in {display_path(failed)}{advice}.",
-    )
+    remedy = f"The run up to there is kept in {display_path(failed)}{advice}."
+    return NotebookError(report, f"notebooks/{run.notebook}.md", remedy)
 
 
 def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> None:
@@ -270,9 +267,12 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
                 start_timeout=settings.limits.start_seconds,
                 execution_timeout=settings.limits.cell_minutes * 60,
             )
-        except CellTimeoutError:
-            problem = f"a cell ran for more than {settings.limits.cell_minutes} minutes"
-            remedy = "Make the cell faster, or raise `limits: cell_minutes` in the profile."
+        except CellTimeoutError as error:
+            # nbclient's message has the cell in its fifth line, a long cell as a list of its lines.
+            line = plain(str(error).splitlines()[4].removeprefix("['").partition("', '")[0], 80)
+            problem = f"the cell {line!r} ran for more than {settings.limits.cell_minutes} minutes"
+            file = f"data_manifests/profiles/{settings.name}.yml"
+            remedy = f"Make the cell faster, or raise `limits: cell_minutes` in {file}."
             raise NotebookError(problem, where, remedy) from None
         except RuntimeError as error:  # nbclient's DeadKernelError is one
             remedy = "Memory may be short; run `radbook build` again."

@@ -40,7 +40,8 @@ def _array(probabilities: ArrayLike) -> FloatArray:
 def _truth(labels: ArrayLike, array: FloatArray) -> NDArray[np.int64]:
     truth, (samples, classes) = np.asarray(labels), array.shape
     if truth.shape != (samples,) or not ((truth >= 0) & (truth < classes)).all():
-        raise ValueError(f"give {samples} labels from 0 to {classes - 1}, one for each row of probabilities")
+        problem = f"labels have another shape than ({samples},) or a value outside 0 to {classes - 1}"
+        raise ValueError(f"{problem}; give one label for each row of probabilities")
     return truth
 
 

@@ -244,11 +244,9 @@ def with_discrepancies(
     for check in checks:
         names = [name for name, entry in entries.items() if explains(entry, exhibit_id, evidence, check)]
         if len(names) > 1:
-            raise ResultError(
-                f"{check.name!r} matches the discrepancies {' and '.join(names)}",
-                display_path(file_of(key)),
-                "Let only one of them name the check.",
-            )
+            problem = f"{check.name!r} matches the discrepancies {' and '.join(names)}"
+            remedy = "Let only one of them name the check."
+            raise ResultError(problem, display_path(file_of(key)), remedy)
         if names and check.outcome == FAILS:
             outcome = INCONCLUSIVE if entries[names[0]]["kind"] in _CONTRADICTS_NOTHING else FAILS
             check = replace(check, discrepancy=names[0], outcome=outcome)
@@ -380,12 +378,15 @@ def read(path: Path) -> Result:
     elsewhere."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        form, digest = content.pop("format"), content.pop("sha256")
-        if (form, digest) != (_FORMAT, _digest(content)):
-            raise ResultError(f"this results file was changed, or is of format {form!r}, not {_FORMAT}")
+        version, digest = content.pop("format"), content.pop("sha256")
+        if version != _FORMAT:
+            raise ResultError(f"this results file has format {version!r} where this version reads {_FORMAT}")
+        if digest != _digest(content):
+            raise ResultError("this results file was changed after it was written")
         result = _RESULT.validate_python(content)
-        if exhibit(result.exhibit).notebook != result.notebook:
-            raise ResultError(f"the ledger gives {result.exhibit} to another page than {result.notebook}")
+        if (owner := exhibit(result.exhibit).notebook) != result.notebook:
+            problem = f"{result.exhibit} belongs to notebook {owner}, but this file is from {result.notebook}"
+            raise ResultError(problem)
     except (ValueError, KeyError, AttributeError, TypeError):
         problem = "this results file is cut short or of another version"
         raise ResultError(problem, display_path(path), _REMEDY) from None
@@ -398,9 +399,8 @@ def read_all(output_dir: Path) -> list[Result]:
     """Return every result of a profile, in the ledger's order."""
     results = [read(path) for path in sorted((output_dir / "results").glob("*/*/*.*.*.json"))]
     order = {exhibit_id: number for number, exhibit_id in enumerate(ledger())}
-    return sorted(
-        results, key=lambda result: (order[result.exhibit], verdicts.EVIDENCE.index(result.evidence))
-    )
+    results.sort(key=lambda result: (order[result.exhibit], verdicts.EVIDENCE.index(result.evidence)))
+    return results
 
 
 def all_results(run: Run) -> list[Result]:

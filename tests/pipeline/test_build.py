@@ -88,7 +88,8 @@ def test_a_cell_that_never_ends_is_stopped(tiny: TinyRepository) -> None:
     tiny.write("facts/one", "while True:\n    pass")
     stopped = tiny.radbook("run", "facts/one", "--quiet")
     assert (stopped.returncode, stopped.stderr.count("\n")) == (2, 1)
-    assert "limits: cell_minutes" in stopped.stderr
+    assert "'while True:'" in stopped.stderr
+    assert "limits: cell_minutes` in data_manifests/profiles/embedded.yml" in stopped.stderr
 
 
 @pytest.mark.nightly
