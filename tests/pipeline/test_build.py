@@ -88,8 +88,7 @@ def test_a_cell_that_never_ends_is_stopped(tiny: TinyRepository) -> None:
     tiny.write("facts/one", "while True:\n    pass")
     stopped = tiny.radbook("run", "facts/one", "--quiet")
     assert (stopped.returncode, stopped.stderr.count("\n")) == (2, 1)
-    assert "'while True:'" in stopped.stderr
-    assert "limits: cell_minutes` in data_manifests/profiles/embedded.yml" in stopped.stderr
+    assert all(part in stopped.stderr for part in ("'while True:'", "cell_minutes", "profiles/embedded.yml"))
 
 
 @pytest.mark.nightly
