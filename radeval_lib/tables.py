@@ -142,7 +142,7 @@ def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: s
     ``example`` is the hint in the empty field."""
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     return HTML(
-        '<div class="search-table"><label>Rows with the words '
+        '<div class="search-table"><label>Show rows containing '
         f'<input type="search" placeholder="{escape(example)}"></label> <span role="status"></span>'
         f'<div class="radeval-table"><table class="radeval"><thead><tr>{head}</tr></thead>'
         f"<tbody></tbody></table></div>{as_data(rows)}<noscript>This table needs JavaScript.</noscript></div>"

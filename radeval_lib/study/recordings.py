@@ -121,13 +121,13 @@ def sets_read(files: Iterable[str], sources: Iterable[str]) -> dict[str, list[st
 
 
 def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
-    """Return a sentence for each stored set on when it was scored, and by which version if this code would
+    """Return a sentence for each stored set on when it was computed, and by which version if this code would
     score some of these metrics (None: all) differently."""
     written = []
     for name, metrics in sets.items():
         recording, stale = recorded.load(name), out_of_date(name, metrics)
         columns, title = recording.about["columns"], str(recording.about["title"]).partition(":")[0]
-        sentence = f"{title} was {'scored' if columns else 'counted'} on {long_date(recording.scored_on)}"
+        sentence = f"The stored values for {title} were computed on {long_date(recording.scored_on)}"
         if stale:
             versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
             titles = joined([get(key).title or key for key in stale])
