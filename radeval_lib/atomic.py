@@ -16,7 +16,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -57,8 +57,11 @@ def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
         yield path
         if replace and target.exists():
             os.replace(target, part / _DISPLACED)
-        with nullcontext() if replace else suppress(OSError):  # nothing replaces a filled folder
+        try:
             os.rename(path, target)
+        except OSError:  # nothing replaces a filled folder
+            if replace or not target.is_dir():
+                raise
 
 
 @contextmanager

@@ -83,30 +83,30 @@ def show(
     """
     shown = frame.copy().astype(object)
     for position, column in enumerate(frame.columns):
-        numeric = pd.api.types.is_numeric_dtype(frame.iloc[:, position])
+        values = frame.iloc[:, position]
+        numeric = pd.api.types.is_numeric_dtype(values)
         rule = formats.get(column) if isinstance(formats, Mapping) else (formats if numeric else None)
         write = rule.format if isinstance(rule, str) else (rule or str)
+        numbers = [float(value) for value in values if isinstance(value, Real) and not pd.isna(value)]
+        # A missing value makes counts floats.
+        whole = all(number.is_integer() or math.isinf(number) for number in numbers)
+        counts = None if column in exact else whole
         shown.isetitem(
-            position,
-            [
-                "–" if pd.isna(value) else _written(value, write, column in exact)
-                for value in frame.iloc[:, position]
-            ],
+            position, ["–" if pd.isna(value) else _written(value, write, counts) for value in values]
         )
     return HTML(table_html(shown, caption, index=index, raw=raw))
 
 
-def _written(value: Any, write: Callable[[Any], str], exact: bool) -> str:
+def _written(value: Any, write: Callable[[Any], str], counts: bool | None) -> str:
     """Return a value in the form of ``write``, with a sign for infinity; for a count that is too small to be
-    shown, an upper bound."""
+    shown, an upper bound. ``counts``: whether all numbers of its column are whole; None if none is hidden."""
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = write(value)
-    if exact or isinstance(value, bool) or not isinstance(value, Real):
+    if counts is None or isinstance(value, bool) or not isinstance(value, Real):
         return text
-    # A missing value makes the counts of a column floats, which `str` writes as 5.0.
-    count = isinstance(value, Integral) or text.isdecimal() or (write is str and float(value).is_integer())
-    return f"< {smallest_shown()}" if count and 0 < round(float(value)) < smallest_shown() else text
+    is_count = isinstance(value, Integral) or (float(value).is_integer() and (counts or text.isdecimal()))
+    return f"< {smallest_shown()}" if is_count and 0 < value < smallest_shown() else text
 
 
 def p_value(p: float) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from html import escape
 
 import pandas as pd
 import pytest
 
-from radeval_lib import tables
+from radeval_lib import small_counts, tables
 
 
 def test_folded_table_keeps_rows_and_is_opened_by_its_caption() -> None:
@@ -52,6 +53,23 @@ def test_infinite_numbers_have_their_sign_and_missing_ones_a_dash() -> None:
         "−∞",
         "–",
     ]
+
+
+def test_small_counts_are_hidden_and_small_shares_and_means_are_not() -> None:
+    columns: list[tuple[list[float | None], str | None, list[str]]] = [
+        ([1, None, 30], "{:.3f}", ["< 5", "–", "30.000"]),
+        ([0.5, 3, 30], "{:.0f}", ["0", "< 5", "30"]),
+        ([0.03, 0.4, 1.0], None, ["0.03", "0.4", "1.0"]),
+        ([3.4, 3.6, 8.2], "{:.0f}", ["3", "4", "8"]),
+    ]
+    small_counts.hide_below(5)
+    try:
+        for values, form, expected in columns:
+            shown = tables.show(pd.DataFrame({"n": values}), formats=form, index=False).data
+            for text in expected:
+                assert f">{escape(text)}<" in shown
+    finally:
+        small_counts.hide_below(0)
 
 
 def test_a_table_to_search_has_its_rows_as_data() -> None:

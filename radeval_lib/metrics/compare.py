@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -134,7 +135,7 @@ class Comparison:
             f"{'were' if len(names) > 1 else 'was'} scored on the same {self.rows:,} references{of_cases}: "
             f"{'; '.join(map(self._method_of, self.metrics))}. Values have 95 % percentile bootstrap "
             f"intervals over cases ({self.resamples:,} resamples, seed {self.seed}), widened for small "
-            "samples [@hesterberg2015bootstrap]. "
+            "samples [@hesterberg2015bootstrap]; a mean of exactly 0 or 1 has Wilson's. "
         )
         if comparisons:
             exact = is_enumerated(cases, self.resamples)
@@ -217,7 +218,8 @@ def compare(
         the rule-based judge finds.
     resamples : of the bootstrap, and of the randomization test unless that can enumerate; at least 100.
     seed : of both; 0 or more.
-    floor : whether to score beside the systems, and not test, what takes no system (:data:`FLOOR`).
+    floor : whether to score beside the systems, and not test, what takes no system (:data:`FLOOR`). It needs
+        texts: given scores have no floor.
 
     Returns
     -------
@@ -317,7 +319,7 @@ def compare_files(
             lacking = Path(other).name if ID in frame else ours
             notes.append(f"{name} is joined to {ours} by position, because {lacking} has no column {ID!r}")
         theirs = _joined(frame, theirs, key, ours, Path(other).name)
-        wanted = [column for column in (CANDIDATE, *settings_by_name(metrics)) if column in theirs]
+        wanted = [column for column in (CANDIDATE, *settings_by_name(metrics or DEFAULT)) if column in theirs]
         if not wanted:
             remedy = f"Rename one of its columns: {listed(map(str, theirs.columns))}."
             raise MetricError(f"no column {CANDIDATE!r}", Path(other).name, remedy)
@@ -395,7 +397,7 @@ def _texts(frame: pd.DataFrame, columns: Mapping[str, str], floor: bool) -> pd.D
     )
     if floor:
         references = list(frame[REFERENCE])
-        texts[f"{CANDIDATE}:{FLOOR[0]}"] = max(references, key=references.count)
+        texts[f"{CANDIDATE}:{FLOOR[0]}"] = Counter(references).most_common(1)[0][0]
         texts[f"{CANDIDATE}:{FLOOR[1]}"] = references[1:] + references[:1]
     return texts
 

@@ -209,6 +209,7 @@ def in_hub_cache(hub: str) -> bool:
 _OF_LOADING = {
     "config.json": {"_name_or_path", "transformers_version"},
     "tokenizer_config.json": {"is_local", "local_files_only", "name_or_path", "tokenizer_file"},
+    "generation_config.json": {"transformers_version"},
     "tokenizer.json": {"padding", "truncation"},  # as of the last call; each of our calls gives its own
 }
 """Keys that libraries write to a model's files of settings and that change no output, by file."""
@@ -227,7 +228,7 @@ def checksum(name: str | Path) -> str:
     if not Path(where).is_dir():
         revision = revision_of(where)
         return checksums.of_text(f"{where.partition('@')[0]}@{revision}" if revision else where)
-    kinds = (".safetensors", ".json", ".txt", ".model")
+    kinds = (".safetensors", ".json", ".txt", ".model", ".jinja")
     files = sorted(path for path in Path(where).glob("*") if path.suffix in kinds)
     return _digest(tuple((path, checksums.state(path)) for path in files))
 

@@ -228,6 +228,11 @@ def test_rows_of_files_are_joined_by_their_ids_whatever_the_column_is_called(tmp
     assert compared.systems["value"].tolist() == [1.0]
 
 
+def test_files_with_scores_of_the_default_metric_alone_are_compared(tmp_path) -> None:
+    ours, files = _files(tmp_path, "reference\na b\nc d\n", "green_rules_errors\n1\n2\n")
+    assert compare_files(ours, candidates=files).systems["value"].tolist() == [1.5]
+
+
 def test_rows_that_are_joined_by_position_although_a_file_has_ids_are_reported(tmp_path) -> None:
     ours, files = _files(tmp_path, "id,reference\n1,a b\n2,c d\n", "candidate\na b\nc d\n")
     compared = compare_files(ours, candidates=files, metrics="rouge_l")

@@ -223,30 +223,33 @@ def _pairs(folder: Path, rows: int) -> Path:
 
 
 RUN = """
-import sys
+import sys, time
 from radeval_lib.metrics import file_scoring, score_file
 file_scoring.CHUNK = 10
 settings = dict(explain=True, report="page.html", workers=int(sys.argv[1]))
-settings["progress"] = lambda done, share: print(done, flush=True)
+def progress(done, share):
+    print(done, flush=True)
+    time.sleep(300 * (done == int(sys.argv[2])))
+settings["progress"] = progress
 print(score_file(["bleu", "green_rules_errors"], "in.csv", "out.csv", **settings).kept)
 """
 OUTPUTS = ("out.csv", "out.csv.about.json", "out.csv.explained.jsonl", "page.html")
 
 
-def _run(folder: Path, workers: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", RUN, str(workers)]
+def _run(folder: Path, workers: int, stops_after: int = 0) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", RUN, str(workers), str(stops_after)]
     return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
 
 
 @pytest.mark.parametrize(("how", "workers"), [(signal.SIGKILL, 1), (signal.SIGINT, 2)])
 def test_a_run_that_is_killed_resumes_after_its_last_chunk(tmp_path, how, workers) -> None:
-    _pairs(tmp_path, 400)  # enough that the run has not ended when it is killed
+    _pairs(tmp_path, 60)
     first = _run(tmp_path, 1)
     assert first.communicate(timeout=300)[0].split()[-1] == "0"
     whole = [(tmp_path / name).read_bytes() for name in OUTPUTS]
     for name in OUTPUTS:
         (tmp_path / name).unlink()
-    second = _run(tmp_path, workers)
+    second = _run(tmp_path, workers, stops_after=30)
     assert second.stdout is not None
     assert [second.stdout.readline() for _ in range(3)] == ["10\n", "20\n", "30\n"]
     os.kill(second.pid, how)
