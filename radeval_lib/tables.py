@@ -106,7 +106,7 @@ def _written(value: Any, write: Callable[[Any], str], counts: bool | None) -> st
     if counts is None or isinstance(value, bool) or not isinstance(value, Real):
         return text
     is_count = isinstance(value, Integral) or (float(value).is_integer() and (counts or text.isdecimal()))
-    return f"< {smallest_shown()}" if is_count and 0 < value < smallest_shown() else text
+    return f"< {smallest_shown()}" if is_count and 0 < float(value) < smallest_shown() else text
 
 
 def p_value(p: float) -> str:
