@@ -45,7 +45,10 @@ def main(fix: bool) -> int:
         form = _ruff("format", *([] if fix else ["--check"]), "--no-cache", folder)
         if fix:
             for path, lines in sources.items():
-                path.write_text("\n".join(_spliced(lines, twins[path])), encoding="utf-8")
+                cells, fixed = nbformat.read(twins[path], as_version=4).cells, list(lines)
+                for cell, new in reversed(list(zip(code_cells(lines), cells, strict=True))):
+                    fixed[cell] = new.source.split("\n")
+                path.write_text("\n".join(fixed), encoding="utf-8")
         output = "" if fix and not check.returncode else check.stdout
         output += form.stdout + form.stderr if form.returncode else ""
         print(_named(output, sources, folder), end="")
@@ -76,15 +79,6 @@ def accidental_lists(text: str, path: Path) -> list[str]:
 def _ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "ruff", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-
-def _spliced(lines: list[str], twin: Path) -> list[str]:
-    """Return the source with the code of its twin."""
-    cells = nbformat.read(twin, as_version=4).cells
-    result = list(lines)
-    for cell, new in reversed(list(zip(code_cells(lines), cells, strict=True))):
-        result[cell] = new.source.split("\n")
-    return result
 
 
 def _named(output: str, sources: dict[Path, list[str]], folder: str) -> str:

@@ -14,7 +14,6 @@ from radeval_lib.data.manifests import find
 from radeval_lib.data.records import Report, SystemReport
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics import create
-from radeval_lib.stats.base import FloatArray
 from radeval_lib.stats.tokens import words
 
 FILES = tuple(name for name in iu_systems.FILES if name != iu_systems.LAST_IMAGE)
@@ -110,7 +109,8 @@ def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, lis
     means = sum(of_metric.mean(axis=0) for of_metric in values)
     constant = frequent[int(np.argmax(means))]
     distinct = list(dict.fromkeys(references))
-    near = _overlap(distinct)
+    bags = [set(words(text)) for text in distinct]
+    near = np.array([[2 * len(a & b) / max(1, len(a) + len(b)) for b in bags] for a in bags])  # F1 of words
     np.fill_diagonal(near, -1.0)
     nearest = {text: distinct[int(np.argmax(row))] for text, row in zip(distinct, near, strict=True)}
     half, every = len(references) // 2, list(references)
@@ -126,14 +126,3 @@ def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, lis
         LANDMARKS[3]: [nearest[text] for text in every],
         SAME: list(every),
     }
-
-
-def _overlap(texts: Sequence[str]) -> FloatArray:
-    """Return F1 of the distinct words of every text and every other."""
-    distinct = [set(words(text)) for text in texts]
-    column = {word: number for number, word in enumerate(sorted(set().union(*distinct)))}
-    has = np.zeros((len(texts), len(column)))
-    for row, words_of_text in zip(has, distinct, strict=True):
-        row[[column[word] for word in words_of_text]] = 1.0
-    sizes = has.sum(axis=1)
-    return 2 * (has @ has.T) / np.maximum(1.0, sizes[:, None] + sizes[None, :])

@@ -103,7 +103,13 @@ class MarkedSentence:
             if (senses := [sense for sense in match.value if all(word in text for word in sense.prefix)])
         ]
         named = _marks(size, self.named)
-        self._mark_places(statement)
+        # Places, without those in names that say nothing of a place.
+        self.spots: list[PhraseMatch[list[Spot]]] = [
+            match._replace(value=[self._of_one(spot, match, statement) for spot in match.value])
+            for match in places(self.words, self.vocab)
+            if not self._in_no_place(match)
+        ]
+        self.sizes: list[PhraseMatch[tuple[float, ...]]] = sizes(self.words)
         self._mark_changes(text, named)
         self._mark_structures(text, named)
         self.sides = vocabulary.sides.find(text, _marks(size, self.spots, self.compared)) + self.compared
@@ -116,15 +122,6 @@ class MarkedSentence:
         self.limits = vocabulary.limits.find(text, named) if self.sizes else []
         self.past = of_before(self.words, self.sizes)
         self._mark_scope(named)
-
-    def _mark_places(self, statement: str) -> None:
-        """Mark places, without those in names that say nothing of a place, and sizes."""
-        self.spots: list[PhraseMatch[list[Spot]]] = [
-            match._replace(value=[self._of_one(spot, match, statement) for spot in match.value])
-            for match in places(self.words, self.vocab)
-            if not self._in_no_place(match)
-        ]
-        self.sizes: list[PhraseMatch[tuple[float, ...]]] = sizes(self.words)
 
     def _mark_changes(self, text: list[str], named: list[bool]) -> None:
         """Mark comparisons of sides, also in the places, then changes and degrees."""
