@@ -45,11 +45,17 @@ def cases_of(counts: FloatArray) -> list[int]:
     return [pair // 4 for pair in range(len(counts))]
 
 
+def means_of_pairs(matrix: FloatArray) -> FloatArray:
+    """Return each rater's mean over the pairs with every other rater, from a symmetric matrix; shape
+    (raters,)."""
+    return matrix.mean(axis=1, where=~np.eye(len(matrix), dtype=bool))
+
+
 def _of_means(values: FloatArray, ddof: int) -> float:
     """Return the standard deviation of the experts' means over the five others, from the 15 pairs."""
     matrix = np.zeros((6, 6))
     matrix[np.triu_indices(6, k=1)] = values
-    return float(agreement.means_of_pairs(matrix + matrix.T).std(ddof=ddof))
+    return float(means_of_pairs(matrix + matrix.T).std(ddof=ddof))
 
 
 SPREADS: dict[str, Callable[[FloatArray], float]] = {
@@ -66,7 +72,7 @@ def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
     tau = agreement.kendall_matrix(counts)
     return {
         "pairs of experts": agreement.upper_triangle(tau),
-        "expert means": agreement.means_of_pairs(tau),
+        "expert means": means_of_pairs(tau),
         OTHERS: agreement.kendall_with(counts, agreement.mean_of_others(counts)),
         ALL_SIX: agreement.kendall_with(counts, counts.mean(axis=1)),
     }
@@ -159,9 +165,7 @@ def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
         "mean of all six": lambda part: np.abs(part - part.mean(axis=1, keepdims=True)).mean(axis=0),
         "mean of the other five": lambda part: np.abs(part - agreement.mean_of_others(part)).mean(axis=0),
-        "each of the other five": lambda part: agreement.means_of_pairs(
-            agreement.mean_absolute_differences(part)
-        ),
+        "each of the other five": lambda part: means_of_pairs(agreement.mean_absolute_differences(part)),
     }
     parts = dict(zip(LETTERS, np.moveaxis(counts, 1, 0), strict=True))
     return {

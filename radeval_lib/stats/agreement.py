@@ -39,14 +39,6 @@ def upper_triangle(matrix: ArrayLike) -> FloatArray:
     return array[np.triu_indices(array.shape[0], k=1)]
 
 
-def means_of_pairs(matrix: ArrayLike) -> FloatArray:
-    """Return each rater's mean over the pairs with every other rater, from a symmetric matrix; shape
-    (raters,)."""
-    array = np.asarray(matrix, dtype=np.float64)
-    others = ~np.eye(array.shape[0], dtype=bool)
-    return array.mean(axis=1, where=others)
-
-
 def mean_of_others(counts: ArrayLike) -> FloatArray:
     """Return for each rater the mean count of the other raters; shape (items, raters)."""
     array = np.asarray(counts, dtype=np.float64)

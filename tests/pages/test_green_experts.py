@@ -38,6 +38,7 @@ def test_differences_by_category_by_hand() -> None:
     assert by_category["mean of the other five"]["(a)"].tolist() == pytest.approx([6] + [1.2] * 5)
     assert by_category["each of the other five"].loc["Expert 0", "(a)"] == 6
     assert not by_category["mean of all six"]["(f)"].any()
+    assert experts.means_of_pairs(np.array([[0, 1, 5], [1, 0, 4], [5, 4, 0]])).tolist() == [3, 2.5, 4.5]
 
 
 def test_w_is_exact_where_sixths_are_not() -> None:

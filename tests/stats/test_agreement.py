@@ -18,7 +18,6 @@ def test_mean_absolute_differences_by_hand() -> None:
     matrix = agreement.mean_absolute_differences(counts)
     np.testing.assert_allclose(matrix, expected)
     np.testing.assert_allclose(agreement.upper_triangle(matrix), [0.5, 2.5, 2])
-    np.testing.assert_allclose(agreement.means_of_pairs(matrix), [1.5, 1.25, 2.25])
 
 
 def test_four_experts_by_hand() -> None:
