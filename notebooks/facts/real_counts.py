@@ -14,10 +14,10 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.correlations import resample
 
 TARGETS = {"f1": "F1", "recall": "recall", "precision": "precision"}
-"""Columns of :func:`table` that a metric may agree with, and how pages name them."""
+"""Columns of :func:`table` that a metric may agree with, and how the page names them."""
 
-LENGTH = "length alone"
-"""Name of the prediction from the texts' lengths beside the metrics."""
+LENGTH = "word counts"
+"""Name, among the metrics, of the prediction of F1 from the word counts of both texts."""
 
 
 def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
@@ -46,9 +46,8 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
 
 
 def lengths(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the features of two texts from their lengths alone: the logarithms of both numbers, and the
-    share of the candidate's in the reference's, at most 1; shape (judgements, 3), by the index of
-    ``frame``."""
+    """Return three features from word counts: the logarithms of both counts, and the ratio of the candidate's
+    count to the reference's, at most 1; one row per judgement, with the index of ``frame``."""
     reference, candidate = (frame[f"{text}_words"].astype(float) for text in ("reference", "candidate"))
     shorter = (candidate / reference.clip(lower=1)).clip(upper=1)
     return pd.DataFrame(
@@ -87,7 +86,7 @@ def correlations(
     -------
     DataFrame
         Index ``metric``; ``value``, ``low``, ``high``, and ``over_length``, ``over_length_low``,
-        ``over_length_high``: that correlation minus the lengths', on the same draws.
+        ``over_length_high``: that correlation minus that of :data:`LENGTH`, on the same draws.
     """
     values = scores.assign(**{LENGTH: length_prediction(frame, "f1"), "f1": frame["f1"]})
     if within:

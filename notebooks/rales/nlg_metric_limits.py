@@ -1,4 +1,4 @@
-"""The page on limits of metrics: whether they punish impressions that mean the same as their reference."""
+"""The page on limits of metrics: whether they punish acceptable impressions."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from radeval_lib.stats.inference import preferences
 
 
 def fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
-    """Return how often a metric scores the candidate that means the same above the one with the error, with
-    index ``phenomenon`` and ``metric``: the columns of :func:`radeval_lib.stats.inference.preferences`. One
-    half is chance, below it the metric prefers the error."""
+    """Return how often a metric scores an acceptable candidate above the one with the error.
+
+    Index ``phenomenon`` and ``metric``; columns of :func:`radeval_lib.stats.inference.preferences`. One half
+    is chance; below it the metric prefers the error.
+    """
     wrong = scored[scored["phenomenon"] == ERROR].set_index("report")[metrics]
     shares = {}
     for phenomenon in FAIR:
@@ -26,7 +28,7 @@ def fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
 
 
 def draw_fairness(fair: pd.DataFrame) -> Figure:
-    """Draw one panel per phenomenon: how often each metric prefers what means the same, with intervals."""
+    """Draw one panel per phenomenon: how often each metric prefers the acceptable candidate."""
     shown = [name for name in FAIR if name in fair.index.get_level_values("phenomenon")]
     figure, grid = plots.panels(-(-len(shown) // 2), 2, height=2.4, sharey=True, squeeze=False)
     for ax in grid.flat[len(shown) :]:
