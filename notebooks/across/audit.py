@@ -43,14 +43,6 @@ def ranked_findings(checks: pd.DataFrame) -> list[pd.DataFrame]:
     return sorted(reasons, key=lambda rows: (order.index(rows["cause"].iloc[0]), -len(rows)))
 
 
-def _where(rows: pd.DataFrame) -> str:
-    """Return the paper and the linked exhibits of the checks that share a reason."""
-    places = {
-        r.exhibit: link(r.notebook, r.anchor, r.label.removeprefix("unnumbered, ")) for r in rows.itertuples()
-    }
-    return f"{escape(rows['paper'].iloc[0])}, {joined(list(places.values()))}"
-
-
 def findings_table(checks: pd.DataFrame) -> HTML:
     """Return a table to search with one row per reason: its place, the first check that disagrees, the
     number of others, the cause, and the authors' reply."""
@@ -61,7 +53,12 @@ def findings_table(checks: pd.DataFrame) -> HTML:
         printed = escape(in_quotes(first.printed, first.exhibit))
         instance = f"{escape(first.check)}: printed {printed}; we compute {escape(first.follows)}{more}"
         why = escape(first.explanation) + grey_line(instance)
-        table.append([_where(rows), why, CAUSES[first.cause], first.reply])
+        links = {
+            row.exhibit: link(row.notebook, row.anchor, row.label.removeprefix("unnumbered, "))
+            for row in rows.itertuples()
+        }
+        where = f"{escape(first.paper)}, {joined(list(links.values()))}"
+        table.append([where, why, CAUSES[first.cause], first.reply])
     heads = ["where", "what disagrees, and why", "cause", "authors' reply"]
     return search_table(heads, table, "a result")
 

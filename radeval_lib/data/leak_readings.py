@@ -50,7 +50,8 @@ def of_file(content: bytes, name: str = "") -> tuple[set[str], str]:
     that no person reads; and the reason to refuse the file, empty if there is none."""
     if UNREAD.search(name):
         return set(), ""
-    if not _is_archive(content):
+    # Packed by gzip, zip or tar?
+    if not (content.startswith((b"\x1f\x8b", b"PK\3\4")) or content[257:262] == b"ustar"):
         if b"\0" not in content and not content.startswith((b"%PDF-", b"%!PS")):
             with suppress(UnicodeDecodeError):
                 return of_text(content.decode("utf-8"))
@@ -67,11 +68,6 @@ def of_file(content: bytes, name: str = "") -> tuple[set[str], str]:
         readings |= member_readings | of_text(member)[0]
         refused = refused or reason
     return readings, refused
-
-
-def _is_archive(content: bytes) -> bool:
-    """Return whether a file is packed by gzip, zip or tar, according to its first bytes."""
-    return content.startswith((b"\x1f\x8b", b"PK\3\4")) or content[257:262] == b"ustar"
 
 
 def _members(content: bytes) -> list[tuple[str, bytes]]:

@@ -86,8 +86,9 @@ def labs() -> list[Lab]:
     files = parse_toc_yaml(contents) if contents.is_file() else [_FOLDER]
     names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
     if names and not LABS.is_dir():
-        problem = f"{_FOLDER} is missing"
-        raise NotebookError(problem, remedy="Run `radbook labs` in a clone of the repository.")
+        raise NotebookError(
+            f"{_FOLDER} is missing", remedy="Run `radbook labs` in a clone of the repository."
+        )
     return [Lab(number, name, title_of(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
 
 
@@ -135,8 +136,7 @@ def otter_notebook(lab: Lab) -> NotebookNode:
     cells = [new_raw_cell(_ASSIGNMENT)]
     for part in parts(lab):
         cells += _question(part) if isinstance(part, Task) else [part]
-        if len(cells) == 2:  # behind the title
-            cells.append(new_code_cell(_BEGIN.format(lab.name)))
+    cells.insert(2, new_code_cell(_BEGIN.format(lab.name)))  # behind the title
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number:03d}"  # the same at every build
         if cell.cell_type == "markdown":
@@ -221,11 +221,9 @@ def _page(link: re.Match[str]) -> str:
     for path in (*notebooks().values(), *sorted(BOOK.rglob("*.md"))):
         if f"({link['label']})=\n" in path.read_text(encoding="utf-8"):
             return f"*{link['words'] or title_of(path)}* (`{display_path(path)}`)"
-    raise NotebookError(
-        f"a lab links to {link['label']!r}, which does not exist",
-        "notebooks/labs",
-        "Link to a label of a notebook or of the book, `(label)=` before a heading.",
-    )
+    problem = f"a lab links to {link['label']!r}, which does not exist"
+    remedy = "Link to a label of a notebook or of the book, `(label)=` before a heading."
+    raise NotebookError(problem, "notebooks/labs", remedy)
 
 
 def build(lab: Lab, output: Path = OUTPUT) -> None:

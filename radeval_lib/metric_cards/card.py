@@ -434,10 +434,8 @@ def _faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
         faults.append(f"Outside its range: {count}; {low:g} to {high:g} is declared, {seen}.")
     total = sum(behaves["failures"].values())
     if total or failed_on_radpref:
-        pairs_without = (
-            f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaves['pairs']:,} scored"
-        )
-        faults.append(f"No score for {pairs_without}; they count as the worst.")
+        without = f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaves['pairs']:,} scored"
+        faults.append(f"No score for {without}; they count as the worst.")
     if about["settings"]["quick"]:
         faults.append("Made with --quick: fewer reports were edited.")
     return faults

@@ -156,8 +156,7 @@ def compare_with_rivals(
 
 
 def _interval(row: pd.Series, name: str = "value", value: str = "value") -> dict[str, float]:
-    ends_of = {f"{name}_low": float(row["low"]), f"{name}_high": float(row["high"])}
-    return {name: float(row[value]), **ends_of}
+    return {name: float(row[value]), f"{name}_low": float(row["low"]), f"{name}_high": float(row["high"])}
 
 
 def _detectable(error: float) -> float:
@@ -248,7 +247,6 @@ def behaviour(
     outside = int(((scores < low - _SAME) | (scores > high + _SAME)).sum())
     edits = pd.Series(sign * values, [frame["row"], frame["kind"]])[part == "edits"].unstack()
     both = edits[["same", "another report"]].dropna()
-    empty = {str(kinds[at]): float(values[at]) for at in np.flatnonzero(part == "empty")}
     return {
         "pairs": len(frame),
         "failures": dict(Counter(part[~finite].tolist())),
@@ -259,7 +257,7 @@ def behaviour(
         "identical_below_unrelated": float((both["same"] < both["another report"]).mean()),
         "distinct_scores": len(np.unique(scores)),
         "commonest_share": float(np.unique(scores, return_counts=True)[1].max() / len(scores)),
-        "empty": empty,
+        "empty": {str(kinds[at]): float(values[at]) for at in np.flatnonzero(part == "empty")},
         "again": _again(frame, values, values[part == "again"]),
         "alone": None if scored.alone is None else _again(frame, values, scored.alone),
     }

@@ -94,15 +94,6 @@ def _command(graph: Graph, cores: int) -> list[str]:
     ]  # fmt: skip
 
 
-def _shown(line: str) -> str:
-    """Return the part of a line in Snakemake's log to show; empty if there is none."""
-    if step := _STEP.fullmatch(line):
-        return step[1]
-    if match := _DONE.match(line):
-        return f"{match[1]} of {match[2]} steps done"
-    return line if line.startswith("radbook: ") else ""
-
-
 def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> None:
     """Run the steps that Snakemake finds out of date, and keep its log as ``build.log``; raise a RadevalError
     if one fails."""
@@ -124,9 +115,15 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
         for line in snakemake.stdout or ():
             kept.write(line)
             kept.flush()
-            if text := _shown(line.strip()):
-                shown.append(text)
-                say(text)
+            text = line.strip()
+            if step := _STEP.fullmatch(text):
+                text = step[1]
+            elif done := _DONE.match(text):
+                text = f"{done[1]} of {done[2]} steps done"
+            elif not text.startswith("radbook: "):
+                continue
+            shown.append(text)
+            say(text)
     if snakemake.returncode:
         lines = log.read_text(encoding="utf-8").splitlines()
         see_log = f"See the whole log in {display_path(log)}."

@@ -97,9 +97,7 @@ def repeated_part(name: str, content: bytes | None) -> object:
     download, any other file whole. None for a missing file."""
     if content is None or name.startswith("_extra/"):
         return None
-    if not name.endswith((".md", ".ipynb")):
-        return content
-    return _REPEATED.findall(content)
+    return _REPEATED.findall(content) if name.endswith((".md", ".ipynb")) else content
 
 
 def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
@@ -254,19 +252,18 @@ def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.Da
     read = {
         page: searchable_text(staged[name], notebook=name != f"{page}.md") for page, name in names.items()
     }
-    exhibits = [
-        {
-            "name": f"{row.paper}, {row.label}",
-            "title": row.title,
-            "verdict": row.verdict,
-            "address": f"notebooks/{address_of(row)}",
-        }
-        for row in card.itertuples()
-    ]
     listed = {
         "pageTexts": {page: text for page, (text, _) in read.items()},
         "pageHeadings": {page: headings for page, (_, headings) in read.items()},
-        "exhibits": exhibits,
+        "exhibits": [
+            {
+                "name": f"{row.paper}, {row.label}",
+                "title": row.title,
+                "verdict": row.verdict,
+                "address": f"notebooks/{address_of(row)}",
+            }
+            for row in card.itertuples()
+        ],
     }
     texts = {key: json.dumps(value, ensure_ascii=False, indent=0) for key, value in listed.items()}
     return "".join(f"window.{key} = {text};\n" for key, text in texts.items()).encode()

@@ -113,8 +113,7 @@ def data_title(source: str) -> str:
     if source in named:
         return named[source]
     if registry.is_recorded(source):
-        title = str(_recording(source).about["title"])
-        return title.partition(":")[0]
+        return str(_recording(source).about["title"]).partition(":")[0]
     return " and ".join(dict.fromkeys(data.title.partition(":")[0] for data in _manifests(source)))
 
 

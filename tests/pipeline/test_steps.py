@@ -76,17 +76,13 @@ def test_the_first_pages_may_fail_and_the_build_goes_on(
 @pytest.mark.parametrize("printed", ["radbook: one.md: code cell 3: it broke", "ValueError: no colour"])
 def test_what_stops_a_step_is_named(graph: Graph, monkeypatch: pytest.MonkeyPatch, printed: str) -> None:
     graph.output_dir.mkdir(parents=True, exist_ok=True)
-    text = f"rendering the book\n{printed}"
+    text = f"Job 3: rendering the book\n1 of 2 steps (50%) done\n{printed}"
     monkeypatch.setattr(engine, "_command", lambda *_: [sys.executable, "-c", f"exit(print({text!r}) or 1)"])
     lines: list[str] = []
     with pytest.raises(RadevalError) as raised:
         engine._run(graph, 1, lines.append, {})
+    assert lines[:2] == ["rendering the book", "1 of 2 steps done"]
     assert (printed in lines) is not (printed in raised.value.what)
-
-
-def test_progress_is_steps_and_how_many_are_done() -> None:
-    lines = ["Building DAG of jobs...", "Job 3: running facts/agreement", "1 of 2 steps (50%) done"]
-    assert list(map(engine._shown, lines)) == ["", "running facts/agreement", "1 of 2 steps done"]
 
 
 def test_a_model_is_here_if_the_revision_that_would_be_loaded_is(

@@ -183,7 +183,12 @@ def draw_finding(
     site = choose(rng, places) if places else None
     if concept.vague and rng.random() < chances.no_place:
         site = None
-    side = _draw_side(rng, sides(lexicon, concept, site), chances)
+    side: Side | None = None
+    options = sides(lexicon, concept, site)
+    if "bilateral" in options and rng.random() < chances.both_sides:
+        side = "bilateral"
+    elif options:
+        side = choose(rng, tuple(option for option in options if option != "bilateral") or options)
     severity = None
     if concept.scale and rng.random() < chances.severity:
         low, high = concept.steps
@@ -216,15 +221,6 @@ def draw_finding(
         change,
         suggests,
     )
-
-
-def _draw_side(rng: Random, options: tuple[Side, ...], chances: Chances) -> Side | None:
-    """Return one of the sides that a finding may have; None if it has none."""
-    if not options:
-        return None
-    if "bilateral" in options and rng.random() < chances.both_sides:
-        return "bilateral"
-    return choose(rng, tuple(side for side in options if side != "bilateral") or options)
 
 
 def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chances) -> tuple[str, ...]:

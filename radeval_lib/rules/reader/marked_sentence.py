@@ -17,7 +17,7 @@ from radeval_lib.rules.reader.places import (
     places,
     side_comparisons,
 )
-from radeval_lib.rules.reader.records import HOME, IGNORED, WHOLE, Mention, Presence, Sense, Spot, Subject
+from radeval_lib.rules.reader.records import HOME, IGNORED, WHOLE, Mention, Presence, Sense, Spot
 from radeval_lib.rules.reader.scope import PROBABLE, ScopeWords, WordFlags, scope
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import Token, tokens
@@ -155,7 +155,11 @@ class MarkedSentence:
         self.subjects = [
             match
             for match, after in zip_longest(subjects, subjects[1:])
-            if after is None or match.end != after.first or not self._of_vessels(match, after)
+            # The vessels are the subject in "lung vascularity".
+            if after is None
+            or match.end != after.first
+            or after.value[0].key != "vascularity"
+            or {"lungs_clear", "hila"}.isdisjoint(subject.key for subject in match.value)
         ]
 
     def _mark_scope(self, named: list[bool]) -> None:
@@ -186,12 +190,6 @@ class MarkedSentence:
         """Return whether a name is of the chest's findings that lists of denials leave out."""
         keys = {sense.key for sense in name.value if sense.region == HOME}
         return bool(keys) and keys <= self.vocab.seldom_denied | self.vocab.devices
-
-    @staticmethod
-    def _of_vessels(match: PhraseMatch[list[Subject]], after: PhraseMatch[list[Subject]]) -> bool:
-        """Return whether the second of two structures is the subject: the vessels in "lung vascularity"."""
-        keys = {subject.key for subject in match.value}
-        return bool(keys & {"lungs_clear", "hila"}) and after.value[0].key == "vascularity"
 
     def _in_no_place(self, spot: PhraseMatch[list[Spot]]) -> bool:
         """Return whether a place is part of a phrase that is no place: "outside the thoracic cavity"."""

@@ -7,6 +7,7 @@ Cues behind a name ("is not seen", "cannot be excluded") reach back to the begin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import Token
 
+# Before "than", it compares sizes or times: "likely larger than before".
+_COMPARATIVE = re.compile("worse|more|less|(?!rather$).*er")
 _OR = frozenset(["or", "nor"])
 _MAY = frozenset(["may", "might", "could"])
 # Answers that deny the name before a colon: "Effusion: none".
@@ -198,7 +201,9 @@ class _ForwardPass:
                 self.doubting = 0
         elif word == "over" and {"favor", "favored", "favoring"} & set(self._text[self.start : at]):
             self.denying, self.doubting = True, 0  # "favor edema over pneumonia"
-        elif word == "than" and "likely" in self._text[:at] and not _is_comparative(self._text[at - 1]):
+        elif (
+            word == "than" and "likely" in self._text[:at] and not _COMPARATIVE.fullmatch(self._text[at - 1])
+        ):
             less = "less" in self._text[:at]  # "less likely than"
             self.denying, self.doubting = not less, PROBABLE if less else 0
             if less:
@@ -278,11 +283,6 @@ def _denials_by_what_follows(words: Sequence[Token], named: Sequence[bool]) -> d
 def _strength(cue: Iterable[str], vocabulary: Vocabulary) -> int:
     """Return the strength of a hedge: "may be" is :data:`POSSIBLE`, "likely" :data:`PROBABLE`."""
     return POSSIBLE if vocabulary.possible.intersection(cue) else PROBABLE
-
-
-def _is_comparative(word: str) -> bool:
-    """Return whether "than" behind a word compares sizes or times: "likely larger than before"."""
-    return word in ("worse", "more", "less") or (word.endswith("er") and word != "rather")
 
 
 def _stands_first(words: Sequence[Token], at: int) -> bool:
