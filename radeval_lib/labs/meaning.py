@@ -12,34 +12,33 @@ from radeval_lib.rules.reader import read
 from radeval_lib.rules.reader.records import Finding
 from radeval_lib.rules.report_text.words import plain_text
 
-_SEEN = (
-    r"(?:seen|found|identified|noticed|shown|confirmed|reported|observed|detected|discernible|there|the case)"
-)
+_SEEN = r"seen|found|identified|noticed|shown|confirmed|reported|observed|detected|discernible|there|the case"
 _IN_READERS_WORDS = (  # one after the other, so that a pattern sees what those before it wrote
-    (r"\bcan(?:not|'t)\b", "can not"),
+    (r"\b(?:can(?:not|'t)|(?:am|are|is|was|were) unable to)\b", "can not"),
     (r"\bwon't\b", "will not"),
     (r"n't\b", " not"),
     (r"(?<!-)\b(?:zero|nil)\b(?= ?\w)", "no"),
     (r"\b(are|is|were|was) 0(?= [a-z])(?! (?:mm|cm)\b)", r"\1 no"),
     (r",? without (?:an?y? )?doubt\b,?", ""),
-    (r"\b(?:there is )?no (?:longer any )?(?:doubt|question)\b(?: (?:that|about|of))?[:,]?", ""),
+    (r"\b(?:there is )?no (?:longer any |reason to )?(?:doubt|question)\b(?: (?:that|about|of))?[:,]?", ""),
+    (r"\b(?:I|we) doubt\b(?: that)?(?: there (?:is|are))?", "there is no"),
     (r"\bno (?:absence|lack) of\b", ""),
     (r"\bnot (?:absent|missing|gone)\b", "seen"),
     (r"\b(?:can|could|will|would) not (?:be missed|miss|overlook)\b", "see"),
     (r"\b(can|could) not rule out\b", r"\1 not exclude"),
     (r"\b(?:can|could|will|would) not (see|find|identify)\b", r"do not \1"),
-    (rf"\b(?:is|are|was|were|has|can|could|will|would) not (?:been |be )?{_SEEN}\b", "is not seen"),
-    (rf"\bnot {_SEEN}\b", "not seen"),
+    (rf"\b(?:is|are|was|were|has|can|could|will|would) not (?:been |be )?(?:{_SEEN})\b", "is not seen"),
+    (rf"\b(?:do|does|did) not (?:seem|appear) (?:to be )?(?:present|likely|{_SEEN})\b", "is not seen"),
+    (rf"\bnot (?:{_SEEN})\b", "not seen"),
     (r"\b(?:does|did) not (?:appear|exist)(?=\W*$)", "is not seen"),
     (r"\bis (?:missing|gone|lacking|unseen|out of the question)\b", "is absent"),
     (r"\b(?:negative|none)(?=\W*$)", "is absent"),
 )
-_PATTERNS = [(re.compile(pattern, re.IGNORECASE), words) for pattern, words in _IN_READERS_WORDS]
 
 
 def findings_of(sentence: str) -> list[Finding]:
     """Return the findings that one sentence states or denies; empty if it names none."""
     sentence = plain_text(sentence).text
-    for pattern, words in _PATTERNS:
-        sentence = pattern.sub(words, sentence)
+    for pattern, words in _IN_READERS_WORDS:
+        sentence = re.sub(pattern, words, sentence, flags=re.IGNORECASE)
     return list(read(sentence).findings)
