@@ -16,7 +16,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -125,13 +125,13 @@ def lock(path: Path, *, shared: bool = False) -> TextIO | None:
     """Return a file, made if needed, that this process holds alone or shared until it closes it or ends; None
     if another process holds it. Raises OSError if the file system has no locks."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    stream = path.open("a+", encoding="utf-8")
-    try:
-        fcntl.flock(stream, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except BlockingIOError:
-        stream.close()
-        return None
-    return stream
+    with ExitStack() as unless_held:
+        stream = unless_held.enter_context(path.open("a+", encoding="utf-8"))
+        with suppress(BlockingIOError):
+            fcntl.flock(stream, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            unless_held.pop_all()
+            return stream
+    return None
 
 
 @contextmanager
@@ -140,10 +140,9 @@ def _part(folder: Path) -> Iterator[Path]:
     clear(folder)
     part = Path(tempfile.mkdtemp(prefix=_PART, dir=folder))
     descriptor = os.open(part, os.O_RDONLY)
-    try:
+    with ExitStack() as stack:
+        stack.callback(os.close, descriptor)
+        stack.callback(_remove, part)  # first, under the lock
         with suppress(OSError):  # a file system without locks, on which nobody clears
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield part
-    finally:
-        _remove(part)
-        os.close(descriptor)
