@@ -164,8 +164,8 @@ def longer_than(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[boo
 def encode_words(
     tokenizer: Any, sentences: Sequence[Sequence[str]]
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """Return each sentence's piece ids, and the first and last piece of each word within the first
-    :data:`MAX_PIECES`."""
+    """Return each sentence's piece ids, and the first and last piece of each word up to the last word that
+    has a piece among the first :data:`MAX_PIECES`."""
     result = []
     for row in encodings(tokenizer, sentences):
         of_words: list[tuple[int, int]] = []
