@@ -91,9 +91,8 @@ def show(
         # A missing value makes counts floats.
         whole = all(number.is_integer() or math.isinf(number) for number in numbers)
         counts = None if column in exact else whole
-        shown.isetitem(
-            position, ["–" if pd.isna(value) else _written(value, write, counts) for value in values]
-        )
+        texts = ["–" if pd.isna(value) else _written(value, write, counts) for value in values]
+        shown.isetitem(position, texts)
     return HTML(table_html(shown, caption, index=index, raw=raw))
 
 
