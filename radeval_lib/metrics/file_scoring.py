@@ -116,7 +116,7 @@ class ScoredFile:
         whole = scoring.with_scores(frame, columns, scored)
         parts = {"all": whole}
         if _GROUP in whole:
-            names = [plain(str(name).strip(), 60) or "without a name" for name in whole[_GROUP].fillna("")]
+            names = whole[_GROUP].fillna("").map(lambda key: plain(str(key).strip(), 60) or "without a name")
             parts |= {f"group {name}": part for name, part in whole.groupby(names, sort=False)}
         for part, rows in parts.items():
             sums = rows[[scoring.score_column(name, column) for name in scored for column in columns]].sum()
@@ -328,7 +328,7 @@ def chunks(path: Path) -> Iterator[Chunk]:
             problem = f"column {plain(str(later[0]), 30)!r} is missing from earlier rows"
             remedy = "Give every row the same columns."
             raise MetricError(problem, f"{path.name}, row {start} or later", remedy)
-        yield Chunk(start, frame, share)
+        yield Chunk(start, frame.reindex(columns=columns), share)
         start += len(frame)
 
 

@@ -214,6 +214,20 @@ def test_a_metric_that_fails_does_not_cost_the_others_scores(tmp_path) -> None:
 # --- chunks and processes ---
 
 
+def test_later_chunks_keep_the_first_columns_and_groups_named_as_columns_their_rows(tmp_path) -> None:
+    first = '{"reference": "a", "candidate": "b", "note": 1, "group": "note"}\n'
+    later = '{"group": "candidate", "candidate": "a", "reference": "a"}\n'
+    (tmp_path / "in.jsonl").write_text(first * file_scoring.CHUNK + later)
+    scored = score_file("rouge_l", tmp_path / "in.jsonl", tmp_path / "out.csv")
+    assert {name: means["rouge_l"] for name, means in scored.means.items()} == {
+        "all": pytest.approx(1 / (file_scoring.CHUNK + 1)),
+        "group note": 0,
+        "group candidate": 1,
+    }
+    rows = (tmp_path / "out.csv").read_text().splitlines()
+    assert [rows[0], rows[-1]] == ["reference,candidate,note,group,rouge_l", "a,a,,candidate,1.0"]
+
+
 def _pairs(folder: Path, rows: int) -> Path:
     texts = ["Small left effusion.", "No pneumothorax.", "Heart size is normal.", "Right pneumonia."]
     frame = pd.DataFrame({"reference": [f"{texts[row % 4]} Node of {row} mm." for row in range(rows)]})
