@@ -70,17 +70,15 @@ def table(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame
                 "example": pair.quantity,
                 "stated": f"{pair.shown(pair.stated)} ({pair.basis})",
                 "code": pair.shown(pair.released),
-                "released package": _by_package(pair, ran.get(pair.name)),
+                "released package": "–"
+                if (row := ran.get(pair.name)) is None
+                else f"{pair.shown(row.value)} ({row.package} {row.version}, {row.date})",
                 "kind": pair.kind,
                 "differs": pair.stated != pair.released,
             }
             for pair in contrasts
         ]
     )
-
-
-def _by_package(contrast: Contrast, row: Any) -> str:
-    return f"{contrast.shown(row.value)} ({row.package} {row.version}, {row.date})" if row else "–"
 
 
 IRREGULAR = re.sub(r": (\d)\.", r": \1", green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2))
