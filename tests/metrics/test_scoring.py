@@ -237,14 +237,14 @@ def _pairs(folder: Path, rows: int) -> Path:
 
 
 RUN = """
-import sys, time
+import signal, sys, time
 from radeval_lib.metrics import file_scoring, score_file
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background job
 file_scoring.CHUNK = 10
-settings = dict(explain=True, report="page.html", workers=int(sys.argv[1]))
 def progress(done, share):
     print(done, flush=True)
     time.sleep(300 * (done == int(sys.argv[2])))
-settings["progress"] = progress
+settings = dict(explain=True, report="page.html", workers=int(sys.argv[1]), progress=progress)
 print(score_file(["bleu", "green_rules_errors"], "in.csv", "out.csv", **settings).kept)
 """
 OUTPUTS = ("out.csv", "out.csv.about.json", "out.csv.explained.jsonl", "page.html")
