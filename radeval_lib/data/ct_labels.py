@@ -1,4 +1,4 @@
-"""Chest CT reports, translated from Turkish, with eighteen hand-made labels (Hamamci et al. 2024)."""
+"""Chest CT reports, translated from Turkish, with eighteen hand-labelled findings (Hamamci et al. 2024)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from radeval_lib.data import reading
 from radeval_lib.data.readers import load_each
 
+# The findings that were labelled, as the file's columns name them.
 LABELS = (
     "Medical material",
     "Arterial wall calcification",
@@ -28,12 +29,12 @@ LABELS = (
     "Bronchiectasis",
     "Interlobular septal thickening",
 )
-FILE = "ct_val_200.csv"
+FILE = "ct_val_200.csv"  # the 200 validation reports
 
 
 @dataclass(frozen=True)
 class LabelledReport:
-    """A report, and those of :data:`LABELS` that people gave it."""
+    """A report's text, with the findings among :data:`LABELS` that were marked as present by hand."""
 
     id: str
     text: str = field(repr=False)
@@ -41,12 +42,18 @@ class LabelledReport:
 
 
 def load(path: Path) -> list[LabelledReport]:
-    """Return the reports with their labels, in the file's order."""
+    """Return the labelled reports of a file, in its order.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, or a label is neither 0 nor 1.
+    """
     return [
         LabelledReport(
             row["AccessionNo"],
             row.text("report_text"),
-            frozenset(name for name in LABELS if row[name] == "1"),
+            frozenset(name for name in LABELS if row.take(name, reading.Flag) == "1"),
         )
         for row in reading.read_csv(path, ("AccessionNo", "report_text", *LABELS))
     ]

@@ -14,31 +14,34 @@ class DataRootError(DataError):
 
 
 class ManifestError(DataError):
-    """An unknown data set, or a manifest that is not of its format."""
+    """An unknown data set or file, or a manifest with an unknown, missing or malformed key."""
 
 
 class ChecksumError(DataError):
-    """A file with another size or SHA-256 than its manifest states."""
+    """A file whose size or SHA-256 differs from that in its manifest."""
 
 
 class FormatError(DataError):
-    """A data file that is not of the format that its loader reads; it names the file and the row."""
+    """A data file that its loader cannot read; the error names the file, and the row or column if known."""
 
 
 class FetchError(DataError):
-    """A file that could not be fetched, unpacked or registered."""
+    """A data file that cannot be downloaded, or a data root without any file to verify."""
 
 
 class RoleError(DataError):
-    """An unknown role, a role without a source in the profile, or a source that does not fit."""
+    """An unknown role, or a role whose source is unknown, declared absent or without fitting records."""
 
 
 class AbsentDataError(RoleError):
-    """A role whose data are missing from the data root; the book leaves out pages that ask for it."""
+    """A role whose data files are missing from the data root.
+
+    A build with such a role leaves out the pages, or the rest of the page, that ask for it.
+    """
 
 
 class StatementError(DataError):
-    """A statement on sending text to a server that is malformed or missing."""
+    """A missing or malformed statement that allows sending restricted text to a model server."""
 
 
 class RestrictedTextError(DataError, TypeError):

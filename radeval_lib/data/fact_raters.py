@@ -2,8 +2,8 @@
 
 A reference is a sequence of statements at the finest level. A description copies some of them and adds
 others. At each boundary between two statements, a rater starts a new fact with a probability, the rater's
-granularity. By default, a rater cuts a passage that both texts share alike in both and misjudges no fact;
-``alike`` and ``slips`` of :func:`count_facts` change that.
+granularity. By default, a rater splits a passage that both texts share into the same facts in both, and
+recognizes every shared fact; ``alike`` and ``slips`` of :func:`count_facts` change that.
 
 The simulation serves Section 6.1 of Moramarco et al. 2021: low agreement on counts, high agreement on metrics
 derived from them.
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from radeval_lib.stats.measures import FactCounts
 
 _REFERENCE_LENGTH = (3, 9)  # least and most statements in a reference
-_OWN_LENGTH = (0, 7)  # least and most statements that a description takes from elsewhere in the report
-_WRONG = 0.005  # probability that a statement of a description is wrong
+_ADDED_LENGTH = (0, 7)  # least and most statements that a description takes from elsewhere in the report
+_WRONG_PROBABILITY = 0.005  # that a statement of a description is wrong
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class Description:
 
     Attributes
     ----------
-    report : number of its report, whose reference it is compared with.
+    report : number of the report, from 0; the description is compared with that report's reference.
     reference : number of statements in the reference.
-    copied : number of these that it repeats, from the first on.
-    own : number of statements that it takes from elsewhere in the report.
-    wrong : whether each of its statements is wrong, the copied ones first.
+    copied : number of reference statements that the description repeats; these are the first ones.
+    own : number of statements that the description takes from elsewhere in the report.
+    wrong : whether each statement of the description is wrong, the copied ones first.
     """
 
     report: int
@@ -45,18 +45,21 @@ class Description:
 
 
 def draw_descriptions(rng: np.random.Generator, reports: int, overlaps: Sequence[float]) -> list[Description]:
-    """Return one description per report and model, report by report. ``overlaps`` has the probability of each
-    model to repeat a statement of the reference."""
-    drawn = []
+    """Return random descriptions, one per report and model, report by report.
+
+    ``reports`` is the number of reports; ``overlaps`` has, for each model, the probability (0 to 1) of
+    repeating a statement of the reference.
+    """
+    descriptions = []
     for report in range(reports):
         length = int(rng.integers(*_REFERENCE_LENGTH, endpoint=True))
         for overlap in overlaps:
             copied = int(rng.binomial(length, overlap))
-            added = int(rng.integers(*_OWN_LENGTH, endpoint=True))
-            added = added or int(copied == 0)  # a description says at least something
-            wrong = tuple(bool(flag) for flag in rng.random(copied + added) < _WRONG)
-            drawn.append(Description(report, length, copied, added, wrong))
-    return drawn
+            added = int(rng.integers(*_ADDED_LENGTH, endpoint=True))
+            added = added or int(copied == 0)  # A description has at least one statement.
+            wrong = tuple(bool(flag) for flag in rng.random(copied + added) < _WRONG_PROBABILITY)
+            descriptions.append(Description(report, length, copied, added, wrong))
+    return descriptions
 
 
 def count_facts(
@@ -67,58 +70,65 @@ def count_facts(
     alike: float = 1.0,
     slips: float = 0.0,
 ) -> list[list[FactCounts]]:
-    """Return each rater's counts for each description.
+    """Return each simulated rater's four counts of facts for each description.
 
     Parameters
     ----------
-    granularity : each rater's probability of starting a new fact at a boundary, 0 to 1.
-    alike : probability that a rater cuts the copied statements as in the reference; otherwise they are cut
-        independently.
-    slips : probability of misjudging whether a fact of a description is in the reference.
+    granularity : for each rater, the probability (0 to 1) of starting a new fact at a boundary between two
+        statements.
+    alike : probability (0 to 1) that a rater splits the copied statements of a description into the same
+        facts as in the reference; otherwise, the rater splits them independently.
+    slips : probability (0 to 1) of misjudging whether a fact of a description is in the reference.
 
     Returns
     -------
-    list of list
-        One list per rater, in the descriptions' order. A fact is wrong if one of its statements is. A fact of
-        the reference is common even if the description repeats only a part of it.
+    list of list of FactCounts
+        One list per rater, in the order of the descriptions. A fact is wrong if one of its statements is. A
+        fact of the reference is common even if the description repeats only a part of it.
     """
-    counted = []
+    counts_by_rater = []
     for level in granularity:
-        references: dict[int, NDArray[np.int64]] = {}
-        rater = []
-        for text in descriptions:
-            if text.report not in references:
-                references[text.report] = _cut(rng, text.reference, level)
-            rater.append(_counts(rng, text, references[text.report], level, alike, slips))
-        counted.append(rater)
-    return counted
+        reference_facts: dict[int, NDArray[np.int64]] = {}  # by report
+        counts = []
+        for description in descriptions:
+            if description.report not in reference_facts:
+                reference_facts[description.report] = _split_into_facts(rng, description.reference, level)
+            facts = reference_facts[description.report]
+            counts.append(_count_description(rng, description, facts, level, alike, slips))
+        counts_by_rater.append(counts)
+    return counts_by_rater
 
 
-def _cut(rng: np.random.Generator, length: int, level: float) -> NDArray[np.int64]:
-    """Return the number of the fact, from 0, to which each of ``length`` statements belongs."""
-    cuts = np.concatenate([[False], rng.random(max(0, length - 1)) < level])[:length]
-    return np.cumsum(cuts).astype(np.int64)
+def _split_into_facts(rng: np.random.Generator, statements: int, level: float) -> NDArray[np.int64]:
+    """Return the number of the fact, from 0, to which each of a text's ``statements`` belongs.
+
+    At each boundary, a new fact starts with probability ``level``.
+    """
+    starts_fact = np.concatenate([[False], rng.random(max(0, statements - 1)) < level])[:statements]
+    return np.cumsum(starts_fact).astype(np.int64)
 
 
-def _counts(
+def _count_description(
     rng: np.random.Generator,
-    text: Description,
-    reference: NDArray[np.int64],
+    description: Description,
+    reference_facts: NDArray[np.int64],
     level: float,
     alike: float,
     slips: float,
 ) -> FactCounts:
-    """Return a rater's counts for one description; ``reference`` has the fact of each statement of the
-    reference."""
-    size = int(reference[-1]) + 1 if text.reference else 0
-    copied = reference[: text.copied]
+    """Return one rater's counts for one description.
+
+    ``reference_facts`` has the number of the fact to which the rater assigns each statement of the reference.
+    """
+    in_reference = int(reference_facts[-1]) + 1 if description.reference else 0
+    copied = reference_facts[: description.copied]
     if rng.random() >= alike:
-        copied = _cut(rng, text.copied, level)
-    copied = np.cumsum(np.diff(copied, prepend=copied[:1]) != 0)  # renumbered from 0
-    shared = int(copied[-1]) + 1 if text.copied else 0
-    facts = np.concatenate([copied, _cut(rng, text.own, level) + shared])
+        copied = _split_into_facts(rng, description.copied, level)
+    copied = np.cumsum(np.diff(copied, prepend=copied[:1]) != 0)  # Facts are numbered from 0.
+    shared = int(copied[-1]) + 1 if description.copied else 0
+    facts = np.concatenate([copied, _split_into_facts(rng, description.own, level) + shared])
     total = int(facts[-1]) + 1 if len(facts) else 0
-    bad = len(set(facts[np.array(text.wrong, dtype=bool)].tolist())) if any(text.wrong) else 0
+    wrong = len(set(facts[np.array(description.wrong, dtype=bool)])) if any(description.wrong) else 0
     missed, mistaken = rng.binomial(shared, slips), rng.binomial(total - shared, slips)
-    common = min(shared - int(missed) + int(mistaken), size)  # at most all facts of the reference
-    return FactCounts(size, total, common, total - bad)
+    common = min(shared - int(missed) + int(mistaken), in_reference)  # at most all facts of the reference
+    return FactCounts(in_reference, total, common, total - wrong)

@@ -1,8 +1,9 @@
-"""Data files: their status, and how to fetch, verify and add them.
+"""Report the status of data files; download, verify and add them.
 
-Open files come through pooch, hub sets through huggingface_hub at a pinned revision. A file gets its place
-under the data root only after a check; a file that differs is not kept. Credentialed files are copied from
-the user's folder. No credentials are asked for, stored or shown.
+Files of open data sets are downloaded by pooch, files of hub sets by huggingface_hub at a pinned revision.
+Credentialed files are copied from the user's folder. A file whose manifest states a size or SHA-256 is moved
+to its place under the data root only if it matches; for a file without them, a line says that it was not
+compared. No credentials are asked for, stored or shown.
 """
 
 from __future__ import annotations
@@ -19,15 +20,21 @@ from radeval_lib.data.errors import ChecksumError, DataError, DataRootError, Fet
 from radeval_lib.data.manifests import DataFile, Manifest, check_file, load_manifest, names
 
 TIMEOUT = 60  # seconds without a byte
-Say = Callable[[str], object]
+Say = Callable[[str], object]  # shows one line of progress to the user, as ``print`` does
 
 
 @dataclass(frozen=True)
 class FileStatus:
-    """A file of a data set under a data root.
+    """The state of one file of a data set under a data root.
 
-    ``state`` is ``verified``, ``there`` (the manifest states no checksum), ``missing`` or ``mismatch``, which
-    ``detail`` explains.
+    Attributes
+    ----------
+    path : path of the file below the data root.
+    state : ``verified`` (it has the manifest's SHA-256), ``there`` (it exists, but the manifest states no
+        SHA-256), ``missing`` or ``mismatch`` (its size or SHA-256 differs).
+    access : how the data set is obtained, as its manifest says: ``open``, ``hub``, ``credentialed`` or
+        ``built``.
+    detail : for a mismatch, the difference; else empty.
     """
 
     dataset: str
@@ -37,17 +44,20 @@ class FileStatus:
     detail: str = ""
 
 
-def _root(root: Path | None) -> Path:
+def _require_root(root: Path | None) -> Path:
+    """Return the data root; raise a DataRootError if it is None."""
     if root is None:
         remedy = "Give --data-root FOLDER, or set the environment variable RADEVAL_DATA_ROOT."
-        raise DataRootError("no data root", remedy=remedy)
+        raise DataRootError("no data root is set", remedy=remedy)
     return root
 
 
 def status(root: Path | None, dataset: str = "") -> list[FileStatus]:
-    """Return the state of every file of one data set, or of all if ``dataset`` is empty. Without a data root,
-    all are missing."""
-    files = []
+    """Return the state of every file of one data set, or of all data sets if ``dataset`` is empty.
+
+    Without a data root, every file is ``missing``.
+    """
+    statuses = []
     for manifest in map(load_manifest, [dataset] if dataset else names()):
         for entry in manifest.files:
             state, detail = "missing", ""
@@ -57,58 +67,77 @@ def status(root: Path | None, dataset: str = "") -> list[FileStatus]:
                     check_file(path, entry)
                 except ChecksumError as error:
                     state, detail = "mismatch", error.what
-            files.append(FileStatus(manifest.name, entry.path, state, manifest.access, detail))
-    return files
+            statuses.append(FileStatus(manifest.name, entry.path, state, manifest.access, detail))
+    return statuses
 
 
 def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileStatus]:
-    """Check every file that exists, ``say`` each state, and return the states.
+    """Return the state of every file that exists, of one data set or, if ``dataset`` is empty, of all.
+
+    Each state is also shown by ``say``.
 
     Raises
     ------
     ChecksumError
-        If files differ from their manifests; all are checked first, and none is removed.
+        If a file differs from its manifest. All files are checked first, and none is removed.
     FetchError
-        If no file exists.
+        If the data root has no file of the data set.
+    DataRootError
+        If there is no data root.
     """
-    folder = _root(root)
+    folder = _require_root(root)
     present = [file for file in status(folder, dataset) if file.state != "missing"]
     if not present:
         remedy = f"Run `{f'radbook data status {dataset}'.strip()}` to see what belongs there."
-        raise FetchError(f"it holds no file of {dataset or 'any data set'}", "data root", remedy)
+        raise FetchError(f"no file of {dataset or 'any data set'} is there", "data root", remedy)
     for file in present:
         say(f"{file.state:10} {file.path}{': ' + file.detail if file.detail else ''}")
-    if bad := [file.path for file in present if file.state == "mismatch"]:
-        problem = f"{len(bad)} file(s) do not match: {', '.join(bad)}"
-        raise ChecksumError(problem, remedy="Remove them and get them again.")
+    if mismatched := [file.path for file in present if file.state == "mismatch"]:
+        problem = f"{len(mismatched)} file(s) differ from the manifest: {', '.join(mismatched)}"
+        raise ChecksumError(problem, "data root", "Remove them, and run `radbook data fetch` or `data add`.")
     return present
 
 
 def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
-    """Download the missing or differing files of an open or hub data set; return the paths of all that exist.
+    """Download the files of an open or hub data set that are missing or differ from the manifest.
 
-    A downloaded file that differs from its manifest is not kept. If a set cannot be downloaded, the error
-    lists the steps to get it.
+    Returns
+    -------
+    list of Path
+        The paths of all files of the set that exist afterwards, in the manifest's order.
+
+    Raises
+    ------
+    DataRootError
+        If there is no data root.
+    FetchError
+        If a download fails, or the manifest has no address for a missing file; the error then lists the steps
+        to get it.
+    ChecksumError
+        If a downloaded file differs from the manifest; it is not kept.
     """
-    folder, manifest = _root(root), load_manifest(dataset)
+    folder, manifest = _require_root(root), load_manifest(dataset)
     present = [file.path for file in status(folder, dataset) if file.state not in ("missing", "mismatch")]
-    wanted = [manifest.file(path) for path in manifest.missing(present)]
-    if not wanted:
+    missing = [manifest.file(path) for path in manifest.missing(present)]
+    if not missing:
         say(f"{dataset}: every file is in place")
-    elif not manifest.revision and (closed := [entry.path for entry in wanted if not entry.url]):
+    elif not manifest.revision and (without_url := [entry.path for entry in missing if not entry.url]):
         steps = " ".join(manifest.numbered_steps)
-        raise FetchError(f"{closed[0]} cannot be downloaded", dataset, f"To get it: {steps}")
-    for entry in wanted:
+        raise FetchError(f"{without_url[0]} has no address to download from", dataset, f"To get it: {steps}")
+    for entry in missing:
         hub = f"the hub, {manifest.hub} at {manifest.revision[:7]}"
         say(f"fetching {entry.path} from {hub if manifest.revision else entry.url}")
         with atomic.scratch(folder) as incoming:
-            _install(_download(manifest, entry, incoming), entry, folder)
+            _install(_download(manifest, entry, incoming), entry, folder, say)
     return [folder / entry.path for entry in manifest.files if (folder / entry.path).is_file()]
 
 
 def fetch_open(root: Path, *, say: Say = print) -> dict[str, str]:
-    """Download every open data set, and ``say`` its licence; return the reason of each failure, by name."""
-    failed = {}
+    """Download every open data set, and return the message of each failure by the data set's name.
+
+    ``say`` shows the licence of each data set, and each failure as it occurs.
+    """
+    failures = {}
     for manifest in map(load_manifest, names()):
         if manifest.access != "open":
             continue
@@ -116,18 +145,20 @@ def fetch_open(root: Path, *, say: Say = print) -> dict[str, str]:
         try:
             fetch(manifest.name, root, say=say)
         except DataError as error:
-            failed[manifest.name] = str(error)
+            failures[manifest.name] = str(error)
             say(f"  {error}")
-    return failed
+    return failures
 
 
 def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
-    """Download a file into ``folder``, from the hub at the manifest's revision or from the file's address.
+    """Download a file into ``folder`` and return its path there.
+
+    The source is the hub at the manifest's revision if the manifest has one, else the file's address.
 
     Raises
     ------
     FetchError
-        If nothing came, or not all of it.
+        If the download fails or ends early.
     """
     target = folder / PurePosixPath(entry.path).name
     try:
@@ -139,16 +170,17 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
                 manifest.hub, within, repo_type="dataset", revision=manifest.revision, local_dir=folder
             )
             return Path(path)
-        import pooch  # here, because it sets up progress bars, which the state of files does not need
+        import pooch  # Imported here, because the status of files does not need its progress bars.
 
         download = pooch.HTTPDownloader(progressbar=True, timeout=TIMEOUT)
         download(entry.url, str(target), None)
         return target
-    except OSError as error:  # what requests and the hub raise is one
+    except OSError as error:  # requests and the hub raise subclasses of it
         response = getattr(error, "response", None)
         reason = type(error).__name__ if response is None else response.status_code
         remedy = (
-            "Log in with the hub's own command, accept the set's conditions on its page, and try again."
+            f"Run `hf auth login`, accept the conditions on huggingface.co/datasets/{manifest.hub}, and run "
+            "this command again."
             if manifest.revision
             else f"Check the connection to {urlsplit(entry.url).hostname} and run the command again; or get "
             f"{entry.url} in another way and pass it to `radbook data add {manifest.name} FILE`."
@@ -156,31 +188,47 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
         raise FetchError(f"download of {entry.path} failed ({reason})", manifest.name, remedy) from None
 
 
-def _install(incoming: Path, entry: DataFile, root: Path) -> None:
-    """Check a file and move it to its place under the data root; a file that differs never gets there."""
+def _install(incoming: Path, entry: DataFile, root: Path, say: Say) -> None:
+    """Move a file to its place under the data root, and ``say`` so if no SHA-256 could be compared.
+
+    Raises
+    ------
+    ChecksumError
+        If the file differs from its manifest entry; it is then not moved.
+    """
     check_file(incoming, entry)
+    if not entry.sha256:
+        say(f"not compared: the manifest states no SHA-256 of {entry.path}")
     target = root / entry.path
     target.parent.mkdir(parents=True, exist_ok=True)
     os.replace(incoming, target)
 
 
 def add(dataset: str, paths: Sequence[Path], root: Path | None, say: Say = print) -> list[Path]:
-    """Copy files that the user obtained to their places under the data root after a check; return the places.
+    """Copy the user's files to their places under the data root, and return the paths of the copies.
 
-    A file is recognised by its name or, if several files of the set share it, by its folder, such as
-    ``MIMIC_IV/train_IOB.json``. The user's copy stays.
+    A file is recognised by its name or, if several files of the set share the name, by its folder and name,
+    such as ``MIMIC_IV/train_IOB.json``. The user's files stay where they are.
+
+    Raises
+    ------
+    DataRootError
+        If there is no data root.
+    ManifestError
+        If the data set is unknown or has no file of that name; nothing is then copied.
+    ChecksumError
+        If a file differs from its manifest entry; it and those after it are not copied.
     """
-    folder, manifest = _root(root), load_manifest(dataset)
-    chosen = []
+    folder, manifest = _require_root(root), load_manifest(dataset)
+    entries = []
     for path in paths:
         try:
-            entry = manifest.file(f"{path.resolve().parent.name}/{path.name}")
+            entries.append(manifest.file(f"{path.resolve().parent.name}/{path.name}"))
         except ManifestError:
-            entry = manifest.file(path.name)
-        chosen.append((path, entry))
-    for path, entry in chosen:
+            entries.append(manifest.file(path.name))
+    for path, entry in zip(paths, entries, strict=True):
         with atomic.scratch(folder) as incoming:
             shutil.copyfile(path, incoming / "copy")
-            _install(incoming / "copy", entry, folder)
+            _install(incoming / "copy", entry, folder, say)
         say(f"added      {entry.path}")
-    return [folder / entry.path for _, entry in chosen]
+    return [folder / entry.path for entry in entries]

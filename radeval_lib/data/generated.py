@@ -1,6 +1,7 @@
-"""The generator's reports as the records that loaders yield: the source of roles without data files.
+"""Generated reports in the form of the records that loaders return: the source of roles without data files.
 
-``size`` is the number of reports unless a function says otherwise.
+Each public generator takes ``size``, the number of generated reports unless its docstring says otherwise, and
+``seed``; equal arguments give equal records.
 """
 
 from __future__ import annotations
@@ -37,115 +38,129 @@ from radeval_lib.rules.generator.generator import RewriteKind, report_at, seeded
 from radeval_lib.rules.generator.planted_errors import inject, random_kinds
 from radeval_lib.rules.generator.records import AnnotatedText, graph, sentence_tokens, token_places
 
-# Sources of the two styles, as the records of RaTE-NER name theirs: the source that the style imitates.
+# By style of the generator, the source of RaTE-NER that the style imitates.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
-CANDIDATES = 4
-"""Candidates of each case of :func:`error_cases`, as in ReXVal."""
-_ERRORS = 3.0  # mean number of planted errors in a candidate; this and the next are fitted to ReXVal's counts
-_CASES = 1.18  # their standard deviation over cases, as a share of the mean
-_MOST = 8  # errors in a candidate
+CANDIDATES = 4  # candidates of each case of :func:`error_cases`, as in ReXVal
+# Mean number of planted errors per candidate, and its standard deviation over cases as a share of the mean;
+# both are fitted to ReXVal's counts.
+_MEAN_ERRORS = 3.0
+_CASE_SD = 1.18
+_MAX_ERRORS = 8  # planted errors in a candidate
 _CHEST = ("X-Ray", "CHEST")
-_TRIES = 8  # random choices of the kinds of as many errors
+_TRIES = 8  # attempts with random kinds of errors, for each number of errors
 
 
 def _with_splits(size: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
-    """Yield reports, each with its split: the first 80 % train, and then 10 % each are for dev and testing.
-    Reports are independent, so the order does not matter."""
-    for index, made in enumerate(generate(size, seed)):
-        yield made, "train" if index < 0.8 * size else "dev" if index < 0.9 * size else "test"
+    """Yield each generated report with its split: the first 80% ``train``, the next 10% ``dev``, the rest
+    ``test``.
+
+    Reports are independent of each other, so taking the splits in order is as good as drawing them.
+    """
+    for index, report in enumerate(generate(size, seed)):
+        yield report, "train" if index < 0.8 * size else "dev" if index < 0.9 * size else "test"
 
 
-def _summary(made: SyntheticReport, split: str, name: str = "") -> ReportPair:
-    texts, group = (made.findings.text, made.impression.text), f"{made.modality} {made.anatomy}"
-    return ReportPair(name or made.report_id, *texts, group=group, split=split)
+def _report_pair(report: SyntheticReport, split: str, name: str = "") -> ReportPair:
+    """Return a generated report's findings and impression; its id is ``name``, or the report's if empty."""
+    texts, group = (report.findings.text, report.impression.text), f"{report.modality} {report.anatomy}"
+    return ReportPair(name or report.report_id, *texts, group=group, split=split)
 
 
 def reports(size: int, seed: int) -> Iterator[Report]:
-    """Yield whole reports."""
-    for made in generate(size, seed):
-        yield Report(made.report_id, made.findings.text, made.impression.text)
+    """Yield the findings and impression of each generated report."""
+    for report in generate(size, seed):
+        yield Report(report.report_id, report.findings.text, report.impression.text)
 
 
 def summaries(size: int, seed: int) -> Iterator[ReportPair]:
-    """Yield findings with impressions; ``group`` is the modality and anatomy."""
-    for made, split in _with_splits(size, seed):
-        yield _summary(made, split)
+    """Yield pairs of findings and impression with splits; ``group`` is the modality and anatomy."""
+    for report, split in _with_splits(size, seed):
+        yield _report_pair(report, split)
 
 
 def anatomy_summaries(size: int, seed: int) -> Iterator[ReportPair]:
-    """Yield findings with impressions for MIMIC-RRS's pairs of modality and anatomy (``group``).
+    """Yield pairs of findings and impression for MIMIC-RRS's twelve groups (modality and anatomy).
 
-    The seven pairs that the paper trains on get equally many reports, 60 % for training, 15 % for dev and
-    25 % for testing; the other five get as many test reports and no others. Together they are about ``size``
-    reports, and at least 66.
+    Each of the seven groups on which the paper trains gets the same number of reports: 60% ``train``, 15%
+    ``dev`` and 25% ``test``. Each of the other five gets as many test reports, and no others. In total, there
+    are about ``size`` reports, and at least 66.
     """
-    trained_size = max(8, 4 * size // 33)  # 7 pairs whole and 5 quarters are 8.25
-    tests = trained_size - trained_size * 3 // 4
+    trained_size = max(8, 4 * size // 33)  # Seven whole pairs and five quarters make 8.25, which is 33 / 4.
+    test_size = trained_size - trained_size * 3 // 4
     for pair in MIMIC_RRS_PAIRS:
-        group, trained = " ".join(pair), pair in MIMIC_RRS_TRAINED
-        stream = seeded(seed, group).getrandbits(30)
-        count = trained_size if trained else tests
-        for index, made in enumerate(generate(count, stream, modality_anatomy=pair)):
+        group, is_trained = " ".join(pair), pair in MIMIC_RRS_TRAINED
+        pair_seed = seeded(seed, group).getrandbits(30)
+        count = trained_size if is_trained else test_size
+        for index, report in enumerate(generate(count, pair_seed, modality_anatomy=pair)):
             is_dev = index < trained_size * 2 // 5
-            split = "test" if not trained or index < tests else "dev" if is_dev else "train"
-            yield _summary(made, split, f"{group} {index}")
+            split = "test" if not is_trained or index < test_size else "dev" if is_dev else "train"
+            yield _report_pair(report, split, f"{group} {index}")
 
 
 def descriptions(size: int, seed: int) -> Iterator[Document]:
-    """Yield whole reports with their impression as the summary; ``group`` is the anatomy."""
-    for made, split in _with_splits(size, seed):
-        body = made.text.partition("\nIMPRESSION:")[0]
-        yield Document(made.report_id, body, made.impression.text, group=made.anatomy, split=split)
+    """Yield reports without their impression, which is the summary; ``group`` is the anatomy."""
+    for report, split in _with_splits(size, seed):
+        body = report.text.partition("\nIMPRESSION:")[0]
+        yield Document(report.report_id, body, report.impression.text, group=report.anatomy, split=split)
 
 
 def procedures(size: int, seed: int) -> Iterator[Document]:
-    """Yield reasons for an examination, each with the code of the fitting procedure; ``group`` is the
-    modality."""
-    for made, split in _with_splits(size, seed):
-        asked, group = made.procedure, made.modality
-        yield Document(made.report_id, made.indication, label=asked, group=group, split=split)
+    """Yield the reason for each examination, labelled with the procedure code; ``group`` is the modality."""
+    for report, split in _with_splits(size, seed):
+        label, group = report.procedure, report.modality
+        yield Document(report.report_id, report.indication, label=label, group=group, split=split)
 
 
 def ner_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
-    """Yield sentences of ``size`` reports with RaTE entities; ``group`` is the source that the style
-    imitates."""
-    for made, split in _with_splits(size, seed):
-        for number, (tokens, spans) in enumerate(sentence_tokens(made.findings)):
+    """Yield the findings sentences of ``size`` reports with entities of RaTE-NER's five types.
+
+    ``group`` is the source of RaTE-NER that the report's style imitates.
+    """
+    for report, split in _with_splits(size, seed):
+        for number, (tokens, spans) in enumerate(sentence_tokens(report.findings)):
             entities = tuple(Entity(first, last + 1, label) for first, last, label in spans)
-            name, group = f"{made.report_id}/{number}", SOURCES[made.style]
+            name, group = f"{report.report_id}/{number}", SOURCES[report.style]
             yield AnnotatedSentence(name, tuple(tokens), entities, group=group, split=split)
 
 
 def graph_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
-    """Yield findings sections with RadGraph entities and relations, each as one sequence of tokens."""
-    for made, split in _with_splits(size, seed):
-        entities, relations = graph(made.findings)
-        marks = tuple(starmap(Entity, entities)), tuple(starmap(Relation, relations))
-        tokens, group = tokenize(made.findings.text), f"{made.modality} {made.anatomy}"
-        yield AnnotatedSentence(made.report_id, tokens, *marks, group=group, split=split)
+    """Yield each findings section as one sequence of tokens with RadGraph entities and relations.
+
+    ``group`` is the modality and anatomy.
+    """
+    for report, split in _with_splits(size, seed):
+        entities, relations = graph(report.findings)
+        annotations = tuple(starmap(Entity, entities)), tuple(starmap(Relation, relations))
+        tokens, group = tokenize(report.findings.text), f"{report.modality} {report.anatomy}"
+        yield AnnotatedSentence(report.report_id, tokens, *annotations, group=group, split=split)
 
 
 def spatial_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
-    """Yield findings sections with spatial roles: relations from each indicator to its roles, as in
-    Rad-SpRL."""
-    for made, split in _with_splits(size, seed):
-        tokens, places = token_places(made.findings.text)
+    """Yield each findings section as one sequence of tokens with spatial roles, as in Rad-SpRL.
+
+    Relations run from each spatial indicator to its trajector, landmark, diagnosis and hedge.
+    """
+    for report, split in _with_splits(size, seed):
+        tokens, places = token_places(report.findings.text)
         entities: list[Entity] = []
         relations: list[Relation] = []
-        for spans in made.findings.roles:
+        for roles in report.findings.roles:
             indicator = len(entities)
             for label in ("Indicator", "Trajector", "Landmark", "Diagnosis", "Hedge"):
-                span = getattr(spans, label.lower())
+                span = getattr(roles, label.lower())
                 if span is None:
                     continue
                 if label != "Indicator":
                     relations.append(Relation(indicator, len(entities), label))
                 entities.append(Entity(places[span[0]], places[span[1] - 1] + 1, label))
-        yield AnnotatedSentence(made.report_id, tokens, tuple(entities), tuple(relations), split=split)
+        yield AnnotatedSentence(report.report_id, tokens, tuple(entities), tuple(relations), split=split)
 
 
 def judged_pairs(size: int, seed: int) -> Iterator[JudgedPair]:
-    """Yield pairs made by GREEN's five heuristics, each with an analysis written from the gold errors."""
+    """Yield pairs made by GREEN's five heuristics, as a prompt with an analysis that lists the true errors.
+
+    ``size`` is the number of pairs.
+    """
     for number, pair in enumerate(green_pairs(size, seed)):
         prompt = f"Reference: {pair.reference.findings.text}\nCandidate: {pair.candidate.findings.text}"
         analysis = green_answer(pair.reference, pair.candidate, pair.comparison)
@@ -153,46 +168,56 @@ def judged_pairs(size: int, seed: int) -> Iterator[JudgedPair]:
 
 
 def radgraph_json(text: AnnotatedText) -> Annotation:
-    """Return a generated text in RadGraph's form: tokens joined by blanks, entities by 1-based id."""
+    """Return a generated text with its entities and relations as a record of RadGraph's inference output."""
     return annotation(tokenize(text.text), *graph(text)) | {"data_source": "synthetic"}
 
 
 def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield each sentence's tokens and IOB tags, types in capitals as in RaTE-NER ("B-NON-ABNORMALITY")."""
+    """Yield the tokens and IOB tags of each sentence; types are in capitals, as in ``B-NON-ABNORMALITY``."""
     for tokens, entities in sentence_tokens(text):
         spans = ((first, last + 1, label.upper()) for first, last, label in entities)
         yield tokens, iob_tags.encode(spans, len(tokens))
 
 
 def text_pairs(size: int, seed: int) -> Iterator[TextPair]:
-    """Yield ``size`` candidates; the source is the whole report."""
+    """Yield ``size`` pairs of reference and candidate findings; ``source`` is the reference's whole report.
+
+    They are the pairs of :func:`error_cases`; ``group`` is ``candidate 1`` to ``candidate 4``.
+    """
     for number, pair in enumerate(error_cases(size, seed)):
-        case, origin = divmod(number, CANDIDATES)
+        case, position = divmod(number, CANDIDATES)
         texts = pair.reference.findings.text, pair.candidate.findings.text, pair.reference.text
-        yield TextPair(f"{case}/{origin}", str(case), *texts, group=f"candidate {origin + 1}")
+        yield TextPair(f"{case}/{position}", str(case), *texts, group=f"candidate {position + 1}")
 
 
 def error_cases(size: int, seed: int) -> Iterator[ErrorPair]:
-    """Yield ``size`` pairs, four for each reference. The comparison is exact whatever words the candidate
-    uses."""
+    """Yield ``size`` chest X-ray pairs with planted errors, four candidates for each reference.
+
+    The number of errors follows ReXVal's. Candidates are reworded afterwards, which does not change their
+    errors: the first in style, the others by synonyms, if they have any.
+    """
     for case in range(-(-size // CANDIDATES)):
-        expected = seeded(seed, case, "expected").gammavariate(_CASES**-2, _ERRORS * _CASES**2)
-        findings = max(1, min(6, round(expected)))  # a report without findings allows few errors
+        shape, scale = _CASE_SD**-2, _MEAN_ERRORS * _CASE_SD**2
+        expected = seeded(seed, case, "expected").gammavariate(shape, scale)
+        findings = max(1, min(6, round(expected)))  # A report without findings allows few errors.
         reference = report_at(seed, case, style="hospital", modality_anatomy=_CHEST, min_findings=findings)
-        for origin in range(min(CANDIDATES, size - case * CANDIDATES)):
-            pair = _with_errors(reference, expected, seed, f"{case}/{origin}")
-            kind: RewriteKind = "style" if origin == 0 else "synonym"
+        for position in range(min(CANDIDATES, size - case * CANDIDATES)):
+            pair = _plant_errors(reference, expected, seed, f"{case}/{position}")
+            kind: RewriteKind = "style" if position == 0 else "synonym"
             candidate = pair.candidate
-            with suppress(SyntheticError):  # it may have no other wording
-                candidate = rewrite(candidate, kind=kind, seed=seed + origin)
+            with suppress(SyntheticError):  # raised if the report has no other wording
+                candidate = rewrite(candidate, kind=kind, seed=seed + position)
             yield ErrorPair(pair.reference, candidate, pair.comparison)
 
 
-def _with_errors(reference: SyntheticReport, expected: float, seed: int, name: str) -> ErrorPair:
-    """Return the reference with about the ``expected`` number of random errors; fewer if it allows no
-    more."""
+def _plant_errors(reference: SyntheticReport, expected: float, seed: int, name: str) -> ErrorPair:
+    """Return the reference paired with a copy that has about the ``expected`` number of random errors.
+
+    There are at most :data:`_MAX_ERRORS`, and fewer if the report does not allow so many. ``name`` selects
+    the random stream.
+    """
     rng = seeded(seed, name, "errors")
-    for number in range(min(_MOST, int(expected + rng.random())), 0, -1):
+    for number in range(min(_MAX_ERRORS, int(expected + rng.random())), 0, -1):
         for _ in range(_TRIES):
             try:
                 return inject(reference, random_kinds(rng, number), rng.getrandbits(30))

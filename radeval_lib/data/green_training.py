@@ -15,13 +15,19 @@ CONVERSATION_KEYS = ("conversations", "conv")  # the reference training code rea
 
 
 def load(path: Path) -> list[JudgedPair]:
-    """Return the prompt and analysis of every conversation of a JSON list or JSON lines, in order."""
+    """Return the prompt and the analysis in every conversation of a JSON list or JSON-lines file, in order.
+
+    Raises
+    ------
+    FormatError
+        If a conversation is not one turn of ``human`` followed by one of ``gpt``.
+    """
 
     def pair(item: reading.Entry) -> JudgedPair:
         key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])
         turns = [reading.Entry(turn, item.where) for turn in item.take(key, list)]
         if tuple(turn.take("from", str) for turn in turns) != TURNS:
-            raise ValueError(f"turns must be {' then '.join(TURNS)}, not {len(turns)} others")
+            raise ValueError(f"its {len(turns)} turns must be one of 'human', then one of 'gpt'")
         texts = (mark(turn.take("value", str), NAME, True) for turn in turns)
         return JudgedPair(str(item.get("id", f"{path.stem}-{item.at}")), *texts)
 

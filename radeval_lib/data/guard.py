@@ -1,17 +1,17 @@
-"""The guard on restricted text: after a build, nothing of it may be in a file that the build left.
+"""The guard on restricted text: find text of restricted corpora in the files that a build wrote.
 
-Records hold :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown. This module is
-the second line: it looks for sequences of every restricted corpus in all readings
-(:mod:`radeval_lib.data.leak_readings`) of all files and of their names. It guards against accidents: whoever
-means harm has the data already. So it reads the files that a notebook, a library or the book writes, and
-refuses every other kind.
+Records hold :class:`~radeval_lib.data.restricted.RestrictedText`, which refuses to be shown. The guard is a
+second protection: it searches all files of a build, and their names, for sequences of each restricted corpus.
+It guards against accidents, not against intent: whoever can build has the data already. So it reads the kinds
+of files that a notebook, a library or the book writes (:mod:`radeval_lib.data.leak_readings`), and refuses
+every other kind.
 
-It compares (:mod:`radeval_lib.data.leak_sequences`) sequences of words; phrases of four adjoining words, if
-they are rare in the corpus and are neither in a public text nor in one of the study's own; and the names of
-patients, studies and days. It hashes the sequences of the files, and the corpora stream past them, so that no
-corpus is stored and its size does not matter.
+It compares (:mod:`radeval_lib.data.leak_sequences`) sequences of words; phrases of four adjacent words that
+are rare in the corpus and occur neither in a public text nor in one of the study's own texts; and identifiers
+of patients and studies, and dates. It hashes the sequences of the files first and then reads the corpora text
+by text, so that memory does not grow with a corpus.
 
-:data:`UNSEEN` lists what it cannot see.
+:data:`UNSEEN` lists what the guard cannot find.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.errors import listed
 from radeval_lib.paths import PAPERS
 
-_UNITS = {"cells": 4, "results": 3}  # depth of a build's folders that are whole or nothing
+# Depth, in path parts, of the folders of a job or result, which are removed as a whole.
+_FOLDER_DEPTHS = {"cells": 4, "results": 3}
 # Folders of a rendered book that hold the theme's own files, and fonts of formulas.
 _THEME = {"_static", "mathjax"}
-_TAG = re.compile(r"O|[BIESLU]-\S+")  # of the IOB schemes
-_REPEATED = 20  # letters; a shorter text that a longer one holds may be there by chance
+_IOB_TAG = re.compile(r"O|[BIESLU]-\S+")
+_MIN_REPEATED = 20  # letters; a shorter text may occur in a longer one by chance
 
+# What may get past the guard; the book and every release report list it.
 UNSEEN = (
     "words in pixels; pictures other than SVG are therefore refused, and so is every file that is neither "
     "text nor an archive (gzip, zip or tar)",
@@ -63,21 +65,25 @@ UNSEEN = (
     "in figures",
     "of the notes of MIMIC-III, those that are not of radiology: the study does not read them",
 )
-"""What may get past the guard; the book and every release report list it."""
 
 
 class LeakError(DataError):
-    """A build's output contains text of a restricted corpus."""
+    """A build with a file that contains text of a restricted corpus, or that the guard cannot read."""
 
     longest = (1000, 80, 300)
 
 
 @dataclass(frozen=True)
 class Leak:
-    """A file that contains text of a restricted corpus: the number of its sequences, never the text.
+    """A file of a build that contains text of a restricted corpus, or that the guard cannot read.
 
-    ``named`` is true if its name holds them, which is then not shown. For a file that is refused because it
-    cannot be read, ``corpus`` is empty and ``why`` describes it.
+    Attributes
+    ----------
+    file : path below the build's folder.
+    corpus : name of the data set; empty for a file that cannot be read.
+    sequences : number of the corpus's sequences in the file; their text is never kept.
+    named : whether the sequences are in the file's name, which is then not shown.
+    why : for a file that cannot be read, the reason; else empty.
     """
 
     file: str
@@ -91,8 +97,8 @@ class Leak:
         return f"{where} ({self.why or f'{self.sequences} sequences of {self.corpus}'})"
 
 
-class _Part(NamedTuple):
-    """A file, or the name of a file or folder, with the sequences in all its readings."""
+class _SearchedText(NamedTuple):
+    """A file's content, or the name of a file or folder, with the hashed sequences in all its readings."""
 
     path: Path
     is_name: bool
@@ -100,19 +106,20 @@ class _Part(NamedTuple):
 
 
 def hits(texts: Iterable[Text], watched: Hashes) -> Hashes:
-    """Return the sequences of a corpus that are in ``watched`` and as rare as their kind requires. Both are
-    sorted."""
-    holders: dict[int, set[int]] = defaultdict(set)  # of each sequence, texts that hold it
+    """Return the sequences of a corpus's ``texts`` that are in ``watched`` and rare enough for their kind.
+
+    Both arrays of hashes are sorted. Texts with the same words count once.
+    """
+    texts_with: dict[int, set[int]] = defaultdict(set)  # by sequence; at most one more than a rare one has
     for text in map(reveal, texts):
-        key, sequences = hash(tuple(words(text))), leak_sequences.of_corpus(text)
-        for hit in sequences[within(sequences, watched)].tolist():
-            if len(holders[hit]) <= leak_sequences.RARE:
-                holders[hit].add(key)
-    every = np.array(sorted(holders), np.uint64)
-    rare = np.array([len(holders[hit]) <= leak_sequences.RARE for hit in every.tolist()], bool)
-    return every[
-        rare | np.isin(kinds(every), (leak_sequences.WORDS, leak_sequences.NUMBERS, leak_sequences.NAMED))
-    ]
+        text_id, sequences = hash(tuple(words(text))), leak_sequences.of_corpus(text)
+        for sequence in sequences[within(sequences, watched)].tolist():
+            if len(texts_with[sequence]) <= leak_sequences.RARE:
+                texts_with[sequence].add(text_id)
+    found = np.array(sorted(texts_with), np.uint64)
+    rare = np.array([len(texts_with[each]) <= leak_sequences.RARE for each in found.tolist()], bool)
+    also_frequent = (leak_sequences.WORDS, leak_sequences.NUMBERS, leak_sequences.NAMED)
+    return found[rare | np.isin(kinds(found), also_frequent)]
 
 
 def scan(
@@ -122,12 +129,15 @@ def scan(
     trusted: Collection[str] = (),
     own: Iterable[str] = (),
 ) -> list[Leak]:
-    """Return files below ``folder`` that contain a sequence of a corpus, or that cannot be read and may
-    contain one.
+    """Return the files below ``folder`` that contain a sequence of a restricted corpus or cannot be searched.
 
-    A file whose SHA-256 is ``trusted`` is not searched: it came with the project or a package. Phrases of
-    ``public`` texts are no leak, nor are short ones of the study's ``own``: sources of its pages, and reports
-    that it generates.
+    Parameters
+    ----------
+    corpora : the texts of each restricted data set, by name; they are read twice.
+    public : texts whose sequences are never a leak.
+    trusted : SHA-256 of files that came with the project or a package, and are not searched.
+    own : the study's own texts (sources of pages, generated reports), whose phrases and identifiers are no
+        leak.
 
     Raises
     ------
@@ -138,33 +148,34 @@ def scan(
         return []
     vocabulary = set[str]()
     for name, texts in corpora.items():
-        if not (known := {word for text in texts for word in words(reveal(text))}):
-            remedy = "Fetch its files again, or remove them from the data root."
-            raise DataError("its files hold no text to search for", name, remedy)
-        vocabulary |= known
-    parts, refused = _read_all(folder, frozenset(vocabulary), trusted)
-    watched = distinct(part.sequences for part in parts)
+        if not (corpus_words := {word for text in texts for word in words(reveal(text))}):
+            remedy = "Replace its files, or remove them from the data root."
+            raise DataError("its files have no words that the guard could search for", name, remedy)
+        vocabulary |= corpus_words
+    searched, refused = _read_all(folder, frozenset(vocabulary), trusted)
+    watched = distinct(each.sequences for each in searched)
     watched = watched[~within(watched, distinct(of_text(text, vocabulary) for text in public))]
     by_corpus = {name: hits(texts, watched) for name, texts in corpora.items()}
     allowed = _own_phrases(distinct(by_corpus.values()), own)
     leaks = []
     for name, sequences in by_corpus.items():
-        wanted = sequences[~within(sequences, allowed)]
-        for part in parts:
-            if count := int(within(wanted, part.sequences).sum()):
-                leaks.append(Leak(part.path.as_posix(), name, count, part.is_name))
+        leaked = sequences[~within(sequences, allowed)]
+        for each in searched:
+            if count := int(within(leaked, each.sequences).sum()):
+                leaks.append(Leak(each.path.as_posix(), name, count, each.is_name))
     return leaks + refused
 
 
 def _read_all(
     folder: Path, vocabulary: Collection[str], trusted: Collection[str]
-) -> tuple[list[_Part], list[Leak]]:
-    """Return every file and name below ``folder`` with its sequences, and the files that must be refused."""
-    parts, refused = [], []
-    by_digest: dict[str, tuple[Hashes, str]] = {}  # a build holds most pages several times
+) -> tuple[list[_SearchedText], list[Leak]]:
+    """Return all files and names below ``folder`` with their sequences, and the files that cannot be read."""
+    searched, refused = [], []
+    by_digest: dict[str, tuple[Hashes, str]] = {}  # A build has most pages several times.
     for path in sorted(path.relative_to(folder) for path in folder.rglob("*")):
         readings, _ = leak_readings.of_text(" ".join((*path.parts, path.stem)))
-        parts.append(_Part(path, True, distinct(of_text(text, vocabulary) for text in readings)))
+        sequences = distinct(of_text(text, vocabulary) for text in readings)
+        searched.append(_SearchedText(path, True, sequences))
         if not (folder / path).is_file() or leak_readings.UNREAD.search(path.as_posix()):
             continue
         if (digest := checksums.of_file(folder / path)) in trusted:
@@ -173,59 +184,61 @@ def _read_all(
             readings, why = leak_readings.of_file((folder / path).read_bytes(), path.as_posix())
             by_digest[digest] = distinct(of_text(text, vocabulary) for text in readings), why
         sequences, why = by_digest[digest]
-        parts.append(_Part(path, False, sequences))
+        searched.append(_SearchedText(path, False, sequences))
         if why and not _THEME & {*path.parts}:
             refused.append(Leak(path.as_posix(), "", 0, why=why))
-    return parts, refused
+    return searched, refused
 
 
 def _own_phrases(hits: Hashes, own: Iterable[str]) -> Hashes:
-    """Return the phrases and the named numbers among the hits that the study's own texts contain; a whole
-    sentence is a leak there too. The texts, of which many are generated, are read until all are found."""
-    wanted = missing = hits[np.isin(kinds(hits), (leak_sequences.PHRASE, leak_sequences.NAMED))]
+    """Return the phrases and named numbers among ``hits`` that the study's ``own`` texts contain.
+
+    Longer sequences are not returned, for a whole sentence of a corpus is a leak in these texts too. The
+    texts, many of which are generated, are read only until all phrases are found.
+    """
+    phrases = missing = hits[np.isin(kinds(hits), (leak_sequences.PHRASE, leak_sequences.NAMED))]
     texts = iter(own)
     while len(missing) and (text := next(texts, None)) is not None:
         contained = distinct([leak_sequences.phrases_and_identifiers(leak_readings.unescaped(text).lower())])
         missing = missing[~within(missing, contained)]
-    return wanted[~within(wanted, missing)]
+    return phrases[~within(phrases, missing)]
 
 
 def refuse(folder: Path, leaks: Sequence[Leak]) -> None:
-    """Remove the files with leaks from a build, and raise a LeakError that names them; without leaks, do
-    nothing.
+    """Remove files with leaks from a build and raise a LeakError that names them; without leaks, do nothing.
 
     A rendered book is removed as a whole, because its pages, search index and Sphinx's records repeat one
-    another; so is the folder of a result or a job, which is whole or absent.
+    another's text. So is the folder of a result or job, which must be complete or absent.
     """
     if not leaks:
         return
-    doomed = [folder / leak.file for leak in leaks] + list(folder.rglob("_build"))
+    to_remove = [folder / leak.file for leak in leaks] + list(folder.rglob("_build"))
     for parts in (Path(leak.file).parts for leak in leaks):
-        if len(parts) > (depth := _UNITS.get(parts[0], len(parts))):
-            doomed.append(folder.joinpath(*parts[:depth]))
-    for path in doomed:
-        with suppress(OSError):  # what stays is named
+        if len(parts) > (depth := _FOLDER_DEPTHS.get(parts[0], len(parts))):
+            to_remove.append(folder.joinpath(*parts[:depth]))
+    for path in to_remove:
+        with suppress(OSError):  # The message counts the paths that remain.
             atomic.discard(path)
-        with suppress(OSError):  # until one folder is not empty
+        with suppress(OSError):  # raised by the first folder that is not empty
             for above in path.relative_to(folder).parents[:-1]:
                 (folder / above).rmdir()
-    hidden = {leak.file for leak in leaks if leak.named}  # a name may reveal something, too
+    hidden = {leak.file for leak in leaks if leak.named}  # Such a name may itself be restricted text.
     messages = dict.fromkeys(str(leak) for leak in leaks if leak.named or leak.file not in hidden)
-    subject = "restricted text in" if any(leak.corpus for leak in leaks) else "what cannot be searched:"
-    removed = "These files of the build and the rendered book are removed, and no source."
-    if stay := sum(map(os.path.lexists, doomed)):
-        removed = f"{stay} of these could NOT be removed, so delete the build's folder yourself."
+    subject = "restricted text in" if any(leak.corpus for leak in leaks) else "cannot search"
+    removed = "These files and the rendered book were removed from the build, but no sources."
+    if remaining := sum(map(os.path.lexists, to_remove)):
+        removed = f"{remaining} of these could NOT be removed, so delete the build's folder yourself."
     raise LeakError(
         f"{subject} {listed(messages, 900, 150)}",
-        remedy=f"{removed} Show numbers computed from the text, draw figures as SVG, and build again.",
+        remedy=f"{removed} Show numbers instead of text, draw figures as SVG, and repeat the build.",
     )
 
 
 @dataclass(frozen=True)
 class RestrictedTexts:
-    """The texts and identifiers in the files of a restricted data set, read again in each iteration.
+    """The texts and identifiers in the files of a restricted data set; each iteration reads the files.
 
-    A loader keeps less, such as only the reports that have both sections.
+    The set's loader is not used, because it may skip texts, such as reports without both sections.
     """
 
     name: str
@@ -238,24 +251,26 @@ class RestrictedTexts:
             if path is None or not file.holds_reports:
                 continue
             for text in of_file(path, manifest.identifiers):
-                # Each of GREEN's training pairs repeats a layout that its authors published.
-                bare = self.name == green_training.NAME
-                yield from green_analysis.without_layout(text) if bare else [text]
+                # Each of GREEN's training pairs repeats a layout that its authors published: no leak.
+                has_layout = self.name == green_training.NAME
+                yield from green_analysis.without_layout(text) if has_layout else [text]
 
 
 def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
-    """Return the texts of the restricted data sets in a data root, for the guard."""
+    """Return the texts of each data set in a data root that may not be redistributed, by name."""
     return {name: RestrictedTexts(name, root) for name in restricted_in(root)}
 
 
 def public_texts(root: Path | None) -> Iterator[str]:
-    """Yield texts that are never a leak: those that papers print, and the text fields of a data root's open
-    sets. Lists of words or findings are skipped."""
+    """Yield texts that are never a leak: those that papers print, and text fields of a data root's open sets.
+
+    Fields that are lists of words or findings are skipped.
+    """
     for path in sorted(PAPERS.rglob("*.csv")):
         yield path.read_text(encoding="utf-8")
     for path in sorted(PAPERS.rglob("*.yml")):
         content = own_yaml.read(path)
-        del content["exhibits"]  # what we say of the paper
+        del content["exhibits"]  # this study's text on the paper, not the paper's own
         yield yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=math.inf)
     for name in names() if root else ():
         if root and not load_manifest(name).restricted:
@@ -264,23 +279,23 @@ def public_texts(root: Path | None) -> Iterator[str]:
 
 
 def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
-    """Yield the cells of a table, the strings in JSON or JSON lines, or the lines of any other file.
+    """Yield the texts in a data file: cells of a table, strings in JSON (lines), or lines of other files.
 
-    Values in a column or under a key of ``identifiers`` also come as ``id`` and the value. Of the notes of
-    MIMIC-III only those of radiology come, which are all that the study reads.
+    Values in the columns or under the keys in ``identifiers`` are also yielded as ``id <value>``. Of
+    MIMIC-III's notes, only those of radiology are yielded, because the study reads no others.
 
     Raises
     ------
     FormatError
-        If the file cannot be read, so that nothing could be searched for.
+        If the file cannot be read.
     """
     if path.suffix in (".csv", ".tsv", ".gz"):
         for row in reading.read_csv(path, (), delimiter="\t" if path.suffix == ".tsv" else ","):
             if row.get("CATEGORY", "Radiology") == "Radiology":
-                # A text that another cell of its row repeats would not seem rare.
+                # A text that another cell of its row contains would be counted twice, and seem less rare.
                 cells = list(dict.fromkeys(filter(None, map(str.strip, row.values()))))
                 for cell in cells:
-                    if len(cell) < _REPEATED or not any(cell in other != cell for other in cells):
+                    if len(cell) < _MIN_REPEATED or not any(cell in other != cell for other in cells):
                         yield cell
                 yield from (f"id {row[name]}" for name in identifiers if row.get(name))
     elif path.suffix == ".json":
@@ -294,13 +309,16 @@ def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
 
 
 def _strings(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
-    """Yield the strings of a JSON value, and its keys but for plain names; a list of words is one text, a
-    list of IOB tags none: models that learned from them list the same labels."""
+    """Yield the strings in a JSON value, and its keys that are not plain names.
+
+    A list of words is yielded as one text. Lists of IOB tags are skipped: the labels are in every model that
+    was trained on them.
+    """
     if isinstance(value, str):
         yield from filter(None, [value])
     elif isinstance(value, list):
         if value and all(isinstance(word, str) and not word.strip().count(" ") for word in value):
-            if not all(map(_TAG.fullmatch, value)):
+            if not all(map(_IOB_TAG.fullmatch, value)):
                 yield " ".join(value)
         else:
             for entry in value:

@@ -1,5 +1,7 @@
-"""Conversion between spans of tokens and IOB tags, and a loader of chest CT sentences with such tags (Zhang
-et al. 2021), in the form that RaLEs reads."""
+"""Conversion between entity spans and IOB tags; a loader of chest CT sentences with such tags.
+
+The sentences are those of Zhang et al. 2021, in the form that RaLEs reads.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +13,19 @@ from radeval_lib.data.readers import SPLIT_FILES, load_each
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import mark
 
-WordSpan = tuple[int, int, str]
-"""First word, one past the last word, type."""
+WordSpan = tuple[int, int, str]  # first word, one past the last word, type
 _PREFIXES = frozenset("BIES")
 
 
 def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
-    """Return the IOB2 tags of ``length`` words. Of overlapping spans, the one that begins first keeps its
-    words, or the longer of two that begin together; the other is left out.
+    """Return one IOB2 tag for each of a sentence's ``length`` words.
+
+    Of overlapping spans, only the one that begins first is tagged; of two that begin together, the longer.
 
     Raises
     ------
     ValueError
-        If a span is empty or leaves the words.
+        If a span is empty or extends beyond the words.
     """
     tags = ["O"] * length
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1], span[2])):
@@ -35,39 +37,47 @@ def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
 
 
 def decode(tags: Sequence[str]) -> tuple[Entity, ...]:
-    """Return the entities of a sentence tagged in IOB, IOB2 or IOBES, in order.
+    """Return the entities of a sentence, in order, from one IOB, IOB2 or IOBES tag per word.
 
-    ``B-`` and ``S-`` begin an entity. ``I-`` and ``E-`` continue an entity of the same label or, without
-    one before them, begin it (as in IOB1, and as a stray ``I-`` is usually read). ``O`` ends it.
+    ``B-`` and ``S-`` begin an entity. ``I-`` and ``E-`` continue the entity before them if it has the same
+    label; otherwise they begin one, as in IOB1. ``O`` ends an entity.
 
     Raises
     ------
     ValueError
-        If a tag is not of these schemes.
+        If a tag is not ``O`` or one of these prefixes with a label.
     """
     spans: list[WordSpan] = []
-    continued = ""  # the label that an I- or E- continues
+    open_label = ""  # label of the entity that an I- or E- would continue
     for position, tag in enumerate(tags):
         prefix, _, label = tag.partition("-")
         if tag == "O":
-            continued = ""
+            open_label = ""
             continue
         if not (prefix in _PREFIXES and label):
-            raise ValueError(f"the tag of token {position} is not an IOB tag")
-        start = spans.pop()[0] if prefix in "IE" and label == continued else position
+            raise ValueError(
+                f"the tag of token {position}, from 0, must be O or B-, I-, E- or S- with a label"
+            )
+        start = spans.pop()[0] if prefix in "IE" and label == open_label else position
         spans.append((start, position + 1, label))
-        continued = "" if prefix in "ES" else label
+        open_label = "" if prefix in "ES" else label
     return tuple(Entity(*span) for span in spans)
 
 
 def load(path: Path) -> list[AnnotatedSentence]:
-    """Return sentences from a JSON list, or JSON lines, of objects with ``tokens`` and ``ner_tags``."""
+    """Return the sentences in a JSON list or JSON-lines file of objects with ``tokens`` and ``ner_tags``.
+
+    Raises
+    ------
+    FormatError
+        If a key is missing, the numbers of tokens and tags differ, or a tag is not an IOB tag.
+    """
 
     def sentence(item: reading.Entry) -> AnnotatedSentence:
         tokens, tags = item.take("tokens", tuple[str, ...]), item.take("ner_tags", tuple[str, ...])
         if len(tokens) != len(tags):
-            raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags")
-        # Without ids, the record's number names it.
+            raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags; each token needs one tag")
+        # A sentence without an id is identified by the number of its record.
         name = str(item.get("id", item.get("doc_key", f"{path.stem}-{item.at}")))
         words = tuple(mark(token, "stanza_radiology", True) for token in tokens)
         return AnnotatedSentence(name, words, decode(tags))

@@ -1,8 +1,8 @@
-"""Outputs that four repositories committed for the 590 studies of Open-i's public test split.
+"""Generated reports that four repositories publish for the 590 studies of Open-i's public test split.
 
-Outputs are matched to studies by uid, the number after ``CXR``, because the suffixes of study ids differ
+Reports are matched to studies by uid, the number after ``CXR``, because the suffixes of study ids differ
 between files. One file has no ids; its rows follow the order of the split, as a test confirms with the
-references in the same repository. Committed outputs need not be those that a paper reports on.
+references in the same repository. The published reports need not be those that a paper scores.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from radeval_lib.data.records import SystemReport
 REFERENCE = "reference"
 REFERENCES = "ReXRank_IUXray_test.json"
 LAST_IMAGE = "MLRG, last image"
+# The file of each system. MLRG's has a text per image; a study's first and last count as two systems.
 FILES = {
     "MLRG": "mlrg_two_view_iu_rows_only.csv",
     LAST_IMAGE: "mlrg_two_view_iu_rows_only.csv",
@@ -25,47 +26,58 @@ FILES = {
     "CvT2DistilGPT2": "cvt2distilgpt2.csv",
     "AAMN": "aamn_res.csv",
 }
-"""The file of each system. MLRG's has a text per image, of which a study's first and last are taken."""
+# References in the order of the file without ids, with which a test shows that this is the split's order.
 ORDERED_REFERENCES = "r2gen_test590_gts.csv"
-"""References in the order of the file without ids; they show that this is the order of the split."""
+# Scores of each report that MoERad's repository publishes: the file, and its columns.
 SCORES = "moerad_report_scores.csv"
 RELEASED = ("bleu_score", "bertscore", "semb_score", "radgraph_combined", "RadCliQ-v0", "RadCliQ-v1")
-"""Scores of each report that the MoERad repository commits."""
 _UID = re.compile(r"\bCXR([1-9]\d{0,5})_")  # CXR12_IM-0345: study 12
 
 
 def uid(study: str) -> str:
-    """Return Open-i's number of a study, from a study id or the name of an image."""
+    """Return Open-i's number of a study, such as ``12`` for the study id or image name ``CXR12_IM-0345``.
+
+    Raises
+    ------
+    IndexError
+        If ``study`` has no such number.
+    """
     return _UID.findall(study)[0]
 
 
 def references(path: Path) -> dict[str, str]:
-    """Return the findings section of each study by uid, in the order of the split."""
+    """Return the reference findings section of each study by uid, in the order of the split."""
     studies = reading.read_json(path, dict)
     return {uid(study): content["section_findings"].strip() for study, content in studies.items()}
 
 
 def outputs(path: Path, column: str, *, last: bool = False) -> dict[str, str]:
-    """Return the text of each study by uid. Of several rows on a study, the first counts, or the ``last``."""
+    """Return a system's report for each study, by uid.
+
+    ``column`` has the study id or image name. If several rows are on one study, the first counts, or the last
+    if ``last`` is true.
+    """
     rows = list(reading.read_csv(path, (column, "report")))
     return {uid(row.text(column)): row.text("report") for row in (rows if last else rows[::-1])}
 
 
 def read(find: Find) -> list[SystemReport]:
-    """Return the references and each system's outputs, in the order of the split; empty unless every file
-    exists."""
-    paths = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
-    there = {name: path for name, path in paths.items() if path is not None}
-    if len(there) < len(paths):
+    """Return the references, then each system's reports, in the order of the split.
+
+    The list is empty unless the data root has all files.
+    """
+    found = {name: find(name) for name in (REFERENCES, ORDERED_REFERENCES, *FILES.values())}
+    paths = {name: path for name, path in found.items() if path is not None}
+    if len(paths) < len(found):
         return []
-    originals = references(there[REFERENCES])
+    originals = references(paths[REFERENCES])
     texts = {
         REFERENCE: originals,
-        "MLRG": outputs(there[FILES["MLRG"]], "dicom_id"),
-        LAST_IMAGE: outputs(there[FILES["MLRG"]], "dicom_id", last=True),
-        "MoERad": outputs(there[FILES["MoERad"]], "study_id"),
-        "CvT2DistilGPT2": outputs(there[FILES["CvT2DistilGPT2"]], "dicom_id"),
-        "AAMN": dict(zip(originals, reading.read_lines(there[FILES["AAMN"]]), strict=True)),
+        "MLRG": outputs(paths[FILES["MLRG"]], "dicom_id"),
+        LAST_IMAGE: outputs(paths[FILES["MLRG"]], "dicom_id", last=True),
+        "MoERad": outputs(paths[FILES["MoERad"]], "study_id"),
+        "CvT2DistilGPT2": outputs(paths[FILES["CvT2DistilGPT2"]], "dicom_id"),
+        "AAMN": dict(zip(originals, reading.read_lines(paths[FILES["AAMN"]]), strict=True)),
     }
     return [
         SystemReport(study, system, by_study[study])
@@ -75,8 +87,10 @@ def read(find: Find) -> list[SystemReport]:
 
 
 def released_scores(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the scores that MoERad's repository commits, by name and uid. ``studies`` are the uids in the
-    order of its output file."""
+    """Return the scores that MoERad's repository publishes, by column of :data:`RELEASED` and uid.
+
+    ``studies`` are the uids in the order of MoERad's file of reports.
+    """
     rows = list(reading.read_csv(path, RELEASED))
     return {
         name: {study: row.take(name, reading.Number) for study, row in zip(studies, rows, strict=True)}

@@ -25,33 +25,41 @@ from radeval_lib.errors import complaint, did_you_mean, listed, plain
 from radeval_lib.paths import BUILD, DATA, DATASETS, display_path
 
 _ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
+# Folder of a data root with statements (``<name>.yml``), each of which allows sending text of one restricted
+# data set to one model server. A server on the same machine needs one too: it may pass the text on. ::
+#
+#     corpus: mimic_cxr_rrs
+#     server: 127.0.0.1:8000
+#     date: 2026-11-23
+#     signed: Name and position of the person responsible
 STATEMENTS = "statements"
-"""Folder of a data root with statements (``<name>.yml``) that allow sending text of a restricted data set to
-a model server. A server on the same machine needs one too, because it may pass the text on. ::
-
-    corpus: mimic_cxr_rrs
-    server: 127.0.0.1:8000
-    date: 2026-11-23
-    signed: Name and position of the person responsible
-"""
 _ONE_LINE = AfterValidator(lambda text: " ".join(text.split()))
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), _ONE_LINE]
 Lines = dict[Annotated[str, BeforeValidator(str)], Annotated[str, BeforeValidator(str), _ONE_LINE]]
 _STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 
-def _within(path: str) -> str:
+def _require_path_below_root(path: str) -> str:
+    """Return the path of a data file; raise a ValueError if it is absolute or contains ``..``."""
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-        raise ValueError("points outside the data root")
+        raise ValueError("must be a path below the data root, without '..'")
     return path
 
 
 @dataclass(frozen=True, config=_STRICT)
 class DataFile:
-    """A file of a data set. ``holds_reports`` is false if it has no words of reports, so that the guard on
-    restricted text need not search for it."""
+    """A file of a data set, as its manifest describes it.
 
-    path: Annotated[str, AfterValidator(_within)]
+    Attributes
+    ----------
+    path : path below the data root.
+    sha256, size : SHA-256 and number of bytes, which a file must match; None if the manifest states none.
+    url : address from which the file is downloaded; empty if there is none.
+    holds_reports : false if the file has no words of reports, so that the guard on restricted text need not
+        look for its content in a build.
+    """
+
+    path: Annotated[str, AfterValidator(_require_path_below_root)]
     sha256: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")] | None = None
     size: Annotated[int, Field(ge=0)] | None = None
     url: str = ""
@@ -60,11 +68,27 @@ class DataFile:
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Manifest:
-    """A description of one data set. For a user's ratings, ``name``, ``title``, ``reader``, ``files`` and
-    ``shows`` are enough.
+    """A description of one data set: ``data_manifests/datasets/<name>.yml``.
 
-    ``identifiers`` are the columns that name patients and studies. If not all files are needed,
-    ``complete_with`` lists groups of files, each of which is enough.
+    For a user's own ratings, ``name``, ``title``, ``reader``, ``files`` and ``shows`` are enough.
+
+    Attributes
+    ----------
+    name, title, version, licence, citation : how the set is called and cited; ``citation`` is a key of the
+        bibliography.
+    access : how the files are obtained: ``open`` (anyone may download them), ``hub`` (from the Hugging Face
+        hub), ``credentialed`` (from PhysioNet and the like) or ``built`` (the user makes them).
+    redistributable : whether anyone may pass the files on; if not, the guard searches builds for their texts.
+    restricted : whether the loader's texts must not be shown.
+    redistribution, source, steps : terms of redistribution, address, and numbered steps to get the files.
+    schema, splits : descriptions of the columns or keys, and of the splits, by name.
+    shows : what results from the set show.
+    identifiers : columns or keys that identify patients and studies.
+    complete_with : groups of files, each of which is enough; empty if all files are needed.
+    needed_as : needs of exhibits that the set meets, as ``needs`` in a ``paper.yml`` names them, or
+        ``<paper>/<need>``.
+    hub, revision : dataset repository on the hub, and the commit from which files are downloaded.
+    reader : ``ratings`` for a user's table of ratings; empty for a set with a loader of its own.
     """
 
     name: Line
@@ -91,56 +115,79 @@ class Manifest:
 
     @property
     def numbered_steps(self) -> list[str]:
-        """The steps to get the data set, each with its number."""
+        """The steps to get the data set, each as ``(number) step``."""
         return [f"({number}) {step}" for number, step in enumerate(self.steps, start=1)]
 
-    def missing(self, there: Collection[str]) -> list[str]:
-        """Return the fewest paths that complete the data set, given the paths that are ``there``."""
+    def missing(self, present: Collection[str]) -> list[str]:
+        """Return the paths of the missing files, given the paths of those that are ``present``.
+
+        If several groups of files are each enough, only the group that lacks the fewest files counts.
+        """
         groups = self.complete_with or [[file.path for file in self.files]]
-        return min(([path for path in group if path not in there] for group in groups), key=len)
+        return min(([path for path in group if path not in present] for group in groups), key=len)
 
     def file(self, path: str = "") -> DataFile:
-        """Return the file with that path, or whose path ends so; the first file if ``path`` is empty."""
+        """Return the entry of the file whose path is or ends with ``path``; the first entry if it is empty.
+
+        Raises
+        ------
+        ManifestError
+            If no file or more than one file matches.
+        """
         if not path:
             return self.files[0]
         matches = [entry for entry in self.files if f"/{entry.path}".endswith(f"/{path}")]
         if len(matches) != 1:
             files = ", ".join(entry.path for entry in matches or self.files)
             number = "several files" if matches else "no file"
-            raise ManifestError(
-                f"data set {self.name!r} has {number} {path!r}", remedy=f"Name one of {files}."
-            )
+            problem = f"data set {self.name!r} has {number} {plain(path, 60)!r}"
+            raise ManifestError(problem, remedy=f"Name one of {files}.")
         return matches[0]
 
 
 def names() -> list[str]:
-    """Return the name of every data set that has a manifest."""
+    """Return the sorted names of all data sets with a manifest in ``data_manifests/datasets``."""
     return sorted(path.stem for path in DATASETS.glob("*.yml"))
 
 
 def parse_manifest(name: str, content: Any, where: str) -> Manifest:
-    """Return the manifest in the content of a YAML file, which errors call ``where``."""
+    """Return the manifest of the data set ``name``, given the content of its YAML file.
+
+    ``where`` is the file's path, for errors. A manifest with a ``reader`` counts as restricted and
+    credentialed unless it says ``restricted: false``.
+
+    Raises
+    ------
+    ManifestError
+        If the content is not a mapping, a key is unknown, missing or malformed, or the name differs.
+    """
     if not isinstance(content, dict):
-        raise ManifestError("a manifest must be a mapping", where, "Write it as `key: value`, line by line.")
+        problem = f"a manifest must be a mapping, not {type(content).__name__}"
+        raise ManifestError(problem, where, "Write one `key: value` per line.")
     if content.get("reader"):
-        closed = content.get("restricted") is not False
-        shared = {"restricted": closed, "redistributable": not closed}
-        content = {**shared, "access": "credentialed" if closed else "open", **content}
+        restricted = content.get("restricted") is not False
+        defaults = {"restricted": restricted, "redistributable": not restricted}
+        content = {**defaults, "access": "credentialed" if restricted else "open", **content}
     try:
         manifest = Manifest(**{str(key): value for key, value in content.items()})
     except ValidationError as error:
         problem = complaint(error, Manifest.__dataclass_fields__)
         raise ManifestError(problem, where, "Correct this key, or remove it.") from None
     if manifest.name != name:
-        raise ManifestError(
-            f"the name {manifest.name!r} differs from the file's, {name!r}", where, "Make them the same."
-        )
+        problem = f"`name` is {manifest.name!r}, but the file is {name}.yml"
+        raise ManifestError(problem, where, f"Write `name: {name}`, or rename the file.")
     return manifest
 
 
 @cache
 def load_manifest(name: str) -> Manifest:
-    """Return the manifest of a data set."""
+    """Return the manifest of the data set ``name``, cached.
+
+    Raises
+    ------
+    ManifestError
+        If there is no such data set, or its file is not YAML or not a manifest.
+    """
     path = DATASETS / f"{name}.yml"
     if name not in names():
         raise ManifestError(
@@ -150,36 +197,51 @@ def load_manifest(name: str) -> Manifest:
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, ValueError) as error:  # a ValueError: not UTF-8, or no date
-        remedy = "Correct the line that it names."
+    except (yaml.YAMLError, ValueError) as error:  # a ValueError if it is not UTF-8 or has an impossible date
+        remedy = "Correct the place that the message names."
         raise ManifestError(f"not readable as YAML ({error})", display_path(path), remedy) from None
     return parse_manifest(name, content, display_path(path))
 
 
 def data_root(option: str | os.PathLike[str] | None = None) -> Path | None:
-    """Return the folder of data files: ``option``, else the environment variable ``RADEVAL_DATA_ROOT``, else
-    the repository's own folder ``data``, which git ignores, else None. The path is absolute.
+    """Return the absolute path of the folder with data files, or None if no folder is set.
+
+    It is ``option``; without it, the environment variable ``RADEVAL_DATA_ROOT``; without this, the
+    repository's folder ``data``, which git ignores, if it exists.
+
+    Raises
+    ------
+    DataRootError
+        If the option or variable names no folder, or a folder in the build's.
     """
-    given = os.fspath(option) if option else os.environ.get(_ENVIRONMENT_VARIABLE, "")
-    if not given:
+    setting = os.fspath(option) if option else os.environ.get(_ENVIRONMENT_VARIABLE, "")
+    if not setting:
         return DATA if DATA.is_dir() else None
-    root = Path(given).expanduser().resolve()
+    root = Path(setting).expanduser().resolve()
     problem = ""
     if not root.is_dir():
         problem = "is not a folder" if root.exists() else "does not exist"
     elif root.is_relative_to(BUILD):
-        problem = "is in build/, which is searched for its texts and cleared"
+        problem = "is in build/, whose content may be deleted"
     if problem:
         origin = "option" if option else f"environment variable {_ENVIRONMENT_VARIABLE}"
-        remedy = "Give another folder, or none to run without data files."
-        raise DataRootError(f"data root {given!r} {problem}", origin, remedy)
+        remedy = "Name an existing folder outside build/, or none to run without data files."
+        raise DataRootError(f"data root {setting!r} {problem}", origin, remedy)
     return root
 
 
 def find(name: str, root: Path | None, file: str = "") -> Path | None:
-    """Return a data set's file under a data root, checked against its manifest; None if it is absent.
+    """Return the path of a data set's file under a data root; None if the file does not exist.
 
-    ``file`` is the path or the end of the path of one of its files; the first if empty.
+    ``file`` is the path of one of the set's files below the data root, or the end of that path; if it is
+    empty, the set's first file.
+
+    Raises
+    ------
+    ChecksumError
+        If the file's size or SHA-256 differs from its manifest entry.
+    ManifestError
+        If the data set is unknown, or has no such file or several.
     """
     entry = load_manifest(name).file(file)
     if root is None or not (path := root / entry.path).is_file():
@@ -189,30 +251,32 @@ def find(name: str, root: Path | None, file: str = "") -> Path | None:
 
 
 def restricted_in(root: Path | None) -> list[str]:
-    """Return the names of the data sets in the data root that may not be redistributed."""
+    """Return the names of the data sets that may not be redistributed and have a file in the data root."""
     return [name for name in names() if is_present(name, root) and not load_manifest(name).redistributable]
 
 
 def is_present(name: str, root: Path | None) -> bool:
-    """Return whether the data root holds any file of a data set."""
+    """Return whether the data root has at least one file of a data set; False without a data root."""
     return root is not None and any((root / file.path).is_file() for file in load_manifest(name).files)
 
 
 def check_file(path: Path, entry: DataFile) -> None:
-    """Raise a ChecksumError if a file differs in size or SHA-256 from its manifest entry. The entry need not
-    state them."""
-    state = path.stat()
-    remedy = "Fetch it again (radbook data fetch), or remove it from the data root."
-    if entry.size is not None and state.st_size != entry.size:
-        raise ChecksumError(f"{state.st_size} bytes instead of {entry.size}", entry.path, remedy)
+    """Raise a ChecksumError if a file's size or SHA-256 differs from its manifest entry.
+
+    What the entry does not state is not compared.
+    """
+    size = path.stat().st_size
+    remedy = "Replace it (`radbook data fetch` or `radbook data add`), or remove it from the data root."
+    if entry.size is not None and size != entry.size:
+        raise ChecksumError(f"{size} bytes instead of {entry.size}", entry.path, remedy)
     if entry.sha256 is not None:
         actual = sha256(path)
         if actual != entry.sha256:
-            raise ChecksumError(f"sha256 {actual} instead of {entry.sha256}", entry.path, remedy)
+            raise ChecksumError(f"SHA-256 {actual} instead of {entry.sha256}", entry.path, remedy)
 
 
 def sha256(path: Path) -> str:
-    """Return the SHA-256 of a data file, cached until the file changes."""
+    """Return the SHA-256 of a data file as 64 hexadecimal digits, cached until the file changes."""
     return _sha256(path, checksums.state(path))
 
 
@@ -223,7 +287,10 @@ def _sha256(path: Path, _state: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True, config=_STRICT)
 class SendingStatement:
-    """A statement that text of ``corpus`` may be sent to ``server``, with its signature and date."""
+    """A signed and dated statement that text of the data set ``corpus`` may be sent to ``server``.
+
+    ``server`` is ``host:port`` as in the server's address.
+    """
 
     corpus: Line
     server: Line
@@ -232,7 +299,13 @@ class SendingStatement:
 
 
 def sending_statements(root: Path) -> list[SendingStatement]:
-    """Return every statement of a data root, in the order of their files."""
+    """Return the statements in the data root's folder ``statements``, in the order of their file names.
+
+    Raises
+    ------
+    StatementError
+        If a file is not YAML, or has a missing, unknown or malformed key.
+    """
     statements = []
     for path in sorted((root / STATEMENTS).glob("*.yml")):
         try:
@@ -245,19 +318,20 @@ def sending_statements(root: Path) -> list[SendingStatement]:
 
 
 def require_statements(corpora: Sequence[str], model: str, root: Path | None) -> None:
-    """Raise a StatementError if ``model`` is a server to which text of one of ``corpora`` may not be sent.
+    """Raise a StatementError if no statement allows sending text of all ``corpora`` to the server ``model``.
 
-    A name and password in its address are ignored. Without a data root, no server is refused.
+    ``model`` is the server's address. It may also be a folder or a name, which is never refused. A user name
+    and password in the address are ignored. Without a data root, no server is refused.
     """
     address = urlsplit(model)
     server = address.netloc.rpartition("@")[2] if address.scheme in ("http", "https") else ""
     if not (server and corpora and root):
         return
-    allowed = {made.corpus for made in sending_statements(root) if made.server == server}
+    allowed = {each.corpus for each in sending_statements(root) if each.server == server}
     if missing := [corpus for corpus in corpora if corpus not in allowed]:
         raise StatementError(
-            f"text of {listed(missing)} may not be sent to the model server {server}",
+            f"no statement allows sending text of {listed(missing)} to the model server {server}",
             f"{STATEMENTS}/ of the data root",
-            f"Choose a data root without {listed(missing)}, run a model from a folder, or write NAME.yml in "
-            f"`{STATEMENTS}/` with corpus, server, date and signed.",
+            f"Write NAME.yml in `{STATEMENTS}/` with corpus, server, date and signed; or run a model from a "
+            f"folder, or choose a data root without {listed(missing)}.",
         )

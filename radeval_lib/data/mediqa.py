@@ -14,9 +14,16 @@ from radeval_lib.data.restricted import mark
 
 
 def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> list[ReportPair]:
-    """Return the report pairs of a list of {study_id, subject_id, findings, impression}, in its order.
+    """Return the report pairs in a JSON list of objects with ``study_id``, ``subject_id``, ``findings`` and
+    ``impression``, in its order.
 
-    ``group`` is the institution; ``restricted`` marks files that users build from MIMIC-CXR.
+    ``group`` is the institution of the reports. ``restricted`` is true for files that users build from
+    MIMIC-CXR; their texts are then :class:`~radeval_lib.data.restricted.RestrictedText`.
+
+    Raises
+    ------
+    FormatError
+        If a key is missing, a section is empty, or a study id is repeated.
     """
 
     def pair(item: reading.Entry) -> ReportPair:
@@ -30,7 +37,7 @@ def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> lis
 
 
 def recorded_pairs(recording: Recording) -> Iterator[ReportPair]:
-    """Yield report pairs with the recorded numbers of words."""
+    """Yield the report pairs of a stored set, with placeholders that have the stored numbers of words."""
     for row in recording.table.itertuples():
         findings, impression = section_placeholders(recording.name, row)
         yield ReportPair(f"{recording.name} {row.number}", findings, impression, group="Indiana")

@@ -1,7 +1,7 @@
-"""Procedure selection from MIMIC-III's CT reports: the procedure code for a reason (RaLEs, Appendix A).
+"""Procedure selection from MIMIC-III's CT reports: documents of reasons with procedure codes.
 
-The authors mapped titles to codes by hand and did not publish the mapping; :func:`title_counts` lists the
-titles for those who make their own.
+Source: RaLEs, Appendix A. The authors mapped procedure titles to codes by hand and did not publish the
+mapping. :func:`title_counts` lists the titles that a mapping of your own must cover.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from radeval_lib.data.restricted import mark, reveal
 NAME = "mimic3_procedure"
 RARE = 100  # codes with fewer reports become OTHER (Appendix A; not in the released code)
 OTHER = "Other"
-SEED = 28102022  # of both draws of the split, so that it is the same wherever it is made
-_FEWEST = 5  # documents of a code: one each for development and testing, and three for training
+SEED = 28102022  # of both random splits, so that they are the same on every machine
+_FEWEST = 5  # documents per code: one each for development and testing, and three for training
 
 # Headings of the section with the reason, in order of preference, each with the marker that ends it.
 _RULE = "__________"
@@ -36,13 +36,16 @@ _SECTIONS = (
     ("INDICATION", "COMPARISON"),
     ("HISTORY", "TECHNIQUE"),
 )
-# As in the released code, the reason ends with its line; the other markers count only without a line break.
+# As in the released code, the reason ends at the line break; the other markers count only if there is none.
 _AFTER_REASON = ("\n", "Admitting Diagnosis:", "Field", "____")
 _HEADER_ENDS = ("_____", "Reason:", "Admitting Diagnosis:", "Field of view:")
 
 
 def indication(text: str) -> str:
-    """Return a report's reason for the examination; empty if it gives none."""
+    """Return the reason for the examination from the text of a report; empty if the report gives none.
+
+    It is the text after ``Reason:``, else the first section with one of the headings of :data:`_SECTIONS`.
+    """
     _, heading, after = text.partition("Reason:")
     if heading:
         marker = next((marker for marker in _AFTER_REASON if marker in after), None)
@@ -66,7 +69,13 @@ def titles(text: str) -> frozenset[str]:
 
 
 def load(path: Path) -> list[Document]:
-    """Return the documents of ``annotated_dataset.csv``, each a reason with its code."""
+    """Return the documents of ``annotated_dataset.csv``: a reason as text, its procedure code as label.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, a reason or code is empty, or a ``ROW_ID`` is not a number or repeated.
+    """
 
     def document(row: reading.Entry) -> Document:
         reason, code = (row.take(name, reading.Filled) for name in ("indication", "procedure_label"))
@@ -79,32 +88,45 @@ def load(path: Path) -> list[Document]:
 
 
 def load_mapping(path: Path) -> dict[frozenset[str], str]:
-    """Return the code of each set of titles, from a CSV with the columns ``procedure_titles`` (a Python list)
-    and ``LOINC_NUM``."""
+    """Return the procedure code for each set of titles.
 
-    def mapped(row: reading.Entry) -> tuple[frozenset[str], str]:
+    The file is a CSV with the columns ``procedure_titles`` (a Python list of strings) and ``LOINC_NUM``.
+
+    Raises
+    ------
+    FormatError
+        If a cell is not a list of strings, a code is empty, or a set of titles is repeated.
+    """
+
+    def parse_row(row: reading.Entry) -> tuple[frozenset[str], str]:
         try:
-            listed = ast.literal_eval(row["procedure_titles"])
+            titles_in_row = ast.literal_eval(row["procedure_titles"])
         except (ValueError, SyntaxError):
-            raise FormatError("procedure_titles must be a list", row.where, "Write a Python list.") from None
+            remedy = "Write a Python list of strings, such as ['CT HEAD W/O CONTRAST']."
+            raise FormatError("procedure_titles is not a list", row.where, remedy) from None
         code = row.take("LOINC_NUM", reading.Filled)
-        return frozenset(reading.value(listed, list[str], "procedure_titles", row.where)), code
+        return frozenset(reading.value(titles_in_row, list[str], "procedure_titles", row.where)), code
 
-    columns = ("procedure_titles", "LOINC_NUM")
-    return dict(reading.records(reading.read_csv(path, columns), mapped, itemgetter(0), "procedure_titles"))
+    rows = reading.read_csv(path, ("procedure_titles", "LOINC_NUM"))
+    return dict(reading.records(rows, parse_row, itemgetter(0), "procedure_titles"))
 
 
 def title_counts(notes: Iterable[Document]) -> Counter[frozenset[str]]:
-    """Return the number of CT reports with a reason, for each set of titles that a mapping must cover."""
+    """Return, for each set of procedure titles, the number of CT reports that have it and give a reason.
+
+    ``notes``: from :func:`~radeval_lib.data.mimic3_rrs.radiology_notes`. A mapping must cover all sets.
+    """
     texts = (reveal(note.text) for note in notes if note.label.startswith("CT"))
-    return Counter(named for text in texts if (named := titles(text)) and indication(text))
+    return Counter(found for text in texts if (found := titles(text)) and indication(text))
 
 
 def build(
     notes: Iterable[Document], mapping: Mapping[frozenset[str], str], rare: int = RARE
 ) -> list[Document]:
-    """Return the reason and procedure code of the CT reports that have both. Codes of fewer than ``rare``
-    reports become :data:`OTHER`."""
+    """Return one document for each CT report with a reason and a code: the reason as text, the code as label.
+
+    ``mapping`` has the code of each set of titles. Codes of fewer than ``rare`` reports become :data:`OTHER`.
+    """
     documents = []
     for note in (note for note in notes if note.label.startswith("CT")):
         text = reveal(note.text)
@@ -119,28 +141,38 @@ def build(
 
 
 def report_split(documents: Sequence[Document]) -> list[Document]:
-    """Return the paper's split: 60/20/20 by report, stratified by code. A patient may be in several
-    splits."""
+    """Return the documents with the paper's split: 60% ``train``, 20% ``dev`` and 20% ``test``.
+
+    Reports are drawn at random within each code, so a patient may be in several splits.
+
+    Raises
+    ------
+    FormatError
+        If a code has fewer than five documents.
+    """
     from sklearn.model_selection import train_test_split
 
     if not documents:
         return []
     if (count := min(Counter(document.label for document in documents).values())) < _FEWEST:
         raise FormatError(
-            f"a code has {count} documents, too few for a split by code",
+            f"a procedure code has {count} documents; a split within codes needs {_FEWEST}",
             "annotated_dataset.csv, or the mapping of titles",
-            f"Merge codes of fewer than {_FEWEST} documents into {OTHER!r}.",
+            f"Replace codes of fewer than {_FEWEST} documents by {OTHER!r}.",
         )
     labels = [document.label for document in documents]
-    rest, test = train_test_split(list(documents), test_size=0.2, random_state=SEED, stratify=labels)
-    labels = [document.label for document in rest]
-    train, dev = train_test_split(rest, test_size=0.25, random_state=SEED, stratify=labels)
+    not_test, test = train_test_split(list(documents), test_size=0.2, random_state=SEED, stratify=labels)
+    labels = [document.label for document in not_test]
+    train, dev = train_test_split(not_test, test_size=0.25, random_state=SEED, stratify=labels)
     parts = {"train": train, "dev": dev, "test": test}
     return [replace(document, split=name) for name, part in parts.items() for document in part]
 
 
 def read(find: Find) -> list[Document]:
-    """Return the documents of ``annotated_dataset.csv``, else of the notes, with the paper's split."""
+    """Return the documents with the paper's split, from ``annotated_dataset.csv`` if the file exists.
+
+    Otherwise they are made from MIMIC-III's notes and a mapping of titles; without these, there are none.
+    """
     events, mapping, built = (find(file.path) for file in load_manifest(NAME).files)
     if built:
         return report_split(load(built))

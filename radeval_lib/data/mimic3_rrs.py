@@ -1,4 +1,4 @@
-"""MIMIC-III reports to findings/impression pairs per modality and anatomy (MIMIC-RRS, Section 2.1).
+"""Extract pairs of findings and impression, by modality and anatomy, from MIMIC-III (MIMIC-RRS, Section 2.1).
 
 Patterns decide which pair an examination's name belongs to, and which sections may hold its findings. They
 follow the paper's description and its examples of headers; the authors' own lists are in the preprocessing
@@ -20,7 +20,8 @@ from radeval_lib.data.records import Document, ReportPair
 from radeval_lib.data.restricted import mark, reveal
 
 NAME = "mimic3_rrs"
-# The paper's pairs; the trained ones have three splits, in the order in which the reference shuffles.
+# The paper's groups by modality and anatomy. Those for training have three splits; their order is that in
+# which the reference code shuffles them.
 TRAINED = ("CT_head", "CT_spine", "CT_chest", "CT_abdomen-pelvis", "MR_head", "CT_neck")
 TEST_ONLY = ("CT_sinus", "MR_pelvis", "MR_neck", "MR_abdomen", "MR_spine")
 PAIRS = (*TRAINED, *TEST_ONLY)
@@ -44,22 +45,29 @@ _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|imp
 
 
 def radiology_notes(path: Path) -> Iterator[Document]:
-    """Yield notes of category Radiology of ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order; the label
-    is the examination's name."""
+    """Yield the notes of category Radiology in ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order.
+
+    The label is the examination's name (``DESCRIPTION``), the id is ``ROW_ID``.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, a ``ROW_ID`` or ``SUBJECT_ID`` is not a number, or a ``ROW_ID`` is repeated.
+    """
     rows = reading.read_csv(path, ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT"))
-    of_radiology = (row for row in rows if row.text("CATEGORY") == "Radiology")
-    for row in reading.distinct(of_radiology, "ROW_ID"):
+    radiology_rows = (row for row in rows if row.text("CATEGORY") == "Radiology")
+    for row in reading.distinct(radiology_rows, "ROW_ID"):
         row_id, patient = (row.take(key, reading.Count) for key in ("ROW_ID", "SUBJECT_ID"))
         name, text = " ".join(row["DESCRIPTION"].split()), mark(row["TEXT"], "mimic3", True)
         yield Document(str(row_id), text, label=name, patient=str(patient))
 
 
 def split_sections(text: str) -> list[tuple[str, str]]:
-    """Return the sections of a report in order, each as its header in lower case and its text. The text
-    before the first header has an empty one.
+    """Return (header, text) for each section of a report, in order.
 
-    The line on which a section begins is not searched for another header, as in the reference code: it may
-    hold a phrase that looks like one, such as ``CHEST, PA AND LATERAL:``.
+    Headers are in lower case; the text before the first header has an empty header. As in the reference code,
+    the line on which a section begins is not searched for another header: it may contain a phrase that looks
+    like one, such as ``CHEST, PA AND LATERAL:``.
     """
     header = _HEADER.search(text)
     sections = [("", text[: header.start()] if header else text)]
@@ -72,18 +80,20 @@ def split_sections(text: str) -> list[tuple[str, str]]:
     return sections
 
 
-def is_like(name: str, wanted: str) -> bool:
-    """Return whether a header is ``wanted`` or a misspelling of it, such as ``findigns`` or ``impresion``.
+def is_spelling_of(header: str, word: str) -> bool:
+    """Return whether a header is ``word`` or a misspelling of it, such as ``findigns`` or ``impresion``.
 
-    At least 85 % of the letters agree in order (Ratcliff-Obershelp), which keeps ``complications`` apart from
+    The Ratcliff-Obershelp similarity must be 0.85 or more, which keeps ``complications`` apart from
     ``comparison``.
     """
-    return SequenceMatcher(None, name, wanted).ratio() >= 0.85
+    return SequenceMatcher(None, header, word).ratio() >= 0.85
 
 
 def group_of(examination: str) -> str | None:
-    """Return the modality-anatomy pair that an examination's name refers to; None if it is none of the pairs
-    or several."""
+    """Return the group of :data:`PAIRS` that an examination belongs to, by its name, such as ``CT_head``.
+
+    None if the name fits none of the groups or several, or names an intervention.
+    """
     name = examination.upper()
     modalities = [key for key, pattern in _MODALITIES.items() if pattern.search(name)]
     anatomies = [key for key, pattern in _ANATOMIES.items() if pattern.search(name)]
@@ -96,15 +106,17 @@ def group_of(examination: str) -> str | None:
 
 
 def findings_sections(group: str, headers: Sequence[str]) -> list[int]:
-    """Return the indices of the headers whose sections may hold the findings, best first.
+    """Return the indices of the headers whose sections may contain the findings, best first.
 
-    ``group`` is one of :data:`PAIRS`; ``headers`` are in lower case.
+    The header *findings* comes first, then headers that name the group's anatomy: those that begin with
+    *finding*, those that name the modality, and others. ``group`` is one of :data:`PAIRS`; headers are in
+    lower case.
     """
     modality, _, anatomy = group.partition("_")
     patterns = [_ANATOMIES[part] for part in anatomy.split("-")]
 
     def rank(header: str) -> int | None:
-        if is_like(header, "findings"):
+        if is_spelling_of(header, "findings"):
             return 0
         if _OTHER_SECTION.search(header) or not any(pattern.search(header.upper()) for pattern in patterns):
             return None
@@ -115,55 +127,62 @@ def findings_sections(group: str, headers: Sequence[str]) -> list[int]:
 
 
 def _clean(text: str) -> str:
-    """Return ``text`` in lower case on one line, each ``[**...**]`` mark of de-identification as ``___``."""
+    """Return ``text`` in lower case on one line, with each de-identified part (``[**...**]``) as ``___``."""
     return " ".join(re.sub(r"\[\*\*.*?\*\*\]", "___", text.lower(), flags=re.DOTALL).split())
 
 
 def extract(text: str, group: str) -> tuple[str, str] | None:
-    """Return the findings and impression of a note's final report; None if one of them is missing or empty,
-    or if there are several impressions."""
+    """Return the findings and impression of a note's final report, cleaned.
+
+    None if the note has no final report, one of the two sections is missing or empty, or there are several
+    impressions.
+    """
     _, final, report = text.partition("FINAL REPORT")
     if not final:
         return None
     without_breaks = re.sub(r"\(Over\).*?\(Cont\)", "", report, flags=re.DOTALL)
     headers, texts = zip(*split_sections(without_breaks), strict=True)
-    concluding = [is_like(header, "impression") or header == "impression and plan" for header in headers]
-    if sum(concluding) != 1:
+    is_impression = [is_spelling_of(name, "impression") or name == "impression and plan" for name in headers]
+    if sum(is_impression) != 1:
         return None
-    impression = _clean(texts[concluding.index(True)])
-    others = ["impression" if last else header for header, last in zip(headers, concluding, strict=True)]
-    findings = next(filter(None, (_clean(texts[index]) for index in findings_sections(group, others))), "")
+    impression = _clean(texts[is_impression.index(True)])
+    spelled = ["impression" if is_one else name for name, is_one in zip(headers, is_impression, strict=True)]
+    findings = next(filter(None, (_clean(texts[index]) for index in findings_sections(group, spelled))), "")
     return (findings, impression) if findings and impression else None
 
 
 def build(notes: Iterable[Document]) -> list[ReportPair]:
-    """Return report pairs from radiology notes, with their ids and patients."""
-    built = []
+    """Return the pairs of findings and impression in radiology notes of the paper's groups.
+
+    Notes of other examinations, and those without both sections, are skipped.
+    """
+    pairs = []
     for note in notes:
         group = group_of(note.label)
         if group and (sections := extract(reveal(note.text), group)):
             findings, impression = (mark(section, NAME, True) for section in sections)
-            built.append(ReportPair(note.id, findings, impression, patient=note.patient, group=group))
-    return built
+            pairs.append(ReportPair(note.id, findings, impression, patient=note.patient, group=group))
+    return pairs
 
 
 def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
-    """Return the paper's split: 80/10/10 by report for the trained pairs, the others for testing only.
+    """Return the pairs with the paper's split: 80/10/10 by report in groups for training, else all ``test``.
 
-    One generator shuffles the trained pairs in a fixed order, as the reference does. Reports of one patient
-    may be in several splits.
+    As in the reference code, one random generator with seed 42 shuffles the groups in the order of
+    :data:`TRAINED`. Reports of one patient may be in several splits.
     """
     generator = random.Random(42)
-    result: list[ReportPair] = []
+    split_pairs: list[ReportPair] = []
     for group in TRAINED:
         members = [pair for pair in pairs if pair.group == group]
         generator.shuffle(members)
         train, tenth = int(0.8 * len(members)), int(0.1 * len(members))
         splits = ["train"] * train + ["dev"] * tenth + ["test"] * (len(members) - train - tenth)
-        result += [replace(pair, split=name) for pair, name in zip(members, splits, strict=True)]
-    return result + [replace(pair, split="test") for pair in pairs if pair.group in TEST_ONLY]
+        split_pairs += [replace(pair, split=name) for pair, name in zip(members, splits, strict=True)]
+    return split_pairs + [replace(pair, split="test") for pair in pairs if pair.group in TEST_ONLY]
 
 
 def read(find: Find) -> list[ReportPair]:
+    """Return the pairs in MIMIC-III's notes with the paper's split; empty if the file is absent."""
     path = find("NOTEEVENTS.csv.gz")
     return report_split(build(radiology_notes(path))) if path else []

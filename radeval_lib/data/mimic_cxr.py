@@ -18,7 +18,15 @@ NAME = "mimic_cxr_rrs"
 
 
 def load_sections(path: Path) -> list[Report]:
-    """Return reports of ``mimic_cxr_sectioned.csv``, white space collapsed, in the file's order."""
+    """Return the reports of ``mimic_cxr_sectioned.csv``, in the file's order; either section may be empty.
+
+    Each run of white space becomes one blank.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, or a study id is repeated or not ``s`` with digits.
+    """
 
     def report(row: reading.Entry) -> Report:
         study = row.take("study", Annotated[str, Field(pattern=r"^s\d+$")])
@@ -30,29 +38,40 @@ def load_sections(path: Path) -> list[Report]:
 
 
 def load_splits(path: Path) -> dict[str, tuple[str, str]]:
-    """Return each study's patient and official split from ``mimic-cxr-2.0.0-split.csv``, which has one row
-    per image."""
-    result: dict[str, tuple[str, str]] = {}
+    """Return the patient and official split of each study, by study id, from ``mimic-cxr-2.0.0-split.csv``.
+
+    The file has one row per image.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, a value is malformed, or two rows disagree on a study.
+    """
+    splits: dict[str, tuple[str, str]] = {}
     for row in reading.read_csv(path, ("study_id", "subject_id", "split")):
         study, patient = (str(row.take(key, reading.Count)) for key in ("study_id", "subject_id"))
         assignment = patient, row.take("split", Literal["train", "validate", "test"])
-        if result.setdefault(f"s{study}", assignment) != assignment:
-            problem = "the study is also in another split or has another patient"
+        if splits.setdefault(f"s{study}", assignment) != assignment:
+            problem = "an earlier row gives this study another split or patient"
             raise FormatError(problem, row.where, reading.RIGHT_FILE)
-    return result
+    return splits
 
 
 def pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list[ReportPair]:
-    """Return pairs for the studies that have both sections and an official split (MIMIC-RRS, Section 2.1)."""
-    made = []
+    """Return pairs for the studies that have both sections and an official split (MIMIC-RRS, Section 2.1).
+
+    ``splits``: from :func:`load_splits`.
+    """
+    report_pairs = []
     for report in reports:
         if len(report.findings) and len(report.impression) and report.id in splits:
             patient, split = splits[report.id]
             sections = report.findings, report.impression
-            made.append(ReportPair(report.id, *sections, patient, "X-ray chest", split))
-    return made
+            report_pairs.append(ReportPair(report.id, *sections, patient, "X-ray chest", split))
+    return report_pairs
 
 
 def read(find: Find) -> list[ReportPair]:
+    """Return the pairs with their official splits; empty unless both files exist."""
     sections, splits = find("mimic_cxr_sectioned.csv"), find("mimic-cxr-2.0.0-split.csv")
     return pairs(load_sections(sections), load_splits(splits)) if sections and splits else []

@@ -15,10 +15,11 @@ _POINTS = {"2": 2, "1": 1, "0": 0, "N/A": 0}
 
 
 def load(path: Path) -> list[RatedPair]:
-    """Return the ratings of ``annotations/A<n>.tsv``, 0 to 6. Each sums three facets: 2 (the same), 1 (in
-    part), 0 (different or absent).
+    """Return one rater's ratings from ``A<n>.tsv``, each from 0 to 6.
 
-    Rows in which a facet has no answer, or "other / uncertain", are left out.
+    A rating sums the answers on three facets (population, intervention, outcome): 2 if the facet is the
+    same, 1 in part, 0 if it is different or absent. Rows in which a facet has no answer, or "other /
+    uncertain", are left out. ``rater`` is the file's name, ``group`` the system.
     """
     columns = ("ExpID", "ReviewID", "Target Summary", "Generated Summary", *QUESTIONS)
     pairs = []

@@ -1,6 +1,6 @@
-"""MTS-Dialog: 400 automatic summaries with fact-based rates by medical experts (Ben Abacha et al. 2023).
+"""MTS-Dialog: 400 automatic summaries with rates of facts that experts counted (Ben Abacha et al. 2023).
 
-The files are joined by the order of their rows: row i of the scores belongs to row i of the summaries.
+Row i of the file of rates belongs to row i of the file of summaries.
 """
 
 from __future__ import annotations
@@ -26,17 +26,27 @@ _RATES = {
     "hallucination": "HallucinationRate",
 }
 _OMISSION = "OmissionRate"
-_NO_RATE = -1.0  # two omission rates in the file, which no counts can give
+_NO_RATE = -1.0  # the value of two omission rates in the file, which no counts can give
 
 
 def load(scores: Path, summaries: Path) -> list[FactRating]:
-    """Return the ratings in the files' order. Systems have no names there and are numbered from 1 within each
-    case; an omission rate of -1 becomes None."""
-    rated = reading.read_csv(scores, (*_RATES.values(), _OMISSION))
-    written = reading.read_csv(summaries, ("ID", "Dialogue", "Reference Summary", "Automatic Summary"))
-    systems: Counter[str] = Counter()  # number of systems of each case so far
+    """Return the ratings, in the files' order.
+
+    The files do not name the systems; they are numbered from 1 in the order of a case's rows. An omission
+    rate of -1 becomes None.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing or a rate is not a number.
+    ValueError
+        If the files have different numbers of rows.
+    """
+    rate_rows = reading.read_csv(scores, (*_RATES.values(), _OMISSION))
+    text_rows = reading.read_csv(summaries, ("ID", "Dialogue", "Reference Summary", "Automatic Summary"))
+    systems: Counter[str] = Counter()  # number of rows so far, by case
     ratings = []
-    for row, text in zip(rated, written, strict=True):
+    for row, text in zip(rate_rows, text_rows, strict=True):
         case, omission = text["ID"], row.take(_OMISSION, reading.Number)
         systems[case] += 1
         ratings.append(
@@ -55,12 +65,13 @@ def load(scores: Path, summaries: Path) -> list[FactRating]:
 
 
 def read(find: Find) -> list[FactRating]:
+    """Return the ratings; empty unless both files exist."""
     scores, summaries = find(SCORES), find(SUMMARIES)
     return load(scores, summaries) if scores and summaries else []
 
 
 def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
-    """Yield the ratings of a stored set."""
+    """Yield the ratings of a stored set, with a placeholder for each text."""
     for row in recording.table.itertuples():
         reference, candidate = pair_placeholders(recording.name, row)
         yield FactRating(

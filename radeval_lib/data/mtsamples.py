@@ -16,10 +16,17 @@ COLUMNS = ("description", "medical_specialty", "sample_name", "transcription", "
 
 
 def load(path: Path, *, partial: bool = False) -> list[Document]:
-    """Return transcriptions in the file's order; the description is the summary and the specialty the group.
+    """Return the transcriptions, in the file's order.
 
-    Rows without a transcription are kept, with empty text. The id is the row's number, from its first column.
-    A ``partial`` file may end within a row, which is left out.
+    The description is the summary, the sample's name the label, the specialty the group, and the number in
+    the first column the id. Rows without a transcription are kept, with empty text. If ``partial`` is true,
+    the file may end within a row, which is left out.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, a row's number is not a number or is repeated, or a row of a file that is not
+        ``partial`` is malformed.
     """
 
     def document(row: reading.Entry) -> Document:
@@ -31,19 +38,22 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
     try:
         for row in reading.read_csv(path, ("", *COLUMNS)):
             rows.append(row)
-    except FormatError:  # the row that is cut
+    except FormatError:  # A partial file ends within a row.
         if not partial:
             raise
     return reading.records(rows, document, name="row number")
 
 
 def with_long_descriptions(documents: list[Document]) -> list[Document]:
-    """Return the documents with a description of at least 12 words, which the paper keeps (Section 3)."""
+    """Return the documents with a description of at least 12 words, as the paper keeps them.
+
+    Source: Moramarco et al. 2021, Section 3.
+    """
     return [document for document in documents if len(str(document.summary).split()) >= 12]
 
 
 def read(find: Find) -> list[Document]:
-    """Return the whole collection, or else the part of it that is present."""
+    """Return the documents of the whole collection; without its file, those of the part in the data root."""
     if whole := find("mtsamples.csv"):
         return load(whole)
     part = find("mtsamples_part.csv")
@@ -51,7 +61,7 @@ def read(find: Find) -> list[Document]:
 
 
 def recorded_documents(recording: Recording) -> Iterator[Document]:
-    """Yield documents with the recorded numbers of words and specialties."""
+    """Yield the documents of a stored set, with placeholders for texts and numbered specialties."""
     for row in recording.table.itertuples():
         text = placeholder(recording.name, "text", row.case, row.text_words)
         summary = placeholder(recording.name, "candidate", row.number, row.description_words)

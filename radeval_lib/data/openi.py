@@ -33,7 +33,13 @@ LABELS_FILE = "openi_gld_std14.csv"
 
 
 def load(path: Path) -> list[Report]:
-    """Return reports of ``indiana_reports.csv``, in the file's order; either section may be empty."""
+    """Return the reports of ``indiana_reports.csv``, in the file's order; either section may be empty.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, or a uid is not a whole number.
+    """
     rows = reading.read_csv(path, ("uid", "findings", "impression"))
     return [
         Report(str(row.take("uid", reading.Count)), row.text("findings"), row.text("impression"))
@@ -42,32 +48,38 @@ def load(path: Path) -> list[Report]:
 
 
 def text_key(report: Report) -> str:
-    """Return the words and numbers of findings and impression: the same key, the same text."""
+    """Return the words and numbers of findings and impression, joined by blanks.
+
+    Reports with the same key count as the same text: case, punctuation and line breaks are ignored.
+    """
     return " ".join(words(f"{reveal(report.findings)} {reveal(report.impression)}"))
 
 
 def halves(reports: Sequence[Report]) -> dict[str, str]:
-    """Return the half of each report by uid, ``odd`` or ``even``. Reports with the same text
-    (:func:`text_key`) are all in the half of their smallest uid."""
+    """Return the half that each report belongs to, ``odd`` or ``even``, by uid.
+
+    It is the parity of the uid. Reports with the same text (:func:`text_key`) all take the parity of the
+    smallest uid among them, so that no text is in both halves.
+    """
     keys = {report.id: text_key(report) for report in reports}
-    smallest: dict[str, int] = {}
+    smallest_uid: dict[str, int] = {}
     for uid, key in keys.items():
-        smallest[key] = min(int(uid), smallest.get(key, int(uid)))
-    return {uid: "odd" if smallest[key] % 2 else "even" for uid, key in keys.items()}
+        smallest_uid[key] = min(int(uid), smallest_uid.get(key, int(uid)))
+    return {uid: "odd" if smallest_uid[key] % 2 else "even" for uid, key in keys.items()}
 
 
-def development_reports(reports: Sequence[Report], tested: Collection[str]) -> list[Report]:
-    """Return the odd half's reports whose text is in no study of a test split.
+def development_reports(reports: Sequence[Report], test_uids: Collection[str]) -> list[Report]:
+    """Return the reports of the odd half whose text (:func:`text_key`) is not in a test split.
 
-    ``tested`` has the uids of the test split's studies.
+    ``test_uids``: uids of the studies in the test split.
     """
     half = halves(reports)
-    withheld = {text_key(report) for report in reports if report.id in tested}
-    return [report for report in reports if half[report.id] == "odd" and text_key(report) not in withheld]
+    test_keys = {text_key(report) for report in reports if report.id in test_uids}
+    return [report for report in reports if half[report.id] == "odd" and text_key(report) not in test_keys]
 
 
 def pairs(reports: list[Report]) -> list[ReportPair]:
-    """Return the findings and impression of the reports that have both."""
+    """Return one pair of findings and impression for each report that has both sections."""
     return [
         ReportPair(report.id, report.findings, report.impression, group="Indiana")
         for report in reports
@@ -76,21 +88,30 @@ def pairs(reports: list[Report]) -> list[ReportPair]:
 
 
 def recorded_reports(recording: Recording) -> Iterator[Report]:
-    """Yield reports with the recorded numbers of words."""
+    """Yield the reports of a stored set, with placeholders that have the stored numbers of words as texts.
+
+    The id is the row's number, from 1.
+    """
     for row in recording.table.itertuples():
         findings, impression = section_placeholders(recording.name, row)
         yield Report(id=str(row.number + 1), findings=findings, impression=impression)
 
 
 def load_labels(path: Path) -> list[CodedStudy]:
-    """Return each report's labels, in the file's order; the id of the row ``CXR12`` is ``12``."""
+    """Return the coded findings of each report, in the file's order; the id of the row ``CXR12`` is ``12``.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, a label is neither 0 nor 1, or a report has two rows.
+    """
     return [
         CodedStudy(
             row["filename"].removeprefix("CXR"),
-            frozenset(name for name in LABELS if row[name] == "1"),
-            row["normal"] == "1",
+            frozenset(name for name in LABELS if row.take(name, reading.Flag) == "1"),
+            row.take("normal", reading.Flag) == "1",
         )
-        for row in reading.read_csv(path, ("filename", "normal", *LABELS))
+        for row in reading.distinct(reading.read_csv(path, ("filename", "normal", *LABELS)), "filename")
     ]
 
 

@@ -28,7 +28,14 @@ _MARKS = {"!": True, "-": False}  # critical, not critical
 
 
 def load(path: Path) -> list[NoteJudgement]:
-    """Return judgements in the file's order."""
+    """Return one judgement per consultation, model and evaluator, in the file's order.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, a listed error has no mark, a time is not a number, or a judgement is
+        repeated.
+    """
 
     def judgement(row: reading.Entry) -> NoteJudgement:
         return NoteJudgement(
@@ -37,8 +44,8 @@ def load(path: Path) -> list[NoteJudgement]:
             rater=row.text("Evaluator"),
             reference=row.text("Evaluator Note"),
             candidate=row.text("Model Note"),
-            incorrect=_listed(row, "Incorrect Statements"),
-            omissions=_listed(row, "Omissions"),
+            incorrect=_parse_errors(row, "Incorrect Statements"),
+            omissions=_parse_errors(row, "Omissions"),
             seconds=row.take("Post-edit time", reading.Number) if row.text("Post-edit time") else None,
         )
 
@@ -48,8 +55,8 @@ def load(path: Path) -> list[NoteJudgement]:
     )
 
 
-def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
-    """Return the errors in a cell: a line with a mark begins one, a line without a mark continues it."""
+def _parse_errors(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
+    """Return the errors listed in a cell: a line with a mark begins an error, one without continues it."""
     errors: list[tuple[bool, str]] = []
     for line in filter(None, map(str.strip, row[column].splitlines())):
         if line[0] in _MARKS:
@@ -57,8 +64,8 @@ def _listed(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
         elif errors:
             errors[-1] = (errors[-1][0], f"{errors[-1][1]} {line}")
         else:
-            remedy = "Begin each with ! (critical) or - (not critical)."
-            raise FormatError(f"{column} begins without a mark", row.where, remedy)
+            remedy = "Begin each listed error with ! (critical) or - (not critical)."
+            raise FormatError(f"the first line in {column!r} has no mark", row.where, remedy)
     return tuple(NoteError(text, critical) for critical, text in errors)
 
 

@@ -17,13 +17,15 @@ from radeval_lib.data.restricted import mark
 NAME = "radgraph"
 ENTITY_LABELS = ("ANAT-DP", "OBS-DP", "OBS-U", "OBS-DA")
 
+# RadGraph's record of one text: ``text`` (words joined by blanks) and ``entities``, a dictionary from id to
+# ``tokens``, ``label``, ``start_ix`` and ``end_ix`` (positions of words, from 0; the end is inclusive) and
+# ``relations``, a list of [type, id of the tail].
 Annotation = dict[str, Any]
-"""RadGraph's record of one text: ``text`` (words joined by blanks) and ``entities``, a dictionary from id to
-``tokens``, ``label``, ``start_ix`` and ``end_ix`` (inclusive positions of words), and ``relations``, a list
-of [type, id of the tail]."""
 
 
-class _Span(BaseModel):
+class _RawEntity(BaseModel):
+    """An entity as RadGraph's files have it; see :data:`Annotation`."""
+
     model_config = ConfigDict(hide_input_in_errors=True)
 
     tokens: str
@@ -34,10 +36,16 @@ class _Span(BaseModel):
 
 
 def load(path: Path) -> list[AnnotatedSentence]:
-    """Return reports of ``train.json``, ``dev.json`` or ``test.json``, each as one sequence of words.
+    """Return the reports of ``train.json``, ``dev.json`` or ``test.json``, each as one sequence of words.
 
-    The test file has two labelers: each report yields two records, ``<id>/labeler_1`` and ``<id>/labeler_2``.
-    ``group`` is the institution (MIMIC-CXR or CheXpert).
+    In the test file, two labelers annotated each report, which gives two records: ``<id>/labeler_1`` and
+    ``<id>/labeler_2``. ``group`` is the institution (MIMIC-CXR or CheXpert).
+
+    Raises
+    ------
+    FormatError
+        If a key is missing, a label or relation is unknown, or an entity's words are not those at its
+        positions.
     """
     reports = enumerate(reading.read_json(path, dict).items(), start=1)
     entries = (
@@ -47,15 +55,17 @@ def load(path: Path) -> list[AnnotatedSentence]:
 
 
 def _sentences(entry: reading.Entry) -> list[AnnotatedSentence]:
+    """Return one record per labeler of a report, or one if the file does not name labelers."""
     item = entry.inner("item")
     words = item.take("text", str).split()
     labelers = [name for name in ("labeler_1", "labeler_2") if name in item]
     sentences = []
     for name in labelers or [""]:
-        holder = reading.Entry(item[name], f"{item.where}, {name}") if name else item
-        entities, relations = _graph(holder, words)
-        if any(entity.label not in ENTITY_LABELS for entity in entities):  # not named: it may be text
-            raise FormatError("unknown label", holder.where, f"Use one of {', '.join(ENTITY_LABELS)}.")
+        annotated = reading.Entry(item[name], f"{item.where}, {name}") if name else item
+        entities, relations = _graph(annotated, words)
+        if any(entity.label not in ENTITY_LABELS for entity in entities):  # The label may be restricted text.
+            remedy = f"Use one of {', '.join(ENTITY_LABELS)}."
+            raise FormatError("an entity has an unknown label", annotated.where, remedy)
         sentence = AnnotatedSentence(
             id=f"{entry['key']}/{name}" if name else entry["key"],
             tokens=tuple(mark(word, NAME, True) for word in words),
@@ -68,9 +78,14 @@ def _sentences(entry: reading.Entry) -> list[AnnotatedSentence]:
 
 
 def read_annotations(path: Path) -> dict[str, Annotation]:
-    """Return the checked annotations in an output of RadGraph's inference, by the key of the record.
+    """Return the annotations in a file of RadGraph's inference output, by the record's key.
 
-    Any label is allowed, since RadGraph-XL's differ. A text may be empty and then has no entities.
+    Any entity label is allowed, since those of RadGraph-XL differ. An empty text has no entities.
+
+    Raises
+    ------
+    FormatError
+        If a record has an error that :func:`check_annotation` finds.
     """
     annotations = reading.read_json(path, dict)
     for number, item in enumerate(annotations.values(), start=1):
@@ -79,7 +94,11 @@ def read_annotations(path: Path) -> dict[str, Annotation]:
 
 
 def check_annotation(item: Any, where: str) -> None:
-    """Raise a FormatError if a record of RadGraph's inference contradicts itself or lacks something."""
+    """Raise a FormatError if a record of RadGraph's inference is malformed or contradicts itself.
+
+    Keys must be present, an entity's words must be those at its positions, and relations must lead to
+    entities of the record. ``where`` names the record in the error.
+    """
     entry = reading.Entry(item, where)
     _graph(entry, entry.take("text", str).split())
 
@@ -116,19 +135,22 @@ def annotation(
 
 
 def _graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
-    """Return the entities and relations of a text, half-open and by position."""
+    """Return a text's entities as half-open spans, and its relations by the entities' positions.
+
+    ``holder`` has the key ``entities``; ``words`` are the words of the text.
+    """
     content = holder.inner("entities")
     index = {key: position for position, key in enumerate(content)}
     entities, relations = [], []
     for head, item in enumerate(content.values()):
         where = f"{holder.where}, entity {head + 1}"
-        span: _Span = reading.value(item, _Span, "entity", where)
+        span: _RawEntity = reading.value(item, _RawEntity, "entity", where)
         start, end = span.start_ix, span.end_ix + 1
         if words[start:end] != span.tokens.split() or not start < end <= len(words):
             problem = f"words {start} to {end - 1} of the text are not the entity's tokens"
             raise FormatError(problem, where, reading.RIGHT_FILE)
         if any(tail not in index for _, tail in span.relations):
-            raise FormatError("a relation to a missing entity", where, reading.RIGHT_FILE)
+            raise FormatError("a relation leads to an id without entity", where, reading.RIGHT_FILE)
         entities.append(Entity(start, end, span.label))
         relations += [Relation(head, index[tail], kind) for kind, tail in span.relations]
     return tuple(entities), tuple(relations)

@@ -1,4 +1,4 @@
-"""RadPref: chest X-ray reports with two machine-written candidates each, rated by three radiologists."""
+"""RadPref: chest X-ray reports with two machine-generated candidates each, rated by three radiologists."""
 
 from __future__ import annotations
 
@@ -16,20 +16,18 @@ from radeval_lib.data.recorded import Recording, placeholder_table
 from radeval_lib.data.records import RatedPair
 
 CASES_FILE = "preference_data.json"
-RATING_FILES = ("user_1.json", "user_2.json", "user_3.json")
-"""The ratings of each radiologist."""
+RATING_FILES = ("user_1.json", "user_2.json", "user_3.json")  # one per radiologist
 CANDIDATES = ("C1", "C2")
 SIGNIFICANCES = ("urgent", "actionable_not_urgent", "not_actionable_not_urgent", "benign_expected")
+# Names of RadPref's systems, by their names in its files and in the stored set.
 SYSTEMS: dict[str | int, str] = {"medgemma": "MedGemma", "gpt": "GPT"}
-"""The names of RadPref's systems, by what its files and the stored set call them."""
 SYSTEMS |= {1: "MedGemma", "system 1": "MedGemma", 2: "GPT", "system 2": "GPT"}
+# Kind and significance of each error that a radiologist can mark.
 MARKS = tuple((kind, significance) for kind in ("false", "missing") for significance in SIGNIFICANCES)
 MARKS += (("attribute", "significant"), ("attribute", "negligible"))
-"""The kind and significance of each error that a radiologist can mark."""
+# Significances that GREEN would call clinically significant, because they call for action.
 SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
-"""The significances that GREEN would call clinically significant, because they call for action."""
-Mark = tuple[str, int, str]
-"""Kind, number of the finding, and significance of one marked error."""
+Mark = tuple[str, int, str]  # kind, number of the finding, and significance of one marked error
 
 
 def candidates(path: Path) -> pd.DataFrame:
@@ -38,11 +36,11 @@ def candidates(path: Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``number``; ``case``, a number for each reference; ``set``, a number for each two candidates that were
-        graded side by side;
-        ``system``, numbered from 1 by first appearance; ``reference_findings``, ``candidate_findings``: the
-        numbers of listed findings. These are not stored: ``reference`` and ``text``, ``name`` (``<case>/C1``)
-        and ``source``, the system's name in the file.
+        ``number`` of the candidate; ``case``, a number for each reference, from 0; ``set``, a number for each
+        two candidates that were graded side by side, from 0; ``system``, numbered from 1 in the order of
+        appearance; ``reference_findings`` and ``candidate_findings``, the numbers of listed findings. Not
+        part of the stored set: ``reference`` and ``text`` (the candidate's), ``name`` (``<id>/C1``) and
+        ``source``, the system's name in the file.
     """
     table = pd.DataFrame(
         {
@@ -64,7 +62,7 @@ def candidates(path: Path) -> pd.DataFrame:
 
 
 def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
-    """Return the number of marks of each radiologist on each candidate, a row for each of both.
+    """Return the grade and the numbers of marked errors, one row per radiologist and candidate.
 
     Parameters
     ----------
@@ -74,14 +72,15 @@ def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``number`` of the candidate; ``rater``, from 1 in the order of the files; ``grade``, from 1 (worst) to
-        5. Numbers of findings: ``stated``; ``clean``, without a mark; ``right``, not marked as false;
-        ``passable``, without a false or significant mark. These three are at least 0 although findings beyond
-        the listed ones can be marked. Numbers of each of :data:`MARKS`, such as ``false_urgent``. Not stored:
-        ``user``, the radiologist's name in the file.
+        ``number`` of the candidate; ``rater``, from 1 in the order of the files; ``grade``, 1 (worst) to 5.
+        Numbers of the candidate's findings: ``stated`` (listed); ``clean``, without a mark; ``right``, not
+        marked as false; ``passable``, marked neither as false nor as significant. The last three are at least
+        0, although radiologists can also mark findings that are not listed. The number of each of
+        :data:`MARKS`, such as ``false_urgent``. Not part of the stored set: ``user``, the radiologist's name
+        in the file.
     """
-    listed = zip(table["number"], table["candidate_findings"], strict=True)
-    by_name = dict(zip(table["name"], listed, strict=True))
+    listed_findings = zip(table["number"], table["candidate_findings"], strict=True)
+    by_name = dict(zip(table["name"], listed_findings, strict=True))
     rows = []
     for rater, path in enumerate(paths, start=1):
         content = reading.read_json(path, dict)
@@ -108,8 +107,11 @@ def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _errors(judged: dict[str, Any]) -> Iterator[Mark]:
-    """Yield every marked error of a candidate: ``false`` (a finding that the image does not show) and
-    ``attribute`` with the number of the candidate's finding, ``missing`` with the reference's."""
+    """Yield every error that a radiologist marked in a candidate.
+
+    Kinds are ``false`` (the image does not show the finding) and ``attribute``, with the number of the
+    candidate's finding, and ``missing``, with the number of the reference's finding.
+    """
     for finding, error in judged["finding_errors"].items():
         if error.get("error_type") == "attribute":
             for significance in error["attributes"].values():
@@ -121,24 +123,24 @@ def _errors(judged: dict[str, Any]) -> Iterator[Mark]:
 
 
 def _rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
-    """Yield every rating with its two texts, scale by scale.
+    """Yield the rated pair of each row of ``rows``, on each of three scales in turn.
 
-    ``grade`` is from 1 to 5; ``errors`` is the number of marked errors of any significance; ``error_share``
-    divides it by the number of findings that both texts list and is at most 1. If neither text lists a
-    finding, it is 1 if an error was marked, else 0. ``rows`` has the columns of :func:`marks` and
+    ``grade`` is from 1 to 5. ``errors`` is the number of marked errors of any significance. ``error_share``
+    divides this number by the number of findings listed in either text, and is at most 1; if no finding is
+    listed, it is 1 if an error was marked, else 0. ``rows`` has the columns of :func:`marks` and
     :func:`candidates`.
     """
-    marked = rows[["_".join(mark) for mark in MARKS]].sum(axis=1)
+    errors = rows[["_".join(mark) for mark in MARKS]].sum(axis=1)
     possible = rows["reference_findings"] + rows["candidate_findings"]
-    shares = np.where(possible > 0, np.minimum(1, marked / np.maximum(possible, 1)), marked > 0)
-    for scale, values in (("grade", rows["grade"]), ("errors", marked), ("error_share", shares)):
+    shares = np.where(possible > 0, np.minimum(1, errors / np.maximum(possible, 1)), errors > 0)
+    for scale, values in (("grade", rows["grade"]), ("errors", errors), ("error_share", shares)):
         for row, value in zip(rows.itertuples(), values, strict=True):
             texts = row.reference, row.text
             yield RatedPair(row.name, *texts, float(value), row.user, group=row.source, scale=scale)
 
 
 def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
-    """Yield the rated pairs on every scale, from the recording."""
+    """Return an iterator over the rated pairs of the stored set on each scale, with placeholders as texts."""
     rows = recording.parts["ratings"].merge(recording.table, on="number")
     placeholders = placeholder_table(recording.name).loc[rows["number"]]
     names = [f"{row.set:03d}/{CANDIDATES[row.number % len(CANDIDATES)]}" for row in rows.itertuples()]
@@ -154,8 +156,9 @@ def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
 
 
 def read(find: Find) -> list[RatedPair]:
-    cases, given = find(CASES_FILE), [path for path in map(find, RATING_FILES) if path]
-    if cases is None or not given:
+    """Return the rated pairs on each scale; empty without the texts or without any radiologist's file."""
+    cases, rating_paths = find(CASES_FILE), [path for path in map(find, RATING_FILES) if path]
+    if cases is None or not rating_paths:
         return []
     table = candidates(cases)
-    return list(_rated_pairs(marks(given, table).merge(table, on="number")))
+    return list(_rated_pairs(marks(rating_paths, table).merge(table, on="number")))

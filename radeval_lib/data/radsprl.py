@@ -14,16 +14,22 @@ ROLES = ("Trajector", "Landmark", "Diagnosis", "Hedge")
 
 
 def load(path: Path) -> list[AnnotatedSentence]:
-    """Return the documents of ``Rad-SpRL.xml`` in the file's order, each as one sequence of tokens.
+    """Return the documents of ``Rad-SpRL.xml``, in the file's order, each as one sequence of tokens.
 
-    Documents without relations are kept. Relations run from the spatial indicator to each of its roles. A
-    role whose tokens have gaps is one entity over all of them (RaLEs' converter makes one of each piece).
+    Relations run from each spatial indicator to its roles. A role whose tokens are not adjacent becomes one
+    entity from its first to its last token; RaLEs' converter makes one entity per piece. Documents without
+    relations are kept.
+
+    Raises
+    ------
+    FormatError
+        If the file is not XML, or a document lacks a part or has a malformed attribute or an unknown role.
     """
     try:
         root = ElementTree.fromstring(reading.read_text(path))
     except ElementTree.ParseError as error:
         where = f"{path.name}, line {error.position[0]}"
-        raise FormatError("not XML", where, reading.CUT_SHORT) from None
+        raise FormatError("not well-formed XML", where, reading.CUT_SHORT) from None
     entries = (
         reading.Entry({"document": document}, f"{path.name}, document {number}")
         for number, document in enumerate(root.iter("Document"), start=1)
@@ -32,16 +38,22 @@ def load(path: Path) -> list[AnnotatedSentence]:
 
 
 def _document(entry: reading.Entry) -> AnnotatedSentence:
-    """Return the sentence of a document; raise a ValueError if a part of it is missing or not a number."""
+    """Return a document's tokens, entities and relations.
+
+    Raises
+    ------
+    ValueError
+        If an element or role is missing or unknown, or a position is not a number or beyond the text.
+    """
     element = entry["document"]
     text, annotations = element.findtext("Text"), element.find("Annotations")
     if text is None or annotations is None:
-        raise ValueError("a document needs Text and Annotations")
+        raise ValueError("a document needs the elements Text and Annotations")
     tokens = []
     for token in annotations.iter("Token"):
-        (start,), (length,) = _wholes(token, "cs"), _wholes(token, "cl")
+        (start,), (length,) = _parse_integers(token, "cs"), _parse_integers(token, "cl")
         if not 0 < length <= len(text) - start:
-            raise ValueError(f"token at {start} of length {length} extends beyond the text")
+            raise ValueError(f"the token at {start} of length {length} is empty or extends beyond the text")
         tokens.append(text[start : start + length])
     entities: list[Entity] = []
     relations: list[Relation] = []
@@ -50,24 +62,26 @@ def _document(entry: reading.Entry) -> AnnotatedSentence:
         entities.append(_entity(relation, "Indicator"))
         for role in relation:
             if role.tag not in ROLES:
-                raise ValueError(f"an unknown role; those known are {', '.join(ROLES)}")
+                raise ValueError(f"a relation has an unknown role; roles are {', '.join(ROLES)}")
             relations.append(Relation(head, len(entities), role.tag))
             entities.append(_entity(role, role.tag))
     return AnnotatedSentence(element.get("id", ""), tuple(tokens), tuple(entities), tuple(relations))
 
 
-def _wholes(element: ElementTree.Element, name: str) -> list[int]:
-    """Return the whole numbers in an attribute, which are several, with commas, if a span has gaps."""
+def _parse_integers(element: ElementTree.Element, name: str) -> list[int]:
+    """Return the numbers in the attribute ``name``: one, or several with commas if a span has gaps."""
     parts = element.get(name, "").split(",")
     if not all(part.isdecimal() for part in parts):
-        raise ValueError(f"attribute {name!r} must be whole numbers")
+        raise ValueError(f"attribute {name!r} must be whole numbers, separated by commas")
     return list(map(int, parts))
 
 
 def _entity(element: ElementTree.Element, label: str) -> Entity:
-    """Return the entity from the first to the last token of an element, given its token starts ``ts`` and
-    lengths ``tl``."""
-    starts, lengths = _wholes(element, "ts"), _wholes(element, "tl")
+    """Return the entity from the first to the last token of an element.
+
+    The element's attributes ``ts`` and ``tl`` have the positions of its pieces, in tokens, and their lengths.
+    """
+    starts, lengths = _parse_integers(element, "ts"), _parse_integers(element, "tl")
     if len(starts) != len(lengths):
         raise ValueError(f"{label} has {len(starts)} token starts but {len(lengths)} lengths")
     if not any(lengths):

@@ -1,4 +1,4 @@
-"""BioNLP-2023 RadSum's summarization sets: parallel line files, one report per line."""
+"""The summarization sets of BioNLP-2023 RadSum: parallel text files with one report per line."""
 
 from __future__ import annotations
 
@@ -15,34 +15,41 @@ NAME = "radsum23"
 
 
 def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[ReportPair]:
-    """Return the report pairs of two parallel files. An id has the group, the file's name and the line.
+    """Return the report pairs of two parallel files; an id has the group, the findings' file and the line.
 
     Reports with an empty impression are left out; the reference script keeps them.
+
+    Raises
+    ------
+    FormatError
+        If the files have different numbers of lines, or findings with an impression are empty.
     """
-    first, second = reading.read_lines(findings), reading.read_lines(impressions)
-    if len(first) != len(second):
-        problem = f"{len(first)} findings but {len(second)} impressions in {impressions.name}"
+    findings_lines, impression_lines = reading.read_lines(findings), reading.read_lines(impressions)
+    if len(findings_lines) != len(impression_lines):
+        problem = f"{len(findings_lines)} lines, but {impressions.name} has {len(impression_lines)}"
         raise FormatError(problem, findings.name, reading.CUT_SHORT)
     pairs = []
-    for line, lines in enumerate(zip(first, second, strict=True), start=1):
-        if not lines[1]:
+    for number, texts in enumerate(zip(findings_lines, impression_lines, strict=True), start=1):
+        if not texts[1]:
             continue
-        if not lines[0]:
-            raise FormatError("empty line", f"{findings.name}, line {line}", reading.CUT_SHORT)
-        texts = mark(lines[0], NAME, True), mark(lines[1], NAME, True)
-        pairs.append(ReportPair(f"{group}/{findings.name}/{line}", *texts, group=group, split=split))
+        if not texts[0]:
+            raise FormatError("empty findings", f"{findings.name}, line {number}", reading.CUT_SHORT)
+        sections = (mark(text, NAME, True) for text in texts)
+        pairs.append(ReportPair(f"{group}/{findings.name}/{number}", *sections, group=group, split=split))
     return pairs
 
 
 def read(find: Find) -> list[ReportPair]:
+    """Return the pairs of all groups and splits whose files are in the data root."""
     records: list[ReportPair] = []
-    for file in load_manifest(NAME).files[::2]:  # pairs of files, the findings first
+    for file in load_manifest(NAME).files[::2]:  # The manifest lists findings and impressions by turns.
         findings, impressions = find(file.path), find(file.path.replace(".findings.", ".impression."))
         if findings and impressions:
             split = findings.name.split(".")[0].replace("validate", "dev")
             records += load(findings, impressions, group=findings.parent.name, split=split)
         elif findings or impressions:
+            missing = "impressions" if findings else "findings"
             raise DataError(
-                "one of the two files of a pair is missing", file.path, "List both in the manifest."
+                f"the file of {missing} is missing", file.path, "Run `radbook data add radsum23 FILE`."
             )
     return records

@@ -1,7 +1,7 @@
 """RaTE-Eval: pairs of sentences and of paragraphs with human ratings (Zhao et al. 2024, Section 3).
 
-Task 2's columns are those that public code reads; we have not seen the files of task 1. Task 3, texts with
-rewrites, is not read, since no page uses it.
+The files were not accessible when this was written. Columns are those that public code reads for task 2, and
+are assumed for task 1. Task 3, texts with rewrites, is not read, since no page uses it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,15 @@ Rating = Annotated[float, Field(ge=0, le=5)]  # 0 is nothing correct, 5 perfect;
 
 
 def load_pairs(path: Path) -> list[RatedPair]:
-    """Return rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order; ids are row numbers."""
+    """Return the rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order.
+
+    The id is the row's number, from 1; the rating is from 0 to 5, higher is better.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, a rating is out of range, or a row is repeated.
+    """
 
     def pair(row: reading.Entry) -> RatedPair:
         reference, candidate = (mark(row[column], NAME, True) for column in PAIR_COLUMNS[:2])
@@ -36,7 +44,8 @@ def load_pairs(path: Path) -> list[RatedPair]:
 _SCALES = {"Task1_sentence_rate": "sentence", "Task2_paragraph_rate": "paragraph"}
 
 
-def _pairs_of_file(path: Path) -> Records:
+def _load_with_task(path: Path) -> Records:
+    """Return the pairs of a file with its split, its task as the group, and the scale of the task."""
     split, task = path.stem.removeprefix("rate_"), path.parent.name
     scale = _SCALES[task]
     return [
@@ -46,5 +55,5 @@ def _pairs_of_file(path: Path) -> Records:
 
 
 def read(find: Find) -> Records:
-    """Return the pairs of both tasks; a record's ``group`` is the task, its scale the kind of text."""
-    return load_each(_pairs_of_file, *(file.path for file in load_manifest(NAME).files))(find)
+    """Return the pairs of both tasks; ``group`` is the task, ``scale`` is ``sentence`` or ``paragraph``."""
+    return load_each(_load_with_task, *(file.path for file in load_manifest(NAME).files))(find)

@@ -1,6 +1,6 @@
 """RaTE-NER: sentences with five entity types, as spans (Zhao et al. 2024, Section 2.2).
 
-We have not seen the files; their keys are those that public code reads.
+The files were not accessible when this was written; their keys are those that public code reads.
 """
 
 from __future__ import annotations
@@ -27,23 +27,35 @@ _LABELS = {label.lower(): label for label in RATE_TYPES}
 
 
 def load_span(path: Path, group: str = "") -> list[AnnotatedSentence]:
-    """Return the sentences of ``<split>_span.json``; the spans under ``ner`` have inclusive ends."""
+    """Return the sentences of ``<split>_span.json``, in which ``ner`` lists spans with inclusive ends.
+
+    ``group`` is the source of the sentences, such as ``MIMIC-IV``.
+
+    Raises
+    ------
+    FormatError
+        If a key is missing, a type is unknown, a span extends beyond its sentence, or an id is repeated.
+    """
     sentences = partial(_sentences, stem=path.stem, group=group)
     return reading.records(reading.read_objects(path), sentences, name="doc_key")
 
 
 def _sentences(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSentence]:
-    """Return sentences; the indices of spans run through the document, and a span's type may be in any case
-    and with any separator."""
+    """Return the sentences of one document.
+
+    Positions in spans count tokens through the whole document. The name of a type may be in any case, with
+    hyphens or underscores.
+    """
     key = str(item.get("doc_key", f"{stem}-{item.at}"))
     sentences = item.take("sentences", list[list[str]])
     annotated = item.take("ner", list[list[Annotated[_Span, BeforeValidator(lambda span: span[:3])]]])
     if len(sentences) != len(annotated):
         raise ValueError(f"{len(sentences)} sentences but {len(annotated)} lists of entities")
-    offset, made = 0, []
+    offset, records = 0, []
     for number, (tokens, spans) in enumerate(zip(sentences, annotated, strict=True)):
         if any(label not in _LABELS for *_, label in spans):
-            raise FormatError("unknown entity type", item.where, f"Use one of {', '.join(RATE_TYPES)}.")
+            remedy = f"Use one of {', '.join(RATE_TYPES)}."
+            raise FormatError("an entity has an unknown type", item.where, remedy)
         sentence = AnnotatedSentence(
             id=key if len(sentences) == 1 else f"{key}-{number}",
             tokens=tuple(mark(token, NAME, True) for token in tokens),
@@ -52,13 +64,16 @@ def _sentences(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSent
             ),
             group=group,
         )
-        made.append(sentence)
+        records.append(sentence)
         offset += len(tokens)
-    return made
+    return records
 
 
 def read(find: Find) -> Records:
-    """Return span files, which need no list of labels; the IOB files hold the same sentences."""
+    """Return the sentences of all span files.
+
+    The IOB files have the same sentences, but need a list of labels.
+    """
     records: Records = []
     for folder, group in SOURCES.items():
         spans = [f"rate_ner/{folder}/{split}_span.json" for split in SPLITS]

@@ -1,8 +1,9 @@
 """Tables of rated pairs, and a loader of a user's ratings.
 
-A data set with ``reader: ratings`` in its manifest has CSV files with a row per rater and candidate. Columns:
-``case`` (its candidates are compared), ``id`` (of the candidate within its case), ``candidate`` and
-``reference`` (texts), ``rater``, and ``grade``, a number; higher is better. Other columns are ignored.
+A data set with ``reader: ratings`` in its manifest has CSV files with one row per rater and candidate.
+Columns: ``case`` (name of the case, whose candidates are compared with each other), ``id`` (of the candidate
+within its case), ``candidate`` and ``reference`` (texts), ``rater`` (name), and ``grade`` (a number; higher
+is better). Other columns are ignored.
 """
 
 from __future__ import annotations
@@ -21,19 +22,20 @@ from radeval_lib.data.records import RatedPair, TextPair
 from radeval_lib.data.restricted import mark, reveal
 
 COLUMNS = ("case", "id", "candidate", "reference", "rater", "grade")
-_LOWER_IS_BETTER = {"errors": lambda count: -count, "error_share": lambda share: 1 - share}
+# By scale on which lower is better, the function that reverses it.
+_REVERSED = {"errors": lambda count: -count, "error_share": lambda share: 1 - share}
 
 
 def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
-    """Return one row per pair, in the order in which the pairs first occur.
+    """Return one row per rated pair, with its mean rating, in the order in which the pairs first occur.
 
     Returns
     -------
     DataFrame
-        By ``id``: ``reference`` and ``candidate`` (restricted texts are revealed, so never show the table),
-        ``rating`` (mean over raters), ``case`` (a number for each reference). Numbers of errors turn negative
-        and shares of errors are subtracted from 1 (as in RaTEScore's Figure 3), so that a good metric
-        correlates positively with every scale.
+        Index ``id``; ``reference`` and ``candidate`` (restricted texts are revealed, so never show the
+        table); ``rating``, the mean over raters, higher is better; ``case``, a number for each reference,
+        from 0. Numbers of errors are negated and shares of errors subtracted from 1 (as in RaTEScore's
+        Figure 3), so that a good metric correlates positively with every scale.
 
     Raises
     ------
@@ -43,7 +45,7 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
     scales = sorted({record.scale for record in records})
     if len(scales) != 1:
         problem = f"ratings on several scales: {', '.join(scales)}" if scales else "no ratings"
-        raise DataError(problem, remedy="Name one scale of a data set, such as radpref/grade.")
+        raise DataError(problem, remedy="Name one scale of the data set, as in radpref/grade.")
     frame = pd.DataFrame(
         {
             "id": record.id,
@@ -53,52 +55,54 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
         }
         for record in records
     )
-    columns = {"reference": "first", "candidate": "first", "rating": "mean"}
-    table = frame.groupby("id", sort=False).agg(columns)
-    if turn := _LOWER_IS_BETTER.get(scales[0]):
-        table["rating"] = turn(table["rating"])
+    aggregation = {"reference": "first", "candidate": "first", "rating": "mean"}
+    table = frame.groupby("id", sort=False).agg(aggregation)
+    if reverse := _REVERSED.get(scales[0]):
+        table["rating"] = reverse(table["rating"])
     table["case"] = pd.factorize(table["reference"])[0]
     return table
 
 
 def text_table(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Return ``case``, ``reference`` and ``candidate`` by id. Restricted texts are revealed, so never show
-    the table."""
+    """Return a table with the index ``id`` and the columns ``case``, ``reference`` and ``candidate``.
+
+    Restricted texts are revealed, so never show the table.
+    """
     rows = {pair.id: (pair.case, reveal(pair.reference), reveal(pair.candidate)) for pair in records}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["case", "reference", "candidate"])
 
 
 def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
-    """Return the ratings of one or several tables, in order, as one set.
+    """Return the ratings in one or several CSV files, in order, as one set.
 
     Parameters
     ----------
-    paths : CSV files with the columns of :data:`COLUMNS`.
-    name : name of the data set, for refusals to show its texts.
+    paths : files with the columns of :data:`COLUMNS`.
+    name : name of the data set, for errors on attempts to show its texts.
     restricted : whether the texts must not be shown (:func:`radeval_lib.data.restricted.mark`).
 
     Raises
     ------
     FormatError
-        If a cell is empty or a grade is not a number, a case or id has a slash, a rater grades a candidate
-        twice, or rows of one candidate or case, in any of the files, have different texts or references. The
-        error names the file and the line.
+        If a cell is empty, a grade is not a number, a case or id has a slash, a rater grades a candidate
+        twice, or two rows (of any of the files) give one candidate different texts, or one case different
+        references. The error names the file and the line.
     """
     texts: dict[str, str] = {}
     references: dict[str, str] = {}
 
-    def rating(row: reading.Entry) -> RatedPair:
-        case, number, candidate, reference, rater = (row.take(name, reading.Filled) for name in COLUMNS[:-1])
-        if "/" in case or "/" in number:
+    def parse_rating(row: reading.Entry) -> RatedPair:
+        case, own_id, candidate, reference, rater = (row.take(key, reading.Filled) for key in COLUMNS[:-1])
+        if "/" in case or "/" in own_id:
             raise FormatError("a case or id contains a slash", row.where, "Use another character.")
-        if texts.setdefault(f"{case}/{number}", candidate) != candidate:
-            remedy = "Rows with one case and id are about one candidate: give each text an id of its own."
-            raise FormatError("an earlier row gives this candidate another text", row.where, remedy)
+        if texts.setdefault(f"{case}/{own_id}", candidate) != candidate:
+            problem = "an earlier row with this case and id has another candidate text"
+            raise FormatError(problem, row.where, "Give each candidate of a case its own id.")
         if references.setdefault(case, reference) != reference:
-            remedy = "A case has one reference: give each reference a case of its own."
-            raise FormatError("an earlier row gives this case another reference", row.where, remedy)
+            problem = "an earlier row with this case has another reference"
+            raise FormatError(problem, row.where, "Give each reference its own case.")
         return RatedPair(
-            id=f"{case}/{number}",
+            id=f"{case}/{own_id}",
             reference=mark(reference, name, restricted),
             candidate=mark(candidate, name, restricted),
             rating=row.take("grade", reading.Number),
@@ -106,11 +110,11 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
         )
 
     rows = chain.from_iterable(reading.read_csv(path, COLUMNS) for path in paths)
-    return reading.records(rows, rating, lambda pair: (pair.id, pair.rater), "id, case and rater")
+    return reading.records(rows, parse_rating, lambda pair: (pair.id, pair.rater), "id, case and rater")
 
 
 def reader(name: str) -> Read:
-    """Return the function that reads a data set with ``reader: ratings``."""
+    """Return the function that reads the data set ``name``, whose manifest has ``reader: ratings``."""
     manifest = load_manifest(name)
 
     def read(find: Find) -> Records:

@@ -1,4 +1,4 @@
-"""Reading of data sets: loader modules have a function ``read``, which :mod:`radeval_lib.registry` names."""
+"""Read data sets: find the function ``read`` of a set's loader (:mod:`radeval_lib.registry`), and call it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from radeval_lib import registry
 from radeval_lib.data.manifests import find, load_manifest, names
 from radeval_lib.errors import RegistryError, did_you_mean
 
+# Returns the path of a data set's file, given its name or the end of its path; None if the file is absent.
+# The file is checked against the manifest, and noted as read.
 Find = Callable[[str], Path | None]
-"""Returns a data set's file by its path or name, verified, and notes that it is read; None if absent."""
 Records = list[Any]
-Read = Callable[[Find], Records]
-"""Returns the records of one data set; empty if its files are absent."""
+Read = Callable[[Find], Records]  # returns the records of one data set; empty if its files are absent
 SPLITS = ("train", "dev", "test")
 SPLIT_FILES = tuple(f"{split}.json" for split in SPLITS)
 
 
 def count_records(name: str, records: Sequence[Any]) -> dict[str, int]:
-    """Return the number of records of each type and split, such as ``ReportPair train``; of a user's ratings,
-    the numbers of cases, candidates and raters."""
+    """Return the number of records by type and split, such as ``ReportPair train``.
+
+    For a user's ratings (``reader: ratings``), return the numbers of ``cases``, ``candidates`` and
+    ``raters``.
+    """
     if load_manifest(name).reader == "ratings":
         return {
             "cases": len({pair.id.rpartition("/")[0] for pair in records}),
@@ -35,9 +38,10 @@ def count_records(name: str, records: Sequence[Any]) -> dict[str, int]:
 
 
 def load_each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Read:
-    """Return a function that reads those of ``files`` that exist.
+    """Return a function that reads the existing ones of ``files`` by ``load_file`` and joins their records.
 
-    The records of a file ``train.json`` or ``train_span.json`` get the split ``train``, if they have one.
+    If a file's name begins with a split, as ``train.json`` and ``train_span.json`` do, and its records have a
+    field ``split``, the field is set to it.
     """
 
     def read(find_file: Find) -> Records:
@@ -46,15 +50,15 @@ def load_each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Read:
             path = find_file(file)
             split = Path(file).name.split("_")[0].split(".")[0]
             for record in load_file(path) if path else []:
-                named = split in SPLITS and hasattr(record, "split")
-                records.append(replace(record, split=split) if named else record)
+                has_split = split in SPLITS and hasattr(record, "split")
+                records.append(replace(record, split=split) if has_split else record)
         return records
 
     return read
 
 
 def reader(name: str) -> Read:
-    """Return the function that reads a data set.
+    """Return the function that reads the data set ``name``.
 
     Raises
     ------
@@ -65,22 +69,25 @@ def reader(name: str) -> Read:
     """
     kind = load_manifest(name).reader
     if kind:
-        made: Read = registry.find(registry.OWN_READERS[kind])(name)
+        read: Read = registry.find(registry.OWN_READERS[kind])(name)
     elif name in registry.READERS:
-        made = registry.find(registry.READERS[name])
+        read = registry.find(registry.READERS[name])
     else:
-        rows = sorted(set(registry.READERS) - set(names()))
-        remedy = f"{did_you_mean(name, rows)}Add its row, or `reader: ratings` to its manifest."
-        raise RegistryError(f"no reader of {name!r}", "radeval_lib/registry.py, READERS", remedy)
-    return made
+        without_manifest = sorted(set(registry.READERS) - set(names()))
+        remedy = f"{did_you_mean(name, without_manifest)}Add its row, or `reader: ratings` to its manifest."
+        raise RegistryError(f"no row for the data set {name!r}", "radeval_lib/registry.py, READERS", remedy)
+    return read
 
 
 def load(name: str, root: Path, note: Callable[[Path], None] = lambda path: None) -> Records:
-    """Return the records of a data set; empty if the data root does not hold it.
+    """Return the records of the data set ``name``; empty if the data root ``root`` has none of its files.
 
-    Parameters
-    ----------
-    note : called with each file that is read.
+    ``note`` is called with the path of each file that is read.
+
+    Raises
+    ------
+    DataError
+        If the data set is unknown, or a file differs from its manifest or is malformed.
     """
 
     def find_file(file: str) -> Path | None:

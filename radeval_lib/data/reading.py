@@ -1,8 +1,8 @@
-"""Strict reading of tables and JSON: every error names the file, the row and the column.
+"""Read tables and JSON strictly: every error names the file, the row and the column.
 
-:func:`radeval_lib.data.manifests.find` has compared a file with the size and SHA-256 of its manifest before a
-loader reads it. No error repeats what a file holds, because it may be text that must not be passed on,
-wherever it occurs: a report may be in the header, in a key or in the column of a number.
+Before a loader reads a file, :func:`radeval_lib.data.manifests.find` has compared it with its manifest. No
+error repeats a file's content, which may be restricted text wherever it occurs: a report may be in the
+header, in a key or in a column of numbers.
 """
 
 from __future__ import annotations
@@ -27,55 +27,71 @@ T = TypeVar("T")
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 Filled = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Flag = Literal["0", "1"]  # no, yes
 
 # Clinical notes are single CSV fields that may pass the 128 KiB that the csv module allows by default.
 csv.field_size_limit(2**27)
 
-CUT_SHORT = "Get the file again: it may be cut short."
-RIGHT_FILE = "Correct it, or check that the file is the one that the manifest describes."
+CUT_SHORT = "Replace the file: it may be cut short."
+RIGHT_FILE = "Correct it, or replace the file by the one that the manifest describes."
 SAVE_AS_UTF8 = "Save the file as UTF-8."
 _adapter = lru_cache(TypeAdapter)
 
 
-def value(given: Any, kind: Any, name: str, where: str) -> Any:
-    """Return ``given`` validated as ``kind``. An error shows ``name``, never the value."""
+def value(raw: Any, kind: Any, name: str, where: str) -> Any:
+    """Return the value ``raw``, converted by pydantic to the type ``kind``.
+
+    Raises
+    ------
+    FormatError
+        If it does not fit the type. The error has ``name`` and ``where``, never the value.
+    """
     try:
-        return _adapter(kind).validate_python(given)
+        return _adapter(kind).validate_python(raw)
     except ValidationError as error:
         raise FormatError(f"{name}: {complaint(error)}", where, RIGHT_FILE) from None
 
 
 class Entry(dict[str, Any]):
-    """A row of a table, or an object of a JSON file, with its position.
+    """A row of a table or an object of a JSON file: a dictionary that knows its position.
 
-    ``where`` names the file and the row or object in errors; ``at`` is the number of the row or object, from
-    1, or in JSON lines the number of the line.
+    Attributes
+    ----------
+    where : the file and the row or object, for errors.
+    at : number of the row or object, from 1; in JSON lines, the number of the line; 0 if it is not known.
     """
 
     def __init__(self, content: Any, where: str, at: int = 0) -> None:
         if not isinstance(content, dict):
-            raise FormatError(f"must be an object, not {type(content).__name__}", where, RIGHT_FILE)
+            problem = f"must be an object (key and value), not {type(content).__name__}"
+            raise FormatError(problem, where, RIGHT_FILE)
         super().__init__(content)
         self.where, self.at = where, at
 
     def take(self, key: str, kind: Any) -> Any:
-        """Return the value of the required ``key``, validated as ``kind`` by pydantic."""
+        """Return the value under ``key``, converted to the type ``kind``; FormatError if it does not fit."""
         if key not in self:
-            raise FormatError(f"missing key {key!r}; {len(self)} others are there", self.where, RIGHT_FILE)
+            raise FormatError(f"missing key {key!r} among {len(self)} keys", self.where, RIGHT_FILE)
         return value(self[key], kind, key, self.where)
 
     def inner(self, key: str) -> Entry:
-        """Return the object under ``key``."""
+        """Return the object under ``key``, as an Entry with the same position."""
         return Entry(self.take(key, dict), self.where)
 
     def text(self, key: str) -> str:
-        """Return the text under ``key`` without surrounding blanks."""
+        """Return the text under ``key`` without surrounding white space; it may be empty."""
         text: str = self.take(key, str).strip()
         return text
 
 
 def read_text(path: Path) -> str:
-    """Return the whole file as UTF-8 text (a leading byte-order mark is dropped)."""
+    """Return the content of a UTF-8 file without its byte-order mark.
+
+    Raises
+    ------
+    FormatError
+        If it is not UTF-8, or has nothing but white space.
+    """
     content = path.read_bytes()
     try:
         text = content.decode("utf-8-sig")
@@ -88,17 +104,24 @@ def read_text(path: Path) -> str:
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a UTF-8 file, each without surrounding blanks."""
+    """Return the lines of a UTF-8 file, each without surrounding white space; empty lines are kept."""
     return [line.strip() for line in read_text(path).removesuffix("\n").split("\n")]
 
 
 def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Iterator[Entry]:
-    """Yield the rows of a CSV file with a header. Memory use does not grow with the file.
+    """Yield the rows of a CSV file, plain or gzipped, by the column names in its first line.
 
-    ``columns`` must each occur once. If others share a name, a dot and the column's number, from 0, are
-    appended to all but the first. In tab-separated values, a quotation mark is a character like others.
+    The file is read row by row, so memory does not grow with it. Each of ``columns`` must occur once. If
+    other columns share a name, all but the first get a dot and the column's number, from 0, after it. If
+    ``delimiter`` is a tab, quotation marks have no special meaning.
+
+    Raises
+    ------
+    FormatError
+        If the file is empty, not UTF-8 or not CSV, a column is missing or repeated, or a row has another
+        number of cells than the header.
     """
-    rows = _rows(path, delimiter)
+    rows = _numbered_rows(path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
         raise FormatError("file is empty", path.name, CUT_SHORT)
@@ -106,42 +129,57 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Ite
         raise FormatError(
             f"missing column {missing[0]!r}; the first line has {len(header)} cells",
             f"{path.name}, line {line}",
-            f"The first line must name the columns, which are {listed(columns)}.",
+            f"Name the columns in the first line: {listed(columns)}.",
         )
-    if doubled := [name for name in columns if header.count(name) > 1]:
+    if repeated := [name for name in columns if header.count(name) > 1]:
         where = f"{path.name}, line {line}"
-        raise FormatError(f"column {doubled[0]!r} occurs twice in the header", where, "Rename one of them.")
+        raise FormatError(f"column {repeated[0]!r} is repeated in the header", where, "Rename one of them.")
     names = [name if header.index(name) == at else f"{name}.{at}" for at, name in enumerate(header)]
     for at, (line, cells) in enumerate(rows, start=1):
         where = f"{path.name}, line {line}"
         if len(cells) != len(names):
-            raise FormatError(f"{len(cells)} cells instead of {len(names)}", where, CUT_SHORT)
+            problem = f"{len(cells)} cells, but the header has {len(names)}"
+            raise FormatError(problem, where, CUT_SHORT)
         yield Entry(dict(zip(names, cells, strict=True)), where, at)
 
 
-def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line, cells) of each row that is not blank; unreadable content becomes a FormatError."""
+def _numbered_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (number of its first line, cells) for each row that is not blank.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be decompressed, decoded or split into cells.
+    """
     quoting: Literal[0, 3] = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as stream:
         lines = (line.decode("utf-8" if number else "utf-8-sig") for number, line in enumerate(stream))
         rows = csv.reader(lines, strict=True, delimiter=delimiter, quoting=quoting)
-        begin = 1
+        first_line = 1
         try:
             for cells in rows:
                 if cells:
-                    yield begin, cells
-                begin = rows.line_num + 1
+                    yield first_line, cells
+                first_line = rows.line_num + 1
         except csv.Error as error:
-            raise FormatError(f"not a CSV row ({error})", f"{path.name}, line {begin}", CUT_SHORT) from None
+            where = f"{path.name}, line {first_line}"
+            raise FormatError(f"not a CSV row ({error})", where, CUT_SHORT) from None
         except UnicodeDecodeError:
             where = f"{path.name}, line {rows.line_num + 1}"
             raise FormatError("not UTF-8 text", where, SAVE_AS_UTF8) from None
         except (EOFError, OSError, zlib.error) as error:
-            raise FormatError(f"not readable ({error})", f"{path.name}, line {begin}", CUT_SHORT) from None
+            where = f"{path.name}, line {first_line}"
+            raise FormatError(f"not readable ({error})", where, CUT_SHORT) from None
 
 
 def decode_json(text: str, kind: type[T], where: str) -> T:
-    """Return the JSON content of ``text``, which must be of type ``kind``; ``where`` names it in errors."""
+    """Return the JSON content of ``text``.
+
+    Raises
+    ------
+    FormatError
+        If it is not JSON, or not of the type ``kind``; ``where`` names the file in the error.
+    """
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -153,12 +191,18 @@ def decode_json(text: str, kind: type[T], where: str) -> T:
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """Return the JSON content of a file, which must be of type ``kind`` (list or dict)."""
+    """Return the JSON content of a UTF-8 file; a FormatError if it is not of the type ``kind``."""
     return decode_json(read_text(path), kind, path.name)
 
 
 def read_objects(path: Path) -> Iterator[Entry]:
-    """Yield the objects of a JSON list, with their number from 1, or of JSON lines, with their line."""
+    """Yield the objects of a JSON list, numbered from 1, or of JSON lines, with the numbers of their lines.
+
+    Raises
+    ------
+    FormatError
+        If the file is not UTF-8 or not JSON, or an item is not an object.
+    """
     text = read_text(path)
     items: Iterable[tuple[int, Any]]
     if text.lstrip().startswith("["):
@@ -173,8 +217,7 @@ def read_objects(path: Path) -> Iterator[Entry]:
 
 
 def distinct(entries: Iterable[Entry], *keys: str) -> Iterator[Entry]:
-    """Yield the entries; raise a FormatError for one that has the values of an earlier one under all
-    ``keys``."""
+    """Yield the entries, and raise a FormatError if two of them have the same values under all ``keys``."""
     earlier = set()
     for entry in entries:
         values = tuple(str(entry.get(key)) for key in keys)
@@ -191,20 +234,25 @@ def records(
     key: Callable[[T], Any] = attrgetter("id"),
     name: str = "id",
 ) -> list[T]:
-    """Return the records that ``parse`` makes of the entries: one, or a list, of each.
+    """Return the records that ``parse`` makes from the entries, in order.
 
-    No two records may share ``key``, which errors call ``name``. A ValueError of ``parse`` becomes a
-    :class:`FormatError` that names the entry.
+    ``parse`` returns one record or a list of records per entry. ``key`` returns the part of a record that no
+    other may share; errors call it ``name``.
+
+    Raises
+    ------
+    FormatError
+        If ``parse`` raises a ValueError or two records have the same key; the error names the entry.
     """
     by_key: dict[Any, tuple[T, str]] = {}
     for entry in entries:
         try:
-            made = parse(entry)
+            parsed = parse(entry)
         except ValueError as error:
             problem = complaint(error) if isinstance(error, ValidationError) else str(error)
             raise FormatError(problem, entry.where, RIGHT_FILE) from None
-        for record in made if isinstance(made, list) else [made]:
+        for record in parsed if isinstance(parsed, list) else [parsed]:
             first, earlier = by_key.setdefault(key(record), (record, entry.where))
             if first is not record:
-                raise FormatError(f"the {name} repeats that of {earlier}", entry.where, "Remove one of them.")
+                raise FormatError(f"the same {name} as in {earlier}", entry.where, "Remove one of the two.")
     return [record for record, _ in by_key.values()]

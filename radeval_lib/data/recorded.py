@@ -1,8 +1,9 @@
-"""Stored sets: ratings and scores as numbers, for texts that may not be in the repository.
+"""Stored sets: ratings and scores of texts that are not in the repository, as tables of numbers.
 
-In ``data_manifests/recorded``, ``<set>.csv`` has a row per candidate in the order of the set's files,
-``<set>_<part>.csv`` are further tables, and ``<set>.yml`` describes how they were made. :func:`records` gives
-the same records as the set's own loader, with a placeholder for each text (:mod:`radeval_lib.placeholders`).
+In ``data_manifests/recorded``, ``<set>.csv`` has one row per candidate in the order of the set's files,
+``<set>_<part>.csv`` are further tables, and ``<set>.yml`` describes how they were made. :func:`records`
+returns the same records as the set's own loader, with a placeholder for each text
+(:mod:`radeval_lib.placeholders`).
 """
 
 from __future__ import annotations
@@ -26,8 +27,14 @@ from radeval_lib.placeholders import behind, placeholder
 
 @dataclass(frozen=True)
 class Recording:
-    """A stored set: its ``table`` with a row per candidate, further tables in ``parts``, and its description
-    in ``about``. Rows are numbered from 0 (``number``), in the files' order."""
+    """The tables and the description of a stored set.
+
+    Attributes
+    ----------
+    table : one row per candidate, in the order of the set's files; its column ``number`` counts from 0.
+    about : content of ``<set>.yml``.
+    parts : further tables, by the end of their file names.
+    """
 
     name: str
     table: pd.DataFrame
@@ -35,53 +42,55 @@ class Recording:
     parts: dict[str, pd.DataFrame] = field(default_factory=dict)
 
     def title(self, metric: str) -> str:
-        """Return the name of a metric's column, with any substitute model behind its scores."""
+        """Return the title of a metric's column, which names any substitute model behind the scores."""
         return str(self.about["columns"][metric]["title"])
 
     def digest(self, metric: str) -> str:
-        """Return the digest of the behaviour behind a metric's column; KeyError if none is recorded."""
+        """Return the stored digest of the metric's behaviour; KeyError if the metric has no column."""
         return str(self.about["columns"][metric]["behaviour"])
 
     def probe_scores(self, metric: str) -> list[float]:
-        """Return the scores of ``probe.csv``'s pairs from models that never change, as they were when the
-        metric's column was made."""
+        """Return the metric's scores of the pairs in ``probe.csv`` at the time when its column was stored.
+
+        They come from fixed models, so that differing scores today show changed code.
+        """
         return list(map(float, str(self.about["columns"][metric]["probe"]).split()))
 
     @property
     def scored_on(self) -> date:
-        """The day on which its latest column was scored; without scores, the day on which it was counted."""
+        """The date of the column that was scored last; without scores, the date in the description."""
         days = [column["date"] for column in self.about["columns"].values()] or [self.about["date"]]
         return max(date.fromisoformat(str(day)) for day in days)
 
 
 def names() -> list[str]:
-    """Return the name of every stored set."""
+    """Return the sorted names of all stored sets."""
     return sorted(path.stem for path in RECORDED.glob("*.yml"))
 
 
 def published_recording(name: str) -> Recording | None:
-    """Return the published models' scores of a set; None until they have been stored."""
+    """Return the stored scores of the published models on a set; None if they are not stored."""
     return load(name, PUBLISHED) if (PUBLISHED / f"{name}.yml").is_file() else None
 
 
 @lru_cache(maxsize=8)
 def load(name: str, folder: Path | None = None) -> Recording:
-    """Return a stored set, from ``folder`` if it is given.
+    """Return the stored set ``name`` from ``folder``, by default ``data_manifests/recorded``; cached.
 
     Raises
     ------
     DataError
-        If there is none of that name, or a table is not the one that its description was written for.
+        If there is no such set, or a table is missing or does not have the SHA-256 in the description.
     """
     folder = folder or RECORDED
     if not (folder / f"{name}.yml").is_file():
-        raise DataError(f"no set {name!r} is stored", display_path(folder), f"Name one: {listed(names())}.")
+        raise DataError(f"no set {name!r} is stored", display_path(folder), f"Use one of {listed(names())}.")
     about = own_yaml.read(folder / f"{name}.yml")
     for file, digest in about["tables"].items():
         path = folder / file
         if not path.is_file() or checksums.of_file(path) != digest:
-            remedy = f"Restore both, or write them again: `radbook record {name}`."
-            raise DataError(f"not the table that {name}.yml describes", display_path(path), remedy)
+            remedy = f"Restore both from git, or rewrite them: `radbook record {name}`."
+            raise DataError(f"missing, or not as {name}.yml describes it", display_path(path), remedy)
     parts = {
         Path(file).stem.removeprefix(f"{name}_"): pd.read_csv(folder / file)
         for file in about["tables"]
@@ -91,46 +100,50 @@ def load(name: str, folder: Path | None = None) -> Recording:
 
 
 def files(name: str) -> list[Path]:
-    """Return the tables of a stored set."""
+    """Return the paths of a stored set's tables."""
     return [RECORDED / file for file in load(name).about["tables"]]
 
 
 def column(placeholders: Iterable[str], name: str) -> np.ndarray:
-    """Return a stored column's values for candidates, given their placeholders: float64 of shape (texts,).
+    """Return the values in a stored column for the candidates with these placeholders.
+
+    The array is float64 of shape (placeholders,), with NaN where the table has an empty cell.
 
     Raises
     ------
     DataError
-        If a text is not the placeholder of a stored set's candidate, or its set has no such column.
+        If a text is not the placeholder of a candidate in a stored set, or the set has no such column.
     """
     values = []
     for text in placeholders:
         stored = behind(text)
         if stored is None or stored.side != "candidate":
-            raise DataError("a text has no stored score", name, "Score texts with the metric itself.")
+            remedy = "Score texts with the metric itself."
+            raise DataError("a text is not the placeholder of a stored candidate", name, remedy)
         table = load(stored.set).table
         if name not in table:
-            raise DataError(f"no {name} is stored", stored.set, f"Run `radbook record {stored.set}`.")
+            remedy = f"Run `radbook record {stored.set}`."
+            raise DataError(f"the stored table has no column {name!r}", stored.set, remedy)
         values.append(table.at[stored.number, name])
     return np.array(values, dtype=np.float64)
 
 
 def records(name: str) -> list[Any]:
-    """Return the records of a stored set, in the order of its own loader.
+    """Return the records of a stored set, with placeholders as texts, in the order of the set's own loader.
 
     Raises
     ------
     DataError
-        If no recording of that name can be the source of a role.
+        If there is no such set, or it cannot be the source of a role.
     """
     if name not in registry.RECORDINGS:
-        remedy = f"Name one: {listed(registry.RECORDINGS)}."
-        raise DataError(f"the stored set {name!r} cannot configure a role", remedy=remedy)
+        remedy = f"Use one of {listed(registry.RECORDINGS)}."
+        raise DataError(f"the stored set {name!r} cannot be the source of a role", remedy=remedy)
     return list(registry.find(registry.RECORDINGS[name])(load(name)))
 
 
 def pair_placeholders(name: str, row: Any) -> tuple[str, str]:
-    """Return placeholders for the reference and the candidate in a row of the set's table."""
+    """Return placeholders for the reference and the candidate in a row of the table of the set ``name``."""
     return (
         placeholder(name, "reference", row.case, row.reference_words),
         placeholder(name, "candidate", row.number, row.candidate_words),
@@ -138,8 +151,10 @@ def pair_placeholders(name: str, row: Any) -> tuple[str, str]:
 
 
 def section_placeholders(name: str, row: Any) -> tuple[str, str]:
-    """Return placeholders for the findings and the impression in a row of the set's table; empty for a
-    section that the report lacks."""
+    """Return placeholders for the findings and the impression in a row of the table of the set ``name``.
+
+    The placeholder is empty if the report lacks the section.
+    """
     return (
         placeholder(name, "findings", row.number, row.findings_words),
         placeholder(name, "impression", row.number, row.impression_words),
@@ -147,7 +162,7 @@ def section_placeholders(name: str, row: Any) -> tuple[str, str]:
 
 
 def placeholder_table(name: str) -> pd.DataFrame:
-    """Return placeholders for every candidate of a set: ``reference`` and ``candidate``, by ``number``."""
+    """Return a table of placeholders for a stored set: ``reference`` and ``candidate``, index ``number``."""
     table = load(name).table
     rows = [pair_placeholders(name, row) for row in table.itertuples()]
     return pd.DataFrame(rows, columns=["reference", "candidate"], index=table["number"])

@@ -1,4 +1,4 @@
-"""The typed records that loaders yield: frozen, and checked by pydantic when they are made.
+"""The typed records that loaders return: frozen dataclasses that pydantic checks when they are made.
 
 Text fields are ``str``, or :class:`~radeval_lib.data.restricted.RestrictedText` if the data set may not be
 redistributed; code that computes on them calls :func:`~radeval_lib.data.restricted.reveal`. Token spans are
@@ -16,14 +16,14 @@ from radeval_lib.data.restricted import Text, reveal
 
 _CHECKED = ConfigDict(arbitrary_types_allowed=True, hide_input_in_errors=True)
 Name = Annotated[str, Field(min_length=1)]
-Given = Annotated[Text, Field(min_length=1)]
+FilledText = Annotated[Text, Field(min_length=1)]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True, config=_CHECKED)
 class Report:
-    """Two sections of a report as its source has them; either may be empty."""
+    """The findings and impression sections of a report, as its source has them; either may be empty."""
 
     id: Name
     findings: Text
@@ -32,7 +32,7 @@ class Report:
 
 @dataclass(frozen=True, config=_CHECKED)
 class CodedStudy:
-    """What people coded in a report: the names of findings, and whether they called it normal."""
+    """The codes that people gave a report: the names of findings, and whether it is normal."""
 
     id: Name
     codes: frozenset[str]
@@ -41,7 +41,7 @@ class CodedStudy:
 
 @dataclass(frozen=True, config=_CHECKED)
 class SystemReport:
-    """What a system wrote for a study, or the reference; ``id`` is the study's."""
+    """A system's report on a study, or the study's reference report; ``id`` is the study's."""
 
     id: Name
     system: Name
@@ -50,14 +50,15 @@ class SystemReport:
 
 @dataclass(frozen=True, config=_CHECKED)
 class ReportPair:
-    """Findings and the impression that summarizes them; neither is empty.
+    """The findings of a report and the impression that summarizes them; neither is empty.
 
-    ``group`` is the modality-anatomy pair or the institution; ``patient`` is empty if the source hides it.
+    ``group`` is the modality with the anatomy, or the institution. ``patient`` is the patient's id, empty if
+    the source has none. ``split`` is ``train``, ``dev``, ``test``, or empty; in MIMIC-CXR, also ``validate``.
     """
 
     id: Name
-    findings: Given
-    impression: Given
+    findings: FilledText
+    impression: FilledText
     patient: str = ""
     group: str = ""
     split: str = ""
@@ -65,7 +66,7 @@ class ReportPair:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Entity:
-    """A labelled span of tokens ``[start, end)``."""
+    """A labelled span of tokens, from ``start`` up to but not including ``end``, both counted from 0."""
 
     start: Count
     end: Count
@@ -73,12 +74,12 @@ class Entity:
 
     def __post_init__(self) -> None:
         if self.start >= self.end:
-            raise ValueError(f"span [{self.start}, {self.end}) is empty")
+            raise ValueError(f"span [{self.start}, {self.end}) is empty; its end must exceed its start")
 
 
 @dataclass(frozen=True, config=_CHECKED)
 class Relation:
-    """A labelled relation from entity ``head`` to entity ``tail``: indices into the sentence's entities."""
+    """A labelled relation from the entity at index ``head`` of a sentence's entities to that at ``tail``."""
 
     head: Count
     tail: Count
@@ -87,7 +88,7 @@ class Relation:
 
 @dataclass(frozen=True, config=_CHECKED)
 class AnnotatedSentence:
-    """Tokens of a sentence (or of a short report taken as one) with entities and relations."""
+    """The tokens of a sentence, or of a short report, with entities and relations."""
 
     id: str
     tokens: Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -100,27 +101,27 @@ class AnnotatedSentence:
         if any(entity.end > len(self.tokens) for entity in self.entities):
             raise ValueError(f"a span extends beyond the sentence of {len(self.tokens)} tokens")
         if any(max(relation.head, relation.tail) >= len(self.entities) for relation in self.relations):
-            raise ValueError("a relation joins a missing entity")
+            raise ValueError(f"a relation names an entity beyond the {len(self.entities)} of the sentence")
 
     @property
     def report(self) -> str:
-        """The report that the sentence is from: its id up to the last slash, or all of it if it has none."""
+        """The id of the sentence's report: its own id up to the last slash, or all of it without a slash."""
         return self.id.rpartition("/")[0] or self.id
 
 
 def plain_words(sentence: AnnotatedSentence) -> list[str]:
-    """Return the sentence's words, to compute on."""
+    """Return the tokens of a sentence as plain strings, for computation; never show restricted ones."""
     return [reveal(token) for token in sentence.tokens]
 
 
 @dataclass(frozen=True, config=_CHECKED)
 class RatedPair:
-    """A reference, a candidate and a person's rating of the candidate.
+    """A reference, a candidate and one rating of the candidate.
 
-    ``rating`` is a number on ``scale``: ``grade`` (higher is better), ``errors`` (how many the rater
-    counted), ``error_share`` (errors by possible errors), or the name of a part of the data set, on that
-    part's own scale. ``rater`` is empty for a rating that the source has averaged; ``group`` is where the
-    candidate comes from.
+    ``rating`` is a number on ``scale``: ``grade`` (higher is better), ``errors`` (number of counted errors),
+    ``error_share`` (errors divided by possible errors, 0 to 1), or the name of a part of the data set that
+    has a scale of its own. ``rater`` is empty if the source has averaged over raters. ``group`` is the origin
+    of the candidate, such as the system that generated it.
     """
 
     id: Name
@@ -135,10 +136,10 @@ class RatedPair:
 
 @dataclass(frozen=True, config=_CHECKED)
 class TextPair:
-    """A reference and a candidate as texts to read, without a rating.
+    """A reference and a candidate without a rating.
 
-    Candidates of one ``case`` were written for the same study; ``source`` is what they were written from,
-    empty if it is not known; ``group`` is where the candidate comes from.
+    Candidates of one ``case`` belong to the same study. ``source`` is the text that candidates summarize,
+    empty if there is none. ``group`` is the origin of the candidate, such as the system that generated it.
     """
 
     id: Name
@@ -151,7 +152,11 @@ class TextPair:
 
 @dataclass(frozen=True, config=_CHECKED)
 class ErrorCount:
-    """How many errors of one category (1 to 6) one rater counted in one candidate (ReXVal)."""
+    """The number of errors of one category that one rater counted in one candidate of ReXVal.
+
+    ``study`` and ``origin`` identify the candidate; ``category`` is 1 to 6; ``significant`` says whether
+    these are the clinically significant errors or the others.
+    """
 
     study: int
     origin: str
@@ -163,7 +168,7 @@ class ErrorCount:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Document:
-    """A text with its description: a summary, a label, a group (specialty), the patient it is about."""
+    """A text with its summary, label, group (such as a specialty) and patient; empty where there is none."""
 
     id: Name
     text: Text
@@ -176,21 +181,22 @@ class Document:
 
 @dataclass(frozen=True, config=_CHECKED)
 class JudgedPair:
-    """A prompt to a judge and its written analysis of a candidate report (GREEN's training data)."""
+    """A prompt to a judge with two reports, and the judge's analysis in words (GREEN's training data)."""
 
     id: str
-    prompt: Given
-    analysis: Given
+    prompt: FilledText
+    analysis: FilledText
 
 
 @dataclass(frozen=True, config=_CHECKED)
 class FactRating:
-    """A machine-written text judged by counting facts, as rates.
+    """Rates, 0 to 1, from counts of facts in a machine-generated candidate and its reference.
 
-    ``precision``, ``recall`` and ``f1`` are of the candidate's facts against the reference's;
-    ``hallucination`` is the share of the candidate's facts that are invented, ``omission`` the share of the
-    reference's that are left out (None if the source prints what is not a rate).
-    Candidates of one ``case`` share reference and source; ``group`` is the system that wrote the candidate.
+    ``precision`` is the share of the candidate's facts that are in the reference, ``recall`` the share of the
+    reference's facts that are in the candidate, ``f1`` their harmonic mean. ``hallucination`` is the share of
+    the candidate's facts that are invented, ``omission`` the share of the reference's facts that are missing
+    (None if the source has an impossible value). Candidates of one ``case`` share reference and source;
+    ``group`` is the system that generated the candidate.
     """
 
     id: str
@@ -209,7 +215,7 @@ class FactRating:
 
 @dataclass(frozen=True, config=_CHECKED)
 class NoteError:
-    """An incorrect statement or an omission that a clinician listed."""
+    """An incorrect statement or omission that a clinician listed, and whether it is critical."""
 
     text: Text
     critical: bool
@@ -217,10 +223,10 @@ class NoteError:
 
 @dataclass(frozen=True, config=_CHECKED)
 class NoteJudgement:
-    """What one clinician listed as wrong in one note (PriMock57).
+    """The errors that one clinician listed in one machine-generated note (PriMock57).
 
-    ``reference`` is the clinician's own note, ``candidate`` the judged one; ``seconds`` is the time that its
-    correction took, None if it was not taken.
+    ``reference`` is the clinician's own note, ``candidate`` the generated one. ``seconds`` is the time that
+    the clinician took to correct it, None if it was not measured.
     """
 
     case: Name
@@ -234,8 +240,10 @@ class NoteJudgement:
 
 
 def text_pair(record: TextPair | FactRating | RatedPair) -> TextPair:
-    """Return a candidate with its reference, without its rating. The case of a RatedPair is its id up to the
-    last slash."""
+    """Return the texts of a record without its rating.
+
+    The case of a RatedPair is its id up to the last slash, or all of it without one.
+    """
     if isinstance(record, TextPair):
         return record
     rated_case = record.id.rpartition("/")[0] or record.id

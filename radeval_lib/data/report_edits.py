@@ -1,6 +1,6 @@
-"""Simple edits of reports, with and without a change of meaning.
+"""Simple edits of reports, some of which change the meaning and some do not.
 
-The edits replace, move or delete words and sentences without reading the report.
+The edits replace, move or delete words and sentences by fixed rules that do not interpret the report.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ from radeval_lib.data.records import Report, TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.rules.report_text import statements
 
-REPORTS = 100
-"""Number of texts that are edited."""
-STEPS = (1, 3, 6)
-"""Numbers of sentences that are replaced by another report's."""
+REPORTS = 100  # number of texts that are edited
+STEPS = (1, 3, 6)  # numbers of sentences that are replaced by another report's
+# Returns the edited text, given a text's sentences and a sentence of another report; None if the text has
+# nothing to edit.
 Edit = Callable[[list[str], str], str | None]
-"""Returns the edited text, given a text's sentences and a sentence of another report; None if the text has
-nothing to edit."""
 # A word and its synonym; both are in at least 1 % of the reports of Open-i's odd half.
 SYNONYMS = {
     "unremarkable": "normal",
@@ -34,7 +32,7 @@ SYNONYMS = {
     "vasculature": "vascularity",
     "vascularity": "vasculature",
 }
-# A degree, and one with another meaning.
+# A word of degree, and one of another degree.
 _DEGREES = {
     "mild": "severe",
     "mildly": "severely",
@@ -52,27 +50,33 @@ _DENIAL = re.compile(
 )
 
 
-def _exchange(text: str, words: Mapping[str, str], count: int = 0) -> str | None:
-    """Return ``text`` with all of these ``words``, or the first ``count``, replaced by their counterparts in
-    the same case; None if it has none, or fewer than ``count``."""
+def _exchange(text: str, replacements: Mapping[str, str], count: int = 0) -> str | None:
+    """Return ``text`` with words exchanged according to ``replacements``, keeping initial capitals.
 
-    def other(match: re.Match[str]) -> str:
-        new = words[match.group().lower()]
+    All words are exchanged if ``count`` is 0, else the first ``count``. None if the text has fewer of these
+    words than ``count``, or none.
+    """
+
+    def replacement(match: re.Match[str]) -> str:
+        new = replacements[match.group().lower()]
         return new.capitalize() if match.group()[0].isupper() else new
 
-    pattern = rf"\b({'|'.join(sorted(words, key=len, reverse=True))})\b"
-    changed, times = re.subn(pattern, other, text, count=count, flags=re.IGNORECASE)
+    pattern = rf"\b({'|'.join(sorted(replacements, key=len, reverse=True))})\b"
+    changed, times = re.subn(pattern, replacement, text, count=count, flags=re.IGNORECASE)
     return changed if times >= max(count, 1) else None
 
 
-def _joined(parts: Sequence[str]) -> str:
-    """Return sentences as one text, each with one full stop."""
+def _join_sentences(parts: Sequence[str]) -> str:
+    """Return the sentences as one text, each with exactly one full stop at its end."""
     return " ".join(f"{part.strip().rstrip('.')}." for part in parts)
 
 
-def _at_denial(change: Callable[[str], str | None]) -> Edit:
-    """Return an edit that changes one sentence that begins with a denial: the first of them with a word of
-    :data:`SYNONYMS`, or else the first of them."""
+def _edit_of_denial(change: Callable[[str], str | None]) -> Edit:
+    """Return an edit that applies ``change`` to one sentence that begins with a denial (``No pleural ...``).
+
+    It is the first denial with a word of :data:`SYNONYMS`, or else the first denial. The edit returns None if
+    there is no denial or ``change`` returns None.
+    """
 
     def edit(parts: list[str], _: str) -> str | None:
         denials = [at for at, part in enumerate(parts) if _DENIAL.match(part)]
@@ -80,96 +84,110 @@ def _at_denial(change: Callable[[str], str | None]) -> Edit:
             return None
         at = max(denials, key=lambda at: _exchange(parts[at], SYNONYMS) is not None)
         changed = change(parts[at])
-        return changed and _joined([*parts[:at], changed, *parts[at + 1 :]])
+        return changed and _join_sentences([*parts[:at], changed, *parts[at + 1 :]])
 
     return edit
 
 
-def _affirmed(sentence: str) -> str:
-    """Return a denial without its "no": "No pleural effusion." becomes "Pleural effusion."."""
+def _delete_no(sentence: str) -> str:
+    """Return a denial without its "no" or "without": "No pleural effusion." becomes "Pleural effusion."."""
     changed = _NO.sub("", sentence, count=1)
     return changed[:1].upper() + changed[1:]
 
 
-def _to_some(sentence: str) -> str:
-    """Return a sentence with its "no" exchanged for "some", or its "without" for "with"."""
+def _replace_no(sentence: str) -> str:
+    """Return a sentence with its first "no" exchanged for "some", or "without" for "with"."""
     return _NO.sub(lambda match: f"{_AFFIRMING[match.group().strip()]} ", sentence, count=1)
 
 
+# Edits that keep the meaning of the report.
 HARMLESS: dict[str, Edit] = {
-    "order reversed": lambda parts, _: _joined(parts[::-1]),
-    "a sentence twice": lambda parts, _: _joined([parts[0], *parts]),
-    "in capitals": lambda parts, _: _joined(parts).upper(),
-    "in other words": lambda parts, _: _exchange(_joined(parts), SYNONYMS),
+    "order reversed": lambda parts, _: _join_sentences(parts[::-1]),
+    "a sentence twice": lambda parts, _: _join_sentences([parts[0], *parts]),
+    "in capitals": lambda parts, _: _join_sentences(parts).upper(),
+    "in other words": lambda parts, _: _exchange(_join_sentences(parts), SYNONYMS),
 }
-"""Edits that keep the meaning of the report."""
+# Edits that change the meaning of the report.
 HARMFUL: dict[str, Edit] = {
-    "a “no” lost": _at_denial(_affirmed),
-    "left for right": lambda parts, _: _exchange(_joined(parts), _SIDES),
-    "mild for severe": lambda parts, _: _exchange(_joined(parts), _DEGREES),
-    "a sentence left out": lambda parts, _: _joined([*parts[:2], *parts[3:]]),
-    "a sentence added": lambda parts, extra: _joined([*parts, extra]),
+    "a “no” lost": _edit_of_denial(_delete_no),
+    "left for right": lambda parts, _: _exchange(_join_sentences(parts), _SIDES),
+    "mild for severe": lambda parts, _: _exchange(_join_sentences(parts), _DEGREES),
+    "a sentence left out": lambda parts, _: _join_sentences([*parts[:2], *parts[3:]]),
+    "a sentence added": lambda parts, extra: _join_sentences([*parts, extra]),
 }
-"""Edits that change the meaning of the report."""
 EDITS = HARMLESS | HARMFUL
+# Exchanges of single words: for synonyms, or of a "no" for "some".
 WORDINGS: dict[str, Edit] = {
-    "1 word exchanged": lambda parts, _: _exchange(_joined(parts), SYNONYMS, 1),
-    "2 words exchanged": lambda parts, _: _exchange(_joined(parts), SYNONYMS, 2),
-    "3 words exchanged": lambda parts, _: _exchange(_joined(parts), SYNONYMS, 3),
-    "1 word exchanged beside the “no”": _at_denial(lambda sentence: _exchange(sentence, SYNONYMS, 1)),
-    "“no” becomes “some”": _at_denial(_to_some),
+    "1 word exchanged": lambda parts, _: _exchange(_join_sentences(parts), SYNONYMS, 1),
+    "2 words exchanged": lambda parts, _: _exchange(_join_sentences(parts), SYNONYMS, 2),
+    "3 words exchanged": lambda parts, _: _exchange(_join_sentences(parts), SYNONYMS, 3),
+    "1 word exchanged beside the “no”": _edit_of_denial(lambda sentence: _exchange(sentence, SYNONYMS, 1)),
+    "“no” becomes “some”": _edit_of_denial(_replace_no),
 }
-"""Exchanges of single words: for synonyms, or of a "no" for "some"."""
+# Edits of the layout or of the case of letters alone.
 LAYOUTS: dict[str, Edit] = {
-    "lines wrapped": lambda parts, _: textwrap.fill(_joined(parts), 40, break_on_hyphens=False),
+    "lines wrapped": lambda parts, _: textwrap.fill(_join_sentences(parts), 40, break_on_hyphens=False),
     "as a list": lambda parts, _: "\n".join(f"- {part.strip()}" for part in parts),
-    "under a heading": lambda parts, _: f"FINDINGS: {_joined(parts)}",
-    "in lower case": lambda parts, _: _joined(parts).lower(),
+    "under a heading": lambda parts, _: f"FINDINGS: {_join_sentences(parts)}",
+    "in lower case": lambda parts, _: _join_sentences(parts).lower(),
 }
-"""Edits of the layout or of the case of letters alone."""
 
 
 def sentences(reports: Sequence[Report]) -> list[list[str]]:
-    """Return the sentences of the first 100 distinct findings sections with six or more sentences."""
+    """Return the first 100 distinct findings sections with six or more sentences, each as its sentences."""
     distinct: dict[str, list[str]] = {}
     for report in reports:
         parts = [sentence.text for sentence in statements(reveal(report.findings))]
         if len(parts) >= max(STEPS):
-            distinct.setdefault(_joined(parts), parts)
+            distinct.setdefault(_join_sentences(parts), parts)
     return list(distinct.values())[:REPORTS]
 
 
 def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS) -> pd.DataFrame:
-    """Return each text as a reference of its edits and of some controls.
+    """Return each report with each of its edits, and with controls made from another report.
 
     Parameters
     ----------
-    reports : texts as lists of sentences, two at least, since the controls take sentences of another one.
+    reports : reports as lists of at least six sentences; two reports or more.
+    edits : edits by name; one that returns None for a report gives no row.
 
     Returns
     -------
     DataFrame
-        ``report``, the text's number; ``edit``, a name of ``edits`` or of a control (``same``, ``another
-        report``, or how many of the first sentences are another report's); ``reference``; ``candidate``.
+        ``report``, the report's number from 0; ``edit``, the name of the edit or control; ``reference``, the
+        report; ``candidate``, the edited text. Controls are ``same``, ``another report``, and ``1``, ``3``
+        and ``6``, the number of first sentences that are replaced by those of another report.
+
+    Raises
+    ------
+    ValueError
+        If there is only one report.
     """
     if len(reports) == 1:
-        raise ValueError("one text has no other report to compare with; give two texts or more")
+        raise ValueError("one report has no other to take sentences from; give two reports or more")
     rows = []
     for number, parts in enumerate(reports):
         other = reports[(number + len(reports) // 2) % len(reports)]
-        candidates: dict[str, str | None] = {"same": _joined(parts), "another report": _joined(other)}
+        candidates: dict[str, str | None] = {
+            "same": _join_sentences(parts),
+            "another report": _join_sentences(other),
+        }
         candidates |= {name: edit(parts, other[0]) for name, edit in edits.items()}
         for count in STEPS:
-            candidates[str(count)] = _joined([*other[:count], *parts[count:]])
+            candidates[str(count)] = _join_sentences([*other[:count], *parts[count:]])
         rows += [
-            (number, name, _joined(parts), text) for name, text in candidates.items() if text is not None
+            (number, name, _join_sentences(parts), text)
+            for name, text in candidates.items()
+            if text is not None
         ]
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
 
 
 def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
-    """Return the edits of :func:`sentences` as records: ``case`` is the text's number, ``group`` the
-    edit."""
+    """Return all edits and controls of the reports' :func:`sentences` as pairs of texts.
+
+    ``case`` is the report's number, ``group`` the name of the edit, and the id joins both by a slash.
+    """
     rows = edit_reports(sentences(reports), EDITS | WORDINGS).itertuples()
     return [
         TextPair(f"{row.report}/{row.edit}", str(row.report), row.reference, row.candidate, group=row.edit)
@@ -178,7 +196,7 @@ def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
 
 
 def recorded_pairs(recording: Recording) -> Iterator[TextPair]:
-    """Yield :func:`text_pairs` from their recording."""
+    """Yield the pairs of :func:`text_pairs` from their stored set, with placeholders as texts."""
     for row in recording.table.itertuples():
         reference, candidate = pair_placeholders(recording.name, row)
         yield TextPair(f"{row.case}/{row.edit}", str(row.case), reference, candidate, group=row.edit)

@@ -1,10 +1,10 @@
-"""Restricted text, which may be computed on but not shown; and the outputs of a run that can read such text.
+"""Restricted text, which code may compute on but not show; withholding the outputs of runs that read it.
 
 An exception of Python or of a library may repeat a value (``could not convert string to float: '<a
-report>'``), and a cell may have printed anything before the guard could read it. So if such a run fails, its
-outputs are neither kept nor shown. Only errors of :mod:`radeval_lib.errors` and
-:mod:`radeval_lib.data.errors` are, because they hold no text of data; a metric's or judge's reason for not
-scoring a text is withheld too.
+report>'``), and a cell may print text before the guard searches the build. So if a run that can read
+restricted text fails, its outputs are neither kept nor shown. The exceptions are errors of
+:mod:`radeval_lib.errors` and :mod:`radeval_lib.data.errors`, which contain no text of data. A metric's or
+judge's reason for not scoring a text is withheld too.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ WITHHELD = "Withheld: restricted data were within reach of this run."
 
 
 class RestrictedText:
-    """Text from a data set that may not be redistributed.
+    """Text from a data set (``source``) that may not be redistributed.
 
-    It can be compared, hashed and measured. Printing, formatting, pickling or exporting it raises
-    :class:`RestrictedTextError`; :meth:`reveal` gives the text to code that computes on it.
+    It can be compared and hashed, and its length taken. Printing, formatting, indexing, copying, pickling or
+    exporting it raises :class:`RestrictedTextError`; code that computes on the text calls :meth:`reveal`.
     """
 
     __slots__ = ("_text", "source")
@@ -32,13 +32,13 @@ class RestrictedText:
         self.source = source
 
     def reveal(self) -> str:
-        """Return the text itself, for a computation that must not carry it to a page or a file."""
+        """Return the text itself, for computation only: no page or file may contain it."""
         return self._text
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise RestrictedTextError(
             f"text of {self.source!r} may not be redistributed, so it is not shown or exported",
-            remedy="Show numbers computed from it; code that computes on the text calls .reveal().",
+            remedy="Show numbers computed from it; to compute on the text, call its method reveal().",
         )
 
     __str__ = __repr__ = __format__ = __bytes__ = __fspath__ = _refuse
@@ -61,25 +61,27 @@ Text = str | RestrictedText
 
 
 def reveal(text: Text) -> str:
-    """Return the plain text of ``text``, whether it is restricted or not, for computation."""
+    """Return ``text`` as a plain string, whether it is restricted or not, for computation only."""
     return text.reveal() if isinstance(text, RestrictedText) else text
 
 
 def mark(text: str, source: str, restricted: bool) -> Text:
-    """Return ``text``, as a :class:`RestrictedText` of the data set ``source`` if ``restricted`` is true."""
+    """Return ``text``, if ``restricted`` as a :class:`RestrictedText` of the data set ``source``."""
     return RestrictedText(text, source) if restricted else text
 
 
 def is_safe_error(name: str) -> bool:
-    """Return whether ``name`` is an error class without text of data: one of :mod:`radeval_lib.errors` or
-    :mod:`radeval_lib.data.errors`."""
-    kinds = [getattr(module, name, None) for module in (errors, data_errors)]
-    return any(isinstance(kind, type) and issubclass(kind, errors.RadevalError) for kind in kinds)
+    """Return whether ``name`` is the name of an error class whose messages contain no text of data.
+
+    These are the classes of :mod:`radeval_lib.errors` and :mod:`radeval_lib.data.errors`.
+    """
+    classes = [getattr(module, name, None) for module in (errors, data_errors)]
+    return any(isinstance(each, type) and issubclass(each, errors.RadevalError) for each in classes)
 
 
 def without_outputs(notebook: Any) -> None:
-    """Replace the outputs of each of a notebook's cells by :data:`WITHHELD`, in place."""
-    import nbformat  # here, since only what runs notebooks needs it
+    """Replace the outputs of every code cell of an nbformat notebook by :data:`WITHHELD`, in place."""
+    import nbformat  # Imported here, because only the code that runs notebooks needs it.
 
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.outputs:

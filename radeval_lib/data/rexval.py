@@ -34,7 +34,7 @@ Kind = Literal["significant", "insignificant", "total"]
 
 
 def load_public_counts(path: Path) -> list[ErrorCount]:
-    """Return every count of GREEN's table (data set ``rexval_counts``), in the file's order.
+    """Return every error count in GREEN's table (data set ``rexval_counts``), in the file's order.
 
     A row of the file has 12 counts of one category: of significant errors by each of the six raters, then of
     insignificant ones. Raters are called ``Expert 0`` to ``Expert 5``, as in the appendix of GREEN's paper.
@@ -57,18 +57,19 @@ def load_public_counts(path: Path) -> list[ErrorCount]:
 
 
 def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> np.ndarray:
-    """Return counts of errors, float64 of shape (pairs, 6 categories, 6 raters); pairs are sorted by study,
-    then origin.
+    """Return the numbers of errors as a float64 array of shape (pairs, 6 categories, 6 raters).
+
+    Pairs are sorted by study, then by origin.
 
     Parameters
     ----------
-    records : of :func:`load_public_counts` or :func:`load_counts`.
-    kind : which errors are counted; ``total`` adds significant and insignificant ones.
+    records : counts from :func:`load_public_counts` or :func:`load_counts`.
+    kind : the errors to count; ``total`` adds significant and insignificant ones.
 
     Raises
     ------
     FormatError
-        If a count of some pair, category, rater and significance is missing.
+        If the count of some pair, category and rater is missing.
     """
     frame = pd.DataFrame(records, columns=list(ErrorCount.__dataclass_fields__))
     if kind != "total":
@@ -76,21 +77,26 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
     sums = frame.groupby(["study", "origin", "category", "rater"])["count"].sum().sort_index()
     pairs = len(frame[["study", "origin"]].drop_duplicates())
     if len(sums) != pairs * len(LETTERS) * len(RATERS):
-        problem = f"{len(sums)} {kind} counts, not one per category (6), rater (6) and pair ({pairs})"
-        raise FormatError(problem, NAME, "Get the file of counts again: it lacks rows.")
+        problem = f"{len(sums)} {kind} counts, but {pairs} pairs with 6 categories and 6 raters need more"
+        raise FormatError(problem, NAME, "Replace the file of counts: it lacks rows.")
     return sums.to_numpy(dtype=np.float64).reshape(-1, len(LETTERS), len(RATERS))
 
 
 def load_reports(path: Path) -> list[TextPair]:
-    """Return the candidates of ``50_samples_gt_and_candidates.csv``, four for each row.
+    """Return the candidates in ``50_samples_gt_and_candidates.csv``, four per row.
 
-    The case is the row's number from 0, by which counts refer to it; the group is the metric that retrieved
-    the candidate.
+    ``case`` is the row's number, from 0, by which the counts refer to it; ``group`` is the metric that
+    retrieved the candidate.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing, a text is empty, or a study is repeated.
     """
 
     def candidates(row: reading.Entry) -> list[TextPair]:
-        given = {name: row.take(name, reading.Filled) and row[name] for name in ("gt_report", *ORIGINS)}
-        reference, *texts = (mark(text, NAME, True) for text in given.values())
+        cells = [row.take(name, reading.Filled) and row[name] for name in ("gt_report", *ORIGINS)]
+        reference, *texts = (mark(text, NAME, True) for text in cells)
         case = str(row.at - 1)
         pairs = zip(ORIGINS, texts, strict=True)
         return [TextPair(f"{case}/{name}", case, reference, text, group=name) for name, text in pairs]
@@ -110,13 +116,12 @@ COUNT_COLUMNS = (
 
 
 def load_counts(path: Path) -> list[ErrorCount]:
-    """Return error counts of ``6_valid_raters_per_rater_error_categories.csv``, in the file's order.
+    """Return the error counts in ``6_valid_raters_per_rater_error_categories.csv``, in the file's order.
 
     Raises
     ------
     FormatError
-        If a column is missing, a value is not one of those that the manifest describes, or a count is
-        repeated.
+        If a column is missing, a value is out of range or of the wrong type, or a count is repeated.
     """
     return reading.records(
         reading.read_csv(path, COUNT_COLUMNS),
@@ -127,8 +132,10 @@ def load_counts(path: Path) -> list[ErrorCount]:
 
 
 def rated_pairs(reports: Sequence[TextPair], counts: Sequence[ErrorCount]) -> list[RatedPair]:
-    """Return one record for each candidate and rater who counted its errors, in the order of ``reports``. The
-    rating is the number of errors, significant or not. Candidates without counts are left out."""
+    """Return one rated pair per candidate and rater, in the order of ``reports``.
+
+    The rating is the rater's number of errors, significant or not. Candidates without counts are left out.
+    """
     totals: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for entry in counts:
         totals[f"{entry.study}/{entry.origin}"][entry.rater] += entry.count
@@ -140,10 +147,10 @@ def rated_pairs(reports: Sequence[TextPair], counts: Sequence[ErrorCount]) -> li
 
 
 def read(find: Find) -> Records:
-    """Return candidates, counts and, if both files exist, the pairs with each rater's number of errors."""
-    first, second = (find(file.path) for file in load_manifest(NAME).files)
-    reports = load_reports(first) if first else []
-    counts = load_counts(second) if second else []
+    """Return the candidates, the counts and, if both files exist, the pairs rated by numbers of errors."""
+    reports_path, counts_path = (find(file.path) for file in load_manifest(NAME).files)
+    reports = load_reports(reports_path) if reports_path else []
+    counts = load_counts(counts_path) if counts_path else []
     return [*reports, *counts, *rated_pairs(reports, counts)]
 
 

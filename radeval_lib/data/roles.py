@@ -1,4 +1,4 @@
-"""Loading of a data role's records from the source that the profile names.
+"""Load the records of a data role from the source that the profile names.
 
 A notebook asks for a role, such as ``rated_pairs``; the profile names its source:
 
@@ -27,8 +27,8 @@ from radeval_lib.errors import did_you_mean, listed
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.text_format import joined
 
+# The halves of Open-i. If a source names one in place of a scale, its role gets edits of the half's reports.
 HALVES = ("odd", "even")
-"""The halves of Open-i. If a source names one in place of a scale, its role gets edits of these reports."""
 
 
 def load(
@@ -40,24 +40,25 @@ def load(
     root: Path | None,
     note: Callable[[Path], None] = lambda path: None,
 ) -> list[Any]:
-    """Return the records of a role, all of the role's type.
+    """Return the records of a role from a source; all are of the role's type.
 
     Parameters
     ----------
     role : key of :data:`radeval_lib.registry.ROLES`.
-    source : as the module describes. Of several joined by ``+``, those whose files are absent are skipped.
-    size, seed : how many records the generator makes, and its seed; not used with a data set.
+    source : a source as described above. Of several joined by ``+``, those whose files are absent are
+        skipped.
+    size, seed : number of records, and seed, for the generator; ignored for other sources.
     root : data root, or None if there is none.
-    note : called with the path of each file before it is read, for provenance.
+    note : called with the path of each file before it is read, to record provenance.
 
     Raises
     ------
     RoleError
-        If the role is unknown; if the source is unknown, ``absent``, names a part twice, or has no records of
-        the role's type or of the scale that it names; if the generator is asked for no record; or if there is
-        no data root but the source needs one.
+        If the role is unknown; if the source is unknown or ``absent``, repeats a part, has no records of the
+        role's type or of the scale that it names, or needs a data root that is not set; or if ``size`` is
+        less than 1 with the generator.
     AbsentDataError
-        If the data root has none of the data set's files, or too few to give a record.
+        If files of the data set are missing from the data root, so that there are no records.
     DataError
         If a file differs from its manifest or stored description, or is malformed.
     """
@@ -67,80 +68,84 @@ def load(
     if source == SYNTHETIC:
         if not registry.ROLES[role].generator:
             remedy = "In the profile, name a data set, `recorded/` and a stored set, or `absent`."
-            raise RoleError("the generator has no ratings", f"role {role!r}", remedy)
+            raise RoleError("the generator makes no records of this role", where, remedy)
         if size < 1:
-            problem = f"the generator is asked for {size} records"
-            raise RoleError(problem, f"role {role!r}", "Ask for 1 or more.")
-        # No two roles share a report, so that a model is not tested on reports that it learned from.
-        stream = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
-        return list(registry.find(registry.ROLES[role].generator)(size, stream))
+            raise RoleError(f"the generator cannot make {size} records", where, "Set the size to 1 or more.")
+        # Each role has its own seed, so that no model is tested on reports that it was trained on.
+        role_seed = int.from_bytes(hashlib.sha256(f"{seed} {role}".encode()).digest()[:4], "big")
+        return list(registry.find(registry.ROLES[role].generator)(size, role_seed))
     if "+" in source:
         if len(set(parts := source.split("+"))) < len(parts):
-            raise RoleError(f"{source!r} names a part twice", where, "Name each once.")
+            raise RoleError(f"the source {source!r} repeats a part", where, "Name each part once.")
         return [
             record
             for part in (loadable_parts(source, root) or source).split("+")
             for record in load(role, part, size=size, seed=seed, root=root, note=note)
         ]
     if source == ABSENT:
-        raise RoleError("the profile declares it absent", where, "End the page before it: only_with_data.")
+        remedy = "Name a source in the profile; or, in a notebook, call study.only_with_data before."
+        raise RoleError("the profile declares it absent", where, remedy)
     dataset = dataset_of(source)
     if is_recorded(source):
         recorded = registry.module("radeval_lib.data.recorded")
         for path in recorded.files(dataset):
             note(path)
-        return _of_role(recorded.records(dataset), role, source, root)
+        return _select_for_role(recorded.records(dataset), role, source, root)
     if dataset not in manifests.names():
         sources = [SYNTHETIC, *manifests.names()]
         raise RoleError(
-            f"no source {source!r}", where, f"{did_you_mean(dataset, sources)}Use one of {listed(sources)}."
+            f"unknown source {source!r}",
+            where,
+            f"{did_you_mean(dataset, sources)}Use one of {listed(sources)}.",
         )
     if root is None:
         remedy = "Give --data-root FOLDER, or set RADEVAL_DATA_ROOT."
-        raise RoleError(f"{source!r} needs a data root", where, remedy)
-    return _of_role(readers.load(dataset, root, note), role, source, root)
+        raise RoleError(f"the source {source!r} needs a data root", where, remedy)
+    return _select_for_role(readers.load(dataset, root, note), role, source, root)
 
 
-def _of_role(records: list[Any], role: str, source: str, root: Path | None) -> list[Any]:
-    """Return the records of the role's type, and of the source's scale if it names one.
+def _select_for_role(records: list[Any], role: str, source: str, root: Path | None) -> list[Any]:
+    """Return the records that are of the role's type and, if the source names a scale, on this scale.
 
-    For a role of plain pairs of texts, ratings serve too, without their numbers and each id once. In place of
-    a scale, its source may name a half of :data:`HALVES`.
+    A role of text pairs without ratings also takes rated pairs, each id once, and drops the ratings. If its
+    source names a half of :data:`HALVES` in place of a scale, it gets edits of the half's reports.
 
     Raises
     ------
+    AbsentDataError
+        If no record is left and files of the data set are missing.
     RoleError
-        If no record is left; an AbsentDataError if files of the data set are missing.
+        If no record is left although all files exist.
     """
     kind, scale = registry.find(registry.ROLES[role].record), scale_of(source)
     if kind is TextPair and scale in HALVES:
         reports = [record for record in records if isinstance(record, Report)]
         half_of = registry.find("radeval_lib.data.openi:halves")(reports)
-        chosen = [report for report in reports if half_of[report.id] == scale]
-        records, scale = registry.find("radeval_lib.data.report_edits:text_pairs")(chosen), ""
+        in_half = [report for report in reports if half_of[report.id] == scale]
+        records, scale = registry.find("radeval_lib.data.report_edits:text_pairs")(in_half), ""
     kinds = (RatedPair, FactRating, TextPair) if kind is TextPair else kind
-    of_kind = [
+    selected = [
         record
         for record in records
         if isinstance(record, kinds) and (not scale or getattr(record, "scale", "") == scale)
     ]
     if kind is TextPair:
-        of_kind = list({record.id: text_pair(record) for record in of_kind}.values())
-    if of_kind:
-        return of_kind
+        selected = list({record.id: text_pair(record) for record in selected}.values())
+    if selected:
+        return selected
     files = load_manifest(dataset_of(source)).files
     if is_recorded(source) or (root is not None and all((root / file.path).is_file() for file in files)):
         scales = sorted({record.scale for record in records if isinstance(record, RatedPair)})
-        remedy = f"Choose a scale: {', '.join(scales)}." if scales else "Name another data set."
-        raise RoleError(f"{source!r} has no records for it", f"role {role!r}", remedy)
+        remedy = f"Name a scale after a slash: {', '.join(scales)}." if scales else "Name another data set."
+        raise RoleError(f"the source {source!r} has no records of its type", f"role {role!r}", remedy)
     raise lack(role, source, root)
 
 
 def loadable_parts(source: str, root: Path | None) -> str:
-    """Return the parts of a source that can be loaded, joined by ``+``; empty if there is none.
+    """Return those parts of a source that can be loaded, joined by ``+``; empty if there are none.
 
-    A data set counts as present if the data root holds any of its files. The generator and stored sets are
-    always present; so is an unknown name, which :func:`load` refuses.
+    A data set can be loaded if the data root has any of its files; the generator and stored sets always can.
+    An unknown name is kept, so that :func:`load` refuses it.
     """
     parts = {part: dataset_of(part) for part in source.split("+")}
     return "+".join(
@@ -151,22 +156,26 @@ def loadable_parts(source: str, root: Path | None) -> str:
 
 
 def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
-    """Return an error that names the missing data sets for a role and how to get them; ``source`` names only
-    data sets."""
+    """Return (not raise) an error that names a role's missing data sets and how to get the first of them.
+
+    All parts of ``source`` must be data sets.
+    """
     sets = [load_manifest(name) for name in datasets_of(source)]
-    named = joined([manifest.title.partition(":")[0] for manifest in sets])
+    titles = joined([manifest.title.partition(":")[0] for manifest in sets])
     problem = "incomplete and gives no records" if loadable_parts(source, root) else "not in the data root"
-    remedy = f"`radbook data status {sets[0].name}` says how to get it"
-    return AbsentDataError(f"{named}, for the role {role!r}, is {problem}", remedy=remedy)
+    remedy = f"Run `radbook data status {sets[0].name}` to see how to get it"
+    return AbsentDataError(f"{titles}, for the role {role!r}, is {problem}", remedy=remedy)
 
 
 _LEVELS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")
 
 
 def evidence(source: str) -> str:
-    """Return the level of evidence of results from a source: ``synthetic``, ``recorded`` (public data, scored
-    before), ``open``, ``credentialed`` or ``absent``. A source of several parts has the level of its least
-    open part."""
+    """Return the kind of evidence of results from a source.
+
+    It is ``absent``, ``synthetic``, ``recorded`` (stored scores of public data), ``open`` or
+    ``credentialed``. If the source has several parts, the last of these that applies to one of them counts.
+    """
 
     def level(part: str) -> str:
         if part in (SYNTHETIC, ABSENT):

@@ -9,7 +9,7 @@ import pytest
 
 from radeval_lib.data import mimic3_procedure as procedure
 from radeval_lib.data import mimic3_rrs as rrs
-from radeval_lib.data.mimic3_rrs import is_like, split_sections
+from radeval_lib.data.mimic3_rrs import is_spelling_of, split_sections
 from radeval_lib.data.records import Document, ReportPair
 from radeval_lib.data.restricted import RestrictedText, reveal
 from tests.data.samples import HEAD
@@ -45,7 +45,7 @@ def test_no_header_is_sought_on_the_line_where_a_section_begins() -> None:
     ],
 )
 def test_misspelt_headers(name: str, wanted: str, same: bool) -> None:
-    assert is_like(name, wanted) is same
+    assert is_spelling_of(name, wanted) is same
 
 
 def test_pair_of_a_report() -> None:
