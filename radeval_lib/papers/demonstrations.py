@@ -1,8 +1,8 @@
-"""Small re-statements of released code that departs from its paper, for demonstrations.
+"""Short functions that show where released code departs from its paper; do not use them in an evaluation.
 
-Each function does on toy input what the named code does, so that the difference can be counted. None is for
-use in an evaluation. Sources: the repositories named in each docstring, read at the commits of the page
-"Paper versus released code".
+Each function repeats one step of the released code, so that a page can count the cases in which its result
+differs from the one that the paper describes. The docstrings name the repositories and files; the page "Paper
+versus released code" has the commits.
 """
 
 from __future__ import annotations
@@ -11,31 +11,32 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-Rule = Literal["released", "meant"]
+Rule = Literal["released", "meant"]  # as the released code does, or as the paper describes
 
 
 def pair_as_released(
     references: Sequence[Sequence[str]], candidates: Sequence[Sequence[str]]
 ) -> list[tuple[list[str], list[str]]]:
-    """Return the pairs that released RaTEScore makes of texts, each given as its sentences. A text that keeps
-    no sentence opens no list.
+    """Return the pairs of reference and candidate sentences that the released RaTEScore compares.
 
-    Sentences of fewer than three characters are dropped, the lists of both sides are zipped, and the longer
-    side is cut.
+    Each text is given as its sentences. Sentences of fewer than three characters are dropped, and then texts
+    without sentences. The remaining texts of both sides are paired in order, so that a dropped text shifts
+    all later pairs; the surplus of the longer side is lost.
     """
 
-    def lists(texts: Sequence[Sequence[str]]) -> list[list[str]]:
-        kept = ([line.strip() for line in text if len(line.strip()) >= 3] for text in texts)
-        return [lines for lines in kept if lines]
+    def drop_short(texts: Sequence[Sequence[str]]) -> list[list[str]]:
+        shortened = ([line.strip() for line in text if len(line.strip()) >= 3] for text in texts)
+        return [sentences for sentences in shortened if sentences]
 
-    return list(zip(lists(references), lists(candidates), strict=False))
+    return list(zip(drop_short(references), drop_short(candidates), strict=False))
 
 
 def indication(report: str, rule: Rule) -> str:
-    """Return the indication of a report with the heading INDICATION before COMPARISON.
+    """Return the section INDICATION, with its heading, of a report in which COMPARISON follows it.
 
-    ``released`` cuts at an end that was measured in the whole report, after the part before INDICATION is
-    gone (RaLEs, datasets/mimiciii_procedure_selection/create_dataset.py); ``meant`` cuts at COMPARISON.
+    ``meant`` ends the section at COMPARISON. ``released`` first removes the text before INDICATION, then cuts
+    at the position that COMPARISON had in the whole report, and so returns too much (RaLEs,
+    datasets/mimiciii_procedure_selection/create_dataset.py).
     """
     start, end = report.find("INDICATION"), report.find("COMPARISON")
     if rule == "released":
@@ -44,24 +45,24 @@ def indication(report: str, rule: Rule) -> str:
 
 
 def findings_section(names: Sequence[str], texts: Sequence[str], rule: Rule) -> str:
-    """Return the text paired with the heading ``findings``.
+    """Return the text of the section ``findings``.
 
-    ``released`` removes "impression" from the headings but not from the texts, so that headings after it
-    point at the text before theirs (vilmedic, data/make_datasets/mimiciii/preprocess_mimic_iii.ipynb).
-    ``names``: headings, one per text, with both of these among them.
+    ``names`` are the headings of the ``texts``; ``findings`` and ``impression`` must be among them.
+    ``released`` removes "impression" from the headings but not its text, so that each later heading gets the
+    text before its own (vilmedic, data/make_datasets/mimiciii/preprocess_mimic_iii.ipynb).
     """
-    searched = list(names)
+    headings = list(names)
     if rule == "released":
-        searched.remove("impression")
-    return texts[searched.index("findings")]
+        headings.remove("impression")
+    return texts[headings.index("findings")]
 
 
 def search_clusters_released(silhouette: Mapping[int, float], sentences: int) -> int:
-    """Return the number of clusters that GREEN's ``binary_search_optimal_kmeans`` settles on, given each k's
-    silhouette.
+    """Return the number of clusters that GREEN's function ``binary_search_optimal_kmeans`` chooses.
 
-    The search goes right whenever the score improved and left otherwise, which need not lead to the
-    maximum.
+    ``silhouette`` has the silhouette score for each number of clusters from 2 to ``sentences`` - 1. The
+    search continues with larger numbers if the score is the best so far, else with smaller ones, and can miss
+    the maximum. The result is 1 if no number is tried.
     """
     low, high, best, best_score = 0, sentences - 1, 1, -1.0
     while low <= high:
@@ -76,16 +77,16 @@ def search_clusters_released(silhouette: Mapping[int, float], sentences: int) ->
 
 
 def labels_by_string(text: str, entities: Sequence[tuple[int, int, str]], rule: Rule) -> list[str]:
-    """Return one label per word (``O`` outside entities) for entities given as (first word, last word,
-    label), words numbered from 0.
+    """Return one label per word of the text, ``O`` outside entities.
 
-    ``released`` labels every word that equals the string of some entity (RaLEs,
-    datasets/convert_radgraph_to_json.py); ``meant`` labels the words of the entities.
+    Entities are (first word, last word, label), with words counted from 0. ``meant`` labels the words of each
+    entity. ``released`` labels every word of the text that equals the text of some entity, so that entities
+    of several words get no label (RaLEs, datasets/convert_radgraph_to_json.py).
     """
     words = text.split(" ")
     if rule == "released":
-        of_string = {" ".join(words[first : last + 1]): label for first, last, label in entities}
-        return [of_string.get(word, "O") for word in words]
+        label_of_text = {" ".join(words[first : last + 1]): label for first, last, label in entities}
+        return [label_of_text.get(word, "O") for word in words]
     labels = ["O"] * len(words)
     for first, last, label in entities:
         labels[first : last + 1] = [label] * (last + 1 - first)
@@ -93,10 +94,11 @@ def labels_by_string(text: str, entities: Sequence[tuple[int, int, str]], rule: 
 
 
 def title_pieces(header: str, rule: Rule) -> list[str]:
-    """Return the procedure titles in a report's header: pieces that begin with CT and contain no digit.
+    """Return the procedure titles in a report's header: the pieces that begin with CT and contain no digit.
 
-    ``released`` splits at ``\\s{2, 100}``, whose blank makes it match those characters literally, so it never
-    splits (RaLEs, create_dataset.py); ``meant`` splits at two or more blanks.
+    ``meant`` splits the header at line breaks and at two or more blanks. ``released`` splits only at line
+    breaks: because of the blank, its pattern ``\\s{2, 100}`` matches these very characters (RaLEs,
+    create_dataset.py).
     """
     pattern = r"\s{2, 100}" if rule == "released" else r"\s{2,100}"
     pieces = re.sub(pattern, ";", header.replace("\n", ";")).split(";")

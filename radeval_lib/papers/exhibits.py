@@ -1,6 +1,6 @@
-"""The ledger: every exhibit of the papers, and the one notebook that rebuilds each.
+"""The ledger: all exhibits of the papers, each with the one notebook that rebuilds it.
 
-Source: ``exhibits`` in every ``data_manifests/papers/<paper>/paper.yml``.
+Its source is ``exhibits`` in each ``data_manifests/papers/<paper>/paper.yml``.
 """
 
 from __future__ import annotations
@@ -18,30 +18,38 @@ from typing_extensions import TypedDict
 from radeval_lib import own_yaml, paths
 from radeval_lib.errors import LedgerError, complaint, did_you_mean
 
+# What may be left unchecked of an exhibit: printed numbers, released numbers, numbers that need data, or
+# parts of the implementation.
 Level = Literal["printed", "released", "data", "implementation"]
-"""What may be left unchecked of an exhibit: numbers of its kind, or parts of its implementation."""
-
 
 _STRICT = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
 
 @dataclass(frozen=True, config=_STRICT)
 class Implementation:
-    """Where the library implements a paper's definition: ``functions``, each as ``package.module:name``, and
-    the ``test`` (``tests/….py::name``) that compares them with released code or hand-computed values."""
+    """The library's implementation of a paper's definition.
+
+    ``functions`` are given as ``package.module:name``; ``test``, as ``tests/….py::name``, compares them with
+    released code or hand-computed values.
+    """
 
     functions: list[str]
     test: str
 
 
 def file_of(paper: str) -> Path:
-    """Return the file that describes a paper: exhibits, printed numbers, prose and known discrepancies."""
+    """Return the path of a paper's ``paper.yml``: its exhibits, tables, quotations and discrepancies.
+
+    ``paper`` is the name of its folder; the file need not exist.
+    """
     return paths.PAPERS / paper / "paper.yml"
 
 
 def level_of(evidence: str) -> Literal["printed", "released", "data"]:
-    """Return the kind of evidence in the ledger's terms: ``printed``, ``released``, or ``data`` for anything
-    else."""
+    """Return the key under which the ledger lists what this kind of evidence leaves unchecked.
+
+    It is ``printed`` or ``released`` for these two kinds, and ``data`` for all others.
+    """
     return "printed" if evidence == "printed" else "released" if evidence == "released" else "data"
 
 
@@ -52,19 +60,21 @@ class Exhibit:
     Attributes
     ----------
     id : ``<paper>.<name>``.
-    kind : a printed table or figure that is really an example or an instruction sheet
-        has that kind, and its label says what the paper calls it.
-    legible : whether our text copy of the paper shows its content.
-    needs : what rebuilding it takes. ``published_numbers``: the printed numbers alone allow checking it;
-        ``synthetic_ok``: the computation can be exercised on made-up text, which does not return the printed
-        values; the rest are data sets, models or people.
-    from_print : ``yes``, ``partly`` or ``no``, and how: whether the printed numbers alone determine it.
-    notebook : path below ``notebooks/`` without the ending.
-    remaining : a description of the parts left unchecked, by the kind of numbers that a check would need, and
-        of the parts that the ``implementation`` of a definition leaves out.
-    unchecked : the same as single statements or settings, to be counted; for a transcribed table, its cells
-        are counted instead.
-    implemented : only for a legible definition, guideline or worked example.
+    label : the exhibit's number or place in the paper, such as ``Table 1`` or ``Sec 5``.
+    title : this study's short description of it.
+    kind : its content, whatever the paper calls it: a figure with instructions is a ``guideline``.
+    legible : whether this study's text copy of the paper shows its content.
+    needs : requirements for rebuilding it. ``published_numbers`` means that printed numbers suffice for
+        checks, ``synthetic_ok`` that the computation can be run on generated text (without the printed values
+        as its result); the others are data sets, models or people.
+    from_print : ``yes``, ``partly`` or ``no``, with a reason: whether the printed numbers determine it.
+    notebook : path of its notebook below ``notebooks/``, without the ending.
+    remaining : description of the parts left unchecked, by the kind of numbers that their checks would need,
+        and of the parts that the ``implementation`` of a definition leaves out.
+    unchecked : the same parts as single statements or settings, to be counted; in a transcribed table, the
+        cells are counted instead.
+    implemented : the library's implementation of a legible definition, guideline or worked example; else
+    None.
     """
 
     id: str
@@ -82,15 +92,15 @@ class Exhibit:
     def __post_init__(self) -> None:
         implementable = self.kind in ("worked_example", "definition", "guideline") and self.legible != "no"
         if self.implemented and not implementable:
-            raise ValueError("`implemented` is for a legible worked example, definition or guideline")
+            raise ValueError("`implemented` is only for a legible worked example, definition or guideline")
 
     @property
     def paper(self) -> str:
-        """The folder of its paper."""
+        """The name of its paper's folder, which begins its id."""
         return self.id.partition(".")[0]
 
     def remaining_on(self, evidence: str) -> str:
-        """Return the parts left unchecked with this kind of evidence, in words; empty if there are none."""
+        """Return a description of the parts that this kind of evidence leaves unchecked; empty if none."""
         return self.remaining.get(level_of(evidence), "")
 
     def unchecked_on(self, evidence: str) -> int:
@@ -99,21 +109,21 @@ class Exhibit:
 
     @property
     def would_need(self) -> str:
-        """A list in words of what rebuilding it needs beyond this repository."""
-        here = ("published_numbers", "synthetic_ok")
-        outside = [need.replace("_", " ") for need in self.needs if need not in here]
-        return ", ".join(outside) or "the authors' own results"
+        """The requirements for rebuilding it that this repository lacks, joined by commas."""
+        met = ("published_numbers", "synthetic_ok")
+        lacking = [need.replace("_", " ") for need in self.needs if need not in met]
+        return ", ".join(lacking) or "the authors' own results"
 
     @property
     def heading(self) -> str:
-        """The exhibit's name in sentences: its number or, without one, its place and our title."""
+        """The exhibit's name in sentences: its number or, without one, its place and title."""
         if self.label.startswith(("Table ", "Figure ", "Equation ")):
             return self.label
         return f"{self.label.removeprefix('unnumbered, ').removeprefix('unnumbered list, ')}: {self.title}"
 
     @property
     def anchor(self) -> str:
-        """Name of the exhibit's target on its page."""
+        """The name of the exhibit's link target on its page: its id with hyphens only."""
         return self.id.replace(".", "-").replace("_", "-")
 
 
@@ -134,7 +144,7 @@ class Table(TypedDict):
 
 
 class Quote(TypedDict):
-    """A quotation, its place, and the digits in it by name."""
+    """A quotation from a paper, its place, and the printed numbers in it by name."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     where: str
@@ -143,7 +153,7 @@ class Quote(TypedDict):
 
 
 class Paper(TypedDict):
-    """The content of ``paper.yml``; ``prose`` and ``tables`` are by exhibit."""
+    """The content of a ``paper.yml``; ``prose`` (quotations) and ``tables`` are by exhibit id."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     paper: str
@@ -163,12 +173,13 @@ class Paper(TypedDict):
 
 @cache
 def description(paper: str) -> Paper:
-    """Return the content of :func:`file_of`.
+    """Return the content of a paper's ``paper.yml``, cached.
 
     Raises
     ------
     LedgerError
-        If there is no such paper, or its file is malformed or cites something outside the bibliography.
+        If there is no such paper, or its file has an unknown, missing or malformed key, or a ``citation``
+        that is not in the bibliography.
     """
     where = paths.display_path(file_of(paper))
     if not file_of(paper).is_file():
@@ -179,24 +190,24 @@ def description(paper: str) -> Paper:
         problem = complaint(error, Paper.__annotations__)
         raise LedgerError(problem, where, "Correct this key, or remove it.") from None
     if f"{{{content['citation']}," not in paths.REFERENCES.read_text(encoding="utf-8"):
-        remedy = f"Cite an entry of {paths.display_path(paths.REFERENCES)}, or add one."
-        raise LedgerError(f"no source {content['citation']!r}", f"{where}, citation", remedy)
+        remedy = f"Name an entry of {paths.display_path(paths.REFERENCES)}, or add one."
+        raise LedgerError(f"unknown source {content['citation']!r}", f"{where}, citation", remedy)
     return content
 
 
-_DESCRIBED = (description(path.parent.name) for path in paths.PAPERS.glob("*/paper.yml"))
-PAPERS = {content["paper"]: content["name"] for content in sorted(_DESCRIBED, key=itemgetter("order"))}
-"""The name of each paper on pages, by its folder, in the order in which pages list them."""
+_DESCRIPTIONS = (description(path.parent.name) for path in paths.PAPERS.glob("*/paper.yml"))
+# The name of each paper for pages, by its folder, in the order in which pages list the papers.
+PAPERS = {content["paper"]: content["name"] for content in sorted(_DESCRIPTIONS, key=itemgetter("order"))}
 
 
 @cache
 def ledger() -> dict[str, Exhibit]:
-    """Return every exhibit by id, in the ledger's order."""
+    """Return all exhibits by id: paper by paper, in the order of the ``paper.yml``; cached."""
     return {entry.id: entry for paper in PAPERS for entry in description(paper)["exhibits"]}
 
 
 def exhibit(exhibit_id: str) -> Exhibit:
-    """Return the exhibit with that id.
+    """Return the exhibit with the id ``exhibit_id``.
 
     Raises
     ------
@@ -204,8 +215,8 @@ def exhibit(exhibit_id: str) -> Exhibit:
         If the ledger has no such exhibit.
     """
     if exhibit_id not in ledger():
-        near = did_you_mean(exhibit_id, ledger())
-        raise LedgerError(f"unknown exhibit {exhibit_id!r}", remedy=f"{near}List all: `radbook exhibits`.")
+        remedy = f"{did_you_mean(exhibit_id, ledger())}Run `radbook exhibits` to list all."
+        raise LedgerError(f"unknown exhibit {exhibit_id!r}", remedy=remedy)
     return ledger()[exhibit_id]
 
 

@@ -1,8 +1,8 @@
-"""The papers' printed numbers: tables as tidy frames, numbers and words quoted from the prose, numbers that
-released code prints, and the range that the rounding of inputs allows for a result.
+"""Read the papers' printed numbers and quotations, and the numbers that released code prints.
 
-Source: ``data_manifests/papers/<paper>/``, transcribed to the printed digits. A printed number represents
-every value that rounds to it, so each cell has its half-unit of rounding.
+They are in ``data_manifests/papers/<paper>/``, transcribed to the printed digits. A printed number represents
+all values that round to it, so each comes with half a unit of its last digit. :func:`rounding_range` computes
+the range that rounding of the inputs allows for a result.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Printed:
 
     Attributes
     ----------
-    text : the printed digits, e.g. ``.238``, ``58,091`` or ``36%``.
-    value : the number; NaN if the paper prints a dash or our text of it is not legible.
-    half_width : half a unit of the last printed digit; 0 for whole numbers without ``%``, which are counts;
-        NaN if ``value`` is.
-    at : for a table's cell, its values in the key columns, and in others that a page has added.
+    text : the printed digits, such as ``.238``, ``58,091`` or ``36%``. value : the number, for a percentage
+    in percent; NaN if the paper prints a dash or the text is not legible. half_width : half a unit of the
+    last printed digit; 0 for whole numbers without ``%``, which are counts;
+        NaN if ``value`` is NaN.
+    at : for a cell of a table, its values in the key columns and in columns that a page has added.
     """
 
     text: str
@@ -46,27 +46,28 @@ class Printed:
 
     @property
     def low(self) -> float:
-        """The smallest number that rounds to it."""
+        """The smallest value that rounds to the printed number."""
         return self.value - self.half_width
 
     @property
     def high(self) -> float:
-        """The largest number that rounds to it."""
+        """The largest value that rounds to the printed number."""
         return self.value + self.half_width
 
     @property
     def decimals(self) -> int:
-        """How many decimals are printed."""
+        """The number of printed decimals."""
         return len(self.text.rstrip("%").partition(".")[2])
 
 
 def parse(text: str) -> Printed:
-    """Return the number printed as ``text``.
+    """Return the printed number that ``text`` represents.
 
     Raises
     ------
     PrintedError
-        If ``text`` is neither a number nor one of the marks ``-`` and ``not legible``.
+        If ``text`` is neither a number (with ``%`` or commas between thousands if printed) nor one of the
+        marks ``-`` and ``not legible``.
     """
     stripped = text.strip()
     if stripped in (NOT_LEGIBLE, NOT_PRINTED):
@@ -75,54 +76,64 @@ def parse(text: str) -> Printed:
     if not _NUMBER.fullmatch(digits) or not any(map(str.isdigit, digits)):
         raise PrintedError(f"{text!r} is not a printed number", remedy="Write digits, '-' or 'not legible'.")
     decimals = len(digits.partition(".")[2])
-    # A whole number is a count, not rounded; a percentage, or a number with decimals, represents an interval.
-    rounded = decimals > 0 or stripped.endswith("%")
-    return Printed(stripped, float(digits.replace(",", "")), 0.5 * 10**-decimals if rounded else 0.0)
+    # A whole number is a count and exact; a percentage or a number with decimals is rounded.
+    is_rounded = decimals > 0 or stripped.endswith("%")
+    return Printed(stripped, float(digits.replace(",", "")), 0.5 * 10**-decimals if is_rounded else 0.0)
 
 
 def _table_entry(exhibit_id: str) -> Table:
-    """Return the entry of ``paper.yml`` on the transcription of a printed table; a PrintedError if it has
-    none."""
+    """Return the entry under ``tables`` in ``paper.yml`` for an exhibit; a PrintedError if there is none."""
     paper = exhibit(exhibit_id).paper
     tables = description(paper)["tables"]
     if exhibit_id not in tables:
-        remedy = f"{did_you_mean(exhibit_id, tables)}Name one of {', '.join(tables)}."
-        raise PrintedError(f"no printed table for {exhibit_id!r}", display_path(file_of(paper)), remedy)
+        remedy = f"{did_you_mean(exhibit_id, tables)}Use one of {', '.join(tables)}."
+        raise PrintedError(f"no transcription of {exhibit_id!r}", display_path(file_of(paper)), remedy)
     return tables[exhibit_id]
 
 
 def table_path(exhibit_id: str) -> Path:
-    """Return the path of a printed table's CSV; raise a PrintedError if the exhibit was not transcribed."""
-    return file_of(exhibit(exhibit_id).paper).parent / _table_entry(exhibit_id)["file"]
-
-
-def _read_csv(paper: str, path: Path, columns: Iterable[str]) -> pd.DataFrame:
-    """Return a transcription as texts, and note that it was read; a PrintedError if its columns are not those
-    that ``paper.yml`` names."""
-    if not path.is_file():
-        raise PrintedError("there is no such file", display_path(path), "Correct `file` in paper.yml.")
-    provenance.note_printed(paper, path)
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    if list(frame) != list(columns):
-        given, wanted = listed(frame), listed(columns)
-        raise PrintedError(f"the columns are {given}", display_path(path), f"Name them {wanted}.")
-    return frame
-
-
-def printed(exhibit_id: str) -> pd.DataFrame:
-    """Return a printed table, one printed value per row.
-
-    Returns
-    -------
-    DataFrame
-        The table's key columns (str), ``printed`` (str, the digits), ``value`` (float64, NaN if nothing
-        legible is printed) and ``half_width`` (float64, half a unit of the last printed digit; 0 for counts).
+    """Return the path of the CSV with an exhibit's printed table.
 
     Raises
     ------
     PrintedError
-        If the exhibit was not transcribed, or its file has other columns than ``keys`` in ``paper.yml`` and
-        ``printed``, or a cell that is not a number.
+        If the exhibit is not transcribed.
+    """
+    return file_of(exhibit(exhibit_id).paper).parent / _table_entry(exhibit_id)["file"]
+
+
+def _read_csv(paper: str, path: Path, columns: Iterable[str]) -> pd.DataFrame:
+    """Return a transcription with all cells as strings, and note for provenance that it was read.
+
+    Raises
+    ------
+    PrintedError
+        If there is no such file, or its columns are not ``columns``.
+    """
+    if not path.is_file():
+        raise PrintedError("no such file", display_path(path), "Correct `file` in paper.yml.")
+    provenance.note_printed(paper, path)
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    if list(frame) != list(columns):
+        problem = f"the columns are {listed(frame)}"
+        raise PrintedError(problem, display_path(path), f"Rename them to {listed(columns)}.")
+    return frame
+
+
+def printed(exhibit_id: str) -> pd.DataFrame:
+    """Return a printed table in long form: one printed number per row.
+
+    Returns
+    -------
+    DataFrame
+        The table's key columns (str), ``printed`` (str, the digits), ``value`` (float64; NaN if nothing
+        legible is printed) and ``half_width`` (float64; half a unit of the last printed digit, 0 for counts).
+
+    Raises
+    ------
+    PrintedError
+        If the exhibit is not transcribed, the columns of its file are not ``keys`` in ``paper.yml`` and
+        ``printed``, or a cell is not a number.
     """
     path = table_path(exhibit_id)
     frame = _read_csv(exhibit(exhibit_id).paper, path, [*_table_entry(exhibit_id)["keys"], "printed"])
@@ -137,63 +148,71 @@ def printed(exhibit_id: str) -> pd.DataFrame:
 
 
 def cell(frame: pd.DataFrame, **keys: str) -> Printed:
-    """Return the one cell of a printed table that ``keys`` (column = value) select.
+    """Return the one cell of a printed table that has these values in its key columns.
+
+    ``frame`` is a table of :func:`printed` or a selection of its rows; ``keys`` are given as column=value.
 
     Raises
     ------
     PrintedError
-        If the table has no such column, or no cell or more than one has those keys.
+        If the table has no such column, or the keys select no cell or more than one.
     """
-    chosen = frame
-    for column, wanted in keys.items():
+    selected = frame
+    for column, value in keys.items():
         if column not in frame:
             remedy = f"{did_you_mean(column, frame)}Use one of {', '.join(map(str, frame))}."
-            raise PrintedError(f"no column {column!r}", remedy=remedy)
-        chosen = chosen[chosen[column] == wanted]
-    if len(chosen) != 1:
-        problem = f"{len(chosen)} printed cells have {keys}"
-        raise PrintedError(problem, remedy="Name every key column of the table.")
-    return cell_in(chosen.iloc[0])
+            raise PrintedError(f"the table has no column {column!r}", remedy=remedy)
+        selected = selected[selected[column] == value]
+    if len(selected) != 1:
+        problem = f"{len(selected)} printed cells, not one, have {keys}"
+        raise PrintedError(
+            problem, remedy="Give values that select one cell, if need be of every key column."
+        )
+    return cell_in(selected.iloc[0])
 
 
 def cell_in(row: pd.Series) -> Printed:
-    """Return the number in a row of a printed table."""
+    """Return the printed number in a row of a table of :func:`printed`."""
     keys = row.drop([name for name in ("printed", "value", "half_width") if name in row])
     return Printed(row["printed"], float(row["value"]), float(row["half_width"]), tuple(map(str, keys)))
 
 
 def cells_in(frame: pd.DataFrame) -> list[Printed]:
-    """Return the numbers in every row of a printed table."""
+    """Return the printed number in each row of a table of :func:`printed`, in order."""
     return [cell_in(row) for _, row in frame.iterrows()]
 
 
 def transcribed(exhibit_id: str) -> bool:
-    """Return whether ``paper.yml`` names a transcription of the exhibit, which :func:`printed` reads."""
+    """Return whether ``paper.yml`` names a transcription of the exhibit that :func:`printed` can read."""
     return exhibit_id in description(exhibit(exhibit_id).paper)["tables"]
 
 
 def layout_of(exhibit_id: str) -> list[str]:
-    """Return the key columns whose values head the columns of the table in print: ``columns`` in
-    ``paper.yml``, by default the last key. Empty if each printed row has one number."""
+    """Return the key columns whose values are the column headings of the printed table.
+
+    They are ``columns`` in ``paper.yml``, by default the last key column; empty if each printed row has only
+    one number.
+    """
     entry = _table_entry(exhibit_id)
     return entry.get("columns", list(entry["keys"])[-1:])
 
 
 def unit_of(exhibit_id: str) -> str:
-    """Return the unit of a printed table's numbers, in words."""
+    """Return the unit of a printed table's numbers in words, such as ``share of facts, 0 to 1``."""
     return _table_entry(exhibit_id)["unit"]
 
 
 def origin_of(exhibit_id: str) -> str:
-    """Return the origin of an exhibit's numbers for a caption: print, or the paper's repository if a figure
-    prints none."""
-    of_figure = transcribed(exhibit_id) and "source" in _table_entry(exhibit_id)
-    return "by the paper's repository" if of_figure else "as printed"
+    """Return the origin of an exhibit's numbers, for a caption.
+
+    It is ``as printed``, or ``by the paper's repository`` for a figure without printed numbers.
+    """
+    from_repository = transcribed(exhibit_id) and "source" in _table_entry(exhibit_id)
+    return "by the paper's repository" if from_repository else "as printed"
 
 
 def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
-    """Return the values in the key columns of each legible cell of a printed table; empty if no table was
-    transcribed."""
+    """Return the key columns' values of each legible cell of a printed table; empty if not transcribed."""
     if not transcribed(exhibit_id):
         return []
     frame = printed(exhibit_id)
@@ -202,30 +221,31 @@ def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
 
 
 def cells_by(frame: pd.DataFrame, column: str) -> dict[str, Printed]:
-    """Return the cells of a printed table by a key column's values, one cell each, in the table's order.
+    """Return the cells of a printed table by their values in one key column, in the table's order.
 
     Raises
     ------
     PrintedError
-        If two cells have the same value in it.
+        If two cells have the same value in this column.
     """
     if (repeated := frame[column].duplicated()).any():
         value = frame.loc[repeated, column].iloc[0]
-        raise PrintedError(f"two printed cells have {column} {value!r}", remedy="Choose one column first.")
+        raise PrintedError(f"two printed cells have {column} {value!r}", remedy="Select fewer rows first.")
     return {str(row[column]): cell_in(row) for _, row in frame.iterrows()}
 
 
 def wide(
     frame: pd.DataFrame, rows: str | list[str], columns: str | list[str], values: str = "value"
 ) -> pd.DataFrame:
-    """Return a tidy printed table in the paper's layout, with rows and columns in the paper's order.
+    """Return a table of :func:`printed` in the paper's layout, with rows and columns in the paper's order.
 
-    Columns with the names of the rows, such as raters among each other, follow the rows.
+    If rows and columns have the same headings, as in a table of raters by raters, the columns follow the
+    order of the rows.
 
     Parameters
     ----------
-    rows, columns : key columns whose values head the rows and the columns.
-    values : the column of the cells' values; a cell that the table lacks is NaN.
+    rows, columns : key columns whose values become the headings of rows and columns.
+    values : column with the content of the cells; cells that the printed table lacks are NaN.
 
     Raises
     ------
@@ -243,38 +263,50 @@ def wide(
 
 
 def _prose(exhibit_id: str) -> list[Quote]:
-    """Return the quotations about an exhibit in ``paper.yml``; a PrintedError if there are none."""
-    paper = exhibit(exhibit_id).paper
-    provenance.note_printed(paper, file_of(paper))
-    if not (quotes := description(paper)["prose"].get(exhibit_id)):
-        where = display_path(file_of(paper))
-        raise PrintedError(f"nothing is quoted for {exhibit_id!r}", where, "Quote it under `prose`.")
-    return quotes
-
-
-def quoted(exhibit_id: str) -> dict[str, Printed]:
-    """Return the numbers in a paper's prose about an exhibit, by their name in ``paper.yml``.
+    """Return the quotations on an exhibit in ``paper.yml``, and note for provenance that they were read.
 
     Raises
     ------
     PrintedError
-        If nothing is quoted, or a quoted value is not a number.
+        If there are none.
+    """
+    paper = exhibit(exhibit_id).paper
+    provenance.note_printed(paper, file_of(paper))
+    if not (quotes := description(paper)["prose"].get(exhibit_id)):
+        where = display_path(file_of(paper))
+        raise PrintedError(f"no quotation on {exhibit_id!r}", where, "Add one under `prose`.")
+    return quotes
+
+
+def quoted(exhibit_id: str) -> dict[str, Printed]:
+    """Return the numbers in a paper's prose on an exhibit, by their names in ``paper.yml``.
+
+    Raises
+    ------
+    PrintedError
+        If the exhibit has no quotations, or a quoted value is not a number.
     """
     quotes = _prose(exhibit_id)
     return {name: parse(text) for quote in quotes for name, text in quote.get("values", {}).items()}
 
 
 def quotations(exhibit_id: str) -> list[tuple[str, str]]:
-    """Return the paper's own words about an exhibit, as (where, quote). A PrintedError if there are none."""
+    """Return the quotations on an exhibit as (place in the paper, quotation).
+
+    Raises
+    ------
+    PrintedError
+        If there are none.
+    """
     return [(quote["where"], " ".join(quote["quote"].split())) for quote in _prose(exhibit_id)]
 
 
 def texts(name: str) -> pd.DataFrame:
-    """Return texts that a paper prints and the study uses as data, as a frame with one text per row.
+    """Return texts that a paper prints and the study uses as data, one per row.
 
     Parameters
     ----------
-    name : ``<paper>.<suffix>`` as under ``texts`` in ``paper.yml``, e.g. ``ratescore.reports``.
+    name : ``<paper>.<suffix>`` as under ``texts`` in ``paper.yml``, such as ``ratescore.reports``.
 
     Returns
     -------
@@ -284,19 +316,24 @@ def texts(name: str) -> pd.DataFrame:
     Raises
     ------
     PrintedError
-        If ``paper.yml`` has no such texts, or their columns are not those that it names.
+        If ``paper.yml`` has no such entry, or the columns of its file are not those in the entry.
     """
     paper = name.partition(".")[0]
-    described = description(paper).get("texts", {}).get(name)
-    if described is None:
+    entry = description(paper).get("texts", {}).get(name)
+    if entry is None:
         raise PrintedError(f"no texts {name!r}", display_path(file_of(paper)), "Add them under `texts`.")
-    return _read_csv(paper, file_of(paper).parent / described["file"], described["columns"])
+    return _read_csv(paper, file_of(paper).parent / entry["file"], entry["columns"])
 
 
 def released(name: str) -> pd.DataFrame:
-    """Return a table of numbers that a paper's released code prints, e.g. ``mimic_rrs_counts``.
+    """Return a table of numbers that a paper's released code prints, such as ``mimic_rrs_counts``.
 
-    The README of ``data_manifests/released/`` names the repository, commit and file of each.
+    It is ``<name>.csv`` in ``data_manifests/released/``, where the README names the columns and the source.
+
+    Raises
+    ------
+    PrintedError
+        If there is no such file.
     """
     path = MANIFESTS / "released" / f"{name}.csv"
     if not path.is_file():
@@ -313,29 +350,35 @@ def rounding_range(
     Parameters
     ----------
     function : maps a float64 array of shape (n,) to a number.
-    inputs : n printed cells, one at least, in a frame (columns ``value`` and ``half_width``) or a list.
+    inputs : the n printed numbers, one or more: a frame with the columns ``value`` and ``half_width``, or a
+        list.
+
+    Returns
+    -------
+    Estimate
+        The value, and the lower and upper end of the range.
 
     Raises
     ------
     ValueError
-        If an input is not legible, or the function has no value at the inputs.
+        If an input is not legible, or the function is NaN at the inputs or at an end of the range.
 
     Notes
     -----
-    Each input moves to the end of its rounding interval that raises (or lowers) the function, by the sign of
-    its slope at the printed values. This is exact if the function is monotone in every input within the
-    interval, as sums, means, differences and F1 are, and first order otherwise: if the slope changes its
-    sign at the printed values, as that of |a - b| does at a = b, part of the range is missed.
+    For the upper end, each input moves to that end of its rounding interval towards which the function rises
+    at the printed values; for the lower end, to the other. This is exact if the function is monotone in each
+    input within the intervals, as sums, means, differences and F1 are. Otherwise it is a first-order
+    approximation: at a = b, where the slope of |a - b| changes its sign, part of the range is missed.
     """
     cells = pd.DataFrame(inputs)
-    values, steps = (cells[column].to_numpy(dtype=np.float64) for column in ("value", "half_width"))
+    values, half_widths = (cells[column].to_numpy(dtype=np.float64) for column in ("value", "half_width"))
     centre = float(function(values))
-    signs = np.zeros_like(values)
-    for position in np.flatnonzero(steps):
+    shift = np.zeros_like(values)  # of each input, to the upper end of the range
+    for position in np.flatnonzero(half_widths):
         nudged = values.copy()
-        nudged[position] += steps[position] * 1e-3
-        signs[position] = np.sign(float(function(nudged)) - centre)
-    bounds = [float(function(values - signs * steps)), float(function(values + signs * steps)), centre]
+        nudged[position] += half_widths[position] * 1e-3
+        shift[position] = half_widths[position] * np.sign(float(function(nudged)) - centre)
+    bounds = [float(function(values - shift)), float(function(values + shift)), centre]
     if np.isnan(bounds).any():
-        raise ValueError("no value at the printed inputs; leave out illegible and undefined cells")
+        raise ValueError("the function is NaN at the printed inputs; leave out illegible or undefined cells")
     return Estimate(centre, min(bounds), max(bounds))
