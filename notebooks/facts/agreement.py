@@ -1,9 +1,8 @@
-"""Whether the fact counters agree: the ratings that Tables 1 and 2 allow; and simulated raters who count at
-different levels of detail.
+"""Recover the ratings that Tables 1 and 2 allow; simulate raters who count facts of different sizes.
 
-The claim: raters who cut a text into facts of different sizes disagree on counts and agree on ratios
-(Moramarco et al. 2021, Section 6.1). The divide is how far the least agreed ratio lies above the best agreed
-count; the claim holds if it is positive.
+The claim (Moramarco et al. 2021, Section 6.1): raters who split a text into facts of different sizes disagree
+on counts but agree on ratios. The *divide* is the lowest alpha of a ratio minus the highest alpha of a count;
+the claim holds if it is positive.
 """
 
 from __future__ import annotations
@@ -28,16 +27,16 @@ RATERS = {ALL: (0, 1, 2), "E1-E2": (0, 1), "E1-E3": (0, 2), "E2-E3": (1, 2)}
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 FITTING = "alphas that round to the printed ones"
-Losses = tuple[float, ...]
-"""Points lost on one unit, one per rater."""
-Placement = tuple[Losses, ...]
-"""The units of a group on which some rater takes points off."""
-_HALF = 0.005 + 1e-9  # half a unit of the last printed digit of an alpha
+Losses = tuple[float, ...]  # points that ratings lose, each rating being 1 minus its loss
+Placement = tuple[Losses, ...]  # for each unit with a loss, the losses of all raters
+_HALF_UNIT = 0.005 + 1e-9  # half a unit of the last printed digit of an alpha, with room for rounding errors
 
 
-def among_pairs(table2: pd.DataFrame) -> list[Check]:
-    """Return whether the alpha of all three raters lies among those of the pairs, for each row of Table 2;
-    the pairs are taken as printed, so the cell of all three is the one that is compared."""
+def check_among_pairs(table2: pd.DataFrame) -> list[Check]:
+    """Return a check for each row of Table 2: the alpha of all three raters lies among those of the pairs.
+
+    The compared number is the alpha of all three; the pairs' alphas are taken as printed.
+    """
     checks = []
     for metric, rows in table2.groupby("metric", sort=False):
         pairs, whole = rows[rows["pair"] != ALL], rows[rows["pair"] == ALL].iloc[0]
@@ -48,76 +47,100 @@ def among_pairs(table2: pd.DataFrame) -> list[Check]:
     return checks
 
 
-def losses_of(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
-    """Return the sets of lost points, sorted, that leave ``units`` ratings of at most 1 with this exact mean;
-    empty if there are none. ``steps`` are the losses possible for a rating, positive and in rising order."""
-    goal = round((1 - mean) * units, 6)
+def possible_losses(mean: float, units: int, steps: Sequence[float]) -> list[Losses]:
+    """Return all sets of losses, each sorted, with which ``units`` ratings have this exact mean.
 
-    def fill(rest: float, allowed: Sequence[float], room: int) -> list[Losses]:
-        if abs(rest) < 1e-6:
+    A rating is 1 minus its loss, if it has one. ``steps`` are the possible losses, positive and in rising
+    order. Empty if no set has this mean.
+    """
+    total_loss = round((1 - mean) * units, 6)
+
+    def complete(loss_left: float, allowed: Sequence[float], ratings_left: int) -> list[Losses]:
+        if abs(loss_left) < 1e-6:
             return [()]
-        if rest < 0 or not room or not allowed:
+        if loss_left < 0 or not ratings_left or not allowed:
             return []
-        with_largest = fill(rest - allowed[-1], allowed, room - 1)
-        return [(*tail, allowed[-1]) for tail in with_largest] + fill(rest, allowed[:-1], room)
+        with_largest = complete(loss_left - allowed[-1], allowed, ratings_left - 1)
+        without_largest = complete(loss_left, allowed[:-1], ratings_left)
+        return [(*smaller, allowed[-1]) for smaller in with_largest] + without_largest
 
-    return fill(goal, tuple(steps), units)
+    return complete(total_loss, tuple(steps), units)
 
 
-def placements(losses: Sequence[Losses], units: int) -> set[Placement]:
-    """Return all assignments of each rater's losses to ``units`` units, ignoring the order of units."""
+def place_losses(losses: Sequence[Losses], units: int) -> set[Placement]:
+    """Return all ways to distribute each rater's losses over ``units`` units, ignoring the order of units.
+
+    ``losses`` has one set of losses per rater; a rater has at most one loss per unit.
+    """
     slots = min(units, sum(map(len, losses)))
     placed = {tuple((0.0,) * len(losses) for _ in range(slots))}
-    for rater, lost in enumerate(losses):
+    for rater, rater_losses in enumerate(losses):
         with_rater = set()
-        for units_so_far in placed:
-            for chosen in set(permutations(range(slots), len(lost))):
-                rows = [list(unit) for unit in units_so_far]
-                for slot, loss in zip(chosen, lost, strict=True):
+        for placement in placed:
+            for chosen_slots in set(permutations(range(slots), len(rater_losses))):
+                rows = [list(unit) for unit in placement]
+                for slot, loss in zip(chosen_slots, rater_losses, strict=True):
                     rows[slot][rater] = loss
                 with_rater.add(tuple(sorted(map(tuple, rows))))
         placed = with_rater
     return {tuple(unit for unit in placement if any(unit)) for placement in placed}
 
 
-def tables_with(
-    means: Sequence[Sequence[float]], units: int, shares: Mapping[float, int], touched: int
+def list_rating_tables(
+    means: Sequence[Sequence[float]], units: int, loss_counts: Mapping[float, int], units_with_loss: int
 ) -> list[FloatArray]:
-    """Return every table of ratings (1 minus a loss) with the given means (groups x raters, exact), number of
-    each loss, and units on which a rater takes points off. Shape (raters, groups x units); orders of units
-    are not distinguished."""
-    steps = sorted(shares)
-    choices = [[losses_of(mean, units, steps) for mean in row] for row in means]
-    seen: dict[Placement, None] = {}
-    for picked in product(*(product(*row) for row in choices)):
-        every = [loss for group in picked for lost in group for loss in lost]
-        if any(every.count(loss) != number for loss, number in shares.items()):
+    """Return all tables of ratings with these means and losses; a rating is 1 minus its loss.
+
+    Tables that differ only in the order of units count once.
+
+    Parameters
+    ----------
+    means : the exact mean of each group of units (rows) and rater (columns).
+    units : number of units in each group.
+    loss_counts : the number of times that each loss occurs in the table.
+    units_with_loss : number of units on which some rater has a loss.
+
+    Returns
+    -------
+    list of ndarray
+        float64 of shape (raters, groups x units), first the units with a loss.
+    """
+    steps = sorted(loss_counts)
+    choices = [[possible_losses(mean, units, steps) for mean in row] for row in means]
+    distinct: dict[Placement, None] = {}
+    for choice in product(*(product(*row) for row in choices)):
+        losses = [loss for group in choice for rater_losses in group for loss in rater_losses]
+        if any(losses.count(loss) != count for loss, count in loss_counts.items()):
             continue
-        for parts in product(*(sorted(placements(group, units)) for group in picked)):
-            rows = tuple(sorted(unit for part in parts for unit in part))
-            if len(rows) == touched:
-                seen.setdefault(rows)
+        for placements in product(*(sorted(place_losses(group, units)) for group in choice)):
+            rows = tuple(sorted(unit for placement in placements for unit in placement))
+            if len(rows) == units_with_loss:
+                distinct.setdefault(rows)
     raters, total = len(means[0]), len(means) * units
     return [
         np.hstack([1 - np.array(rows).reshape(-1, raters).T, np.ones((raters, total - len(rows)))])
-        for rows in seen
+        for rows in distinct
     ]
 
 
-def possible_ratings(table1: pd.DataFrame, number: Mapping[str, int], touched: int) -> list[FloatArray]:
-    """Return every table of coherence codes, shape (3 raters, descriptions), with Table 1's means and these
-    numbers of minor and major errors on ``touched`` descriptions."""
+def possible_ratings(table1: pd.DataFrame, number: Mapping[str, int], not_coherent: int) -> list[FloatArray]:
+    """Return all tables of coherence codes (1, 0.5 or 0) that fit the printed means and shares.
+
+    The shape of each is (3 raters, descriptions). ``table1`` has the printed means; ``number`` the numbers of
+    ``minor`` and ``major`` errors; ``not_coherent`` is the number of descriptions with any error.
+    """
     single = table1[(table1["metric"] == "Coherence") & (table1["evaluator"] != "Avg")]
     means = single.pivot_table(index="model", columns="evaluator", values="value", sort=False)
-    losses = {0.5: number["minor"], 1.0: number["major"]}
-    return tables_with(means.to_numpy().tolist(), 10, losses, touched)
+    loss_counts = {0.5: number["minor"], 1.0: number["major"]}
+    return list_rating_tables(means.to_numpy().tolist(), 10, loss_counts, not_coherent)
 
 
-def alpha_fits(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFrame:
-    """Return alpha of each possible table of ratings at each level of measurement, beside the printed ones.
+def compute_alphas(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFrame:
+    """Return Krippendorff's alphas of each possible table of ratings at each level of measurement.
 
-    ``printed``: the printed alphas of coherence, by the raters that :data:`RATERS` names, all of them.
-    Returns ``table`` (from 1), ``level``, an alpha for each of :data:`RATERS`, and :data:`FITTING`.
+    ``printed`` has the printed alphas of coherence by the names in :data:`RATERS`. The columns are ``table``
+    (a number from 1), ``level``, one alpha for each of :data:`RATERS`, and :data:`FITTING`, the number of
+    these that round to the printed ones.
     """
     codes = [0.0, 0.5, 1.0]
     fits = pd.DataFrame(
@@ -132,70 +155,79 @@ def alpha_fits(possible: Sequence[FloatArray], printed: pd.Series) -> pd.DataFra
         for number, table in enumerate(possible, start=1)
         for level in LEVELS
     )
-    fits[FITTING] = ((fits[list(RATERS)] - printed.reindex(RATERS)).abs() <= _HALF).sum(axis=1)
+    fits[FITTING] = ((fits[list(RATERS)] - printed.reindex(RATERS)).abs() <= _HALF_UNIT).sum(axis=1)
     return fits
 
 
-def farthest_off(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
-    """Of each row of :func:`alpha_fits`, how far the alpha that misses its printed one most is off."""
+def largest_misses(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
+    """Return the largest distance of an alpha from the printed one for each row of :func:`compute_alphas`."""
     return (fits[list(RATERS)] - printed.reindex(RATERS)).abs().max(axis=1)
 
 
 def _alphas_of_one(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
-    """Return alpha of two raters on accuracy where one description alone lost some of it: for each pair of
-    losses, one per rater. All other accuracies are 1."""
+    """Return Krippendorff's alpha of two raters on accuracy if all descriptions but one have accuracy 1.
 
-    def apart(first: FloatArray, second: FloatArray | float) -> FloatArray:
+    The element [i, j] is alpha if the first rater gives that description 1 - losses[i], the second
+    1 - losses[j].
+    """
+
+    def distance(first: FloatArray, second: FloatArray | float) -> FloatArray:
         return ((first - second) / (first + second if level == "ratio" else 1)) ** 2
 
     first, second = 1 - losses[:, None], 1 - losses
-    rest, values = 2 * descriptions - 2, 2 * descriptions
-    chance = 2 * (rest * (apart(first, 1) + apart(second, 1)) + apart(first, second))
-    return 1 - apart(first, second) / descriptions * values * (values - 1) / chance
+    ones, values = 2 * descriptions - 2, 2 * descriptions
+    by_chance = 2 * (ones * (distance(first, 1) + distance(second, 1)) + distance(first, second))
+    return 1 - distance(first, second) / descriptions * values * (values - 1) / by_chance
 
 
-def one_description(printed: Mapping[str, str], descriptions: int) -> list[Check]:
-    """Return whether the three printed agreements on accuracy are possible where one description alone has
-    wrong facts, whatever accuracy each rater gave it, at the interval or the ratio level."""
+def check_one_description(printed: Mapping[str, str], descriptions: int) -> list[Check]:
+    """Return a check of whether the printed alphas of accuracy allow wrong facts in only one description.
+
+    For this description, all accuracies below 1 in steps of 0.005 are tried for each of the three raters, at
+    the interval and at the ratio level; the two levels are readings of one statement. ``printed`` has the
+    alphas by the pairs in :data:`RATERS`.
+    """
     losses = np.arange(1, 200) / 200
-    wanted = [float(printed[pair]) for pair in RATERS if pair != ALL]
+    targets = [float(printed[pair]) for pair in RATERS if pair != ALL]
     checks = {}
     for level in ("interval", "ratio"):
         alphas = _alphas_of_one(losses, descriptions, level)
-        missed = np.maximum(
-            np.abs(alphas - wanted[0])[:, :, None],
-            np.maximum(np.abs(alphas - wanted[1])[:, None, :], np.abs(alphas - wanted[2])[None]),
+        # The largest distance from a printed alpha, for each choice of the three raters' losses.
+        distances = np.maximum(
+            np.abs(alphas - targets[0])[:, :, None],
+            np.maximum(np.abs(alphas - targets[1])[:, None, :], np.abs(alphas - targets[2])[None]),
         )
-        first, two, three = np.unravel_index(missed.argmin(), missed.shape)
-        closest = [alphas[first, two], alphas[first, three], alphas[two, three]]
+        one, two, three = np.unravel_index(distances.argmin(), distances.shape)
+        closest = [alphas[one, two], alphas[one, three], alphas[two, three]]
         checks[f"{level} level"] = check_statement(
             "the three agreements on accuracy, if one description alone had wrong facts",
             ", ".join(printed[pair] for pair in RATERS if pair != ALL),
             f"closest {', '.join(f'{alpha:.2f}' for alpha in closest)}, over {descriptions} descriptions",
-            bool(missed.min() <= _HALF),
+            bool(distances.min() <= _HALF_UNIT),
         )
     return by_reading(checks)
 
 
+# Rows of the paper's Table 2, with the attribute of FactCounts for each. Accuracy is left out, because it is
+# almost always 1 here.
 RAW = {"R facts": "reference", "G facts": "generated", "G&R facts": "common", "G acc facts": "correct"}
 DERIVED = {"Precision": "precision", "Recall": "recall", "F-Score": "f_score"}
-"""Rows of the paper's Table 2 and the counts behind them; accuracy, almost always 1, is left out."""
 
 REPORTS = 10
 OVERLAPS = (0.60, 0.60, 0.45, 0.95)  # share of the reference that each simulated model copies
-MIDDLE = 0.65  # granularity about which raters spread
+MEAN_GRANULARITY = 0.65  # of the three simulated raters
 
 
-def three_raters(spread: float) -> tuple[float, float, float]:
-    """Return granularities of three raters, two finer and one coarser, that lie ``spread`` apart."""
-    return MIDDLE + spread, MIDDLE + spread, MIDDLE - 2 * spread
+def three_granularities(spread: float) -> tuple[float, float, float]:
+    """Return the granularities of three raters: twice 0.65 + ``spread``, and once 0.65 - 2 ``spread``."""
+    return MEAN_GRANULARITY + spread, MEAN_GRANULARITY + spread, MEAN_GRANULARITY - 2 * spread
 
 
 def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
-    """Return Krippendorff's alpha of each row of :data:`RAW` and :data:`DERIVED` over raters.
+    """Return Krippendorff's alpha (interval level) for each row of :data:`RAW` and :data:`DERIVED`.
 
-    ``counted``: one sequence of counts per rater, with the units in the same order; in every unit the two
-    texts share at least one fact. Alpha is NaN if all ratings of a row are equal.
+    ``counted`` has one sequence of counts per rater, with the descriptions in the same order. In each
+    description, the two texts must share at least one fact. Alpha is NaN if all values of a row are equal.
     """
     return {
         name: float(interval_alpha([[getattr(counts, field) for counts in rater] for rater in counted]))
@@ -203,45 +235,55 @@ def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
     }
 
 
-def divide(agreement: Mapping[str, float]) -> float:
-    """Return lowest alpha of a ratio minus highest alpha of a count; positive where the claim holds."""
-    return min(agreement[name] for name in DERIVED) - max(agreement[name] for name in RAW)
+def divide(alphas: Mapping[str, float]) -> float:
+    """Return the lowest alpha of a ratio minus the highest alpha of a count; the claim expects more than 0.
+
+    ``alphas`` has the rows of :data:`RAW` and :data:`DERIVED`, as from :func:`count_alphas`.
+    """
+    return min(alphas[name] for name in DERIVED) - max(alphas[name] for name in RAW)
 
 
-def like_systems(
+def simulate_systems(
     rng: np.random.Generator, spread: float, repeats: int, overlaps: Mapping[str, Sequence[float]]
 ) -> pd.DataFrame:
-    """Return the divide in each repetition for sets of systems, by the shares that these copy.
+    """Return the simulated divide for sets of systems that copy different shares of the reference.
+
+    ``overlaps`` has, by name of the set, the share that each system copies; ``spread`` is that of the raters'
+    granularities.
 
     Returns
     -------
     DataFrame
-        Index the sets' names; ``mean`` divide and the share of repetitions if it is ``positive``.
+        Index the names; ``mean``, the mean divide over the repetitions, and ``positive``, the share of
+        repetitions with a positive divide.
     """
     rows = {}
     for name, shares in overlaps.items():
-        texts = [draw_descriptions(rng, REPORTS, shares) for _ in range(repeats)]
-        divides = [divide(count_alphas(count_facts(rng, drawn, three_raters(spread)))) for drawn in texts]
+        repetitions = [draw_descriptions(rng, REPORTS, shares) for _ in range(repeats)]
+        granularities = three_granularities(spread)
+        divides = [divide(count_alphas(count_facts(rng, texts, granularities))) for texts in repetitions]
         rows[name] = {"mean": np.mean(divides), "positive": np.mean(np.array(divides) > 0)}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def simulated_agreement(
+def simulate_spreads(
     rng: np.random.Generator, spreads: Sequence[float], repeats: int, kinds: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return alpha of three raters, in each repetition, for each difference in how finely they split facts.
+    """Return simulated alphas of three raters for each spread of their granularities, in each repetition.
 
-    Returns ``spread``, ``metric`` (a row of Table 2), ``alpha``, ``kind``.
+    Columns are ``spread``, ``metric`` (a row of Table 2), ``alpha``, and ``kind``, the metric's value in
+    ``kinds``.
     """
     rows = []
     for _ in range(repeats):
         texts = draw_descriptions(rng, REPORTS, OVERLAPS)
         for spread in spreads:
-            alphas = count_alphas(count_facts(rng, texts, three_raters(spread)))
+            alphas = count_alphas(count_facts(rng, texts, three_granularities(spread)))
             rows += [(spread, name, alpha, kinds[name]) for name, alpha in alphas.items()]
     return pd.DataFrame(rows, columns=["spread", "metric", "alpha", "kind"])
 
 
+# Departures from the paper's explanation: the label of their steps, the kind of departure, and the steps.
 DEPARTURES = {
     "shared passages are cut again in the second text": (
         "share of descriptions cut again",
@@ -254,18 +296,20 @@ DEPARTURES = {
         (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3),
     ),
 }
-"""Departures from the mechanism: the unit of their steps, what changes in the raters, and the steps."""
 
 
-def sweep(
+def simulate_departure(
     rng: np.random.Generator, departure: str, steps: Sequence[float], spread: float, repeats: int
 ) -> pd.DataFrame:
-    """Return the ``divide`` in each repetition of each ``step`` of a departure, by raters whose granularities
-    lie ``spread`` apart."""
+    """Return the simulated ``divide`` for each ``step`` of a departure, one row per step and repetition.
+
+    ``departure`` is ``recut`` or ``slips``, as in :data:`DEPARTURES`; ``spread`` is that of the raters'
+    granularities.
+    """
     rows = []
     for step in tuple(steps) * repeats:
         texts = draw_descriptions(rng, REPORTS, OVERLAPS)
         changed = {"alike": 1 - step} if departure == "recut" else {"slips": step}
-        counted = count_facts(rng, texts, three_raters(spread), **changed)
+        counted = count_facts(rng, texts, three_granularities(spread), **changed)
         rows.append({"step": step, "divide": divide(count_alphas(counted))})
     return pd.DataFrame(rows)

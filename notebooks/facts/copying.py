@@ -1,4 +1,4 @@
-"""How much of a summary is copied from its source: ROUGE precision, and runs copied word for word."""
+"""Measure how much of a summary is copied from its source: ROUGE precision, and copied runs of words."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pandas as pd
 from radeval_lib.metrics import create
 from radeval_lib.stats.tokens import words
 
+# Measures of copying: their stored columns, and their names on the page.
 MEASURES = {
     "rouge_1_precision": "ROUGE-1 precision",
     "rouge_l_precision": "ROUGE-L precision",
@@ -16,22 +17,22 @@ MEASURES = {
     "rouge_l_precision_stemmed": "ROUGE-L precision, stemmed",
     "in_runs": "words in runs of three or more",
 }
-"""Measures of copying: their stored columns, and what the page calls them."""
 
 
 def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
-    """Return the lengths, in words, of the longest runs of ``source`` that form ``summary`` from left to
-    right.
+    """Return the lengths, in words, of the extractive fragments of a summary, from left to right.
 
-    The greedy rule of Grusky, Naaman and Artzi 2018, section 3.1; words that the source lacks are in no run.
+    By the greedy rule of Grusky, Naaman and Artzi (2018, section 3.1), the next fragment is the longest run
+    of words of ``source`` with which the rest of ``summary`` begins. Words that the source lacks are in no
+    fragment.
     """
-    places: dict[str, list[int]] = {}
+    positions: dict[str, list[int]] = {}
     for position, word in enumerate(source):
-        places.setdefault(word, []).append(position)
+        positions.setdefault(word, []).append(position)
     lengths, begin = [], 0
     while begin < len(summary):
         longest = 0
-        for start in places.get(summary[begin], ()):
+        for start in positions.get(summary[begin], ()):
             length = 1
             while (
                 begin + length < len(summary)
@@ -47,22 +48,25 @@ def fragments(source: Sequence[str], summary: Sequence[str]) -> list[int]:
 
 
 def in_one_run(source: str, summary: str) -> bool:
-    """Return whether all words of a summary are in its source in one run."""
+    """Return whether the words of a summary are adjacent and in the same order in its source."""
     tokens = words(summary)
     return fragments(words(source), tokens) == [len(tokens)]
 
 
 def in_runs(source: str, summary: str) -> float:
-    """Return the share of a summary's words that are in runs of three or more words of its source; 0 if it
-    has no words."""
+    """Return the share (0 to 1) of a summary's words in copied runs of three or more words.
+
+    It is 0 if the summary has no words.
+    """
     tokens = words(summary)
     return sum(run for run in fragments(words(source), tokens) if run >= 3) / max(1, len(tokens))
 
 
 def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: bool) -> pd.DataFrame:
-    """Return ROUGE-1 and ROUGE-L precision of each summary against its source.
+    """Return the ROUGE-1 and ROUGE-L precision of each summary against its source.
 
-    Columns ``rouge_1`` and ``rouge_l``, 0 to 1; one row per summary.
+    The table has the columns ``rouge_1`` and ``rouge_l``, 0 to 1, and one row per summary. If ``stem`` is
+    true, words are reduced to their stems.
     """
     scores = {name: create(name, stem=stem).score(sources, summaries) for name in ("rouge_1", "rouge_l")}
     return pd.DataFrame(
@@ -70,11 +74,11 @@ def rouge_precision(sources: Sequence[str], summaries: Sequence[str], *, stem: b
     )
 
 
-def measure_copying(texts: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
-    """Return how much of each summary is copied from its source: the columns of :data:`MEASURES`, 0 to 1."""
-    plain, stemmed = (rouge_precision(texts, summaries, stem=stem) for stem in (False, True))
+def measure_copying(sources: Sequence[str], summaries: Sequence[str]) -> pd.DataFrame:
+    """Return each measure of copying (the columns of :data:`MEASURES`, 0 to 1), one row per summary."""
+    plain, stemmed = (rouge_precision(sources, summaries, stem=stem) for stem in (False, True))
     return plain.add_suffix("_precision").assign(
         rouge_1_precision_stemmed=stemmed["rouge_1"],
         rouge_l_precision_stemmed=stemmed["rouge_l"],
-        in_runs=list(map(in_runs, texts, summaries)),
+        in_runs=list(map(in_runs, sources, summaries)),
     )

@@ -1,4 +1,4 @@
-"""What Table 1's rounding implies, the printed task, and how much of MTSamples' descriptions is copied."""
+"""Check Table 1's rounding, the printed task and MTSamples' sizes; measure copying in its descriptions."""
 
 from __future__ import annotations
 
@@ -35,19 +35,23 @@ NAME, PARTS = "mtsamples", ("train", "development", "test")
 EVALUATORS = ["Eval 1", "Eval 2", "Eval 3"]
 
 
-def as_printed(table1: pd.DataFrame) -> pd.DataFrame:
-    """Return table 1 with its rounding: two decimals, `1.0` for 1.00, and coherence exact (a mean of ten
-    codes)."""
+def set_rounding(table1: pd.DataFrame) -> pd.DataFrame:
+    """Return Table 1 with the half-widths of its true rounding.
+
+    A printed ``1.0`` stands for 1.00, and an evaluator's coherence, the mean of ten codes, is exact.
+    """
     exact = table1.assign(half_width=table1["half_width"].clip(upper=0.005))
     exact.loc[(exact["metric"] == "Coherence") & (exact["evaluator"] != "Avg"), "half_width"] = 0.0
     return exact
 
 
 def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
-    """Return each evaluator's printed F-score beside the harmonic mean of the printed precision and recall.
+    """Return each printed F-score with the harmonic mean of the printed precision and recall.
 
-    One row per model and evaluator: ``printed``; ``low``, ``high`` and ``harmonic mean``, what rounding
-    allows; whether the F-score is ``reachable`` as a mean of F-scores, and ``strictly below``.
+    There is one row per model and evaluator, and the columns are ``printed`` (F-score), ``harmonic mean``,
+    ``low`` and ``high`` (the range of this mean that rounding allows), ``reachable`` (the F-score is not
+    above the range) and ``strictly below`` (it is below the range). ``exact`` is the table of
+    :func:`set_rounding`.
     """
     checks = check_groups(
         exact[exact["evaluator"] != "Avg"],
@@ -66,43 +70,53 @@ def harmonic_bound(exact: pd.DataFrame) -> pd.DataFrame:
 
 
 def printed_report() -> tuple[str, str]:
-    """Return the report that Figure 1 prints, and its description."""
+    """Return the report that Figure 1 prints, in one line, and the report's description."""
     parts = dict(words.split(": ", 1) for where, words in quotations("facts.fig1") if where == "Figure 1")
     description = parts.pop("DESCRIPTION")
     return " ".join(parts.values()), description
 
 
-def plain(text: str) -> str:
-    """Return a text in lower case without punctuation but hyphens and apostrophes."""
+def normalize(text: str) -> str:
+    """Return the words of a text in lower case, joined by blanks, without punctuation.
+
+    Hyphens and apostrophes within words are kept.
+    """
     return " ".join(re.findall(r"[a-z0-9'-]+", text.lower().replace("’", "'")))
 
 
-def stands_in(words: str, text: str) -> bool:
-    """Return whether another text contains the words of a :func:`plain` text, whole and in succession."""
+def is_run_of(words: str, text: str) -> bool:
+    """Return whether ``words`` occur in ``text`` as whole, adjacent words in this order.
+
+    Both must be texts of :func:`normalize`.
+    """
     return f" {words} " in f" {text} "
 
 
 def marked_spans(count: str) -> list[str]:
-    """Return the spans that the physician marked for a count, ``R`` or ``G``."""
+    """Return the normalized spans that Figure 3's physician marked as facts for a count, ``R`` or ``G``."""
     spans = printed("facts.fig3").set_index("count").loc[count, "marked_facts"]
-    return [plain(fact) for fact in str(spans).split(" | ")]
+    return [normalize(fact) for fact in str(spans).split(" | ")]
 
 
-def facts_of_g() -> pd.DataFrame:
-    """Return each span of G; whether the same words are marked in R, and stand in the report of Figure 1."""
-    in_r, report = marked_spans("R"), plain(printed_report()[0])
-    columns = ["fact of G", "marked in R", "its words are in the report"]
-    rows = [(fact, fact in in_r, stands_in(fact, report)) for fact in marked_spans("G")]
+def table_of_g() -> pd.DataFrame:
+    """Return one row per fact marked in G.
+
+    The two further columns say whether the same words are marked in R, and whether its words are one run of
+    words of the report in Figure 1.
+    """
+    in_r, report = marked_spans("R"), normalize(printed_report()[0])
+    columns = ["fact of G", "marked in R", "one run of words of the report"]
+    rows = [(fact, fact in in_r, is_run_of(fact, report)) for fact in marked_spans("G")]
     return pd.DataFrame(rows, columns=columns)
 
 
-def texts_of_task() -> list[Check]:
-    """Check that the reference in Figure 3 is Figure 1's description, and that the comment there quotes G."""
+def check_task_texts() -> list[Check]:
+    """Return two checks: Figure 3's reference is Figure 1's description; the comment in Figure 3 quotes G."""
     reference, generated = (" ".join(marked_spans(text)) for text in ("R", "G"))
-    same = reference == plain(printed_report()[1])
+    same = reference == normalize(printed_report()[1])
     comment = quotations("facts.fig3")[-1][1]
-    quoted = plain(comment.split('"')[1])
-    inside = stands_in(quoted, generated)
+    quoted = normalize(comment.split('"')[1])
+    inside = is_run_of(quoted, generated)
     return [
         check_statement(
             "text of R",
@@ -119,21 +133,14 @@ def texts_of_task() -> list[Check]:
     ]
 
 
-def quoted_texts() -> list[Check]:
-    """Return whether the generated description and the report that Section 6 quotes are those of Figures 3
-    and 1."""
+def check_quoted_texts() -> list[Check]:
+    """Return two checks: Section 6 quotes Figure 3's generated description and Figure 1's report."""
     (_, description), (_, report) = quotations("facts.example_pegasus")
-    generated = " ".join(marked_spans("G"))
-    description = plain(description.split("generated description: ")[1])
+    description = normalize(description.split("generated description: ")[1])
+    source = "She has lost a total of 24 pounds"
     sides = [
-        ("generated description", "the generated description", description, generated, "3"),
-        (
-            "source report",
-            "She has lost a total of 24 pounds",
-            plain(report),
-            plain(printed_report()[0]),
-            "1",
-        ),
+        ("generated description", "the generated description", description, " ".join(marked_spans("G")), "3"),
+        ("source report", source, normalize(report), normalize(printed_report()[0]), "1"),
     ]
     return [
         check_statement(
@@ -143,14 +150,20 @@ def quoted_texts() -> list[Check]:
             inside,
         )
         for quantity, claim, quoted, printed, figure in sides
-        for inside in [stands_in(quoted, printed)]
+        for inside in [is_run_of(quoted, printed)]
     ]
 
 
 @dataclass(frozen=True)
 class BuildDocuments:
-    """MTSamples (``whole`` or a part), its texts or placeholders of what is recorded of them; ``evidence``:
-    ``open`` or ``recorded``."""
+    """The documents of MTSamples in a build.
+
+    Attributes
+    ----------
+    documents : documents with their texts, or with placeholders.
+    whole : whether they are all of MTSamples, or only its first part.
+    evidence : ``open`` for texts, ``recorded`` for placeholders.
+    """
 
     documents: list[Document]
     whole: bool
@@ -158,33 +171,33 @@ class BuildDocuments:
 
     @property
     def kept(self) -> list[Document]:
-        """The documents with a text whose description has the paper's least number of words."""
+        """The documents with a text and a description of at least 12 words, as the paper keeps them."""
         long = mtsamples.with_long_descriptions(self.documents)
         return [document for document in long if reveal(document.text)]
 
     @property
     def substitutes(self) -> str:
-        """What stands in for MTSamples, if it is a part."""
+        """A description of the part that replaces MTSamples; empty if the documents are all of MTSamples."""
         if self.whole:
             return ""
         part = f"the first {len(self.documents)} of MTSamples' transcriptions, not all of them"
-        return f"{part}; of those compared, {self.mostly}"
+        return f"{part}; of those compared, {self.share_of_two}"
 
     @property
-    def mostly(self) -> str:
-        """How many of the compared documents are of the two largest specialties."""
+    def share_of_two(self) -> str:
+        """The number of the kept documents that are of the two largest specialties, in words."""
         specialties = Counter(document.group for document in self.kept)
         largest = sum(number for _, number in specialties.most_common(2))
         return f"{largest} of {len(self.kept)} are from two specialties"
 
     @property
     def source(self) -> str:
-        """Where the documents are from, as the page says it."""
+        """The name of the documents' source, for sentences."""
         return "MTSamples" if self.whole else "the first part of MTSamples"
 
 
 def load(run: Run) -> BuildDocuments:
-    """Return MTSamples, or the part of it that the data root holds, or else what is recorded of that part."""
+    """Return MTSamples from the data root, else the part of it there, else the stored set."""
     whole, part = run.find(NAME), run.find(NAME, "mtsamples_part.csv")
     if whole is not None:
         return BuildDocuments(mtsamples.load(whole), whole=True)
@@ -195,31 +208,31 @@ def load(run: Run) -> BuildDocuments:
     return BuildDocuments(list(mtsamples.recorded_documents(recording)), from_whole, evidence="recorded")
 
 
-def shares(stated: Mapping[str, Printed]) -> dict[str, float]:
-    """Return the share of the kept reports that each printed part is, in percent."""
+def part_percentages(stated: Mapping[str, Printed]) -> dict[str, float]:
+    """Return the percentage of the kept reports in each of the printed :data:`PARTS`, by part.
+
+    ``stated`` has the printed numbers of ``facts.claim_dataset`` by name.
+    """
     kept = sum(stated[part].value for part in PARTS)
     return {part: 100 * stated[part].value / kept for part in PARTS}
 
 
-def size_checks(stated: Mapping[str, Printed]) -> list[Check]:
-    """Return what the printed sizes must fulfil, whatever the reports are.
+def check_sizes(stated: Mapping[str, Printed]) -> list[Check]:
+    """Return checks of the printed sizes and shares against each other, which need no data.
 
-    A printed share may be that of all reports, or, since each specialty is split by itself, be kept in each
-    specialty up to a whole report, rounded either way; where the two readings differ the check is
-    inconclusive.
-
-    ``stated``: the printed numbers of ``facts.claim_dataset`` by name.
+    A printed share has two readings: a part has this share of all reports; or of each specialty, rounded up
+    or down to whole reports. ``stated`` has the printed numbers of ``facts.claim_dataset`` by name.
     """
     specialties = stated["specialties"].value
     kept = sum(stated[part].value for part in PARTS)
     checks = [check_value("reports kept = train + development + test", stated["kept"], kept)]
-    for part, share in shares(stated).items():
+    for part, percentage in part_percentages(stated).items():
         printed = stated[f"{part}_share"]
-        more = stated[part].value - printed.value * kept / 100
-        spread = f"{more:+.1f} reports, where less than {specialties:.0f} either way are possible"
+        excess = stated[part].value - printed.value * kept / 100
+        spread = f"{excess:+.1f} reports, where less than {specialties:.0f} either way are possible"
         readings = {
-            "of all reports": (f"{share:.2f}%", printed.low <= share <= printed.high),
-            "rounded in each specialty": (spread, abs(more) < specialties),
+            "of all reports": (f"{percentage:.2f}%", printed.low <= percentage <= printed.high),
+            "rounded in each specialty": (spread, abs(excess) < specialties),
         }
         checks += by_reading(
             {
@@ -231,19 +244,22 @@ def size_checks(stated: Mapping[str, Printed]) -> list[Check]:
 
 
 def split_sizes(n: int) -> tuple[int, int, int]:
-    """Return how many of a specialty's ``n`` documents are for training, development and testing."""
+    """Return the numbers of a specialty's ``n`` documents for training, development and testing."""
     train = 4 * n // 5
     development = (n - train) // 2
     return train, development, n - train - development
 
 
-def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[Check]:
-    """Return the printed counts and lengths against the whole file; none if it is not there."""
+def check_whole_file(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[Check]:
+    """Return checks of the printed counts and lengths against the documents; none if they are only a part.
+
+    ``stated`` has the printed numbers of ``facts.claim_dataset`` by name.
+    """
     if not loaded.whole:
         return []
-    texts = loaded.documents
-    sizes = Counter(document.group for document in texts)
-    kept = Counter(document.group for document in mtsamples.with_long_descriptions(texts))
+    documents = loaded.documents
+    sizes = Counter(document.group for document in documents)
+    kept = Counter(document.group for document in mtsamples.with_long_descriptions(documents))
     splits = zip(*(split_sizes(size) for size in kept.values()), strict=True)
     train, development, test = (sum(part) for part in splits)
     exact = {
@@ -256,56 +272,60 @@ def file_checks(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[C
         "test": ("test", test),
     }
     lengths = {
-        "body_words": ("mean words of a report", [document.text for document in texts]),
-        "description_words": ("mean words of a description", [document.summary for document in texts]),
+        "body_words": ("mean words of a report", [document.text for document in documents]),
+        "description_words": ("mean words of a description", [document.summary for document in documents]),
     }
     return [
         *(check_value(name, stated[quoted], count) for quoted, (name, count) in exact.items()),
         check_statement(
             "reports",
             stated["reports"].text,
-            f"{len(texts):,}",
-            round(len(texts), -2) == stated["reports"].value,
+            f"{len(documents):,}",
+            round(len(documents), -2) == stated["reports"].value,
         ),
         *(
-            check_value(name, stated[quoted], float(np.mean([len(reveal(text).split()) for text in sides])))
-            for quoted, (name, sides) in lengths.items()
+            check_value(name, stated[quoted], float(np.mean([len(reveal(text).split()) for text in texts])))
+            for quoted, (name, texts) in lengths.items()
         ),
     ]
 
 
 def assign_splits(documents: list[Document], rng: np.random.Generator) -> list[Document]:
-    """Return the documents, in their order, each with a split: 80, 10 and 10 % within every specialty.
+    """Return the documents, in their order, with random splits: 80% ``train``, 10% ``dev``, 10% ``test``.
 
-    Of n documents of a specialty, floor(0.8 n) are for training; of the r others, floor(r / 2) are for
-    development. The paper prints shares and sizes but not its rounding. These are the sizes of two successive
-    splits by scikit-learn, and their sums can be the printed 2,576, 323 and 343.
+    Each specialty is split separately. The paper does not print how it rounds; here, of a specialty's n
+    documents, floor(0.8 n) are for training, and of the r others, floor(r / 2) for development. Two
+    successive splits by scikit-learn have these sizes, and their sums can be the printed 2,576, 323 and 343.
     """
-    chosen: dict[str, str] = {}
+    split_of: dict[str, str] = {}
     groups: dict[str, list[str]] = {}
     for document in documents:
         groups.setdefault(document.group, []).append(document.id)
     for ids in groups.values():
         shuffled = [ids[index] for index in rng.permutation(len(ids))]
         splits = np.repeat(["train", "dev", "test"], split_sizes(len(ids))).tolist()
-        chosen.update(zip(shuffled, splits, strict=True))
-    return [replace(document, split=chosen[document.id]) for document in documents]
+        split_of.update(zip(shuffled, splits, strict=True))
+    return [replace(document, split=split_of[document.id]) for document in documents]
 
 
 def count_repeated_texts(loaded: BuildDocuments, rng: np.random.Generator) -> tuple[int, int, int]:
-    """Return the number of distinct texts among the reports kept, how many of these are test texts in a split
-    of this build, and how many test texts are in the training part too."""
-    parted = assign_splits(loaded.kept, rng)
-    train = {reveal(document.text) for document in parted if document.split == "train"}
-    test = [reveal(document.text) for document in parted if document.split == "test"]
-    distinct = len({reveal(document.text) for document in parted})
+    """Return three numbers for a random split of the kept reports (:func:`assign_splits`).
+
+    They are the number of distinct texts, the number of test reports, and the number of test reports whose
+    text is also in the training part.
+    """
+    documents = assign_splits(loaded.kept, rng)
+    train = {reveal(document.text) for document in documents if document.split == "train"}
+    test = [reveal(document.text) for document in documents if document.split == "test"]
+    distinct = len({reveal(document.text) for document in documents})
     return distinct, len(test), sum(text in train for text in test)
 
 
 def copying_of_descriptions(loaded: BuildDocuments, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return copying of the descriptions that the paper would keep, with intervals that draw whole texts.
+    """Return how much of the kept documents' descriptions is copied from their texts, 0 to 1.
 
-    Index: the measure. ``mean``, ``low``, ``high``, ``median``.
+    The index is the name of the measure; columns are ``mean`` with its 95% bootstrap interval over distinct
+    texts, ``low`` to ``high``, and ``median``.
     """
     texts, summaries = zip(
         *((reveal(document.text), reveal(document.summary)) for document in loaded.kept), strict=True
@@ -314,7 +334,7 @@ def copying_of_descriptions(loaded: BuildDocuments, resamples: int, rng: np.rand
         values = pd.DataFrame({key: recorded.column(summaries, key) for key in MEASURES})
     else:
         values = measure_copying(texts, summaries)
-    cases = pd.factorize(pd.Series(texts))[0]  # in the file's order, whatever the texts
+    cases = pd.factorize(pd.Series(texts))[0]  # numbered in the file's order, with texts or placeholders
     rows = {
         title: (*share_interval(values[key], cases, resamples=resamples, rng=rng), values[key].median())
         for key, title in MEASURES.items()
@@ -322,12 +342,17 @@ def copying_of_descriptions(loaded: BuildDocuments, resamples: int, rng: np.rand
     return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "low", "high", "median"])
 
 
-def extractive_checks(
-    copied: pd.DataFrame, stated: Mapping[str, Printed], *, whole: bool = True
-) -> list[Check]:
-    """Return the printed precisions against the file's (``copied``: of :func:`copying_of_descriptions`),
-    whose words may have been stemmed or not: the paper does not say, so that a precision holds if it does
-    both ways. A part of the file, unless it is the ``whole``, can only contradict statements on all of it."""
+def check_copying(copied: pd.DataFrame, stated: Mapping[str, Printed], *, whole: bool = True) -> list[Check]:
+    """Return checks of the printed ROUGE precisions, and of "mostly extractive", against measured copying.
+
+    The paper does not say whether it stemmed words, so both readings are checked. If the documents are only a
+    part of the file (``whole`` is false), a check can fail, but otherwise is inconclusive.
+
+    Parameters
+    ----------
+    copied : the table of :func:`copying_of_descriptions`.
+    stated : the printed numbers of ``facts.claim_extractive`` by name.
+    """
     copied_by = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
     runs = copied_by[MEASURES["in_runs"]]
     precisions = list[Check]()

@@ -1,8 +1,8 @@
-"""How far the same raters agree on counts, on ratios made of them, and on grades: alpha with intervals; and
-what clinicians listed in consultation notes.
+"""Compare the agreement of the same raters on counts, on ratios of counts, and on grades.
 
-A matrix of ratings has one row per unit, one column per rater and nothing missing; its index has the unit's
-``case``, which is drawn as a whole.
+A *rating matrix* has one row per rated unit and one column per rater, without missing values; a level of its
+index is the unit's ``case``, and resamples draw whole cases. Agreement is Krippendorff's alpha at the
+interval level.
 """
 
 from __future__ import annotations
@@ -22,40 +22,47 @@ from radeval_lib.stats.resampling import ends, estimate, sum_draws
 from radeval_lib.study.runs import Run
 from radeval_lib.text_format import with_interval
 
+# By quantity, the role of the ratings by the same raters of the same texts.
 RATED = {
     "grade": "rated_pairs",
     "errors, counted": "rated_errors",
     "errors by findings": "rated_sentences",
 }
-"""Roles of what the same raters said of the same texts."""
 SIGNIFICANT = "significant errors, counted"
 RATIO, COUNTS = "share of errors that are omissions", ["incorrect statements", "omissions"]
 
 
 def rating_matrix(records: Sequence[RatedPair]) -> pd.DataFrame:
-    """Return the ratings of each pair; pairs that some rater left out are left out."""
+    """Return the rating matrix of the pairs that all raters rated, with the index ``id`` and ``case``.
+
+    Pairs with the same reference have the same case, a number from 0.
+    """
     rows = [(record.id, record.rater, record.rating, reveal(record.reference)) for record in records]
     frame = pd.DataFrame(rows, columns=["id", "rater", "rating", "case"])
     frame["case"] = pd.factorize(frame["case"])[0]
-    matrix = frame.pivot_table(index=["id", "case"], columns="rater", values="rating").dropna()
-    return matrix
+    return frame.pivot_table(index=["id", "case"], columns="rater", values="rating").dropna()
 
 
-def graders_who_counted(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
-    """Return agreement of raters who gave grades, counts and ratios, and by how much it differs.
+def compare_counts_with_grades(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
+    """Return the raters' agreement on grades, error counts and ratios, and the differences between these.
 
     Returns
     -------
-    table : ``what``; columns as :func:`alphas`, the interval with the value as text; on RadPref, whose marks
-        tell them apart, also significant errors alone.
+    table : one row per quantity, named in ``what``; the columns of :func:`alphas`, with alpha and its
+    interval
+        as text. For RadPref, which marks significant errors, there is also a row for these.
     gaps : differences of alpha on the same draws of cases, by name.
+
+    Raises
+    ------
+    DataError
+        If the roles of :data:`RATED` do not rate the same texts.
     """
     resamples = run.profile.resamples
     rated = {quantity: rating_matrix(run.load(role)) for quantity, role in RATED.items()}
     if len({tuple(matrix.index.get_level_values("id")) for matrix in rated.values()}) > 1:
-        raise DataError(
-            "grades and counts rate different texts", "", "Configure the roles with one data set."
-        )
+        problem = f"the roles {', '.join(RATED.values())} rate different texts"
+        raise DataError(problem, remedy="In the profile, give them sources from one data set.")
     compared = {
         "counted errors minus grades": (rated["errors, counted"], rated["grade"]),
         "counted errors minus errors by findings": (rated["errors, counted"], rated["errors by findings"]),
@@ -66,31 +73,32 @@ def graders_who_counted(run: Run) -> tuple[pd.DataFrame, dict[str, Estimate]]:
         kinds = ["_".join(mark) for mark in radpref.MARKS if mark[1] in radpref.SIGNIFICANT]
         cases = marks["number"].map(stored.table.set_index("number")["case"])
         marked = marks.assign(case=cases, significant=marks[kinds].sum(axis=1))
-        of_significant, grade = (
+        significant, grade = (
             marked.pivot_table(index=["number", "case"], columns="rater", values=name).dropna()
             for name in ("significant", "grade")
         )
-        rated[SIGNIFICANT] = of_significant
-        compared["significant errors alone minus grades"] = of_significant, grade
-    gaps = {name: gain(*pair, resamples, lambda: run.rng("agreement")) for name, pair in compared.items()}
-    streams = {SIGNIFICANT: "alpha significant errors"}
-    agreed = pd.concat(
-        alphas(
-            {quantity: matrix}, resamples=resamples, rng=run.rng(streams.get(quantity, f"alpha {quantity}"))
-        )
+        rated[SIGNIFICANT] = significant
+        compared["significant errors alone minus grades"] = significant, grade
+    gaps = {
+        name: alpha_difference(*pair, resamples, lambda: run.rng("agreement"))
+        for name, pair in compared.items()
+    }
+    streams = {quantity: f"alpha {quantity}" for quantity in rated}
+    streams[SIGNIFICANT] = "alpha significant errors"
+    agreement = pd.concat(
+        alphas({quantity: matrix}, resamples=resamples, rng=run.rng(streams[quantity]))
         for quantity, matrix in rated.items()
     )
-    intervals = [with_interval(row.alpha, row.low, row.high, ".2f") for row in agreed.itertuples()]
-    table = agreed.assign(alpha=intervals).drop(columns=["low", "high"])
+    intervals = [with_interval(row.alpha, row.low, row.high, ".2f") for row in agreement.itertuples()]
+    table = agreement.assign(alpha=intervals).drop(columns=["low", "high"])
     return table.rename_axis("what").reset_index(), gaps
 
 
 def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return Krippendorff's alpha, interval level, of each matrix, with percentile intervals that draw whole
-    cases.
+    """Return Krippendorff's alpha of each rating matrix, with 95% percentile intervals over draws of cases.
 
-    Index: the names. ``alpha``, ``low``, ``high``, ``units``, ``cases``, ``raters``. Resamples in which all
-    ratings are equal are left out.
+    The index is the matrices' names; columns are ``alpha``, ``low``, ``high`` and the numbers of ``units``,
+    ``cases`` and ``raters``. Resamples in which all ratings are equal are left out.
     """
     rows = {}
     for name, matrix in matrices.items():
@@ -104,8 +112,8 @@ def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.rand
 def _resampled(matrix: pd.DataFrame, resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
     """Return alpha, and alpha in each resample of cases, shape (resamples,); NaN if all ratings are equal.
 
-    As :func:`~radeval_lib.stats.agreement.interval_alpha` of the units repeated as often as their case
-    was drawn, from sums over units.
+    The latter equals :func:`~radeval_lib.stats.agreement.interval_alpha` of a matrix in which each unit is
+    repeated as often as its case was drawn, but is computed faster, from sums over units.
     """
     values = matrix.to_numpy(dtype=np.float64).T
     case_of = pd.factorize(matrix.index.get_level_values("case"))[0]
@@ -124,22 +132,26 @@ def _resampled(matrix: pd.DataFrame, resamples: int, rng: np.random.Generator) -
     return float(interval_alpha(values)), sum_draws(by_case, alpha, resamples=resamples, rng=rng)
 
 
-def gain(
+def alpha_difference(
     first: pd.DataFrame, second: pd.DataFrame, resamples: int, rng: Callable[[], np.random.Generator]
 ) -> Estimate:
-    """Return alpha of ``first`` minus alpha of ``second``; ``rng`` makes the same generator at each call, so
-    that ratings of the same cases, in the same order, are resampled together."""
+    """Return alpha of the rating matrix ``first`` minus alpha of ``second``, with its 95% interval.
+
+    ``rng`` must return the same generator at each call. Then both matrices, if they have the same cases in
+    the same order, are resampled by the same draws.
+    """
     (alpha, drawn), (other_alpha, other_drawn) = (
         _resampled(matrix, resamples, rng()) for matrix in (first, second)
     )
     return estimate(alpha - other_alpha, drawn - other_drawn)
 
 
-def listed_facts(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
-    """Return what each clinician listed in each note.
+def error_table(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
+    """Return the numbers of errors that each clinician listed in each note.
 
-    Index ``case``, ``group``, ``clinician``; ``candidate`` (str; restricted texts are laid open, so this must
-    not be shown); :data:`COUNTS`, ``critical errors``, ``seconds`` (NaN if not known).
+    The index is ``case``, ``group`` and ``clinician``. Columns are ``candidate`` (the note; restricted texts
+    are revealed, so never show it), those of :data:`COUNTS`, ``critical errors``, and ``seconds`` (time of
+    correction, NaN if it was not measured).
     """
     return pd.DataFrame(
         {
@@ -157,8 +169,11 @@ def listed_facts(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
 
 
 def note_matrices(lists: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return what :func:`listed_facts` has and ratios of it, for :func:`alphas`:
-    one row per note, one column per clinician; only notes of which all clinicians have a value."""
+    """Return the rating matrices of the columns of :func:`error_table` and of two ratios of these, by name.
+
+    A matrix has one row per note and one column per clinician. It leaves out notes for which a clinician has
+    no value; without any note, the matrix is left out.
+    """
     errors = lists[COUNTS].sum(axis=1)
     word_counts = lists["candidate"].str.split().str.len().clip(lower=1)
     values = {name: lists[name] for name in (*COUNTS, "critical errors", "seconds")} | {

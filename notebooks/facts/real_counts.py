@@ -1,4 +1,4 @@
-"""How metrics, and the lengths of texts, agree with rates of counted facts."""
+"""Correlate metrics, and predictions from the lengths of texts, with rates of counted facts."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from radeval_lib.data.records import FactRating
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.correlations import resample
 
+# Columns of :func:`judgement_table` with rates of facts, and their names on the page.
 TARGETS = {"f1": "F1", "recall": "recall", "precision": "precision"}
-"""Columns of :func:`table` that a metric may agree with, and how the page names them."""
 
+# Name, among the metrics, of the prediction of F1 from the word counts of both texts.
 LENGTH = "word counts"
-"""Name, among the metrics, of the prediction of F1 from the word counts of both texts."""
 
 
-def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
+def judgement_table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     """Return one row per judgement, in their order.
 
-    Index ``id``; ``case``, ``group``; ``reference`` and ``candidate`` (str; restricted texts are laid open,
-    so these must not be shown); the columns of :data:`TARGETS` (float); ``reference_words`` and
-    ``candidate_words`` (int).
+    The index is ``id``. Columns are ``case``, ``group``, ``reference`` and ``candidate`` (str; restricted
+    texts are revealed, so never show them), those of :data:`TARGETS` (0 to 1), ``reference_words`` and
+    ``candidate_words`` (numbers of words).
     """
     frame = pd.DataFrame(
         {
@@ -45,21 +45,24 @@ def table(ratings: Sequence[FactRating]) -> pd.DataFrame:
     return frame
 
 
-def lengths(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return three features from word counts: the logarithms of both counts, and the ratio of the candidate's
-    count to the reference's, at most 1; one row per judgement, with the index of ``frame``."""
+def length_features(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return three features from the word counts of each judgement's texts, with the index of ``frame``.
+
+    They are log(1 + count) of ``reference`` and of ``candidate``, and ``share``, the candidate's count
+    divided by the reference's, at most 1. ``frame`` is a table of :func:`judgement_table`.
+    """
     reference, candidate = (frame[f"{text}_words"].astype(float) for text in ("reference", "candidate"))
-    shorter = (candidate / reference.clip(lower=1)).clip(upper=1)
-    return pd.DataFrame(
-        {"reference": np.log1p(reference), "candidate": np.log1p(candidate), "share": shorter}
-    )
+    share = (candidate / reference.clip(lower=1)).clip(upper=1)
+    return pd.DataFrame({"reference": np.log1p(reference), "candidate": np.log1p(candidate), "share": share})
 
 
-def length_prediction(frame: pd.DataFrame, target: str) -> pd.Series:
-    """Return predictions of the column ``target`` from the :func:`lengths` of the two texts, by linear
-    regression fitted to other cases, in five folds."""
+def predict_from_lengths(frame: pd.DataFrame, target: str) -> pd.Series:
+    """Return predictions of the column ``target`` from :func:`length_features`, with the index of ``frame``.
+
+    Each prediction is by a linear regression fitted to other cases, in five folds.
+    """
     rates, cases = frame[target].to_numpy(dtype=float), frame["case"].to_numpy()
-    model, features = LinearRegression(), lengths(frame).to_numpy()
+    model, features = LinearRegression(), length_features(frame).to_numpy()
     return pd.Series(
         cross_val_predict(model, features, rates, groups=cases, cv=GroupKFold(5)), index=frame.index
     )
@@ -73,29 +76,33 @@ def correlations(
     resamples: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Return the Pearson correlation of each metric, and of :data:`LENGTH`, with F1; intervals draw whole
-    cases.
+    """Return the Pearson correlation of each metric, and of :data:`LENGTH`, with F1.
+
+    The 95% intervals are from a bootstrap over cases.
 
     Parameters
     ----------
-    frame : of :func:`table`.
-    scores : one column per metric, index of ``frame``.
-    within : subtract the mean of its case from every number, so that only summaries of one case are compared.
+    frame : a table of :func:`judgement_table`.
+    scores : one column per metric, with the index of ``frame``.
+    within : if true, the mean over a case is first subtracted from each number, so that only summaries of the
+        same case are compared.
 
     Returns
     -------
     DataFrame
-        Index ``metric``; ``value``, ``low``, ``high``, and ``over_length``, ``over_length_low``,
-        ``over_length_high``: that correlation minus that of :data:`LENGTH`, on the same draws.
+        Index ``metric``; ``value``, ``low`` and ``high`` of the correlation; ``over_length``,
+        ``over_length_low`` and ``over_length_high`` of its difference from the correlation of :data:`LENGTH`,
+        on the same draws of cases.
     """
-    values = scores.assign(**{LENGTH: length_prediction(frame, "f1"), "f1": frame["f1"]})
+    values = scores.assign(**{LENGTH: predict_from_lengths(frame, "f1"), "f1": frame["f1"]})
     if within:
         values -= values.groupby(frame["case"]).transform("mean")
     predictions = {name: values[name] for name in [*scores, LENGTH]}
     drawn = resample(
         predictions, values["f1"], groups=frame["case"], kind="pearson", resamples=resamples, rng=rng
     )
-    table, gaps = drawn.intervals().set_index("metric"), drawn.compare(LENGTH).set_index("rival")
+    table, length_leads = drawn.intervals().set_index("metric"), drawn.compare(LENGTH).set_index("rival")
+    # The lead of the lengths over a metric, with its sign reversed, is the lead of the metric over them.
     for name, end in (("", "difference"), ("_low", "high"), ("_high", "low")):
-        table[f"over_length{name}"] = -gaps[end].reindex(table.index)
+        table[f"over_length{name}"] = -length_leads[end].reindex(table.index)
     return table

@@ -1,7 +1,7 @@
 """Analyses of the pages on RaTEScore."""
 
+# The metric's name in the paper's tables and in the library.
 RATESCORE = "RaTEScore"
-"""The metric's name in the paper's tables and in the library."""
 
+# The models of the released metric, by role.
 PAPER_MODELS = {"ner_model": "Angelakeke/RaTE-NER-Deberta", "encoder": "FremyCompany/BioLORD-2023-C"}
-"""The models of the released metric, by role."""

@@ -1,4 +1,4 @@
-"""Compare printed coefficients of metrics tested on the same pairs, and error counts with length."""
+"""Compare printed coefficients of metrics tested on the same pairs; relate error counts to text length."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from radeval_lib.study.superiority import Lead, check_superiority, lead_of_corre
 from radeval_lib.text_format import out_of
 
 FORMS = {"mean errors": ".2f", "no error": ".0%"}
-GROUPS = ["short", "between", "long"]
-"""Groups of reports by length, after the paper's Appendix A.7."""
+GROUPS = ["short", "between", "long"]  # groups of texts by length, after the paper's Appendix A.7
 
 
 def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
-    """Return the number of pairs behind each coefficient: all of ReXVal and of the rewrites, else a fifth.
+    """Return the number of pairs on which each benchmark's coefficients are assumed to rest.
 
-    ``sizes``: pairs by part, as Table 3 prints them.
+    These are all pairs of ReXVal and all rewrites, but of sentences and paragraphs only the test split, a
+    fifth. ``sizes`` has the numbers of pairs by part of the data, as Table 3 prints them.
     """
     share = quoted("ratescore.def_split")
     held_out = share["test_parts"].value / (share["test_parts"].value + share["train_parts"].value)
@@ -53,8 +53,11 @@ def pairs_assumed(sizes: pd.Series) -> dict[str, int]:
     }
 
 
-def by_measure(table5: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return Table 5's rows by measure: the correlations on paragraphs, and the accuracy on rewrites."""
+def split_by_measure(table5: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return Table 5's rows for each measure: three correlations on paragraphs, the accuracy on rewrites.
+
+    Keys are a benchmark and a measure, such as ``Paragraphs, Kendall``.
+    """
     return {
         "Rewrites, accuracy" if measure == "accuracy" else f"Paragraphs, {measure}": rows
         for measure, rows in table5.groupby("measure", sort=False)
@@ -67,9 +70,10 @@ class PrintedAgreement:
 
     Attributes
     ----------
-    printed : ``column`` (benchmark and measure, as ``Paragraphs, Kendall``), ``metric`` and a printed cell,
-        which must be legible. The measures are Pearson, Kendall, Spearman and accuracy.
-    pairs : pairs assumed for each benchmark.
+    printed : one row per coefficient: ``column`` (benchmark and measure, such as ``Paragraphs, Kendall``),
+        ``metric``, ``printed``, ``value`` and ``half_width``. All must be legible. The measures are Pearson,
+        Kendall, Spearman and accuracy.
+    pairs : number of pairs assumed for each benchmark.
     """
 
     printed: pd.DataFrame
@@ -77,42 +81,46 @@ class PrintedAgreement:
 
     @classmethod
     def of(cls, columns: Mapping[str, pd.DataFrame], pairs: Mapping[str, int]) -> PrintedAgreement:
-        """Return the agreement that printed tables show; ``columns``: tables by the name of their column."""
+        """Return the agreement printed in several tables, given by the name of their ``column``."""
         printed = pd.concat(columns, names=["column"]).reset_index("column").reset_index(drop=True)
         return cls(printed[["column", "metric", "printed", "value", "half_width"]], pairs)
 
     def with_intervals(self) -> pd.DataFrame:
-        """Return the cells with 95% intervals ``low`` to ``high``: Wilson's for shares, else Fisher's z."""
+        """Return ``printed`` with 95% intervals in the columns ``low`` and ``high``.
+
+        Intervals are Wilson's for accuracies, else from Fisher's z. The pairs are treated as independent.
+        """
         ends = []
         for row in self.printed.itertuples():
-            n, kind = self._taken(row.column)
+            n, kind = self._pairs_and_measure(row.column)
             if kind == "accuracy":
                 ends.append(wilson(round(row.value * n), n))
             elif kind == "pearson":
                 ends.append(pg.compute_esci(row.value, n, eftype="pearson", decimals=6))
-            else:  # pingouin would use Pearson's standard error
+            else:  # For Kendall and Spearman, pingouin would use Pearson's standard error.
                 ends.append(correlation_interval(row.value, n, kind))
         low, high = zip(*ends, strict=True)
         return self.printed.assign(low=low, high=high)
 
-    def _taken(self, column: str) -> tuple[int, Kind | Literal["accuracy"]]:
-        """Return the number of pairs behind a column, and its measure."""
+    def _pairs_and_measure(self, column: str) -> tuple[int, Kind | Literal["accuracy"]]:
+        """Return the number of pairs assumed for a column, and its measure in lower case."""
         part, _, measure = column.partition(", ")
         return self.pairs[part], cast('Kind | Literal["accuracy"]', measure.lower())
 
     def _cells(self, column: str) -> dict[str, Printed]:
-        """Return the cells of one benchmark and measure by metric."""
+        """Return the printed cells of a column by metric."""
         return cells_by(self.printed[self.printed["column"] == column], "metric")
 
-    def _right(self, column: str, metric: str) -> list[int]:
-        """Return the possible numbers of pairs that a metric is right about."""
-        return right_of(self._cells(column)[metric], self._taken(column)[0])
+    def _possible_counts(self, column: str, metric: str) -> list[int]:
+        """Return the possible numbers of pairs that a metric is right about, given its printed accuracy."""
+        return possible_counts(self._cells(column)[metric], self._pairs_and_measure(column)[0])
 
     def _lead(self, column: str, first: str, second: str) -> Lead:
         """Return the lead of one metric over another in a column, as far as the printed numbers decide it."""
-        n, kind = self._taken(column)
+        n, kind = self._pairs_and_measure(column)
         if kind == "accuracy":
-            return lead_of_counts(self._right(column, first), self._right(column, second), n)
+            ours, theirs = (self._possible_counts(column, metric) for metric in (first, second))
+            return lead_of_counts(ours, theirs, n)
         cells = self._cells(column)
         return lead_of_correlations(cells[first], cells[second], n, kind)
 
@@ -124,10 +132,10 @@ class PrintedAgreement:
         higher: Sequence[str] = (RATESCORE,),
         lower: Sequence[str] | None = None,
     ) -> list[Check]:
-        """Return checks that every metric in ``higher`` exceeds every metric in ``lower`` in a column, with
-        an established lead.
+        """Return the checks of a claim that all metrics in ``higher`` exceed all metrics in ``lower``.
 
-        ``lower``: by default, all other metrics of the column.
+        A lead counts only if it is more than chance. ``name`` is the checks' name, ``claim`` the paper's
+        sentence; ``lower`` is by default all other metrics of the column.
         """
         cells = self._cells(column)
         rivals = list(lower) if lower is not None else [metric for metric in cells if metric not in higher]
@@ -141,42 +149,51 @@ class PrintedAgreement:
         return out_of(sum(self._lead(column, RATESCORE, rival).sign == 1 for rival in rivals), len(rivals))
 
     def margin(self, column: str, rival: str) -> tuple[list[int], float]:
-        """Return the possible leads of RaTEScore over a rival in cases, and their smallest McNemar p."""
-        n, _ = self._taken(column)
-        either = list(product(self._right(column, RATESCORE), self._right(column, rival)))
-        margins = sorted({ours - theirs for ours, theirs in either})
-        return margins, min(mcnemar_range(ours, theirs, n)[0] for ours, theirs in either)
+        """Return RaTEScore's possible leads over a rival, in pairs, and the smallest possible McNemar p.
+
+        ``column`` must have accuracies; several leads are possible because of rounding.
+        """
+        n, _ = self._pairs_and_measure(column)
+        possible = list(product(*(self._possible_counts(column, name) for name in (RATESCORE, rival))))
+        margins = sorted({ours - theirs for ours, theirs in possible})
+        return margins, min(mcnemar_range(ours, theirs, n)[0] for ours, theirs in possible)
 
     def needed_correlation(self, column: str, rival: str, n: int) -> float:
-        """Return the least correlation with a rival that makes RaTEScore's lead significant at ``n`` pairs,
-        for all numbers that round to the printed ones; NaN if no correlation does."""
+        """Return the smallest correlation with a rival with which RaTEScore's lead is significant.
+
+        It is computed for ``n`` pairs. It suffices for all numbers that round to the printed ones. NaN if no
+        correlation suffices.
+        """
         ours, theirs = (self._cells(column)[metric] for metric in (RATESCORE, rival))
         pairs = corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
         edges = [needed_between(first, second, n) if first > second else np.nan for first, second in pairs]
         return float(np.max(edges))
 
 
-def not_among(metrics: Sequence[str], compared: pd.DataFrame) -> list[str]:
-    """Return the named metrics without a row in a printed table; a row may have a longer name, as ``ROUGE-L``
-    for ``ROUGE``."""
+def absent_metrics(metrics: Sequence[str], compared: pd.DataFrame) -> list[str]:
+    """Return those of ``metrics`` that have no row in a printed table.
+
+    A row may have a longer name, such as ``ROUGE-L`` for ``ROUGE``.
+    """
     return [name for name in metrics if not compared["metric"].str.startswith(name).any()]
 
 
-def right_of(share: Printed, n: int) -> list[int]:
-    """Return the numbers out of ``n`` cases that round to a printed share; if none does, the two nearest."""
-    near = share.value * n
-    return counts_that_print(share.value, share.half_width, n) or [math.floor(near), math.ceil(near)]
+def possible_counts(share: Printed, n: int) -> list[int]:
+    """Return the counts out of ``n`` that round to a printed share; if none does, the two nearest."""
+    exact = share.value * n
+    return counts_that_print(share.value, share.half_width, n) or [math.floor(exact), math.ceil(exact)]
 
 
 def radpref_errors(run: Run) -> pd.DataFrame:
-    """Return RadPref's stored candidates with their errors.
+    """Return RadPref's stored candidates with their marked errors, one row each.
 
-    ``system``, ``case``, ``words`` and ``reference_findings`` (listed) of the reference, mean ``errors``,
-    ``possible`` errors (findings listed in either text) and the ``share`` of these (NaN if there are none).
+    Columns are ``case``, ``system``, ``words`` and ``reference_findings`` (numbers of words and of listed
+    findings in the reference), ``errors`` (mean number over radiologists), ``possible`` (number of findings
+    listed in either text) and ``share`` (``errors`` / ``possible``; NaN if no finding is listed).
     """
     stored = run.recording("radpref")
-    table, marks = stored.table.set_index("number"), stored.parts["ratings"].groupby("number").mean()
-    errors = marks[["_".join(mark) for mark in MARKS]].sum(axis=1)
+    table, mean_marks = stored.table.set_index("number"), stored.parts["ratings"].groupby("number").mean()
+    errors = mean_marks[["_".join(mark) for mark in MARKS]].sum(axis=1)
     possible = table["reference_findings"] + table["candidate_findings"]
     columns = table[["case", "reference_findings"]].assign(
         system=table["system"].map("system {}".format).map(SYSTEMS), words=table["reference_words"]
@@ -184,35 +201,42 @@ def radpref_errors(run: Run) -> pd.DataFrame:
     return columns.assign(errors=errors, possible=possible, share=errors / possible.replace(0, np.nan))
 
 
-def by_length_group(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
-    """Return errors of short, medium and long reports, grouped by the words of either text.
+def summarize_length_groups(run: Run, counted: pd.DataFrame, rule: Mapping[str, Printed]) -> pd.DataFrame:
+    """Return the errors of short, medium and long texts, by the length of reference and of candidate.
 
-    ``words`` (``reference`` or ``candidate``), ``group``, ``pairs``, ``cases``; ``mean errors`` and ``no
-    error`` (a mean below one half) as an Estimate, whose ends are NaN if the cases are too few.
+    Columns are ``words`` (``reference`` or ``candidate``), ``group`` (of :data:`GROUPS`), the numbers of
+    ``pairs`` and ``cases``, and two Estimates: ``mean errors``, and ``no error``, the share of pairs with a
+    mean below one half. Their ends are NaN if there are too few cases.
+
+    ``counted`` has ``case``, ``errors``, ``reference_words`` and ``candidate_words``; ``rule`` has the
+    numbers of the paper's rule.
     """
     rows = []
     for side, group in product(("reference", "candidate"), GROUPS):
-        chosen = counted[length_group(counted[f"{side}_words"], rule) == group]
-        cases, estimates = chosen["case"].nunique(), []
-        for name, values in (("errors", chosen["errors"]), ("none", chosen["errors"] < 0.5)):
+        pairs = counted[assign_length_groups(counted[f"{side}_words"], rule) == group]
+        cases, estimates = pairs["case"].nunique(), []
+        for name, values in (("errors", pairs["errors"]), ("none", pairs["errors"] < 0.5)):
             if cases < LEAST_GROUPS:
                 estimates.append(Estimate(values.mean(), np.nan, np.nan))
                 continue
             size, rng = run.profile.resamples, run.rng(f"{name} {side} {group}")
-            share = share_interval(values, chosen["case"].tolist(), resamples=size, rng=rng)
-            estimates.append(Estimate(*share))
-        rows.append((side, group, len(chosen), cases, *estimates))
+            interval = share_interval(values, pairs["case"].tolist(), resamples=size, rng=rng)
+            estimates.append(Estimate(*interval))
+        rows.append((side, group, len(pairs), cases, *estimates))
     return pd.DataFrame(rows, columns=["words", "group", "pairs", "cases", "mean errors", "no error"])
 
 
-def length_group(lengths: pd.Series, rule: Mapping[str, Printed]) -> pd.Series:
-    """Return the group of each length, according to Appendix A.7: ``short``, ``between`` or ``long``."""
+def assign_length_groups(lengths: pd.Series, rule: Mapping[str, Printed]) -> pd.Series:
+    """Return the group of each length in words by the rule of Appendix A.7, one of :data:`GROUPS`."""
     edges = [0, rule["short_words"].value, rule["long_words"].value + 1, np.inf]
     return pd.cut(lengths, edges, right=False, labels=GROUPS)
 
 
-def check_groups(claim: OpenExhibit, groups: pd.DataFrame, rule: Mapping[str, Printed]) -> None:
-    """Check the rule on short and on long reports; with too few cases, the check is inconclusive."""
+def check_length_rule(claim: OpenExhibit, groups: pd.DataFrame, rule: Mapping[str, Printed]) -> None:
+    """Add checks of the paper's rule on short and on long texts to an exhibit.
+
+    ``groups`` is the table of :func:`summarize_length_groups`. With too few cases, a check is inconclusive.
+    """
     few_words = "length less than 10 words commonly has zero errors"
     many_words = "longer than 25 words had an average error count greater than 3"
     rules = {

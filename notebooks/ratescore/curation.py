@@ -1,4 +1,4 @@
-"""The filters behind RaTE-NER (Zhao et al. 2024, A.2): a library of names, annotation density, cue words."""
+"""Apply RaTE-NER's filters (Zhao et al. 2024, A.2): library of names, annotation density, cue words."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from radeval_lib.data.records import AnnotatedSentence, Entity, plain_words
 from radeval_lib.metrics.ratescore.formula import unit
 from radeval_lib.models.encoders import Encoder
 
+# Cue words that deny a finding; the first four are the paper's own examples of key negative words.
 CUES = (
     *("no", "without", "unremarkable", "intact"),
     *("not", "absence of", "negative for", "free of", "nor", "normal"),
 )
-"""The first four are the paper's own examples of key negative words."""
 ENTITIES, OTHERS = "annotated entities, dropped by the library", "other words, dropped by the library"
 SENTENCES, FINDINGS = "sentences, dropped by the density", "findings, turned by the cue words"
 
 _STOPS = frozenset({"but", "however", "although", "except", ";", ":"})
 _AFTER = frozenset({"unremarkable", "intact", "normal"})
-_POLARITY = {"Abnormality": "Non-Abnormality", "Disease": "Non-Disease"}
-_BACK = {negated: positive for positive, negated in _POLARITY.items()}
+_NEGATED = {"Abnormality": "Non-Abnormality", "Disease": "Non-Disease"}
+_AFFIRMED = {negated: positive for positive, negated in _NEGATED.items()}
 _FUNCTION = frozenset(
     {"a", "an", "the", "of", "in", "on", "at", "to", "for", "with", "and", "or", "is", "are", "was", "were"}
     | {"be", "been", "there", "this", "that", "no", "not", "without", "by", "from", "as", "it", "its"}
@@ -33,36 +33,40 @@ _FUNCTION = frozenset(
 
 
 def content_words(words: Sequence[str]) -> set[int]:
-    """Return the positions of the words that have letters and are not function words."""
+    """Return the positions, from 0, of the words that have letters and are not function words."""
     return {
-        i for i, word in enumerate(words) if re.search(r"[^\W\d_]", word) and word.lower() not in _FUNCTION
+        position
+        for position, word in enumerate(words)
+        if re.search(r"[^\W\d_]", word) and word.lower() not in _FUNCTION
     }
 
 
 def annotated_words(entities: Iterable[Entity]) -> set[int]:
-    """Return the positions of the words that are in an entity."""
+    """Return the positions, from 0, of the words that are in an entity."""
     return {position for entity in entities for position in range(entity.start, entity.end)}
 
 
 def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Entity]:
-    """Return the entities; cue words turn Abnormality and Disease into their negations, or back.
+    """Return a sentence's entities with the types that the cue words imply.
 
-    A cue acts on what follows, up to the next ``but``, ``however``, semicolon or the like;
-    ``unremarkable``, ``intact`` and ``normal`` act on what precedes them. Anatomy stays.
+    An Abnormality or Disease with a cue becomes a Non-Abnormality or Non-Disease; these without a cue become
+    positive. Anatomy stays. A cue denies the entities after it, up to the next ``but``, ``however``,
+    semicolon or the like, and entities that contain it; ``unremarkable``, ``intact`` and ``normal`` also deny
+    those before them.
     """
-    lowered, turned = [word.lower() for word in words], []
+    lowered, retyped = [word.lower() for word in words], []
     for entity in entities:
         before = [*takewhile(lambda word: word not in _STOPS, reversed(lowered[: entity.start]))][::-1]
         after = takewhile(lambda word: word not in _STOPS, lowered[entity.end :])
         span = f" {' '.join([*before, *lowered[entity.start : entity.end]])} "
         negated = any(f" {cue} " in span for cue in CUES) or not _AFTER.isdisjoint(after)
-        turn = _POLARITY if negated else _BACK
-        turned.append(replace(entity, label=turn.get(entity.label, entity.label)))
-    return turned
+        new_labels = _NEGATED if negated else _AFFIRMED
+        retyped.append(replace(entity, label=new_labels.get(entity.label, entity.label)))
+    return retyped
 
 
 def names(sentence: AnnotatedSentence) -> list[str]:
-    """Return the name of each entity of a sentence, in lower case."""
+    """Return the words of each entity of a sentence, in lower case, joined by blanks."""
     words = plain_words(sentence)
     return [" ".join(words[entity.start : entity.end]).lower() for entity in sentence.entities]
 
@@ -73,13 +77,21 @@ def filter_effects(
     encoder: Encoder,
     cuts: Mapping[str, float],
 ) -> pd.DataFrame:
-    """Return the changes that each filter alone makes in sentences whose annotation is right.
+    """Return whether each filter, applied alone, changes the parts of sentences whose annotation is right.
 
-    ``cuts``: thresholds below which a filter drops. ``cosine``: of an entity with the nearest name of the
-    library; ``density``: the share of a sentence's content words that are in an entity, 0 if it has none.
+    Parameters
+    ----------
+    library : names of entities. cuts : thresholds below which a filter drops: ``cosine``, of a word or entity
+    with the most similar name in
+        the library; ``density``, the share of a sentence's content words that are in an entity (0 without
+        content words).
 
-    One row per entity, other content word, sentence and finding: ``report``; ``kind``, one of
-    :data:`ENTITIES`, :data:`OTHERS`, :data:`SENTENCES` and :data:`FINDINGS`; whether it is ``changed``.
+    Returns
+    -------
+    DataFrame
+        One row per entity, other content word, sentence and finding: ``report``; ``kind``, one of
+        :data:`ENTITIES`, :data:`OTHERS`, :data:`SENTENCES` and :data:`FINDINGS`; ``changed``, whether the
+        filter drops it or reverses its type.
     """
     looked_up, rows = list[tuple[str, str, str]](), list[tuple[str, str, bool]]()
     for sentence in sentences:
@@ -89,10 +101,10 @@ def filter_effects(
         looked_up += [(report, OTHERS, words[position].lower()) for position in sorted(content - annotated)]
         density = len(content & annotated) / len(content) if content else 0.0
         rows.append((report, SENTENCES, density < cuts["density"]))
-        turned = zip(entities, with_polarity(words, entities), strict=True)
-        rows += [(report, FINDINGS, old != new) for old, new in turned if old.label != "Anatomy"]
-    asked, in_library = sorted({name for *_, name in looked_up}), sorted({name.lower() for name in library})
-    cosines = unit(encoder.encode(asked)) @ unit(encoder.encode(in_library)).T
-    nearest = dict(zip(asked, cosines.max(axis=1).tolist(), strict=True))
+        retyped = zip(entities, with_polarity(words, entities), strict=True)
+        rows += [(report, FINDINGS, old != new) for old, new in retyped if old.label != "Anatomy"]
+    queries, in_library = sorted({name for *_, name in looked_up}), sorted({name.lower() for name in library})
+    cosines = unit(encoder.encode(queries)) @ unit(encoder.encode(in_library)).T
+    nearest = dict(zip(queries, cosines.max(axis=1).tolist(), strict=True))
     rows += [(report, kind, nearest[name] < cuts["cosine"]) for report, kind, name in looked_up]
     return pd.DataFrame(rows, columns=["report", "kind", "changed"])

@@ -1,4 +1,4 @@
-"""Show RaTEScore's steps on one pair and its choices on many, and recompute the example of Appendix A.1."""
+"""Show RaTEScore's steps on one pair and its choices on many; recompute the example of Appendix A.1."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from radeval_lib.study.runs import Run
 from radeval_lib.text_format import joined
 
 BASE = "released rules"
+# Choices in which the metric can differ: a description of each change, and its settings.
 CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "weights": ("W and p for short texts", {"weights": "short"}),
     "penalty": ("the penalty applies to every mismatch of types", {"penalty": "any_mismatch"}),
@@ -36,35 +37,38 @@ CHOICES: dict[str, tuple[str, dict[str, Any]]] = {
     "pooling": ("the first token's vector, not the mean vector", {"pooling": "cls"}),
     "paper": ("all choices as in Section 2.4, as we read it", {"preset": "paper"}),
 }
-"""Choices of the metric: a description of the change, and its settings."""
 
 
 def pair_with_penalty(
     encoder: encoders.Encoder, pairs: Iterable[generator.ErrorPair]
 ) -> tuple[generator.ErrorPair, Explanation]:
-    """Return the first short pair with a penalty in its candidate, and its score from the true entities.
+    """Return the first short pair in which a candidate entity is penalized, and the explanation of its score.
 
-    A pair is short if both sides have at most three sentences with three to five entities in all, and the
-    reference has findings alone, no remark.
+    The score is computed from the true entities with the weights for long texts.
 
     Raises
     ------
     SyntheticError
         If there is no such pair.
     """
-    for pair in filter(_short, pairs):
-        ours, theirs = (
+    for pair in filter(_is_short, pairs):
+        reference, candidate = (
             [(entity.text, entity.label.upper()) for entity in side.findings.entities]
             for side in (pair.reference, pair.candidate)
         )
-        first, second = (encoder.encode([text for text, _ in side]) for side in (ours, theirs))
-        result = Scorer("long").score(ours, theirs, embeddings=(first, second))
-        if result.precision is not None and min(result.precision.penalties) < 1:
-            return pair, result
-    raise generator.SyntheticError("no short pair meets the penalty", "pair_with_penalty", "Give more pairs.")
+        first, second = (encoder.encode([text for text, _ in side]) for side in (reference, candidate))
+        explanation = Scorer("long").score(reference, candidate, embeddings=(first, second))
+        if explanation.precision is not None and min(explanation.precision.penalties) < 1:
+            return pair, explanation
+    problem = "none of the pairs is short and has a penalized entity"
+    raise generator.SyntheticError(problem, "pair_with_penalty", "Give more pairs.")
 
 
-def _short(pair: generator.ErrorPair) -> bool:
+def _is_short(pair: generator.ErrorPair) -> bool:
+    """Return whether both sides have at most three sentences and three to five entities.
+
+    The reference must also have no remark besides its findings.
+    """
     remarks = any(isinstance(row.content, generator.Remark) for row in pair.reference.plan)
     sides = (pair.reference.findings, pair.candidate.findings)
     return not remarks and all(len(side.sentences) <= 3 <= len(side.entities) <= 5 for side in sides)
@@ -73,9 +77,10 @@ def _short(pair: generator.ErrorPair) -> bool:
 def scores_by_choice(
     run: Run, metric: RaTEScore, pairs: Sequence[tuple[str, str]]
 ) -> dict[str, NDArray[np.float64]]:
-    """Return scores of shape (pairs,) by the released rules, each of :data:`CHOICES`, and equal weights.
+    """Return the scores of all pairs for each setting, as arrays of shape (pairs,).
 
-    ``metric``: with the released rules.
+    Settings are :data:`BASE` (``metric``, with the released rules), each of :data:`CHOICES`, and ``types``
+    (equal weights for all types, no penalty). ``pairs`` are (reference, candidate).
     """
     references, candidates = zip(*pairs, strict=True)
     base = metric.score(references, candidates)
@@ -88,11 +93,11 @@ def scores_by_choice(
 
 
 def choice_table(scores: Mapping[str, NDArray[np.float64]], changes: Mapping[str, str]) -> pd.DataFrame:
-    """Return the effect of each choice on the mean and the order of scores.
+    """Return the effect of each choice on the mean and the order of scores, one row per choice.
 
-    ``scores``: of the same pairs by choice; the baseline first. ``changes``: what each other choice changes.
-    Returns one row per choice: ``what is changed``, ``mean score``, ``pairs that change``, ``largest change``
-    and ``tau with the baseline``.
+    Columns are ``what is changed``, ``mean score``, ``pairs that change`` (number of all, as text), ``largest
+    change`` of a score, and ``tau with the baseline`` (Kendall's). ``scores`` are those of
+    :func:`scores_by_choice`, the baseline first; ``changes`` describes each other choice.
     """
     (baseline, base), *_ = scores.items()
     changes = {baseline: "–", **changes}
@@ -114,16 +119,17 @@ _KINDS = dict(zip(RATE_TYPES, ratescore.TYPES, strict=True))
 
 
 def released_weights() -> dict[str, Weights]:
-    """Return both released sets of weights, by the length of the texts for which they were fitted."""
+    """Return the two released sets of weights, which were fitted to ``short`` and to ``long`` texts."""
     provenance.note_printed(provenance.RELEASED, ROOT / "radeval_lib/metrics/ratescore/weights.yml")
     return {name: ratescore.load(name) for name in ("short", "long")}
 
 
-def score(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options) -> Explanation:
-    """Return the score if the second pair of entities has this ``cosine``, the first 1, and all others 0.
+def score_example(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options) -> Explanation:
+    """Return the explained score of A.1's example, in which the second pair of entities has this ``cosine``.
 
-    ``pairs``: two rows, each an entity of the reference (columns ``reference_entity``, ``reference_type``)
-    and one of the candidate (``candidate_entity``, ``candidate_type``).
+    The first pair has a cosine of 1, and all other entities 0. ``pairs`` has two rows, each with an entity of
+    the reference (``reference_entity``, ``reference_type``) and of the candidate (``candidate_entity``,
+    ``candidate_type``).
     """
     reference, candidate = (
         list(zip(pairs[f"{side}_entity"], pairs[f"{side}_type"].map(_KINDS), strict=True))
@@ -132,35 +138,39 @@ def score(pairs: pd.DataFrame, weights: Weights, cosine: float, options: Options
     return ratescore.Scorer(weights, options).score(reference, candidate, np.diag([1.0, cosine]))
 
 
-def by_hand(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanation:
-    """Return the score from W(Ana, Ana), W(Non-Abn, Abn), W(Abn, Non-Abn), the cosine and the penalty."""
+def score_from_inputs(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanation:
+    """Return the explained score of A.1's example from the five numbers that its formulas use.
+
+    ``values`` are the weights W(Anatomy, Anatomy), W(Non-Abnormality, Abnormality) and W(Abnormality,
+    Non-Abnormality), the cosine, and the penalty; ``pairs`` is as in :func:`score_example`.
+    """
     matrix = np.zeros((5, 5))
     anatomy, abnormality, normal = (ratescore.TYPES.index(kind) for kind in (ANATOMY, ABNORMALITY, NORMAL))
     matrix[anatomy, anatomy], matrix[normal, abnormality], matrix[abnormality, normal] = values[:3]
     rules = ratescore.options("paper", orientation="match_first")
-    return score(pairs, Weights("A.1", matrix, values[4]), values[3], rules)
+    return score_example(pairs, Weights("A.1", matrix, values[4]), values[3], rules)
 
 
 def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
-    """Return the five numbers of the formulas, in the order that :func:`by_hand` takes."""
-    there, back, mismatch = "S(x, x_hat)", "S(x_hat, x)", "not in place"
-    wanted = [
-        (there, "Foley catheter", "weight"),
-        (there, mismatch, "weight"),
-        (back, mismatch, "weight"),
-        (there, mismatch, "cosine"),
-        (there, mismatch, "penalty"),
+    """Return the rows of A.1's formulas with the five inputs of :func:`score_from_inputs`, in their order."""
+    precision, recall, mismatch = "S(x, x_hat)", "S(x_hat, x)", "not in place"
+    inputs = [
+        (precision, "Foley catheter", "weight"),
+        (precision, mismatch, "weight"),
+        (recall, mismatch, "weight"),
+        (precision, mismatch, "cosine"),
+        (precision, mismatch, "penalty"),
     ]
-    return formula.set_index(["direction", "candidate_entity", "quantity"], drop=False).loc[wanted]
+    return formula.set_index(["direction", "candidate_entity", "quantity"], drop=False).loc[inputs]
 
 
 def check_penalties(formula: pd.DataFrame) -> list[Check]:
-    """Check in each direction that A.1's formula has a penalty if, and only if, two types differ."""
+    """Return a check per direction: A.1's formula has a penalty if, and only if, two matched types differ."""
     checks = []
     for direction, rows in formula[formula["candidate_type"] != "-"].groupby("direction", sort=False):
-        differ = rows["candidate_type"] != rows["reference_type"]
+        types_differ = rows["candidate_type"] != rows["reference_type"]
         with_penalty = sorted(set(rows.loc[rows["quantity"] == "penalty", "candidate_entity"]))
-        unlike = sorted(set(rows.loc[differ, "candidate_entity"]))
+        unlike = sorted(set(rows.loc[types_differ, "candidate_entity"]))
         named = [joined(names) or "none" for names in (with_penalty, unlike)]
         checks.append(
             check_statement(
@@ -174,7 +184,7 @@ def check_penalties(formula: pd.DataFrame) -> list[Check]:
 
 
 def check_only_difference(formula: pd.DataFrame) -> Check:
-    """Check that the formulas of A.1 insert the same numbers in both directions, except one weight."""
+    """Return a check that A.1's two formulas use the same numbers except for one weight, as the text says."""
     inserted = formula[formula["quantity"].isin(["weight", "cosine", "penalty"])]
     values = inserted.groupby(["quantity", "candidate_entity"])["value"].nunique()
     unlike = list(values[values > 1].index)
@@ -187,8 +197,11 @@ def check_only_difference(formula: pd.DataFrame) -> Check:
 
 
 def check_repeated(numbers: pd.DataFrame) -> list[Check]:
-    """Check that A.1's formulas have the cosines and weights of its text, and the same weights above and
-    below the fraction line."""
+    """Return checks that A.1 repeats its numbers correctly.
+
+    The formulas must have the cosines and weights of the text, and the same weights in numerator and
+    denominator.
+    """
     columns = ["direction", "candidate_entity", "quantity"]
     formula = numbers[numbers["place"] == "formula"].set_index(columns, drop=False)
     in_text = numbers[(numbers["place"] == "text") & numbers["quantity"].isin(["cosine", "weight"])]
@@ -206,19 +219,29 @@ def check_repeated(numbers: pd.DataFrame) -> list[Check]:
 def reach_of_penalty(
     pairs: pd.DataFrame, inputs: pd.DataFrame, penalty: Printed, final: Printed
 ) -> dict[str, float]:
-    """Return the highest score with the other printed penalty (``high``), and the penalty ``needed`` for the
-    printed score."""
-    other = inputs.copy()
-    other.iloc[-1, other.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width
+    """Return the highest score that another ``penalty`` allows, and the penalty that the printed score needs.
+
+    The keys are ``high``, the highest score given the rounding of all inputs, and ``needed``. ``inputs`` are
+    the rows of :func:`printed_inputs`, ``final`` is the printed score.
+    """
+    changed = inputs.copy()
+    changed.iloc[-1, changed.columns.get_indexer(["value", "half_width"])] = penalty.value, penalty.half_width
     fixed = inputs["value"].to_numpy()[:4]
-    needed = optimize.brentq(lambda p: by_hand(pairs, np.array([*fixed, p])).score - final.value, 0, 1)
-    high = rounding_range(lambda values: by_hand(pairs, values).score, other).high
+
+    def excess(p: float) -> float:
+        return score_from_inputs(pairs, np.array([*fixed, p])).score - final.value
+
+    needed = optimize.brentq(excess, 0, 1)
+    high = rounding_range(lambda values: score_from_inputs(pairs, values).score, changed).high
     return {"high": float(high), "needed": float(needed)}
 
 
-def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
-    """Return the largest number of the three printed weights that one released set has, in either order of
-    its two types."""
+def count_released(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
+    """Return the largest number of A.1's three printed weights that one released set has for the same types.
+
+    A set may have the two types of all weights in either order. ``weights`` are the first three rows of
+    :func:`printed_inputs`.
+    """
     cells = [(ANATOMY, ANATOMY), (NORMAL, ABNORMALITY), (ABNORMALITY, NORMAL)]
     return max(
         sum(
@@ -230,11 +253,15 @@ def in_release(weights: pd.DataFrame, released: Mapping[str, Weights]) -> int:
     )
 
 
-def terms(result: Explanation) -> pd.DataFrame:
-    """Return one row per term of the two sums of a score."""
+def term_table(explanation: Explanation) -> pd.DataFrame:
+    """Return one row per term of a score's two sums.
+
+    Columns are ``direction`` (``precision`` or ``recall``), ``entity`` and ``type``, ``matched entity`` and
+    ``matched type``, ``cosine``, ``weight``, ``penalty``, and ``term``, their product.
+    """
     sides = {
-        "precision": (result.precision, result.candidate, result.reference),
-        "recall": (result.recall, result.reference, result.candidate),
+        "precision": (explanation.precision, explanation.candidate, explanation.reference),
+        "recall": (explanation.recall, explanation.reference, explanation.candidate),
     }
     rows = []
     for name, (direction, queries, others) in sides.items():
@@ -246,14 +273,14 @@ def terms(result: Explanation) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def editable(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:
-    """Return a form in which to choose each entity's type, or leave it out, and see the score.
+def pair_form(explanation: Explanation, cosines: NDArray[np.float64], weights: Weights) -> HTML:
+    """Return an HTML form in which readers change or leave out the entities of a pair and see the score.
 
     Parameters
     ----------
-    explanation : a score, with the entities to show.
-    cosines : of each entity of the reference (rows) with each of the candidate (columns).
-    weights : of pairs of types, and the penalty where types differ.
+    explanation : explained score of the pair, with its entities.
+    cosines : cosine of each entity of the reference (rows) with each of the candidate (columns).
+    weights : weights of pairs of types, and the penalty.
     """
     penalties = penalty_matrix(weights.penalty, Options())
     sides = {"reference": explanation.reference, "candidate": explanation.candidate}

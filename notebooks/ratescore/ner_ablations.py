@@ -1,4 +1,4 @@
-"""Compare NER models: the choices in the paper's tables, and models that a build trained.
+"""Compare NER models: those in the paper's tables, and those that a build trained.
 
 Source: Zhao et al. 2024, Tables 6 and 7, Section 4.4.1 and Appendix A.8.
 """
@@ -30,32 +30,38 @@ MEASURES = ["precision", "recall", "F1", "accuracy"]
 
 
 def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
-    """Return NER models with the distances of precision and recall from the ends of 95% Wilson intervals.
+    """Return the table of NER models with error bars for precision and recall from 95% Wilson intervals.
 
-    The new columns are ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high``.
-    ``entities``: their number in the test set, over which recall is taken. The number of reported entities,
-    over which precision is taken, follows from both shares.
+    The new columns ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high`` are distances of
+    a share from the ends of its interval. ``entities`` is the number of entities in the test set, out of
+    which recall is. Precision is out of the entities that a model finds, whose number follows from both
+    shares.
     """
-    result = models.copy()
+    with_bars = models.copy()
     right = models["recall"] * entities
-    trials = {"recall": pd.Series(entities, models.index), "precision": right / models["precision"]}
-    for name, entities_of in trials.items():
-        ends = [wilson(round(k), round(n)) for k, n in zip(right, entities_of, strict=True)]
-        result[f"{name}_low"] = models[name] - [low for low, _ in ends]
-        result[f"{name}_high"] = [high for _, high in ends] - models[name]
-    return result
+    totals = {"recall": pd.Series(entities, models.index), "precision": right / models["precision"]}
+    for name, total in totals.items():
+        ends = [wilson(round(k), round(n)) for k, n in zip(right, total, strict=True)]
+        with_bars[f"{name}_low"] = models[name] - [low for low, _ in ends]
+        with_bars[f"{name}_high"] = [high for _, high in ends] - models[name]
+    return with_bars
 
 
 def difference(printed: pd.DataFrame, measure: str, column: str, first: str, second: str) -> Estimate:
-    """Return a printed measure of ``first`` minus that of ``second``, with the range that rounding allows;
-    both name a value of ``column``."""
+    """Return a printed measure in one row minus that in another, with the range that rounding allows.
+
+    ``first`` and ``second`` are the rows' values in ``column``, such as two models.
+    """
     cells = [cell(printed, measure=measure, **{column: name}) for name in (first, second)]
     return rounding_range(lambda pair: pair[0] - pair[1], cells)
 
 
 def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> list[Check]:
-    """Check the gain of both sources on ``measure`` over each source alone and over the better one, since the
-    paper does not say which it means."""
+    """Return checks of the printed gain from training on both sources instead of one.
+
+    The paper does not say which source it compares with, so there are three readings: over each source, and
+    over the better one. ``sources`` is Table 7; ``promised`` is the gain in the paper's prose.
+    """
     gains = {f"over {other}": difference(sources, measure, "training_data", BOTH, other) for other in SINGLE}
     gains["over the better source"] = min(gains.values(), key=lambda gain: gain.value)
     name = Key("gain over one source", measure)
@@ -63,7 +69,7 @@ def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> list[C
 
 
 def check_iob_ahead(schemes: pd.DataFrame) -> list[Check]:
-    """Check by each measure whether all IOB models of Table 6 are above all span models."""
+    """Return checks of whether all IOB models of Table 6 exceed all span models, one reading per measure."""
     values = schemes.groupby(["measure", "scheme"])["value"]
     checks = {}
     for measure in MEASURES:
@@ -77,7 +83,7 @@ def check_iob_ahead(schemes: pd.DataFrame) -> list[Check]:
     return by_reading(checks)
 
 
-_ROWS = {
+_HUB_NAMES = {
     "DeBERTa_v3": "microsoft/deberta-v3-base",
     "Medical-NER": "blaze999/Medical-NER",
     "BioLORD-2023-C": "FremyCompany/BioLORD-2023-C",
@@ -85,11 +91,11 @@ _ROWS = {
     "BlueBERT": "bionlp/bluebert_pubmed_mimic_uncased_L-12_H-768_A-12",
     "MedCPT-Q-Enc.": "ncbi/MedCPT-Query-Encoder",
     "SapBERT": "cambridgeltl/SapBERT-from-PubMedBERT-fulltext",
-}  # Table 6's models on the hub
+}  # by name in Table 6
 
 
 def basis(run: PageRun) -> Basis:
-    """Return the evidence of a build's own Tables 6 and 7, and its substitutes for the paper's models."""
+    """Return the evidence for this build's Tables 6 and 7, with its substitutes for the paper's models."""
     data = run.basis({"ner_corpus": "rate_ner"})
     paper, ours = (
         ratescore.settings(profile).initial_models for profile in (profiles.profile("full"), run.profile)
@@ -102,13 +108,13 @@ def basis(run: PageRun) -> Basis:
 
 @dataclass(frozen=True)
 class NerModels:
-    """The NER models that a build trained, measured over test reports and seeds."""
+    """The NER models that a build trained, measured on test reports and averaged over seeds."""
 
     run: PageRun
 
     @cached_property
     def cells(self) -> dict[Training, JobOutput]:
-        """The outputs of the trainings of Tables 6 and 7."""
+        """The outputs of the trainings for Tables 6 and 7."""
         size = ratescore.settings(self.run.profile).training_sentences
         return {
             each: self._read(each) for each in ratescore.trainings(self.run.profile) if each.sentences == size
@@ -116,20 +122,23 @@ class NerModels:
 
     @cached_property
     def own(self) -> JobOutput:
-        """The output of the training whose NER model other pages use; no table rests on it."""
+        """The output of the training whose NER model other pages use; it is in neither table."""
         return self._read(ratescore.trainings(self.run.profile)[0])
 
     def _read(self, training: Training) -> JobOutput:
-        # Read one by one, so that each result names only the trainings on which it rests.
+        # Outputs are read one by one, so that a result lists only the trainings on which it rests.
         return self.run.cell(Job.of(NOTEBOOK, **asdict(training)))
 
     @property
     def table6(self) -> list[Training]:
-        """The trainings of Table 6, each with one scheme and one initial model, on equally many sentences."""
+        """The trainings for Table 6, which differ in scheme and initial model but not in their sentences."""
         return [each for each in self.cells if each.corpus == "both"]
 
     def measure(self, output: JobOutput) -> pd.DataFrame:
-        """Return ``value``, ``low`` and ``high`` of a training's precision, recall, F1 and accuracy."""
+        """Return a training's precision, recall, F1 and accuracy, with 95% intervals.
+
+        The index is the measure; columns are ``value``, ``low`` and ``high``.
+        """
         counts, rng = output.tables["counts"], self.run.rng("intervals")
         intervals = measures.intervals(
             counts, measures.TAGGING, resamples=self.run.profile.resamples, rng=rng
@@ -137,7 +146,7 @@ class NerModels:
         return intervals.rename(index={"f1": "F1"})
 
     def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
-        """Return measures of one training minus those of another, on the same test reports."""
+        """Return each measure of one training minus that of another, on the same draws of test reports."""
         counts = [self.cells[training].tables["counts"] for training in (first, second)]
         resamples, rng = self.run.profile.resamples, self.run.rng("gaps")
         differences = measures.paired_difference(
@@ -146,7 +155,7 @@ class NerModels:
         return {str(name): Estimate(**row) for name, row in differences.iterrows()}
 
     def table(self) -> pd.DataFrame:
-        """Return the trainings of Table 6, one per row, with their measures as text."""
+        """Return the trainings for Table 6, one per row, with their measures and intervals as text."""
         rows = {
             (SCHEMES[each.scheme], title(each.init_model)): {
                 str(row.Index): with_interval(row.value, row.low, row.high, ".2f")
@@ -157,9 +166,10 @@ class NerModels:
         return pd.DataFrame(rows).T.rename_axis(["scheme", "started from"]).reset_index()
 
     def contrasts(self) -> dict[str, dict[str, Estimate]]:
-        """Return the effect of each choice on each measure, from trainings that differ in this choice alone.
+        """Return the effect of each choice on each measure, from pairs of trainings that differ only in it.
 
-        If several pairs of trainings differ in it, its name includes the model, and the scheme, of each pair.
+        If there are several such pairs, the name of the choice includes the model, or model and scheme, of
+        each.
         """
         by_start = {(each.scheme, each.init_model): each for each in self.table6}
         pairs: dict[str, dict[str, tuple[Training, Training]]] = {}
@@ -179,9 +189,9 @@ class NerModels:
         }
 
     def check_printed(self, exhibit: OpenExhibit, printed: pd.DataFrame, column: str) -> None:
-        """Check Table 6 or 7 against the trainings of the same models by the same scheme (Table 7: IOB).
+        """Add checks of Table 6 or 7 against this build's trainings of the same models by the same scheme.
 
-        ``column``: the one that names the table's rows.
+        ``printed`` is the table, and ``column`` the column that names its rows. Table 7's models use IOB.
         """
         if column == "training_data":
             first = ratescore.settings(self.run.profile).initial_models["iob"][0]
@@ -189,8 +199,8 @@ class NerModels:
             names = {("iob", first, corpus): name for corpus, name in corpora.items()}
         else:
             schemes = {"IOB": "iob", "Span": "span"}
-            printed_as = printed.drop_duplicates("model").set_index("model")["scheme"].map(schemes)
-            names = {(printed_as[name], model, "both"): name for name, model in _ROWS.items()}
+            scheme_of = printed.drop_duplicates("model").set_index("model")["scheme"].map(schemes)
+            names = {(scheme_of[name], model, "both"): name for name, model in _HUB_NAMES.items()}
         for training, output in self.cells.items():
             name = names.get((training.scheme, training.init_model, training.corpus))
             if name is None:
@@ -202,7 +212,10 @@ class NerModels:
 
 
 def contrast_table(contrasts: Mapping[str, Mapping[str, Estimate]]) -> pd.DataFrame:
-    """Return the effect of each choice as text, and whether it makes F1 better or worse."""
+    """Return the effects from :meth:`NerModels.contrasts` as text, one row per choice.
+
+    The gain in F1 that a test would detect with 80% power shows how small an effect could be missed.
+    """
     rows = {
         choice: {
             **{f"gain in {name}": f"{gap[name.lower()]:+.3f}" for name in ("F1", "precision", "recall")},

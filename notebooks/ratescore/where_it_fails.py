@@ -1,4 +1,4 @@
-"""Measure errors that RaTEScore lets pass with faultless models, and changes of form."""
+"""Measure how little some errors lower RaTEScore with faultless models, and the effect of a text's form."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ _Entities = Sequence[tuple[str, str]]
 _NODULE = [("nodule", "ABNORMALITY"), ("right upper lobe", "ANATOMY")]
 _PNEUMONIA = [("pneumonia", "DISEASE"), ("right lower lobe", "ANATOMY")]
 _EFFUSION = [("pleural effusion", "ABNORMALITY")]
+# By error, the entities that a faultless NER model finds in the reference and in the candidate.
 ERRORS: dict[str, tuple[_Entities, _Entities]] = {
     "wrong side": (_NODULE, [_NODULE[0], ("left upper lobe", "ANATOMY")]),
     "nodule denied": (_NODULE, [("nodule", "NON-ABNORMALITY"), _NODULE[1]]),
@@ -27,17 +28,17 @@ ERRORS: dict[str, tuple[_Entities, _Entities]] = {
     "one of two invented, true one thrice": (_EFFUSION, [*_EFFUSION * 3, ("pneumothorax", "ABNORMALITY")]),
     "no entity": (_EFFUSION, []),
 }
-"""Entities that a faultless NER model finds in a reference and in a candidate with an error."""
 
 SYNONYM, OPPOSITE = "synonym rewrite", "opposite rewrite"
 _APPENDIX = ("appendix", "ANATOMY")
+# Entities that a faultless NER model finds in the texts of Appendix A.5; those at the same position match.
 ENTITIES = {
     "reference": [_APPENDIX, ("visualized", "NON-ABNORMALITY"), ("air-filled", "NON-ABNORMALITY")],
     SYNONYM: [_APPENDIX, ("seen", "NON-ABNORMALITY"), ("contains gas", "NON-ABNORMALITY")],
     OPPOSITE: [_APPENDIX, ("poorly visualized", "ABNORMALITY"), ("not air-filled", "ABNORMALITY")],
 }
-"""Entities that a faultless NER model finds in A.5's texts; those at the same position match."""
 
+# Entities of the paper's Section 2 with their types, each in a plain sentence of this book.
 PRINTED_TYPES = {
     "There is pneumonia.": ("pneumonia", "DISEASE"),
     "There are masses.": ("masses", "ABNORMALITY"),
@@ -46,17 +47,18 @@ PRINTED_TYPES = {
     "There is a pleural effusion.": ("pleural effusion", "ABNORMALITY"),
     "No evidence of pleural effusion.": ("pleural effusion", "NON-ABNORMALITY"),
 }
-"""Entities of the paper's Section 2 with their types, each in a plain sentence that we wrote."""
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a report, cut at every full stop before white space, even in "Dr. Smith".
+    """Return the sentences of a report, cut after each ``.``, ``!`` or ``?`` before white space.
 
-    It does not use :mod:`radeval_lib.rules.report_text`, which the layouts are meant to test.
+    So "Dr. Smith" is cut, too. It does not use :mod:`radeval_lib.rules.report_text`, because tests of that
+    module use these layouts.
     """
     return re.split(r"(?<=[.!?])\s+", text)
 
 
+# Layouts that change only white space.
 WRAPPED: dict[str, Callable[[str], str]] = {
     "wrapped at 40 columns": lambda text: fill(text, 40),
     "wrapped at 60 columns": lambda text: fill(text, 60),
@@ -65,41 +67,40 @@ WRAPPED: dict[str, Callable[[str], str]] = {
     "wrapped, lines end with spaces": lambda text: fill(text, 60).replace("\n", "  \n") + " ",
     "a sentence a line": lambda text: "\n".join(sentences(text)),
 }
-"""Layouts that change only white space."""
+# All changed forms of a report; its words stay.
 FORMS = {
     **WRAPPED,
     "a space at the end": lambda text: f"{text} ",
     "sentences in reverse": lambda text: " ".join(reversed(sentences(text))),
     "upper case": str.upper,
 }
-"""The same report in another form."""
-_ROUNDING = 1e-6  # noise from batch composition is smaller
+_TOLERANCE = 1e-6  # The composition of batches changes scores by less.
 
 
 def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
-    """Return the lowest score if different names have a cosine of 0.
+    """Return the lowest score of a pair if different names have a cosine of 0, and equal names 1.
 
-    A name without an identical one then matches all names of the other side equally well, and the match that
-    is chosen decides the weight. This is the lowest score over all ways to break such ties. With n pairs of
-    different names, the metric runs 2^n times: use it for a handful of entities.
+    A name without an equal one then matches all names of the other side equally well, and its match decides
+    the weight. The score is the lowest over all ways to break such ties. With n pairs of different names, the
+    metric runs 2^n times, so use only a few entities.
     """
-    same = np.array([[ours == theirs for theirs, _ in candidate] for ours, _ in reference], dtype=bool)
-    same = same.reshape(len(reference), len(candidate))
-    unlike = np.argwhere(~same)
+    same_name = np.array([[ours == theirs for theirs, _ in candidate] for ours, _ in reference], dtype=bool)
+    same_name = same_name.reshape(len(reference), len(candidate))
+    unlike = np.argwhere(~same_name)
     scores = []
-    for preferred in product((0.0, 1e-12), repeat=len(unlike)):
-        similarity = same.astype(np.float64)
-        similarity[tuple(unlike.T)] = preferred
+    for tie_breakers in product((0.0, 1e-12), repeat=len(unlike)):
+        similarity = same_name.astype(np.float64)
+        similarity[tuple(unlike.T)] = tie_breakers
         scores.append(scorer.score(reference, candidate, similarity).score)
     return min(scores)
 
 
-def by_entities(scorer: Scorer, cosine: float) -> pd.Series:
-    """Return RaTEScore of both rewrites with :data:`ENTITIES`.
+def score_rewrites(scorer: Scorer, cosine: float) -> pd.Series:
+    """Return the scores of A.5's two rewrites, given :data:`ENTITIES`; the index is the rewrite.
 
-    Matched names that differ have this ``cosine`` (0 to 1); all other different names have 0.
+    Different names at the same position have this ``cosine`` (0 to 1), all other different names 0.
     """
-    least = max(cosine, 1e-9)  # above unmatched names, so that names at the same position match
+    least = max(cosine, 1e-9)  # A positive cosine makes names at the same position match.
     similarity = np.diag([1.0, least, least])
     reference = ENTITIES["reference"]
     return pd.Series(
@@ -107,37 +108,45 @@ def by_entities(scorer: Scorer, cosine: float) -> pd.Series:
     )
 
 
-def types_found(metric: RaTEScore) -> pd.DataFrame:
-    """Return the entities that the NER model finds in :data:`PRINTED_TYPES`, and if they are ``right``."""
+def compare_types(metric: RaTEScore) -> pd.DataFrame:
+    """Return the entities of each sentence in :data:`PRINTED_TYPES`: in print, and by the metric's NER model.
 
-    def listed(entities: _Entities) -> str:
+    The index is the sentence; columns are ``printed`` and ``found`` (as text), and ``right``, whether the
+    model finds the printed entity with its type and no other.
+    """
+
+    def describe(entities: _Entities) -> str:
         return ", ".join(f"{words} ({kind.capitalize()})" for words, kind in entities) or "no entity"
 
     rows = [
-        (listed([wanted]), listed(entities), list(entities) == [wanted])
-        for entities, wanted in zip(metric.entities(list(PRINTED_TYPES)), PRINTED_TYPES.values(), strict=True)
+        (describe([printed]), describe(entities), list(entities) == [printed])
+        for entities, printed in zip(
+            metric.entities(list(PRINTED_TYPES)), PRINTED_TYPES.values(), strict=True
+        )
     ]
     return pd.DataFrame(rows, columns=["printed", "found", "right"], index=list(PRINTED_TYPES))
 
 
-def changed_by_form(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return the effect of the candidate's form on the scores, one row per form of :data:`FORMS`.
+def measure_forms(metric: Metric, pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """Return the effect of the candidate's form on its score, one row per form of :data:`FORMS`.
 
-    ``score changes``: pairs whose score changes; ``of these, cut into other sentences``: those among them
-    whose candidate is cut into other sentences, white space and case apart; ``largest change``.
+    Columns are the number of pairs whose ``score changes``, the number ``of these, cut into other sentences``
+    by RaTEScore (white space and case apart), and the ``largest change`` of a score.
     """
     references, candidates = (list(side) for side in zip(*pairs, strict=True))
-    before = metric.score(references, candidates).values
+    original_scores = metric.score(references, candidates).values
     rows = {}
-    for form, layout in FORMS.items():
-        formed = [layout(text) for text in candidates]
-        change = np.abs(metric.score(references, formed).values - before)
-        recut = np.array([_cut(text) != _cut(other) for text, other in zip(candidates, formed, strict=True)])
-        changed = change > _ROUNDING
-        rows[form] = (int(changed.sum()), int((changed & recut).sum()), float(change.max()))
+    for name, change_form in FORMS.items():
+        changed_texts = [change_form(text) for text in candidates]
+        change = np.abs(metric.score(references, changed_texts).values - original_scores)
+        both = zip(candidates, changed_texts, strict=True)
+        recut = np.array([_sentence_set(text) != _sentence_set(changed) for text, changed in both])
+        score_changes = change > _TOLERANCE
+        rows[name] = (int(score_changes.sum()), int((score_changes & recut).sum()), float(change.max()))
     columns = ["score changes", "of these, cut into other sentences", "largest change"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
-def _cut(text: str) -> list[str]:
+def _sentence_set(text: str) -> list[str]:
+    """Return the sentences into which RaTEScore cuts a text, sorted, with equal white space and case."""
     return sorted(" ".join(sentence.upper().split()) for sentence in split(text))

@@ -7,11 +7,11 @@ import pytest
 
 from notebooks.ratescore.correlations import (
     PrintedAgreement,
-    by_measure,
-    check_groups,
-    length_group,
+    assign_length_groups,
+    check_length_rule,
+    possible_counts,
     radpref_errors,
-    right_of,
+    split_by_measure,
 )
 from radeval_lib.data import recorded
 from radeval_lib.papers.printed_numbers import parse, printed
@@ -51,9 +51,9 @@ def test_leads_are_counted_and_margins_reported_in_cases() -> None:
 
 
 def test_shares_that_no_count_prints_stand_for_their_neighbours() -> None:
-    assert right_of(parse("0.666"), 847) == [564]
-    assert right_of(parse("0.670"), 847) == [567, 568]  # 0.6694 and 0.6706
-    table5 = PrintedAgreement.of(by_measure(printed("ratescore.table5")), {"Rewrites": 847})
+    assert possible_counts(parse("0.666"), 847) == [564]
+    assert possible_counts(parse("0.670"), 847) == [567, 568]  # 0.6694 and 0.6706
+    table5 = PrintedAgreement.of(split_by_measure(printed("ratescore.table5")), {"Rewrites": 847})
     margins, p = table5.margin("Rewrites, accuracy", "CheXbert")
     assert margins == [3, 4]
     assert p == pytest.approx(2 * 0.5**4)  # four reports that RaTEScore alone is right about
@@ -71,7 +71,7 @@ RULE = {"short_words": parse("10"), "long_words": parse("25"), "long_errors": pa
 
 
 def test_groups_leave_both_edges_between() -> None:
-    groups = length_group(pd.Series([9, 10, 25, 26]), RULE)
+    groups = assign_length_groups(pd.Series([9, 10, 25, 26]), RULE)
     assert groups.tolist() == ["short", "between", "between", "long"]
 
 
@@ -81,7 +81,7 @@ def test_a_rule_of_which_there_are_too_few_cases_is_open(pairs: int, cases: int)
     rows = [("reference", "short", pairs, cases, four, four), ("reference", "long", 40, 20, four, four)]
     columns = ["words", "group", "pairs", "cases", "mean errors", "no error"]
     claim = OpenExhibit("ratescore.claim_length_bias")
-    check_groups(claim, pd.DataFrame(rows, columns=columns), RULE)
+    check_length_rule(claim, pd.DataFrame(rows, columns=columns), RULE)
     assert [check.outcome for check in claim.checks] == ["inconclusive", "holds"]
 
 

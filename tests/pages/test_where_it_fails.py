@@ -14,9 +14,9 @@ from notebooks.ratescore.where_it_fails import (
     OPPOSITE,
     SYNONYM,
     WRAPPED,
-    by_entities,
-    changed_by_form,
     least_score,
+    measure_forms,
+    score_rewrites,
 )
 from radeval_lib.metrics.ratescore import RaTEScore, Scorer
 from radeval_lib.rules.generator.generator import generate
@@ -50,10 +50,10 @@ def test_names_that_are_alike_leave_only_the_penalty() -> None:
     anatomy = weight("ANATOMY", "ANATOMY")
     sides = [weight("ABNORMALITY", "NON-ABNORMALITY"), weight("NON-ABNORMALITY", "ABNORMALITY")]
     expected = _harmonic(*((anatomy + 2 * p * side) / (anatomy + 2 * side) for side in sides))
-    alike = by_entities(scorer, 1)
+    alike = score_rewrites(scorer, 1)
     assert alike[SYNONYM] == pytest.approx(1)
     assert alike[OPPOSITE] == pytest.approx(expected)
-    assert (by_entities(scorer, 0) < alike).all()
+    assert (score_rewrites(scorer, 0) < alike).all()
 
 
 class _Tagger:
@@ -77,7 +77,7 @@ def test_layouts_change_a_score_by_other_sentences_alone() -> None:
     texts = [report.findings.text for report in generate(15, seed=3)]
     metric = RaTEScore()
     metric.tagger, metric.entity_encoder = _Tagger(), _Encoder()
-    changed, recut, largest = changed_by_form(
+    changed, recut, largest = measure_forms(
         metric, list(zip(texts, texts[1:] + texts[:1], strict=True))
     ).items()
     layouts = [*WRAPPED, "a space at the end"]

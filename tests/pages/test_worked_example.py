@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from notebooks.ratescore.how_it_works import (
-    by_hand,
-    in_release,
+    count_released,
     printed_inputs,
+    score_from_inputs,
 )
 from radeval_lib.metrics.ratescore import TYPES, Weights
 from radeval_lib.papers.printed_numbers import printed
@@ -23,7 +23,7 @@ ROWS = pd.DataFrame(
 
 
 def test_the_pair_is_scored_from_five_numbers() -> None:
-    result = by_hand(ROWS, np.array([1.0, 3.0, 1.0, 0.5, 0.4]))
+    result = score_from_inputs(ROWS, np.array([1.0, 3.0, 1.0, 0.5, 0.4]))
     assert result.precision is not None
     assert result.recall is not None
     assert result.precision.value == pytest.approx((1 + 3 * 0.4 * 0.5) / 4)
@@ -45,4 +45,4 @@ def test_the_weights_must_stand_in_one_set_and_one_order() -> None:
     rest[[normal, result], [result, normal]] = 0.94, 0.83
     for matrices, stand in (([whole], 3), ([whole.T], 3), ([part, rest], 2), ([part], 1), ([part * 0], 0)):
         sets = {str(number): Weights("w", matrix, 0.4) for number, matrix in enumerate(matrices)}
-        assert in_release(weights, sets) == stand
+        assert count_released(weights, sets) == stand

@@ -33,8 +33,10 @@ WHOLE, SOME = BuildDocuments(PART, whole=True), BuildDocuments(PART, whole=False
 
 
 def test_the_whole_file_is_held_against_print() -> None:
-    checks = {check.name: check for check in fact_counting.file_checks(WHOLE, quoted("facts.claim_dataset"))}
-    assert fact_counting.file_checks(SOME, quoted("facts.claim_dataset")) == []
+    checks = {
+        check.name: check for check in fact_counting.check_whole_file(WHOLE, quoted("facts.claim_dataset"))
+    }
+    assert fact_counting.check_whole_file(SOME, quoted("facts.claim_dataset")) == []
     assert checks["reports kept"].value == 3
     assert checks["specialties"].value == 2
     assert checks["mean words of a description"].value == pytest.approx((13 + 14 + 13) / 3)
@@ -52,7 +54,7 @@ def test_copying_and_its_checks() -> None:
     measured = fact_counting.copying_of_descriptions(SOME, 50, np.random.default_rng(0))
     assert measured.loc["ROUGE-1 precision", "mean"] == pytest.approx((1 + 13 / 14 + 1) / 3)
     text = quoted("facts.claim_extractive")
-    checks = fact_counting.extractive_checks(measured, text)
+    checks = fact_counting.check_copying(measured, text)
     assert checks[0].low == checks[0].high  # one text: a draw of whole texts cannot vary
     assert checks[4].outcome == "holds"
     # The print does not say whether words were stemmed: it must be met both ways, or missed both ways.
@@ -65,7 +67,7 @@ def test_copying_and_its_checks() -> None:
     ):
         measured.loc["ROUGE-L precision", ["mean", "low", "high"]] = plain
         measured.loc["ROUGE-L precision, stemmed", ["mean", "low", "high"]] = stemmed
-        assert statement_outcome(fact_counting.extractive_checks(measured, text)[2:4]) == outcome
+        assert statement_outcome(fact_counting.check_copying(measured, text)[2:4]) == outcome
 
 
 def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Path) -> None:
@@ -87,10 +89,10 @@ def test_copying_is_the_same_from_texts_and_from_what_is_recorded(data_root: Pat
 
 
 def test_a_fact_stands_in_a_text_by_whole_words() -> None:
-    assert fact_counting.stands_in("lost 24", "she has lost 24 pounds")
-    assert fact_counting.stands_in("she has", "she has lost 24 pounds")
-    assert not fact_counting.stands_in("lost 2", "she has lost 24 pounds")
-    assert not fact_counting.stands_in("ounds", "she has lost 24 pounds")
+    assert fact_counting.is_run_of("lost 24", "she has lost 24 pounds")
+    assert fact_counting.is_run_of("she has", "she has lost 24 pounds")
+    assert not fact_counting.is_run_of("lost 2", "she has lost 24 pounds")
+    assert not fact_counting.is_run_of("ounds", "she has lost 24 pounds")
 
 
 @given(st.integers(1, 2000))

@@ -13,7 +13,7 @@ def _note(case: str, rater: str, incorrect: int, omitted: int, seconds: float | 
 
 
 def test_note_matrices_by_hand() -> None:
-    lists = rater_agreement.listed_facts(
+    lists = rater_agreement.error_table(
         [_note("1", "x", 2, 0), _note("1", "y", 1, 1), _note("2", "x", 0, 0, None), _note("2", "y", 0, 2)]
     )
     matrices = rater_agreement.note_matrices(lists)

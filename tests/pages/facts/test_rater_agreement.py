@@ -10,8 +10,8 @@ import pytest
 
 from notebooks.facts import rater_agreement
 from notebooks.facts.rater_agreement import (
+    alpha_difference,
     alphas,
-    gain,
     rating_matrix,
 )
 from radeval_lib.data.records import RatedPair
@@ -56,14 +56,14 @@ def _noisy(seed: int, noise: float) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("first", "second", "sign"), [(0.2, 1.0, 1), (1.0, 0.2, -1)])
 def test_less_noise_gains_agreement(first: float, second: float, sign: int) -> None:
-    result = gain(_noisy(0, first), _noisy(1, second), 200, lambda: np.random.default_rng(0))
+    result = alpha_difference(_noisy(0, first), _noisy(1, second), 200, lambda: np.random.default_rng(0))
     assert sign * result.value > 0
     assert min(sign * result.low, sign * result.high) > 0
 
 
 def test_ratings_of_the_same_cases_are_resampled_together() -> None:
     ratings = _noisy(0, 0.5)
-    result = gain(ratings, ratings, 50, lambda: np.random.default_rng(0))
+    result = alpha_difference(ratings, ratings, 50, lambda: np.random.default_rng(0))
     assert (result.value, result.low, result.high) == (0, 0, 0)
 
 
@@ -80,7 +80,7 @@ def test_resamples_equal_alpha_of_the_units_repeated() -> None:
 def test_what_counting_gains_depends_on_which_errors_count(tmp_path: Path) -> None:
     """Every marked error gains agreement over grades; significant ones alone are not shown to."""
     parameters = {"profile": "smoke", "seed": 0, "output_dir": str(tmp_path), "data_root": ""}
-    _, gaps = rater_agreement.graders_who_counted(begin("facts/agreement", **parameters))
+    _, gaps = rater_agreement.compare_counts_with_grades(begin("facts/agreement", **parameters))
     every, by_findings, significant = gaps.values()
     assert every.value == pytest.approx(0.107, abs=0.0005)
     assert significant.value == pytest.approx(0.018, abs=0.0005)

@@ -10,20 +10,20 @@ from notebooks.facts import real_counts
 from notebooks.facts.real_counts import (
     LENGTH,
     correlations,
-    length_prediction,
-    table,
+    judgement_table,
+    predict_from_lengths,
 )
 from radeval_lib.data.roles import load
 
 
 @pytest.fixture(scope="module")
 def frame() -> pd.DataFrame:
-    return table(load("fact_ratings", "recorded/mts_dialog", size=0, seed=0, root=None))
+    return judgement_table(load("fact_ratings", "recorded/mts_dialog", size=0, seed=0, root=None))
 
 
 def test_lengths_by_hand() -> None:
     words = pd.DataFrame({"reference_words": [0, 4, 8], "candidate_words": [3, 2, 16]})
-    lengths = real_counts.lengths(words)
+    lengths = real_counts.length_features(words)
     assert lengths["share"].tolist() == [1, 0.5, 1]
     assert lengths["candidate"].tolist() == pytest.approx(np.log([4, 3, 17]))
 
@@ -32,8 +32,8 @@ def test_length_predicts_what_length_decides(frame: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     by_length = frame.assign(f1=np.log1p(frame["reference_words"]) / 10)
     noise = frame.assign(f1=rng.random(len(frame)))
-    assert np.corrcoef(length_prediction(by_length, "f1"), by_length["f1"])[0, 1] > 0.99
-    assert np.corrcoef(length_prediction(noise, "f1"), noise["f1"])[0, 1] < 0.3
+    assert np.corrcoef(predict_from_lengths(by_length, "f1"), by_length["f1"])[0, 1] > 0.99
+    assert np.corrcoef(predict_from_lengths(noise, "f1"), noise["f1"])[0, 1] < 0.3
 
 
 def test_correlations(frame: pd.DataFrame) -> None:
