@@ -51,7 +51,7 @@ _PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # of a notebook's outpu
 def of_file(content: bytes, name: str = "") -> tuple[set[str], str]:
     """Return the readings of a file's bytes, and the reason to refuse the file, empty if there is none.
 
-    Of an archive, the members, their names and the targets of links are read. A file whose ``name`` matches
+    Of an archive, the members and their names are read. A file whose ``name`` matches
     :data:`UNREAD` has no readings and is not refused.
     """
     if UNREAD.search(name):
@@ -77,7 +77,7 @@ def of_file(content: bytes, name: str = "") -> tuple[set[str], str]:
 
 
 def _members(content: bytes) -> list[tuple[str, bytes]]:
-    """Return the name and the content of each file in an archive; a link's name includes its target's."""
+    """Return the name and the content of each file in an archive; a link has its target's content."""
     stream = io.BytesIO(content)
     if content.startswith(b"PK\3\4"):
         with zipfile.ZipFile(stream) as archive:
@@ -85,7 +85,7 @@ def _members(content: bytes) -> list[tuple[str, bytes]]:
     if content.startswith(b"\x1f\x8b"):
         return [("", gzip.open(stream).read(MAX_UNPACKED_BYTES + 1))]
     with tarfile.open(fileobj=stream, mode="r:") as bundle:
-        opened = ((f"{item.name} {item.linkname}".strip(), bundle.extractfile(item)) for item in bundle)
+        opened = ((member.name, bundle.extractfile(member)) for member in bundle)
         return [(name, inner.read(MAX_UNPACKED_BYTES + 1) if inner else b"") for name, inner in opened]
 
 

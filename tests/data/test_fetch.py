@@ -187,8 +187,10 @@ def test_add_tells_files_of_one_name_apart(tmp_path: Path) -> None:
     values.mkdir()
     for folder in (values, tmp_path):
         (folder / "dev_IOB.json").write_bytes(b"[]")
-    (added,) = fetch.add("rate_ner", [values / "dev_IOB.json"], root)
+    lines: list[str] = []
+    (added,) = fetch.add("rate_ner", [values / "dev_IOB.json"], root, lines.append)
     assert added == root / "rate_ner/MIMIC_IV/dev_IOB.json"
+    assert "not compared" in lines[0]  # The manifest states no SHA-256.
     for name in ("dev_IOB.json", "x.json"):
         with pytest.raises(ManifestError):
             fetch.add("rate_ner", [tmp_path / name], root)

@@ -19,12 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from radeval_lib import checksums, green_analysis
-from radeval_lib.data import (
-    RestrictedText,
-    guard,
-    leak_readings,
-    leak_sequences,
-)
+from radeval_lib.data import RestrictedText, guard, leak_readings, leak_sequences
 from radeval_lib.data.guard import LeakError, refuse, scan
 
 SECRET = (
@@ -247,11 +242,12 @@ def _zipped(members: dict[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-def _tarred(name: str, content: bytes) -> bytes:
+def _tarred(name: str, content: bytes, link_to: str = "") -> bytes:
     stream = io.BytesIO()
     with tarfile.open(fileobj=stream, mode="w") as bundle:
         member = tarfile.TarInfo(name)
-        member.size = len(content)
+        member.size, member.linkname = len(content), link_to
+        member.type = tarfile.SYMTYPE if link_to else tarfile.REGTYPE
         bundle.addfile(member, io.BytesIO(content))
     return stream.getvalue()
 
@@ -275,6 +271,7 @@ OTHER_KINDS = {
     "cut gzip": gzip.compress(SECRET.encode())[:-9],
     "cut zip": _zipped({"b.txt": SECRET.encode()})[:-9],
     "cut tar": _tarred("a.txt", SECRET.encode())[:600],
+    "tar with a link to a missing file": _tarred("a.txt", b"", link_to="b.txt"),
 }
 
 

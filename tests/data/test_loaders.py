@@ -283,6 +283,14 @@ def test_a_uid_of_openi_is_a_number(tmp_path: Path) -> None:
     assert caught.value.where == "indiana_reports.csv, line 2"
 
 
+@pytest.mark.parametrize("rows", ["CXR1,2" + ",0" * 13, "\n".join(2 * ["CXR1" + ",0" * 14])])
+def test_codes_of_openi_are_0_or_1_and_a_report_has_one_row(tmp_path: Path, rows: str) -> None:
+    path = tmp_path / openi.LABELS_FILE
+    path.write_text(f"filename,normal,{','.join(openi.LABELS)}\n{rows}\n")
+    with pytest.raises(FormatError):
+        openi.load_labels(path)
+
+
 def test_mtsamples_part_leaves_out_the_row_that_was_cut(root: Path) -> None:
     path = root / "mtsamples/mtsamples.csv"
     whole = path.read_bytes()

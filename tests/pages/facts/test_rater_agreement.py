@@ -9,11 +9,7 @@ import pandas as pd
 import pytest
 
 from notebooks.facts import rater_agreement
-from notebooks.facts.rater_agreement import (
-    alpha_difference,
-    alphas,
-    rating_matrix,
-)
+from notebooks.facts.rater_agreement import alpha_difference, alphas, rating_matrix
 from radeval_lib.data.records import RatedPair
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.resampling import drawn_counts

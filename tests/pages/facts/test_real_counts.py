@@ -7,12 +7,7 @@ import pandas as pd
 import pytest
 
 from notebooks.facts import real_counts
-from notebooks.facts.real_counts import (
-    LENGTH,
-    correlations,
-    judgement_table,
-    predict_from_lengths,
-)
+from notebooks.facts.real_counts import LENGTH, correlations, judgement_table, predict_from_lengths
 from radeval_lib.data.roles import load
 
 
