@@ -164,7 +164,7 @@ def largest_misses(fits: pd.DataFrame, printed: pd.Series) -> pd.Series:
     return (fits[list(RATERS)] - printed.reindex(RATERS)).abs().max(axis=1)
 
 
-def _alphas_of_one(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
+def _alphas_with_one_loss(losses: FloatArray, descriptions: int, level: Level) -> FloatArray:
     """Return Krippendorff's alpha of two raters on accuracy if all descriptions but one have accuracy 1.
 
     The element [i, j] is alpha if the first rater gives that description 1 - losses[i], the second
@@ -191,7 +191,7 @@ def check_one_description(printed: Mapping[str, str], descriptions: int) -> list
     targets = [float(printed[pair]) for pair in RATERS if pair != ALL]
     checks = {}
     for level in ("interval", "ratio"):
-        alphas = _alphas_of_one(losses, descriptions, level)
+        alphas = _alphas_with_one_loss(losses, descriptions, level)
         # The largest distance from a printed alpha, for each choice of the three raters' losses.
         distances = np.maximum(
             np.abs(alphas - targets[0])[:, :, None],
@@ -223,14 +223,16 @@ def three_granularities(spread: float) -> tuple[float, float, float]:
     return MEAN_GRANULARITY + spread, MEAN_GRANULARITY + spread, MEAN_GRANULARITY - 2 * spread
 
 
-def count_alphas(counted: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
+def count_alphas(counts_by_rater: Sequence[Sequence[FactCounts]]) -> dict[str, float]:
     """Return Krippendorff's alpha (interval level) for each row of :data:`RAW` and :data:`DERIVED`.
 
-    ``counted`` has one sequence of counts per rater, with the descriptions in the same order. In each
+    ``counts_by_rater`` has one sequence of counts per rater, with the descriptions in the same order. In each
     description, the two texts must share at least one fact. Alpha is NaN if all values of a row are equal.
     """
     return {
-        name: float(interval_alpha([[getattr(counts, field) for counts in rater] for rater in counted]))
+        name: float(
+            interval_alpha([[getattr(counts, field) for counts in rater] for rater in counts_by_rater])
+        )
         for name, field in (RAW | DERIVED).items()
     }
 

@@ -208,27 +208,27 @@ def load(run: Run) -> BuildDocuments:
     return BuildDocuments(list(mtsamples.recorded_documents(recording)), from_whole, evidence="recorded")
 
 
-def part_percentages(stated: Mapping[str, Printed]) -> dict[str, float]:
+def part_percentages(in_print: Mapping[str, Printed]) -> dict[str, float]:
     """Return the percentage of the kept reports in each of the printed :data:`PARTS`, by part.
 
-    ``stated`` has the printed numbers of ``facts.claim_dataset`` by name.
+    ``in_print`` has the printed numbers of ``facts.claim_dataset`` by name.
     """
-    kept = sum(stated[part].value for part in PARTS)
-    return {part: 100 * stated[part].value / kept for part in PARTS}
+    kept = sum(in_print[part].value for part in PARTS)
+    return {part: 100 * in_print[part].value / kept for part in PARTS}
 
 
-def check_sizes(stated: Mapping[str, Printed]) -> list[Check]:
+def check_sizes(in_print: Mapping[str, Printed]) -> list[Check]:
     """Return checks of the printed sizes and shares against each other, which need no data.
 
     A printed share has two readings: a part has this share of all reports; or of each specialty, rounded up
-    or down to whole reports. ``stated`` has the printed numbers of ``facts.claim_dataset`` by name.
+    or down to whole reports. ``in_print`` has the printed numbers of ``facts.claim_dataset`` by name.
     """
-    specialties = stated["specialties"].value
-    kept = sum(stated[part].value for part in PARTS)
-    checks = [check_value("reports kept = train + development + test", stated["kept"], kept)]
-    for part, percentage in part_percentages(stated).items():
-        printed = stated[f"{part}_share"]
-        excess = stated[part].value - printed.value * kept / 100
+    specialties = in_print["specialties"].value
+    kept = sum(in_print[part].value for part in PARTS)
+    checks = [check_value("reports kept = train + development + test", in_print["kept"], kept)]
+    for part, percentage in part_percentages(in_print).items():
+        printed = in_print[f"{part}_share"]
+        excess = in_print[part].value - printed.value * kept / 100
         spread = f"{excess:+.1f} reports, where less than {specialties:.0f} either way are possible"
         readings = {
             "of all reports": (f"{percentage:.2f}%", printed.low <= percentage <= printed.high),
@@ -250,10 +250,10 @@ def split_sizes(n: int) -> tuple[int, int, int]:
     return train, development, n - train - development
 
 
-def check_whole_file(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> list[Check]:
+def check_whole_file(loaded: BuildDocuments, in_print: Mapping[str, Printed]) -> list[Check]:
     """Return checks of the printed counts and lengths against the documents; none if they are only a part.
 
-    ``stated`` has the printed numbers of ``facts.claim_dataset`` by name.
+    ``in_print`` has the printed numbers of ``facts.claim_dataset`` by name.
     """
     if not loaded.whole:
         return []
@@ -276,15 +276,15 @@ def check_whole_file(loaded: BuildDocuments, stated: Mapping[str, Printed]) -> l
         "description_words": ("mean words of a description", [document.summary for document in documents]),
     }
     return [
-        *(check_value(name, stated[quoted], count) for quoted, (name, count) in exact.items()),
+        *(check_value(name, in_print[quoted], count) for quoted, (name, count) in exact.items()),
         check_statement(
             "reports",
-            stated["reports"].text,
+            in_print["reports"].text,
             f"{len(documents):,}",
-            round(len(documents), -2) == stated["reports"].value,
+            round(len(documents), -2) == in_print["reports"].value,
         ),
         *(
-            check_value(name, stated[quoted], float(np.mean([len(reveal(text).split()) for text in texts])))
+            check_value(name, in_print[quoted], float(np.mean([len(reveal(text).split()) for text in texts])))
             for quoted, (name, texts) in lengths.items()
         ),
     ]
@@ -342,7 +342,9 @@ def copying_of_descriptions(loaded: BuildDocuments, resamples: int, rng: np.rand
     return pd.DataFrame.from_dict(rows, orient="index", columns=["mean", "low", "high", "median"])
 
 
-def check_copying(copied: pd.DataFrame, stated: Mapping[str, Printed], *, whole: bool = True) -> list[Check]:
+def check_copying(
+    copied: pd.DataFrame, in_print: Mapping[str, Printed], *, whole: bool = True
+) -> list[Check]:
     """Return checks of the printed ROUGE precisions, and of "mostly extractive", against measured copying.
 
     The paper does not say whether it stemmed words, so both readings are checked. If the documents are only a
@@ -351,7 +353,7 @@ def check_copying(copied: pd.DataFrame, stated: Mapping[str, Printed], *, whole:
     Parameters
     ----------
     copied : the table of :func:`copying_of_descriptions`.
-    stated : the printed numbers of ``facts.claim_extractive`` by name.
+    in_print : the printed numbers of ``facts.claim_extractive`` by name.
     """
     copied_by = {name: Estimate(*copied.loc[name, ["mean", "low", "high"]]) for name in copied.index}
     runs = copied_by[MEASURES["in_runs"]]
@@ -360,7 +362,7 @@ def check_copying(copied: pd.DataFrame, stated: Mapping[str, Printed], *, whole:
         titles = {"plain words": name, "stemmed words": f"{name}, stemmed"}
         precisions += by_reading(
             {
-                reading: check_value(name, stated[key], copied_by[title], possible=(0.0, 1.0))
+                reading: check_value(name, in_print[key], copied_by[title], possible=(0.0, 1.0))
                 for reading, title in titles.items()
             }
         )

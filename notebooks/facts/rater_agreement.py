@@ -102,14 +102,16 @@ def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.rand
     """
     rows = {}
     for name, matrix in matrices.items():
-        alpha, drawn = _resampled(matrix, resamples, rng)
+        alpha, drawn = _resample_alpha(matrix, resamples, rng)
         cases = matrix.index.get_level_values("case").nunique()
         rows[name] = (alpha, *ends(drawn), len(matrix), cases, matrix.shape[1])
     columns = ["alpha", "low", "high", "units", "cases", "raters"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
-def _resampled(matrix: pd.DataFrame, resamples: int, rng: np.random.Generator) -> tuple[float, FloatArray]:
+def _resample_alpha(
+    matrix: pd.DataFrame, resamples: int, rng: np.random.Generator
+) -> tuple[float, FloatArray]:
     """Return alpha, and alpha in each resample of cases, shape (resamples,); NaN if all ratings are equal.
 
     The latter equals :func:`~radeval_lib.stats.agreement.interval_alpha` of a matrix in which each unit is
@@ -123,13 +125,13 @@ def _resampled(matrix: pd.DataFrame, resamples: int, rng: np.random.Generator) -
     by_unit = np.column_stack([np.ones(len(case_of)), within, centred.sum(axis=0), squares])
     by_case = pd.DataFrame(by_unit).groupby(case_of).sum().to_numpy()
 
-    def alpha(drawn: FloatArray) -> FloatArray:
-        units, within, sums, squares = drawn.T
+    def alpha_of(case_sums: FloatArray) -> FloatArray:
+        units, within, sums, squares = case_sums.T
         spread = (squares - sums**2 / (units * raters)) / (units * raters - 1)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(spread > 1e-12, 1 - within / units / spread, np.nan)
 
-    return float(interval_alpha(values)), sum_draws(by_case, alpha, resamples=resamples, rng=rng)
+    return float(interval_alpha(values)), sum_draws(by_case, alpha_of, resamples=resamples, rng=rng)
 
 
 def alpha_difference(
@@ -141,7 +143,7 @@ def alpha_difference(
     the same order, are resampled by the same draws.
     """
     (alpha, drawn), (other_alpha, other_drawn) = (
-        _resampled(matrix, resamples, rng()) for matrix in (first, second)
+        _resample_alpha(matrix, resamples, rng()) for matrix in (first, second)
     )
     return estimate(alpha - other_alpha, drawn - other_drawn)
 

@@ -159,15 +159,15 @@ class PrintedAgreement:
         return margins, min(mcnemar_range(ours, theirs, n)[0] for ours, theirs in possible)
 
     def needed_correlation(self, column: str, rival: str, n: int) -> float:
-        """Return the smallest correlation with a rival with which RaTEScore's lead is significant.
+        """Return the smallest correlation of RaTEScore with a rival at which its lead is significant.
 
-        It is computed for ``n`` pairs. It suffices for all numbers that round to the printed ones. NaN if no
-        correlation suffices.
+        It is computed for ``n`` pairs, and suffices for all coefficients that round to the printed ones. NaN
+        if no correlation suffices.
         """
         ours, theirs = (self._cells(column)[metric] for metric in (RATESCORE, rival))
         pairs = corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
-        edges = [needed_between(first, second, n) if first > second else np.nan for first, second in pairs]
-        return float(np.max(edges))
+        needed = [needed_between(first, second, n) if first > second else np.nan for first, second in pairs]
+        return float(np.max(needed))
 
 
 def absent_metrics(metrics: Sequence[str], compared: pd.DataFrame) -> list[str]:

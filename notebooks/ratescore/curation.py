@@ -46,7 +46,7 @@ def annotated_words(entities: Iterable[Entity]) -> set[int]:
     return {position for entity in entities for position in range(entity.start, entity.end)}
 
 
-def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Entity]:
+def apply_cue_words(words: Sequence[str], entities: Sequence[Entity]) -> list[Entity]:
     """Return a sentence's entities with the types that the cue words imply.
 
     An Abnormality or Disease with a cue becomes a Non-Abnormality or Non-Disease; these without a cue become
@@ -65,7 +65,7 @@ def with_polarity(words: Sequence[str], entities: Sequence[Entity]) -> list[Enti
     return retyped
 
 
-def names(sentence: AnnotatedSentence) -> list[str]:
+def entity_names(sentence: AnnotatedSentence) -> list[str]:
     """Return the words of each entity of a sentence, in lower case, joined by blanks."""
     words = plain_words(sentence)
     return [" ".join(words[entity.start : entity.end]).lower() for entity in sentence.entities]
@@ -97,11 +97,11 @@ def filter_effects(
     for sentence in sentences:
         words, report, entities = plain_words(sentence), sentence.report, sentence.entities
         content, annotated = content_words(words), annotated_words(entities)
-        looked_up += [(report, ENTITIES, name) for name in names(sentence)]
+        looked_up += [(report, ENTITIES, name) for name in entity_names(sentence)]
         looked_up += [(report, OTHERS, words[position].lower()) for position in sorted(content - annotated)]
         density = len(content & annotated) / len(content) if content else 0.0
         rows.append((report, SENTENCES, density < cuts["density"]))
-        retyped = zip(entities, with_polarity(words, entities), strict=True)
+        retyped = zip(entities, apply_cue_words(words, entities), strict=True)
         rows += [(report, FINDINGS, old != new) for old, new in retyped if old.label != "Anatomy"]
     queries, in_library = sorted({name for *_, name in looked_up}), sorted({name.lower() for name in library})
     cosines = unit(encoder.encode(queries)) @ unit(encoder.encode(in_library)).T

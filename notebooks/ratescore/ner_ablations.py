@@ -29,12 +29,12 @@ BOTH, SINGLE = "Radiopaedia + MIMIC-IV", ("Radiopaedia", "MIMIC-IV")
 MEASURES = ["precision", "recall", "F1", "accuracy"]
 
 
-def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
+def add_wilson_intervals(models: pd.DataFrame, entities: int) -> pd.DataFrame:
     """Return the table of NER models with error bars for precision and recall from 95% Wilson intervals.
 
     The new columns ``precision_low``, ``precision_high``, ``recall_low`` and ``recall_high`` are distances of
-    a share from the ends of its interval. ``entities`` is the number of entities in the test set, out of
-    which recall is. Precision is out of the entities that a model finds, whose number follows from both
+    a share from the ends of its interval. ``entities`` is the number of entities in the test set, the
+    denominator of recall. That of precision, the number of entities that a model finds, follows from both
     shares.
     """
     with_bars = models.copy()
@@ -47,7 +47,7 @@ def with_wilson(models: pd.DataFrame, entities: int) -> pd.DataFrame:
     return with_bars
 
 
-def difference(printed: pd.DataFrame, measure: str, column: str, first: str, second: str) -> Estimate:
+def printed_difference(printed: pd.DataFrame, measure: str, column: str, first: str, second: str) -> Estimate:
     """Return a printed measure in one row minus that in another, with the range that rounding allows.
 
     ``first`` and ``second`` are the rows' values in ``column``, such as two models.
@@ -62,7 +62,10 @@ def check_gain(sources: pd.DataFrame, measure: str, promised: Printed) -> list[C
     The paper does not say which source it compares with, so there are three readings: over each source, and
     over the better one. ``sources`` is Table 7; ``promised`` is the gain in the paper's prose.
     """
-    gains = {f"over {other}": difference(sources, measure, "training_data", BOTH, other) for other in SINGLE}
+    gains = {
+        f"over {other}": printed_difference(sources, measure, "training_data", BOTH, other)
+        for other in SINGLE
+    }
     gains["over the better source"] = min(gains.values(), key=lambda gain: gain.value)
     name = Key("gain over one source", measure)
     return by_reading({reading: check_value(name, promised, gain) for reading, gain in gains.items()})
@@ -113,7 +116,7 @@ class NerModels:
     run: PageRun
 
     @cached_property
-    def cells(self) -> dict[Training, JobOutput]:
+    def outputs(self) -> dict[Training, JobOutput]:
         """The outputs of the trainings for Tables 6 and 7."""
         size = ratescore.settings(self.run.profile).training_sentences
         return {
@@ -126,13 +129,14 @@ class NerModels:
         return self._read(ratescore.trainings(self.run.profile)[0])
 
     def _read(self, training: Training) -> JobOutput:
+        """Return the output of the job that ran this training."""
         # Outputs are read one by one, so that a result lists only the trainings on which it rests.
         return self.run.cell(Job.of(NOTEBOOK, **asdict(training)))
 
     @property
     def table6(self) -> list[Training]:
         """The trainings for Table 6, which differ in scheme and initial model but not in their sentences."""
-        return [each for each in self.cells if each.corpus == "both"]
+        return [each for each in self.outputs if each.corpus == "both"]
 
     def measure(self, output: JobOutput) -> pd.DataFrame:
         """Return a training's precision, recall, F1 and accuracy, with 95% intervals.
@@ -147,7 +151,7 @@ class NerModels:
 
     def gap(self, first: Training, second: Training) -> dict[str, Estimate]:
         """Return each measure of one training minus that of another, on the same draws of test reports."""
-        counts = [self.cells[training].tables["counts"] for training in (first, second)]
+        counts = [self.outputs[training].tables["counts"] for training in (first, second)]
         resamples, rng = self.run.profile.resamples, self.run.rng("gaps")
         differences = measures.paired_difference(
             counts[0], counts[1], measures.TAGGING, resamples=resamples, rng=rng
@@ -159,7 +163,7 @@ class NerModels:
         rows = {
             (SCHEMES[each.scheme], title(each.init_model)): {
                 str(row.Index): with_interval(row.value, row.low, row.high, ".2f")
-                for row in self.measure(self.cells[each]).itertuples()
+                for row in self.measure(self.outputs[each]).itertuples()
             }
             for each in self.table6
         }
@@ -201,7 +205,7 @@ class NerModels:
             schemes = {"IOB": "iob", "Span": "span"}
             scheme_of = printed.drop_duplicates("model").set_index("model")["scheme"].map(schemes)
             names = {(scheme_of[name], model, "both"): name for name, model in _HUB_NAMES.items()}
-        for training, output in self.cells.items():
+        for training, output in self.outputs.items():
             name = names.get((training.scheme, training.init_model, training.corpus))
             if name is None:
                 continue

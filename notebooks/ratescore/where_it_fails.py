@@ -77,7 +77,7 @@ FORMS = {
 _TOLERANCE = 1e-6  # The composition of batches changes scores by less.
 
 
-def least_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
+def lowest_score(scorer: Scorer, reference: _Entities, candidate: _Entities) -> float:
     """Return the lowest score of a pair if different names have a cosine of 0, and equal names 1.
 
     A name without an equal one then matches all names of the other side equally well, and its match decides

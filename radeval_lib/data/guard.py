@@ -105,7 +105,7 @@ class _SearchedText(NamedTuple):
     sequences: Hashes
 
 
-def hits(texts: Iterable[Text], watched: Hashes) -> Hashes:
+def find_sequences(texts: Iterable[Text], watched: Hashes) -> Hashes:
     """Return the sequences of a corpus's ``texts`` that are in ``watched`` and rare enough for their kind.
 
     Both arrays of hashes are sorted. Texts with the same words count once.
@@ -155,7 +155,7 @@ def scan(
     searched, refused = _read_all(folder, frozenset(vocabulary), trusted)
     watched = distinct(each.sequences for each in searched)
     watched = watched[~within(watched, distinct(of_text(text, vocabulary) for text in public))]
-    by_corpus = {name: hits(texts, watched) for name, texts in corpora.items()}
+    by_corpus = {name: find_sequences(texts, watched) for name, texts in corpora.items()}
     allowed = _own_phrases(distinct(by_corpus.values()), own)
     leaks = []
     for name, sequences in by_corpus.items():
@@ -190,13 +190,13 @@ def _read_all(
     return searched, refused
 
 
-def _own_phrases(hits: Hashes, own: Iterable[str]) -> Hashes:
-    """Return the phrases and named numbers among ``hits`` that the study's ``own`` texts contain.
+def _own_phrases(found: Hashes, own: Iterable[str]) -> Hashes:
+    """Return the phrases and named numbers among ``found`` that the study's ``own`` texts contain.
 
     Longer sequences are not returned, for a whole sentence of a corpus is a leak in these texts too. The
     texts, many of which are generated, are read only until all phrases are found.
     """
-    phrases = missing = hits[np.isin(kinds(hits), (leak_sequences.PHRASE, leak_sequences.NAMED))]
+    phrases = missing = found[np.isin(kinds(found), (leak_sequences.PHRASE, leak_sequences.NAMED))]
     texts = iter(own)
     while len(missing) and (text := next(texts, None)) is not None:
         contained = distinct([leak_sequences.phrases_and_identifiers(leak_readings.unescaped(text).lower())])

@@ -51,10 +51,10 @@ def load(path: Path) -> list[AnnotatedSentence]:
     entries = (
         reading.Entry({"key": key, "item": item}, f"{path.name}, report {at}") for at, (key, item) in reports
     )
-    return reading.records(entries, _sentences)
+    return reading.records(entries, _parse_report)
 
 
-def _sentences(entry: reading.Entry) -> list[AnnotatedSentence]:
+def _parse_report(entry: reading.Entry) -> list[AnnotatedSentence]:
     """Return one record per labeler of a report, or one if the file does not name labelers."""
     item = entry.inner("item")
     words = item.take("text", str).split()
@@ -62,7 +62,7 @@ def _sentences(entry: reading.Entry) -> list[AnnotatedSentence]:
     sentences = []
     for name in labelers or [""]:
         annotated = reading.Entry(item[name], f"{item.where}, {name}") if name else item
-        entities, relations = _graph(annotated, words)
+        entities, relations = _parse_graph(annotated, words)
         if any(entity.label not in ENTITY_LABELS for entity in entities):  # The label may be restricted text.
             remedy = f"Use one of {', '.join(ENTITY_LABELS)}."
             raise FormatError("an entity has an unknown label", annotated.where, remedy)
@@ -100,7 +100,7 @@ def check_annotation(item: Any, where: str) -> None:
     entities of the record. ``where`` names the record in the error.
     """
     entry = reading.Entry(item, where)
-    _graph(entry, entry.take("text", str).split())
+    _parse_graph(entry, entry.take("text", str).split())
 
 
 def annotation(
@@ -134,7 +134,7 @@ def annotation(
     }
 
 
-def _graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
+def _parse_graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
     """Return a text's entities as half-open spans, and its relations by the entities' positions.
 
     ``holder`` has the key ``entities``; ``words`` are the words of the text.

@@ -87,7 +87,7 @@ def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
         for case, judged in content["annotations"].items():
             for key in CANDIDATES:
                 number, stated = by_name[f"{case}/{key}"]
-                errors = list(_errors(judged[key]))
+                errors = list(_marked_errors(judged[key]))
                 in_candidate = [error for error in errors if error[0] != "missing"]
                 false = {finding for kind, finding, _ in in_candidate if kind == "false"}
                 significant = {finding for _, finding, weight in in_candidate if weight in SIGNIFICANT}
@@ -106,7 +106,7 @@ def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values(["rater", "number"], ignore_index=True)
 
 
-def _errors(judged: dict[str, Any]) -> Iterator[Mark]:
+def _marked_errors(judged: dict[str, Any]) -> Iterator[Mark]:
     """Yield every error that a radiologist marked in a candidate.
 
     Kinds are ``false`` (the image does not show the finding) and ``attribute``, with the number of the

@@ -34,10 +34,10 @@ def load(path: Path) -> list[AnnotatedSentence]:
         reading.Entry({"document": document}, f"{path.name}, document {number}")
         for number, document in enumerate(root.iter("Document"), start=1)
     )
-    return reading.records(entries, _document)
+    return reading.records(entries, _parse_document)
 
 
-def _document(entry: reading.Entry) -> AnnotatedSentence:
+def _parse_document(entry: reading.Entry) -> AnnotatedSentence:
     """Return a document's tokens, entities and relations.
 
     Raises
@@ -59,12 +59,12 @@ def _document(entry: reading.Entry) -> AnnotatedSentence:
     relations: list[Relation] = []
     for relation in annotations.iter("RadSpRLRelation"):
         head = len(entities)
-        entities.append(_entity(relation, "Indicator"))
+        entities.append(_parse_entity(relation, "Indicator"))
         for role in relation:
             if role.tag not in ROLES:
                 raise ValueError(f"a relation has an unknown role; roles are {', '.join(ROLES)}")
             relations.append(Relation(head, len(entities), role.tag))
-            entities.append(_entity(role, role.tag))
+            entities.append(_parse_entity(role, role.tag))
     return AnnotatedSentence(element.get("id", ""), tuple(tokens), tuple(entities), tuple(relations))
 
 
@@ -76,7 +76,7 @@ def _parse_integers(element: ElementTree.Element, name: str) -> list[int]:
     return list(map(int, parts))
 
 
-def _entity(element: ElementTree.Element, label: str) -> Entity:
+def _parse_entity(element: ElementTree.Element, label: str) -> Entity:
     """Return the entity from the first to the last token of an element.
 
     The element's attributes ``ts`` and ``tl`` have the positions of its pieces, in tokens, and their lengths.

@@ -36,11 +36,11 @@ def load_span(path: Path, group: str = "") -> list[AnnotatedSentence]:
     FormatError
         If a key is missing, a type is unknown, a span extends beyond its sentence, or an id is repeated.
     """
-    sentences = partial(_sentences, stem=path.stem, group=group)
+    sentences = partial(_parse_document, stem=path.stem, group=group)
     return reading.records(reading.read_objects(path), sentences, name="doc_key")
 
 
-def _sentences(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSentence]:
+def _parse_document(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSentence]:
     """Return the sentences of one document.
 
     Positions in spans count tokens through the whole document. The name of a type may be in any case, with

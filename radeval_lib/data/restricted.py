@@ -36,6 +36,7 @@ class RestrictedText:
         return self._text
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
+        """Raise a RestrictedTextError, whatever the arguments."""
         raise RestrictedTextError(
             f"text of {self.source!r} may not be redistributed, so it is not shown or exported",
             remedy="Show numbers computed from it; to compute on the text, call its method reveal().",

@@ -262,7 +262,7 @@ def wide(
     return pivoted.reindex(index=index, columns=heads)
 
 
-def _prose(exhibit_id: str) -> list[Quote]:
+def _load_quotations(exhibit_id: str) -> list[Quote]:
     """Return the quotations on an exhibit in ``paper.yml``, and note for provenance that they were read.
 
     Raises
@@ -286,7 +286,7 @@ def quoted(exhibit_id: str) -> dict[str, Printed]:
     PrintedError
         If the exhibit has no quotations, or a quoted value is not a number.
     """
-    quotes = _prose(exhibit_id)
+    quotes = _load_quotations(exhibit_id)
     return {name: parse(text) for quote in quotes for name, text in quote.get("values", {}).items()}
 
 
@@ -298,7 +298,7 @@ def quotations(exhibit_id: str) -> list[tuple[str, str]]:
     PrintedError
         If there are none.
     """
-    return [(quote["where"], " ".join(quote["quote"].split())) for quote in _prose(exhibit_id)]
+    return [(quote["where"], " ".join(quote["quote"].split())) for quote in _load_quotations(exhibit_id)]
 
 
 def texts(name: str) -> pd.DataFrame:

@@ -163,7 +163,7 @@ def test_every_sequence_of_a_corpus_is_found(tokens: list[str], draw: st.DataObj
     length = min(leak_sequences.WORDS, len(tokens))
     start = draw.draw(st.integers(0, len(tokens) - length))
     page = leak_sequences.of_text(" ".join(tokens[start : start + length]), frozenset(tokens))
-    assert len(guard.hits([" ".join(tokens)], leak_sequences.distinct([page])))
+    assert len(guard.find_sequences([" ".join(tokens)], leak_sequences.distinct([page])))
 
 
 def test_public_texts_hold_what_the_papers_print_and_open_sets_say(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from scipy import stats
 from notebooks.ratescore.ner_ablations import (
     MEASURES,
     NerModels,
+    add_wilson_intervals,
     check_gain,
     check_iob_ahead,
-    with_wilson,
 )
 from radeval_lib.jobs.ratescore import Training
 from radeval_lib.papers.printed_numbers import parse, printed
@@ -33,7 +33,7 @@ MODELS = pd.DataFrame(
 
 
 def test_wilson_intervals_count_what_is_there_and_what_was_reported() -> None:
-    row = with_wilson(MODELS, entities=100).iloc[0]
+    row = add_wilson_intervals(MODELS, entities=100).iloc[0]
     recall = stats.binomtest(40, 100).proportion_ci(method="wilson")
     precision = stats.binomtest(40, 80).proportion_ci(method="wilson")
     assert row["recall"] - row["recall_low"] == pytest.approx(recall.low)

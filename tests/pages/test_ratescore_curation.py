@@ -11,9 +11,9 @@ from notebooks.ratescore.curation import (
     OTHERS,
     SENTENCES,
     annotated_words,
+    apply_cue_words,
     content_words,
     filter_effects,
-    with_polarity,
 )
 from radeval_lib.data.records import AnnotatedSentence, Entity
 
@@ -46,7 +46,7 @@ class _Letters:
     ],
 )
 def test_polarity(text, entities, expected) -> None:
-    result = with_polarity(text.split(), [Entity(*entity) for entity in entities])
+    result = apply_cue_words(text.split(), [Entity(*entity) for entity in entities])
     assert [entity.label for entity in result] == expected
 
 

@@ -23,7 +23,7 @@ def test_one_wrong_description_does_not_give_the_printed_agreements() -> None:
 
 @pytest.mark.parametrize("level", ["interval", "ratio"])
 def test_alphas_of_one_description_are_the_library_s(level: agreement.Level) -> None:
-    alphas_of_one = agreement._alphas_of_one(np.array([0.25, 0.6]), 40, level)
+    alphas_of_one = agreement._alphas_with_one_loss(np.array([0.25, 0.6]), 40, level)
     ratings = [[0.75] + [1.0] * 39, [0.4] + [1.0] * 39]
     assert alphas_of_one[0, 1] == pytest.approx(krippendorff.alpha(ratings, level_of_measurement=level))
 

@@ -66,7 +66,7 @@ def test_ratings_of_the_same_cases_are_resampled_together() -> None:
 def test_resamples_equal_alpha_of_the_units_repeated() -> None:
     matrix = _noisy(0, 0.7)
     values, position = matrix.to_numpy().T, matrix.index.to_numpy()
-    _, draws = rater_agreement._resampled(matrix, 20, np.random.default_rng(3))
+    _, draws = rater_agreement._resample_alpha(matrix, 20, np.random.default_rng(3))
     (counts,) = drawn_counts(30, 20, np.random.default_rng(3), 60)
     for drawn, result in zip(counts.astype(int), draws, strict=True):
         repeated = np.repeat(values, drawn[position], axis=1)
