@@ -23,7 +23,7 @@ def load(path: Path) -> list[JudgedPair]:
         If a conversation is not one turn of ``human`` followed by one of ``gpt``.
     """
 
-    def pair(item: reading.Entry) -> JudgedPair:
+    def parse_pair(item: reading.Entry) -> JudgedPair:
         key = next((key for key in CONVERSATION_KEYS if key in item), CONVERSATION_KEYS[0])
         turns = [reading.Entry(turn, item.where) for turn in item.take(key, list)]
         if tuple(turn.take("from", str) for turn in turns) != TURNS:
@@ -31,7 +31,7 @@ def load(path: Path) -> list[JudgedPair]:
         texts = (mark(turn.take("value", str), NAME, True) for turn in turns)
         return JudgedPair(str(item.get("id", f"{path.stem}-{item.at}")), *texts)
 
-    return reading.records(reading.read_objects(path), pair)
+    return reading.records(reading.read_objects(path), parse_pair)
 
 
 read = load_each(load, "train.json")

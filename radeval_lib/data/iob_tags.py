@@ -73,7 +73,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
         If a key is missing, the numbers of tokens and tags differ, or a tag is not an IOB tag.
     """
 
-    def sentence(item: reading.Entry) -> AnnotatedSentence:
+    def parse_sentence(item: reading.Entry) -> AnnotatedSentence:
         tokens, tags = item.take("tokens", tuple[str, ...]), item.take("ner_tags", tuple[str, ...])
         if len(tokens) != len(tags):
             raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags; each token needs one tag")
@@ -82,7 +82,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
         words = tuple(mark(token, "stanza_radiology", True) for token in tokens)
         return AnnotatedSentence(name, words, decode(tags))
 
-    return reading.records(reading.read_objects(path), sentence)
+    return reading.records(reading.read_objects(path), parse_sentence)
 
 
 read = load_each(load, *SPLIT_FILES)

@@ -26,14 +26,14 @@ def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> lis
         If a key is missing, a section is empty, or a study id is repeated.
     """
 
-    def pair(item: reading.Entry) -> ReportPair:
+    def parse_pair(item: reading.Entry) -> ReportPair:
         findings, impression = (
             mark(item.text(key), "mediqa2021_mimic_cxr", restricted) for key in ("findings", "impression")
         )
         patient = item.take("subject_id", str)
         return ReportPair(item.take("study_id", str), findings, impression, patient, group)
 
-    return reading.records(reading.read_objects(path), pair, name="study_id")
+    return reading.records(reading.read_objects(path), parse_pair, name="study_id")
 
 
 def recorded_pairs(recording: Recording) -> Iterator[ReportPair]:

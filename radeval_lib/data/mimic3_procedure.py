@@ -77,13 +77,13 @@ def load(path: Path) -> list[Document]:
         If a column is missing, a reason or code is empty, or a ``ROW_ID`` is not a number or repeated.
     """
 
-    def document(row: reading.Entry) -> Document:
+    def parse_document(row: reading.Entry) -> Document:
         reason, code = (row.take(name, reading.Filled) for name in ("indication", "procedure_label"))
         name, patient = str(row.take("ROW_ID", reading.Count)), row.get("SUBJECT_ID", "")
         return Document(name, mark(reason, NAME, True), label=code, patient=patient)
 
     return reading.records(
-        reading.read_csv(path, ("ROW_ID", "indication", "procedure_label")), document, name="ROW_ID"
+        reading.read_csv(path, ("ROW_ID", "indication", "procedure_label")), parse_document, name="ROW_ID"
     )
 
 

@@ -28,13 +28,15 @@ def load_sections(path: Path) -> list[Report]:
         If a column is missing, or a study id is repeated or not ``s`` with digits.
     """
 
-    def report(row: reading.Entry) -> Report:
+    def parse_report(row: reading.Entry) -> Report:
         study = row.take("study", Annotated[str, Field(pattern=r"^s\d+$")])
         sections = (" ".join(row[name].split()) for name in ("findings", "impression"))
         findings, impression = (mark(section, NAME, True) for section in sections)
         return Report(study, findings, impression)
 
-    return reading.records(reading.read_csv(path, ("study", "impression", "findings")), report, name="study")
+    return reading.records(
+        reading.read_csv(path, ("study", "impression", "findings")), parse_report, name="study"
+    )
 
 
 def load_splits(path: Path) -> dict[str, tuple[str, str]]:

@@ -29,7 +29,7 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
         ``partial`` is malformed.
     """
 
-    def document(row: reading.Entry) -> Document:
+    def parse_document(row: reading.Entry) -> Document:
         texts = row.text("transcription"), row.text("description")
         name = str(reading.value(row[""], reading.Count, "row number", row.where))
         return Document(name, *texts, label=row.text("sample_name"), group=row.text("medical_specialty"))
@@ -41,7 +41,7 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
     except FormatError:  # A partial file ends within a row.
         if not partial:
             raise
-    return reading.records(rows, document, name="row number")
+    return reading.records(rows, parse_document, name="row number")
 
 
 def with_long_descriptions(documents: list[Document]) -> list[Document]:

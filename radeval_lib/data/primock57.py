@@ -37,7 +37,7 @@ def load(path: Path) -> list[NoteJudgement]:
         repeated.
     """
 
-    def judgement(row: reading.Entry) -> NoteJudgement:
+    def parse_judgement(row: reading.Entry) -> NoteJudgement:
         return NoteJudgement(
             case=row.text("Consultation"),
             group=row.text("Model"),
@@ -51,7 +51,7 @@ def load(path: Path) -> list[NoteJudgement]:
 
     name = "consultation, model and evaluator"
     return reading.records(
-        reading.read_csv(path, COLUMNS), judgement, attrgetter("case", "group", "rater"), name
+        reading.read_csv(path, COLUMNS), parse_judgement, attrgetter("case", "group", "rater"), name
     )
 
 

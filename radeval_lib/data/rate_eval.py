@@ -34,11 +34,11 @@ def load_pairs(path: Path) -> list[RatedPair]:
         If a column is missing, a rating is out of range, or a row is repeated.
     """
 
-    def pair(row: reading.Entry) -> RatedPair:
+    def parse_pair(row: reading.Entry) -> RatedPair:
         reference, candidate = (mark(row[column], NAME, True) for column in PAIR_COLUMNS[:2])
         return RatedPair(str(row.at), reference, candidate, row.take("Score", Rating))
 
-    return reading.records(reading.distinct(reading.read_csv(path, PAIR_COLUMNS), *PAIR_COLUMNS), pair)
+    return reading.records(reading.distinct(reading.read_csv(path, PAIR_COLUMNS), *PAIR_COLUMNS), parse_pair)
 
 
 _SCALES = {"Task1_sentence_rate": "sentence", "Task2_paragraph_rate": "paragraph"}

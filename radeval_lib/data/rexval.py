@@ -94,7 +94,7 @@ def load_reports(path: Path) -> list[TextPair]:
         If a column is missing, a text is empty, or a study is repeated.
     """
 
-    def candidates(row: reading.Entry) -> list[TextPair]:
+    def parse_candidates(row: reading.Entry) -> list[TextPair]:
         cells = [row.take(name, reading.Filled) and row[name] for name in ("gt_report", *ORIGINS)]
         reference, *texts = (mark(text, NAME, True) for text in cells)
         case = str(row.at - 1)
@@ -102,7 +102,7 @@ def load_reports(path: Path) -> list[TextPair]:
         return [TextPair(f"{case}/{name}", case, reference, text, group=name) for name, text in pairs]
 
     rows = reading.read_csv(path, ("study_id", "gt_report", *ORIGINS))
-    return reading.records(reading.distinct(rows, "study_id"), candidates)
+    return reading.records(reading.distinct(rows, "study_id"), parse_candidates)
 
 
 COUNT_COLUMNS = (
