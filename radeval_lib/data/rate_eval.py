@@ -26,7 +26,7 @@ Rating = Annotated[float, Field(ge=0, le=5)]  # 0 is nothing correct, 5 perfect;
 def load_pairs(path: Path) -> list[RatedPair]:
     """Return the rated pairs of ``rate_<split>.csv`` (task 1 or 2), in the file's order.
 
-    The id is the row's number, from 1; the rating is from 0 to 5, higher is better.
+    The id is the row's number, from 1. The rating is from 0 to 5; in task 2, higher is better.
 
     Raises
     ------
