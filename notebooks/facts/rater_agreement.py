@@ -170,17 +170,17 @@ def error_table(judgements: Sequence[NoteJudgement]) -> pd.DataFrame:
     ).set_index(["case", "group", "clinician"])
 
 
-def note_matrices(lists: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def note_matrices(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the rating matrices of the columns of :func:`error_table` and of two ratios of these, by name.
 
     A matrix has one row per note and one column per clinician. It leaves out notes for which a clinician has
     no value; without any note, the matrix is left out.
     """
-    errors = lists[COUNTS].sum(axis=1)
-    word_counts = lists["candidate"].str.split().str.len().clip(lower=1)
-    values = {name: lists[name] for name in (*COUNTS, "critical errors", "seconds")} | {
+    errors = table[COUNTS].sum(axis=1)
+    word_counts = table["candidate"].str.split().str.len().clip(lower=1)
+    values = {name: table[name] for name in (*COUNTS, "critical errors", "seconds")} | {
         "errors by words of the note": errors / word_counts,
-        RATIO: lists["omissions"] / errors.where(errors > 0),
+        RATIO: table["omissions"] / errors.where(errors > 0),
     }
     matrices = {name: column.unstack("clinician").dropna() for name, column in values.items()}
     return {name: matrix for name, matrix in matrices.items() if len(matrix)}

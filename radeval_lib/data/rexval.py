@@ -77,7 +77,7 @@ def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> n
     sums = frame.groupby(["study", "origin", "category", "rater"])["count"].sum().sort_index()
     pairs = len(frame[["study", "origin"]].drop_duplicates())
     if len(sums) != pairs * len(LETTERS) * len(RATERS):
-        problem = f"{len(sums)} {kind} counts, but {pairs} pairs with 6 categories and 6 raters need more"
+        problem = f"{len(sums)} {kind} counts; {pairs} pairs, 6 categories and 6 raters need {36 * pairs}"
         raise FormatError(problem, NAME, "Replace the file of counts: it lacks rows.")
     return sums.to_numpy(dtype=np.float64).reshape(-1, len(LETTERS), len(RATERS))
 
