@@ -35,5 +35,5 @@ def test_a_pair_is_shown_whose_candidate_meets_the_penalty() -> None:
     assert len(pair.reference.findings.sentences) <= 3 <= len(pair.candidate.findings.entities) <= 5
     assert result.precision is not None
     assert min(result.precision.penalties) < 1
-    with pytest.raises(SyntheticError, match="no short pair"):
+    with pytest.raises(SyntheticError, match="none of the pairs"):
         pair_with_penalty(cast(Encoder, AllAlike()), [])
