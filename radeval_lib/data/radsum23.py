@@ -34,7 +34,7 @@ def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[R
             continue
         if not texts[0]:
             raise FormatError("empty findings", f"{findings.name}, line {number}", reading.CUT_SHORT)
-        sections = (mark(text, NAME, True) for text in texts)
+        sections = mark(texts[0], NAME, True), mark(texts[1], NAME, True)
         pairs.append(ReportPair(f"{group}/{findings.name}/{number}", *sections, group=group, split=split))
     return pairs
 
