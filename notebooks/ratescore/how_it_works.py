@@ -138,7 +138,7 @@ def score_example(pairs: pd.DataFrame, weights: Weights, cosine: float, options:
     return ratescore.Scorer(weights, options).score(reference, candidate, np.diag([1.0, cosine]))
 
 
-def score_from_inputs(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanation:
+def score_inputs(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Explanation:
     """Return the explained score of A.1's example from the five numbers that its formulas use.
 
     ``values`` are the weights W(Anatomy, Anatomy), W(Non-Abnormality, Abnormality) and W(Abnormality,
@@ -152,7 +152,7 @@ def score_from_inputs(pairs: pd.DataFrame, values: NDArray[np.float64]) -> Expla
 
 
 def printed_inputs(formula: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of A.1's formulas with the five inputs of :func:`score_from_inputs`, in their order."""
+    """Return the rows of A.1's formulas with the five inputs of :func:`score_inputs`, in their order."""
     precision, recall, mismatch = "S(x, x_hat)", "S(x_hat, x)", "not in place"
     inputs = [
         (precision, "Foley catheter", "weight"),
@@ -229,10 +229,10 @@ def reach_of_penalty(
     fixed = inputs["value"].to_numpy()[:4]
 
     def excess(p: float) -> float:
-        return score_from_inputs(pairs, np.array([*fixed, p])).score - final.value
+        return score_inputs(pairs, np.array([*fixed, p])).score - final.value
 
     needed = optimize.brentq(excess, 0, 1)
-    high = rounding_range(lambda values: score_from_inputs(pairs, values).score, changed).high
+    high = rounding_range(lambda values: score_inputs(pairs, values).score, changed).high
     return {"high": float(high), "needed": float(needed)}
 
 

@@ -7,7 +7,7 @@ import pytest
 from notebooks.ratescore.how_it_works import (
     count_released,
     printed_inputs,
-    score_from_inputs,
+    score_inputs,
 )
 from radeval_lib.metrics.ratescore import TYPES, Weights
 from radeval_lib.papers.printed_numbers import printed
@@ -23,7 +23,7 @@ ROWS = pd.DataFrame(
 
 
 def test_the_pair_is_scored_from_five_numbers() -> None:
-    result = score_from_inputs(ROWS, np.array([1.0, 3.0, 1.0, 0.5, 0.4]))
+    result = score_inputs(ROWS, np.array([1.0, 3.0, 1.0, 0.5, 0.4]))
     assert result.precision is not None
     assert result.recall is not None
     assert result.precision.value == pytest.approx((1 + 3 * 0.4 * 0.5) / 4)
