@@ -73,8 +73,8 @@ def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
     return {
         "pairs of experts": agreement.upper_triangle(tau),
         "expert means": means_of_pairs(tau),
-        OTHERS: agreement.kendall_with(counts, agreement.mean_of_others(counts)),
-        ALL_SIX: agreement.kendall_with(counts, counts.mean(axis=1)),
+        OTHERS: agreement.kendall_with_reference(counts, agreement.mean_of_others(counts)),
+        ALL_SIX: agreement.kendall_with_reference(counts, counts.mean(axis=1)),
     }
 
 
@@ -116,7 +116,7 @@ def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
         resample({"": counted}, reference, groups=cases, kind="kendall", resamples=n, rng=run.rng("taus"))
         for counted, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
     ]
-    value = float(agreement.kendall_with(counts, references).mean())
+    value = float(agreement.kendall_with_reference(counts, references).mean())
     return Estimate(value, *ends(np.mean([resampled.draws[0] for resampled in by_expert], axis=0)))
 
 

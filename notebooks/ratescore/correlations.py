@@ -20,11 +20,11 @@ from radeval_lib.stats.correlations import LEAST_GROUPS
 from radeval_lib.stats.inference import wilson
 from radeval_lib.stats.printed import (
     Kind,
-    corners,
     correlation_interval,
     counts_that_print,
     mcnemar_range,
     needed_between,
+    rounding_corners,
 )
 from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.checks import Check, Key, above
@@ -165,7 +165,7 @@ class PrintedAgreement:
         if no correlation suffices.
         """
         ours, theirs = (self._cells(column)[metric] for metric in (RATESCORE, rival))
-        pairs = corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
+        pairs = rounding_corners([ours.value, theirs.value], [ours.half_width, theirs.half_width])
         needed = [needed_between(first, second, n) if first > second else np.nan for first, second in pairs]
         return float(np.max(needed))
 

@@ -22,7 +22,7 @@ from radeval_lib.data.recorded import Recording
 from radeval_lib.data.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
 from radeval_lib.metric_cards.pairs import CONSTANT, FILES, Scored
 from radeval_lib.metrics import by_name
-from radeval_lib.stats.agreement import choices_of_metric, choices_of_raters, pairs_within
+from radeval_lib.stats.agreement import metric_agreement, pairs_within, rater_agreement
 from radeval_lib.stats.base import FloatArray, group_numbers
 from radeval_lib.stats.correlations import Resampled, compare_with_one_rater, resample, varies
 from radeval_lib.stats.inference import holm
@@ -128,8 +128,8 @@ def on_radpref(
     for metric, part in compare_with_one_rater(by_raters).iterrows():
         rows[str(metric)] |= _interval(part, "others")
     of_sets = cases[sets[:, 0]].tolist()
-    hits = {metric: choices_of_metric(oriented, grades, sets, of_sets) for metric, oriented in scores.items()}
-    hits[PERSON] = choices_of_raters(grades, sets)
+    hits = {metric: metric_agreement(oriented, grades, sets, of_sets) for metric, oriented in scores.items()}
+    hits[PERSON] = rater_agreement(grades, sets)
     for metric, hit in hits.items():
         share = share_interval(hit, of_sets, resamples=resamples, rng=rng("choices"))
         rows[metric] |= dict(zip(("choices", "choices_low", "choices_high"), share, strict=True))

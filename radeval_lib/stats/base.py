@@ -1,4 +1,4 @@
-"""What all statistics share: arrays and their checks, numbers with intervals, and F1."""
+"""Checks of arrays, numbers with intervals, and F1: the base of all statistics."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from radeval_lib.text_format import with_interval
 
 FloatArray = NDArray[np.float64]
 OfSums = Callable[[FloatArray], FloatArray]
-"""Measures from summed statistics; shape (..., statistics) to (..., measures)."""
+"""A function from statistics, summed over cases, to measures: shape (..., statistics) to (..., measures)."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A computed number and its interval, all in the unit of the quantity.
+    """A computed number with its interval, all in the unit of the quantity.
 
     Attributes
     ----------
-    value : the number at the data, or at the printed inputs.
-    low, high : a 95% confidence interval, or what the rounding of printed inputs allows; the caller says
-        which if it names the check.
-    p : two-sided p value that the quantity is 0, if one was computed.
-    detectable : how far from 0 the quantity must be for a chance of 80 % that its interval excludes 0.
+    value : the number computed from the data, or from printed inputs as they are printed.
+    low, high : the ends of a 95% confidence interval, or of the range that the rounding of printed inputs
+        allows; the check that holds the estimate says which.
+    p : two-sided p value of the hypothesis that the quantity is 0; None if no test was made.
+    detectable : the distance from 0 at which the interval would exclude 0 with a probability of 80%; None if
+        it was not computed.
     """
 
     value: float
@@ -36,45 +37,64 @@ class Estimate:
     detectable: float | None = None
 
     def __format__(self, form: str) -> str:
-        """Return the number with its interval, e.g. ``0.12 [0.10, 0.15]`` in the format ``.2f``."""
+        """Return the number with its interval: ``0.12 [0.10, 0.15]`` in the format ``.2f``. Without a format,
+        return the representation of the object."""
         return with_interval(self.value, self.low, self.high, form) if form else str(self)
 
 
 def f1(precision: float, recall: float) -> float:
-    """Return the harmonic mean of precision and recall, both in the same unit; 0 if the two sum to 0.
+    """Return the harmonic mean of precision and recall, in their unit; 0 if the two sum to 0.
 
-    The mean of two numbers of opposite sign, as means of cosines can be, may be outside the range between
-    them. F1 of counts is in :mod:`radeval_lib.stats.measures`.
+    If one is negative, as a mean cosine can be, the result may lie outside the range between the two.
+    :func:`radeval_lib.stats.measures.f1` takes counts.
     """
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0
 
 
 def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
-    """Return ``values`` as float64 of this shape; None: any length from 1.
+    """Return ``values`` as a float64 array after checking its shape and that all values are finite.
 
-    A ValueError if the shape differs, or a value is missing or infinite.
+    Parameters
+    ----------
+    name : the argument's name, for errors.
+    shape : the required length of each dimension; None allows any length above 0.
+
+    Raises
+    ------
+    ValueError
+        If the shape differs, or a value is NaN or infinite.
     """
     array = np.asarray(values, dtype=np.float64)
     sizes = zip(array.shape, shape, strict=False)
     if array.ndim != len(shape) or any(size == 0 or wanted not in (None, size) for size, wanted in sizes):
         wanted = ", ".join("n" if size is None else str(size) for size in shape)
-        raise ValueError(f"{name} has shape {array.shape}; give a shape of ({wanted})")
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds a value that is missing or not finite; leave those items out")
+        raise ValueError(f"{name} has shape {array.shape}; pass an array of shape ({wanted})")
+    if bad := int((~np.isfinite(array)).sum()):
+        raise ValueError(f"{name} has {bad} missing or infinite values; leave out the items that have them")
     return array
 
 
 def group_numbers(name: str, groups: Any, items: int, *, sort: bool = False) -> NDArray[np.intp]:
-    """Return the number of each item's group, counted from 0 in order of appearance or sorted.
+    """Return each item's group as a number from 0, in the order in which groups appear; shape (items,).
 
-    A ValueError if there are not as many groups as ``items``, or an item has none.
+    Parameters
+    ----------
+    name : the argument's name, for errors.
+    groups : the group of each item.
+    items : the required number of items.
+    sort : whether to number the groups in sorted order instead.
+
+    Raises
+    ------
+    ValueError
+        If ``groups`` has another length than ``items``, or the group of an item is missing.
     """
-    import pandas as pd  # not above: radcliq checks its input here, and scoring by rules loads nothing heavy
+    import pandas as pd  # imported here because metrics that use this module must load without pandas
 
     numbers = pd.factorize(pd.Series(list(groups)), sort=sort)[0]
     if len(numbers) != items:
-        raise ValueError(f"{name} has {len(numbers)} values for {items} items; give each item one")
-    if (numbers < 0).any():
-        raise ValueError(f"{name} holds a missing value; leave those items out")
+        raise ValueError(f"{name} has {len(numbers)} values for {items} items; give each item one group")
+    if missing := int((numbers < 0).sum()):
+        raise ValueError(f"{name} has {missing} missing values; leave out the items that have them")
     return numbers

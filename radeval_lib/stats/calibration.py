@@ -1,15 +1,16 @@
-"""Calibration and uncertainty of a probabilistic classifier, resamples of whole documents, and temperatures.
+"""Calibration and uncertainty of a probabilistic classifier, their resampling by document, and temperature
+scaling.
 
-Every measure takes ``probabilities`` of shape (n, k), float, rows that sum to 1, and, if correctness
-matters, ``labels`` of shape (n,), int, 0 to k - 1; it returns a float. The predicted class is that of the
-largest probability (the first of equal ones), its probability the confidence. Empty arrays, another
-shape, NaN and other labels raise ValueError.
+Every measure takes ``probabilities`` of n samples over k classes (float, shape (n, k), rows that sum to 1)
+and, if correctness matters, the true classes ``labels`` (int, shape (n,), 0 to k - 1); it returns a float.
+The predicted class has the largest probability (the first of equal ones); this probability is the
+confidence. Empty arrays, another shape, NaN and other labels raise ValueError.
 
-Bins divide [0, 1] into equal parts (lo, hi], as the code that was released with RaLEs has them
-(evaluation/complementary_metrics.py); netcal's are [lo, hi), and this module equals it to 1e-9 but for
-probabilities that are an edge to the last digit, such as 0.5. An exact 0 belongs to the first bin;
-``zeros="dropped"`` leaves it out of every bin, as the released code does. Logarithms are natural, and
-0 log 0 = 0.
+Bins divide [0, 1] into equal parts (low, high], as in the code released with RaLEs
+(evaluation/complementary_metrics.py). The bins of the package netcal are [low, high), so the two differ only
+for probabilities that equal an edge, such as 0.5; otherwise they agree to 1e-9. An exact 0 belongs to the
+first bin; ``zeros="dropped"`` leaves it out of every bin, as the released code does. Logarithms are natural,
+and 0 log 0 = 0.
 
 Source: RaLEs (Zambrano Chaves et al. 2023), Appendix D, unless a docstring names another.
 """
@@ -29,19 +30,21 @@ from radeval_lib.stats.base import FloatArray, finite, group_numbers
 from radeval_lib.stats.resampling import sum_draws
 
 BINS = 10
-"""Of confidence, as RaLEs has them."""
+"""The number of bins of confidence, as in RaLEs."""
 
 
-def _array(probabilities: ArrayLike) -> FloatArray:
-    # Rows of float32 softmax output may exceed 1 by their last digits.
+def _probability_array(probabilities: ArrayLike) -> FloatArray:
+    """Return probabilities as a checked float64 array of shape (n, k), with values above 1 set to 1."""
+    # Probabilities from a float32 softmax may exceed 1 by their last digits.
     return finite("probabilities", probabilities, None, None).clip(max=1.0)
 
 
-def _truth(labels: ArrayLike, array: FloatArray) -> NDArray[np.int64]:
+def _true_classes(labels: ArrayLike, array: FloatArray) -> NDArray[np.int64]:
+    """Return labels as an array after checking them against the probabilities ``array`` of shape (n, k)."""
     truth, (samples, classes) = np.asarray(labels), array.shape
     if truth.shape != (samples,) or not ((truth >= 0) & (truth < classes)).all():
-        problem = f"labels have another shape than ({samples},) or a value outside 0 to {classes - 1}"
-        raise ValueError(f"{problem}; give one label for each row of probabilities")
+        problem = f"labels of shape {truth.shape} do not fit the probabilities"
+        raise ValueError(f"{problem}; pass {samples} whole numbers from 0 to {classes - 1}")
     return truth
 
 
@@ -53,16 +56,17 @@ def bin_of(values: FloatArray, bins: int) -> NDArray[np.int64]:
 
 
 def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[FloatArray, ...]:
-    """Return, by bin, how many values there are, the sum of hits and the sum of values."""
+    """Return the number of values, the sum of their ``hits`` and the sum of the values in each bin; three
+    arrays of shape (bins,)."""
     numbers = bin_of(values, bins)
-    summed = (np.ones_like(values), hits, values)
-    return tuple(np.bincount(numbers, weights=part, minlength=bins).astype(np.float64) for part in summed)
+    addends = (np.ones_like(values), hits, values)
+    return tuple(np.bincount(numbers, weights=each, minlength=bins).astype(np.float64) for each in addends)
 
 
 def _confidence(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return the confidence and the correctness (1 or 0) of each prediction."""
-    array = _array(probabilities)
-    return array.max(axis=1), (array.argmax(axis=1) == _truth(labels, array)).astype(np.float64)
+    """Return the confidence and the correctness (1 or 0) of each prediction; two arrays of shape (n,)."""
+    array = _probability_array(probabilities)
+    return array.max(axis=1), (array.argmax(axis=1) == _true_classes(labels, array)).astype(np.float64)
 
 
 def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> pd.DataFrame:
@@ -71,8 +75,8 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS
     Returns
     -------
     DataFrame
-        One row per bin: ``low``, ``high`` (its ends), ``count``, ``accuracy``, ``confidence``, ``gap`` (the
-        absolute difference of the two); the last three are NaN in an empty bin.
+        One row per bin: ``low``, ``high`` (its ends), ``count``, ``accuracy``, ``confidence`` (the mean) and
+        ``gap`` (the absolute difference of the last two); all three are NaN in an empty bin.
     """
     count, right, total = _binned_sums(*_confidence(probabilities, labels), bins)
     with np.errstate(invalid="ignore"):
@@ -83,8 +87,8 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS
 
 
 def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS) -> float:
-    """Return ECE: the mean calibration gap of the bins of confidence, weighted by their share of samples; 0
-    to 1.
+    """Return the ECE: the mean of the bins' gaps (:func:`reliability`), weighted by their shares of samples;
+    0 to 1.
 
     Source: RaLEs, Appendix D, first formula; Guo et al. 2017.
     """
@@ -93,44 +97,45 @@ def expected_calibration_error(probabilities: ArrayLike, labels: ArrayLike, *, b
 
 
 def maximum_calibration_error(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return MCE: the largest calibration gap of any bin that is not empty; 0 to 1. Source: Guo et al.
-    2017."""
+    """Return the MCE: the largest gap of any bin with samples (:func:`reliability`); 0 to 1.
+
+    Source: Guo et al. 2017.
+    """
     return float(reliability(probabilities, labels)["gap"].max())
 
 
 def largest_weighted_gap(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return the largest term of ECE's sum: a gap times its bin's share of samples; 0 to ECE.
+    """Return the largest term of the ECE's sum: a bin's gap times its share of samples; at most the ECE.
 
-    The code released with RaLEs calls this MCE; :func:`maximum_calibration_error` is what its documentation
-    describes.
+    The code released with RaLEs calls this number MCE, but its documentation describes
+    :func:`maximum_calibration_error`.
     """
     frame = reliability(probabilities, labels)
     return float((frame["gap"].fillna(0) * frame["count"]).max() / frame["count"].sum())
 
 
 def static_calibration_error(
-    probabilities: ArrayLike,
-    labels: ArrayLike,
-    *,
-    zeros: Literal["first bin", "dropped"] = "first bin",
+    probabilities: ArrayLike, labels: ArrayLike, *, zeros: Literal["first bin", "dropped"] = "first bin"
 ) -> float:
-    """Return SCE: the calibration gap of every class's probability, averaged over classes; 0 to 1.
+    """Return the SCE: the calibration error of each class's probability, averaged over classes; 0 to 1.
 
-    ``zeros`` says where probabilities of exactly 0 go; ``"dropped"`` ignores true classes to which the model
-    gave 0. Source: RaLEs, Appendix D, second formula; Nixon et al. 2019.
+    The error of a class is the weighted mean gap of bins of *its* probability, as in the ECE, where a sample
+    is a hit if the class is its true one. ``zeros`` says whether probabilities of exactly 0 are in
+    the first bin, or dropped, so that true classes with a probability of 0 are ignored. Source: RaLEs,
+    Appendix D, second formula; Nixon et al. 2019.
     """
-    array = _array(probabilities)
-    truth, total = _truth(labels, array), 0.0
+    array = _probability_array(probabilities)
+    truth, total = _true_classes(labels, array), 0.0
     for index, column in enumerate(array.T):
         kept = column > (0 if zeros == "dropped" else -1)
         _, hits, mass = _binned_sums(column[kept], (truth[kept] == index).astype(np.float64), BINS)
-        # n_bk |acc - conf| = |hits - mass|: the bin's count cancels.
+        # The weighted gap of a bin is count * |hits / count - mass / count|, so its count cancels.
         total += float(np.abs(hits - mass).sum())
     return total / array.size
 
 
 def weighted_model_confidence(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return WMC: mean confidence, positive if the prediction is right and negative if it is wrong; -1 to 1.
+    """Return the WMC: the mean confidence, counted as negative if the prediction is wrong; -1 to 1.
 
     Source: RaLEs, Appendix D, third formula.
     """
@@ -139,54 +144,60 @@ def weighted_model_confidence(probabilities: ArrayLike, labels: ArrayLike) -> fl
 
 
 def average_predictive_entropy(probabilities: ArrayLike) -> float:
-    """Return aPE: mean entropy of the predicted distribution in nats; 0 to log k.
+    """Return the aPE: the mean entropy of the predicted distributions, in nats; 0 to log k.
 
     Source: RaLEs, Appendix D, last formula, with the minus sign that our copy of it lacks.
     """
-    return float(entr(_array(probabilities)).sum(axis=1).mean())
+    return float(entr(_probability_array(probabilities)).sum(axis=1).mean())
 
 
 def average_kl_to_uniform(probabilities: ArrayLike) -> float:
-    """Return aKLU as the paper defines it: mean KL(p || U) in nats; 0 to log k, and equal to log k - aPE.
+    """Return aKLU as the paper defines it: the mean divergence KL(p || U) of the predicted distribution p
+    from the uniform distribution U, in nats; 0 to log k.
 
-    Source: RaLEs, Appendix D, fourth formula.
+    It equals log k - aPE. Source: RaLEs, Appendix D, fourth formula.
     """
-    array = _array(probabilities)
+    array = _probability_array(probabilities)
     return float(rel_entr(array, 1 / array.shape[1]).sum(axis=1).mean())
 
 
 def average_kl_from_uniform(probabilities: ArrayLike) -> float:
-    """Return aKLU as computed by the code released with RaLEs: mean KL(U || p) in nats; 0 to infinity.
+    """Return aKLU as the code released with RaLEs computes it: the mean divergence KL(U || p) of the uniform
+    distribution U from the predicted distribution p, in nats; 0 to infinity.
 
-    Infinite as soon as one probability is 0. It grows if a model gives *any* class a tiny probability, so one
-    very small class weighs more than all that the model says about likely ones.
+    Infinite if any probability is 0. A single class with a tiny probability can outweigh all likely classes.
     """
-    array = _array(probabilities)
+    array = _probability_array(probabilities)
     return float(rel_entr(1 / array.shape[1], array).sum(axis=1).mean())
 
 
-def _losses(array: FloatArray, labels: ArrayLike) -> FloatArray:
+def _log_losses(array: FloatArray, labels: ArrayLike) -> FloatArray:
+    """Return -log of the probability of each true class, in nats; shape (n,), infinite if that is 0."""
     with np.errstate(divide="ignore"):
-        return -np.log(array[np.arange(len(array)), _truth(labels, array)])
+        return -np.log(array[np.arange(len(array)), _true_classes(labels, array)])
 
 
-def _distances(array: FloatArray, labels: ArrayLike) -> FloatArray:
-    return np.asarray(np.square(array - np.eye(array.shape[1])[_truth(labels, array)]).sum(axis=1))
+def _squared_distances(array: FloatArray, labels: ArrayLike) -> FloatArray:
+    """Return the squared distance of each row from 1 for the true class and 0 for others; shape (n,)."""
+    return np.asarray(np.square(array - np.eye(array.shape[1])[_true_classes(labels, array)]).sum(axis=1))
 
 
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return NLL: mean of -log of the probability given to the true class, in nats; infinite if that is 0."""
-    return float(_losses(_array(probabilities), labels).mean())
+    """Return the NLL: the mean of -log of the true class's probability, in nats; infinite if one is 0."""
+    return float(_log_losses(_probability_array(probabilities), labels).mean())
 
 
 def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return the Brier score: squared distance of the probabilities from the truth's 0s and 1s, summed over
-    classes and averaged over samples; 0 to 2. scikit-learn's is half of it if there are two classes."""
-    return float(_distances(_array(probabilities), labels).mean())
+    """Return the Brier score: the squared distance of probabilities from 1 for the true class and 0 for
+    others, summed over classes and averaged over samples; 0 to 2.
+
+    For two classes, scikit-learn returns half of it.
+    """
+    return float(_squared_distances(_probability_array(probabilities), labels).mean())
 
 
 def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return the share of samples with the true class predicted."""
+    """Return the share of samples whose predicted class is the true one; 0 to 1."""
     return float(_confidence(probabilities, labels)[1].mean())
 
 
@@ -203,20 +214,24 @@ MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
     "NLL": negative_log_likelihood,
     "Brier": brier_score,
 }
-"""Every measure by its name on a page: a function of probabilities and labels."""
+"""Every measure, a function of probabilities and labels, by its name in tables."""
 
 
 def measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
-    """Return all of :data:`MEASURES`, by name."""
+    """Return the values of all :data:`MEASURES`; the index has their names."""
     return pd.Series({name: function(probabilities, labels) for name, function in MEASURES.items()})
 
 
 DRAWN = ("ECE", "NLL", "Brier")
-"""The measures that :func:`resample` has."""
+"""The measures that :func:`resample` computes."""
 
 
 class CalibrationDraws(NamedTuple):
-    """The measures :data:`DRAWN` in each resample, a column each, and ``observed`` in the sample as it is."""
+    """One classifier's measures in resamples.
+
+    ``values``: a row per resample and a column for each of :data:`DRAWN`; ``observed``: the same measures of
+    all samples as they are.
+    """
 
     values: pd.DataFrame
     observed: pd.Series
@@ -230,27 +245,29 @@ def resample(
     resamples: int,
     rng: np.random.Generator,
 ) -> list[CalibrationDraws]:
-    """Resample whole documents, the same ones for every classifier.
+    """Return each classifier's measures :data:`DRAWN` in resamples of whole documents, drawn with replacement
+    and the same for all classifiers.
 
-    The measures are sums over samples, or sums of absolute values of such sums, so a resample needs how often
-    each document was drawn and nothing else. ECE (of ten bins) of few samples is biased upwards, and its
-    resamples more so: the percentile interval of an ECE near 0 is above it more often than it should.
-    Differences on the same documents suffer less.
+    All measures follow from sums over samples, so how often each document was drawn is all that a resample
+    needs. With few samples, an ECE of ten bins is biased upwards, and more so in resamples. The percentile
+    interval of an ECE near 0 therefore lies above the true value too often; differences between classifiers
+    on the same documents are affected less.
 
     Parameters
     ----------
-    outputs : probabilities of each classifier on the same samples, shape (n, k).
-    labels : int, shape (n,).
-    documents : shape (n,); samples of one document (or patient) are drawn together.
+    outputs : the probabilities of each classifier for the same samples, shape (n, k).
+    labels : the true classes, int, shape (n,).
+    documents : the document (or patient) of each sample, shape (n,); its samples are drawn together.
     """
-    terms = []  # of each sample: 1, its loss, whether that is infinite, its squared distance, its gap by bin
+    # For each sample: 1, its loss, whether the loss is infinite, its squared distance, its gap in each bin.
+    terms = []
     for output in outputs:
-        array = _array(output)
-        (confidence, correct), loss = _confidence(array, labels), _losses(array, labels)
-        # A document with an infinite term makes only those resamples infinite that it is drawn for.
+        array = _probability_array(output)
+        (confidence, correct), loss = _confidence(array, labels), _log_losses(array, labels)
+        # Infinite losses are counted, not summed: only resamples that draw their documents are infinite.
         infinite, ones = np.isinf(loss), np.ones(len(array))
         gaps = np.eye(BINS)[bin_of(confidence, BINS)] * (correct - confidence)[:, None]
-        distance = _distances(array, labels)
+        distance = _squared_distances(array, labels)
         terms.append(np.column_stack([ones, np.where(infinite, 0.0, loss), infinite, distance, gaps]))
     codes = group_numbers("documents", documents, len(terms[0]))
     table = np.zeros((codes.max() + 1, len(terms), terms[0].shape[1]))
@@ -272,8 +289,8 @@ def resample(
 
 
 LOWEST, HIGHEST = 0.02, 50.0
-"""Bounds of a fitted temperature, without dimension. The lowest is the answer if every validation sample is
-right, so that ever sharper probabilities are ever likelier."""
+"""Bounds of a fitted temperature, without unit. If every validation sample is classified correctly, a lower
+temperature is always likelier, and the fit is the lowest."""
 
 
 def at_temperature(logits: ArrayLike, temperature: float) -> FloatArray:
@@ -287,8 +304,10 @@ def at_temperature(logits: ArrayLike, temperature: float) -> FloatArray:
 
 
 def has_finite_truth(logits: ArrayLike, labels: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether each row's true class has a finite logit, so that some temperature gives it a
-    probability above 0."""
+    """Return whether the logit of each row's true class is finite; bool, shape (n,).
+
+    At any temperature, the probability of a true class whose logit is -inf is 0.
+    """
     array = np.asarray(logits, dtype=np.float64)
     return np.isfinite(array[np.arange(len(array)), np.asarray(labels)])
 
@@ -297,26 +316,27 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
     """Return the temperature from :data:`LOWEST` to :data:`HIGHEST` with the smallest negative
     log-likelihood.
 
-    The likelihood is concave in 1 / temperature, so the best one is the only one.
+    The log-likelihood is concave in 1 / temperature, so it has a single maximum.
 
     Parameters
     ----------
-    logits : shape (n, k), of validation samples; never of those that the result is judged on.
-    labels : int, shape (n,), 0 to k - 1; of classes with a finite logit (:func:`has_finite_truth`).
+    logits : of validation samples, shape (n, k). Test samples must not be among them.
+    labels : the true classes, int, shape (n,), 0 to k - 1, each with a finite logit.
 
     Raises
     ------
     ValueError
-        For no samples, a logit that is NaN, or a true class whose logit is -inf.
+        If there are no samples, a logit is NaN, or the logit of a true class is not finite
+        (:func:`has_finite_truth`).
     """
     array, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)
     if not array.size or np.isnan(array).any():
-        raise ValueError("logits are empty or hold NaN; give validation samples without NaN")
-    if not has_finite_truth(array, truth).all():
-        raise ValueError("a true class has probability 0, which no temperature changes")
-    of_truth = array[np.arange(len(truth)), truth]
-    if (of_truth > np.where(np.eye(array.shape[1], dtype=bool)[truth], -np.inf, array).max(axis=1)).all():
-        return LOWEST  # the loss falls to 0 to the last digit, so a search would stop anywhere
+        raise ValueError("logits are empty or contain NaN; pass validation samples without NaN")
+    if infinite := int((~has_finite_truth(array, truth)).sum()):
+        raise ValueError(f"{infinite} true classes have an infinite logit; leave these samples out")
+    true_logits = array[np.arange(len(truth)), truth]
+    if (true_logits > np.where(np.eye(array.shape[1], dtype=bool)[truth], -np.inf, array).max(axis=1)).all():
+        return LOWEST  # at low temperatures the loss is exactly 0, so a search would stop at any of them
 
     def loss(log_temperature: float) -> float:
         losses = -log_softmax(array / np.exp(log_temperature), axis=1)
@@ -330,7 +350,11 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
 def known_classifier(
     rng: np.random.Generator, documents: int = 20_000, classes: int = 46
 ) -> tuple[FloatArray, NDArray[np.int64]]:
-    """Return logits, shape (documents, classes), and labels drawn from exactly their probabilities."""
+    """Return logits of a calibrated classifier, shape (documents, classes), and true classes, shape
+    (documents,).
+
+    The logits are normal with standard deviation 4; each true class is drawn from the softmax of its logits.
+    """
     logits = 4 * rng.standard_normal((documents, classes))
     drawn = rng.random((documents, 1))
     below = (softmax(logits, axis=1).cumsum(axis=1) < drawn).sum(axis=1)

@@ -1,8 +1,8 @@
-"""Agreement of several metrics with ratings of the same pairs, where pairs may share a case.
+"""Correlation of several metrics with ratings of the same pairs of texts, where pairs may share a case.
 
-Intervals and tests come from a cluster bootstrap: whole cases are drawn with replacement, since pairs of one
-case are not independent; pingouin draws rows. A resample is a vector of counts, how often each pair was
-drawn, and each coefficient is computed from the counts alone, for many resamples at once.
+Intervals and tests come from a cluster bootstrap, which draws whole cases with replacement, since pairs of
+one case are not independent; pingouin draws rows. A resample is stored as how often each pair was drawn
+(``counts``). Each coefficient is computed from these counts, for many resamples at once.
 """
 
 from __future__ import annotations
@@ -22,14 +22,16 @@ from radeval_lib.stats.inference import holm
 from radeval_lib.stats.printed import Kind
 from radeval_lib.stats.resampling import drawn_counts, ends, estimate
 
-LEAST_GROUPS = 5  # fewer cases show too little of how they vary
-_MOST_UNDEFINED = 0.05
+LEAST_GROUPS = 5  # of fewer groups, the variance is too uncertain for a bootstrap
+_MOST_UNDEFINED = 0.05  # the largest share of resamples in which a coefficient may be undefined
 _TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
 
 def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
-    """Return the correlation of finite scores with ratings, both of shape (pairs,); NaN if a side does not
-    vary. Kendall's is tau-b."""
+    """Return the correlation of scores with ratings, -1 to 1; NaN if all scores, or all ratings, are equal.
+
+    Both are finite, shape (pairs,). Kendall's coefficient is tau-b.
+    """
     y = finite("ratings", ratings, None)
     x = finite("scores", scores, len(y))
     if np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -38,15 +40,23 @@ def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
 
 
 def varies(values: FloatArray, groups: NDArray[Any]) -> bool:
-    """Return whether enough groups for :func:`resample` have a score other than the commonest."""
+    """Return whether at least :data:`LEAST_GROUPS` groups have a value other than the most frequent one, so
+    that :func:`resample` can be used. Both arguments have shape (pairs,)."""
     distinct, counts = np.unique(values, return_counts=True)
     return len(np.unique(groups[values != distinct[counts.argmax()]])) >= LEAST_GROUPS
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """Metrics with their coefficients on the data and, shape (metrics, resamples), in each resample; NaN if
-    undefined. Made by :func:`resample`."""
+    """Correlations of metrics with ratings in the data and in resamples, as :func:`resample` returns them.
+
+    Attributes
+    ----------
+    names : of the metrics.
+    values : each metric's correlation in the data; NaN if its scores or the ratings do not vary.
+    draws : the same in each resample; shape (metrics, resamples).
+    pairs, groups : the numbers of pairs and of cases.
+    """
 
     names: list[str]
     values: list[float]
@@ -55,14 +65,14 @@ class Resampled:
     groups: int
 
     def intervals(self) -> pd.DataFrame:
-        """Return the correlation of each metric with the ratings: ``metric``, ``value``, ``low``, ``high``
-        (percentile), ``n`` (pairs), ``groups`` (cases)."""
+        """Return one row per metric: ``metric``, its correlation ``value`` with ``low`` and ``high`` (95%,
+        percentile), ``n`` (pairs) and ``groups`` (cases)."""
         low, high = np.transpose([ends(draws) for draws in self.draws])
         table = pd.DataFrame({"metric": self.names, "value": self.values, "low": low, "high": high})
         return table.assign(n=self.pairs, groups=self.groups)
 
     def frame(self) -> pd.DataFrame:
-        """Return a column per metric: its value in row 0, and its values in the resamples below."""
+        """Return a column per metric: its correlation in the data (row 0) and in each resample (other rows)."""
         return pd.DataFrame(np.column_stack([self.values, self.draws]).T, columns=self.names)
 
     def compare(self, first: str) -> pd.DataFrame:
@@ -71,35 +81,35 @@ class Resampled:
         Returns
         -------
         DataFrame
-            One row for every other metric: ``rival``; ``difference``, first minus rival, with ``low`` and
-            ``high``, both metrics on the same draws; ``p``, two-sided, by inversion; ``p_holm``, corrected
-            over the rivals (Holm 1979).
+            One row for every other metric: ``rival`` (its name); ``difference`` (first minus rival) with
+            ``low`` and ``high`` (95%, both metrics on the same draws); ``p``
+            (:func:`~radeval_lib.stats.inference.inversion_p`); ``p_holm``, corrected over the rivals.
         """
         leader = self.names.index(first)
         rows = []
-        for other, name in enumerate(self.names):
-            if other != leader:
-                gaps = self.draws[leader] - self.draws[other]
-                lead = estimate(self.values[leader] - self.values[other], gaps)
+        for rival, name in enumerate(self.names):
+            if rival != leader:
+                gaps = self.draws[leader] - self.draws[rival]
+                lead = estimate(self.values[leader] - self.values[rival], gaps)
                 rows.append((name, lead.value, lead.low, lead.high, lead.p))
         result = pd.DataFrame(rows, columns=["rival", "difference", "low", "high", "p"])
         return result.assign(p_holm=holm(result["p"]))
 
 
 def compare_with_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
-    """Return the correlations of metrics, and of one rater, with the mean of the other raters, averaged over
-    raters.
+    """Return how well metrics and one rater correlate with the mean of the other raters, averaged over the
+    rater who is left out.
 
     Parameters
     ----------
-    left_out : one for each rater who is left out of the mean, with that rater last among its names; all of
-        the same metrics on the same draws.
+    left_out : the correlations with the mean of all raters but one, for each rater left out. The rater is the
+        last of the names; the metrics before, and the draws, are the same in all.
 
     Returns
     -------
     DataFrame
-        Index: the names. ``value``, ``low``, ``high``: the mean correlation; ``below``, ``below_low``,
-        ``below_high``: the raters' minus the metric's.
+        Index: the metrics and the rater. ``value`` with ``low`` and ``high`` (95%): the mean correlation.
+        ``below`` with ``below_low`` and ``below_high``: the rater's mean correlation minus the metric's.
     """
     values = np.mean([resampled.values for resampled in left_out], axis=0)
     draws = np.mean([resampled.draws for resampled in left_out], axis=0).T
@@ -118,22 +128,24 @@ def resample(
     resamples: int,
     rng: np.random.Generator,
 ) -> Resampled:
-    """Return each metric's correlation with the ratings in a cluster bootstrap. Intervals and comparisons
-    share its draws.
+    """Return each metric's correlation with the ratings, in the data and in resamples of whole cases.
+
+    All metrics are computed on the same resamples.
 
     Parameters
     ----------
-    scores : of each metric its scores, finite, shape (pairs,).
+    scores : the scores of each metric by its name, finite, shape (pairs,).
     ratings : finite, shape (pairs,).
-    groups : the case of each pair, shape (pairs,); None: every pair is a case of its own.
-    kind : which coefficient.
-    resamples : how often the cases are drawn; all metrics are computed on the same draws.
+    groups : the case of each pair, shape (pairs,); None makes every pair a case of its own.
+    kind : the coefficient; ``kendall`` is tau-b.
+    resamples : the number of resamples.
 
     Raises
     ------
     ValueError
-        If a score is missing, there are fewer than 5 cases, or a metric or the ratings do not vary in more
-        than 5 % of the resamples. Up to there, such resamples are left out.
+        If a score or rating is missing, there are fewer than 5 cases, or the correlation of a metric is
+        undefined in more than 5% of the resamples, because its scores or the ratings do not vary there. In
+        up to 5%, such resamples are left out.
     """
     y = finite("ratings", ratings, None)
     table = np.array([finite(name, values, len(y)) for name, values in scores.items()])
@@ -141,35 +153,35 @@ def resample(
     numbers = group_numbers("groups", np.arange(len(y)) if groups is None else groups, len(y), sort=True)
     count = int(numbers.max()) + 1
     if count < LEAST_GROUPS:
-        raise ValueError(f"{count} groups; a bootstrap over groups needs at least {LEAST_GROUPS}")
+        raise ValueError(f"{count} groups are too few for a bootstrap; pass at least {LEAST_GROUPS}")
     draws = _draws(table, y, numbers, kind, resamples, rng)
     for row, name in zip(draws, scores, strict=True):
-        lost = int((~np.isfinite(row)).sum())
-        if lost > _MOST_UNDEFINED * resamples:
-            problem = f"its scores or the ratings do not vary in {lost} of {resamples} resamples"
-            raise ValueError(f"{name}: {problem}; leave this metric out or use more cases")
+        undefined = int((~np.isfinite(row)).sum())
+        if undefined > _MOST_UNDEFINED * resamples:
+            problem = f"its scores or the ratings do not vary in {undefined} of {resamples} resamples"
+            raise ValueError(f"metric {name}: {problem}; leave this metric out or use more cases")
     return Resampled(list(scores), values, draws, len(y), count)
 
 
 class _Variable:
-    """A column prepared for resampling: its order and ties."""
+    """The scores of a metric, or the ratings, with their order and ties, prepared for resampling."""
 
     def __init__(self, values: FloatArray) -> None:
-        # The coefficients do not depend on centre and scale; the sums of squares lose fewer digits.
+        # Correlations do not depend on centre and scale; sums of squares of standardized values are exacter.
         self.values = (values - values.mean()) / (values.std() or 1.0)
         self._order = np.argsort(values, kind="stable")
         _, self._starts = np.unique(values[self._order], return_index=True)
         self.distinct = np.unique(values, return_inverse=True)[1]
 
     def count_values(self, counts: FloatArray) -> FloatArray:
-        """Return how often each distinct value, in rising order, was drawn; shape (resamples, distinct
-        values)."""
+        """Return how often each distinct value, in rising order, occurs in each resample; shape (resamples,
+        distinct values). ``counts`` has how often each pair was drawn, shape (resamples, pairs)."""
         return np.add.reduceat(counts[:, self._order], self._starts, axis=1)
 
-    def ranks(self, tied: FloatArray) -> FloatArray:
-        """Return the mid-rank of each pair within each resample, less the mean rank; shape (resamples,
-        pairs)."""
-        centred = np.cumsum(tied, axis=1) - tied / 2 - tied.sum(axis=1, keepdims=True) / 2
+    def centred_ranks(self, ties: FloatArray) -> FloatArray:
+        """Return the mid-rank of each pair within each resample minus the mean rank; shape (resamples,
+        pairs). ``ties`` comes from :meth:`count_values`."""
+        centred = np.cumsum(ties, axis=1) - ties / 2 - ties.sum(axis=1, keepdims=True) / 2
         return centred[:, self.distinct]
 
 
@@ -193,12 +205,16 @@ def _draws(
 
 
 def _ratio(product: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Return ``product / sqrt(first second)``, at most 1 in size; NaN if a side has no spread."""
+    """Return covariances divided by the root of two variances, -1 to 1; NaN if a variance is 0.
+
+    ``product`` has the covariances, ``first`` and ``second`` the variances, each of shape (resamples,).
+    """
     spread, undefined = np.maximum(first * second, 0), np.full_like(product, np.nan)
     return np.clip(np.divide(product, np.sqrt(spread), where=spread > 0, out=undefined), -1, 1)
 
 
 def _pearson(counts: FloatArray, metric: _Variable, ratings: _Variable) -> FloatArray:
+    """Return Pearson's r in each resample; NaN if a side does not vary."""
     x, y, total = metric.values, ratings.values, counts.sum(axis=1)
     mean_x, mean_y = counts @ x / total, counts @ y / total
     result = _ratio(
@@ -206,13 +222,14 @@ def _pearson(counts: FloatArray, metric: _Variable, ratings: _Variable) -> Float
         counts @ x**2 / total - mean_x**2,
         counts @ y**2 / total - mean_y**2,
     )
-    # Of a resample with one value only, rounding would leave some spread.
+    # Rounding leaves a tiny variance in a resample that has one value only.
     constant = [variable.count_values(counts).max(axis=1) == total for variable in (metric, ratings)]
     return np.where(constant[0] | constant[1], np.nan, result)
 
 
 def _spearman(counts: FloatArray, metric: _Variable, ratings: _Variable) -> FloatArray:
-    x, y = (variable.ranks(variable.count_values(counts)) for variable in (metric, ratings))
+    """Return Spearman's rho in each resample; NaN if a side does not vary."""
+    x, y = (variable.centred_ranks(variable.count_values(counts)) for variable in (metric, ratings))
     product, squares_x, squares_y = (
         np.einsum("bi,bi,bi->b", counts, left, right) for left, right in ((x, y), (x, x), (y, y))
     )
@@ -220,12 +237,13 @@ def _spearman(counts: FloatArray, metric: _Variable, ratings: _Variable) -> Floa
 
 
 def _kendall(counts: FloatArray, metric: _Variable, ratings: _Variable) -> FloatArray:
-    # Sums of small whole numbers: exact in float32 below 2^24, which no number of pairs in use comes near.
+    """Return Kendall's tau-b in each resample; NaN if a side does not vary."""
+    # Sums of whole numbers are exact in float32 below 2^24, more than any data set here has pairs.
     x, y = (variable.distinct.astype(np.float32) for variable in (metric, ratings))
     # 1 where two pairs are in the same order on both sides, -1 if not, 0 for ties.
     signs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
     concordance = np.einsum("bi,bi->b", counts, counts.astype(np.float32) @ signs)
     everything = counts.sum(axis=1) ** 2
     untied = [everything - (variable.count_values(counts) ** 2).sum(axis=1) for variable in (metric, ratings)]
-    # Ordered pairs of draws on every side: a draw with itself has sign 0 and is in no count of untied ones.
+    # Numerator and denominators count ordered pairs of draws. A draw paired with itself is a tie in all.
     return _ratio(concordance, untied[0], untied[1])

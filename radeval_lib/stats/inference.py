@@ -1,4 +1,5 @@
-"""P values of a bootstrapped quantity, of two systems and of a family of tests; intervals of shares."""
+"""P values of a bootstrapped quantity, of the difference of two systems, and of a family of tests; confidence
+intervals of shares."""
 
 from __future__ import annotations
 
@@ -12,27 +13,27 @@ from scipy import stats
 
 from radeval_lib.stats.base import FloatArray, OfSums, finite
 
-_CELLS = 2_000_000  # exchanges held at a time: 16 MB where they are multiplied
-_SAME = 1e-9  # scores nearer than this are a tie
+_CELLS = 2_000_000  # entries of masks in memory at a time: 16 MB as float64
+_SAME = 1e-9  # scores that differ by less are equal
 
 
 def inversion_p(drawn: ArrayLike) -> float:
-    """Return the two-sided p that a bootstrapped quantity is 0: from the percentile interval that just
-    reaches 0.
+    """Return the two-sided p of the hypothesis that a bootstrapped quantity is 0.
 
-    It is twice the share of draws on the rarer side of 0. A draw of 0 is on both sides. The observed data
-    count as one more draw (Davison and Hinkley 1997, section 4.2), so p is never 0. ``drawn`` has shape
+    It belongs to the percentile interval that just reaches 0: twice the share of resampled values on the side
+    of 0 that has fewer. A value of 0 is on both sides. The observed data count as one more value (Davison and
+    Hinkley 1997, section 4.2), so p is never 0; it is at most 1. ``drawn`` holds the resampled values, shape
     (resamples,), finite.
     """
-    array = np.asarray(drawn, dtype=np.float64)
-    array = np.where(np.abs(array) < 1e-12, 0.0, array)  # rounding alone has no side
-    rarer = min(int((array <= 0).sum()), int((array >= 0).sum()))
-    return min(1.0, 2 * (1 + rarer) / (1 + len(array)))
+    values = np.asarray(drawn, dtype=np.float64)
+    values = np.where(np.abs(values) < 1e-12, 0.0, values)  # a rounding error of 0 counts as 0
+    fewer = min(int((values <= 0).sum()), int((values >= 0).sum()))
+    return min(1.0, 2 * (1 + fewer) / (1 + len(values)))
 
 
-def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
-    """Yield masks of the cases that two systems exchange, shape (ways, cases), in parts: all ways if there
-    are at most ``resamples``, otherwise ``resamples`` random ones."""
+def exchange_masks(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
+    """Yield which cases two systems exchange, as arrays of shape (exchanges, cases): all 2^cases exchanges if
+    these are at most ``resamples``, otherwise ``resamples`` random ones."""
     if is_enumerated(cases, resamples):
         yield (np.arange(2**cases)[:, None] >> np.arange(cases) & 1).astype(bool)
         return
@@ -42,38 +43,46 @@ def swaps(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDAr
 
 
 def is_enumerated(cases: int, resamples: int) -> bool:
-    """Return whether :func:`swaps` yields all ways."""
+    """Return whether :func:`exchange_masks` yields all exchanges, so that p is exact."""
     return cases <= math.log2(resamples)
 
 
 def randomization_p(
     first: FloatArray, second: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return the two-sided p, shape (measures,), of the hypothesis that the two systems can be exchanged in
-    each case. Their statistics are on the same cases, shape (cases, statistics).
+    """Return the two-sided p of the hypothesis that two systems are exchangeable in each case, by
+    approximate randomization; shape (measures,).
 
-    With b random exchanges of cases whose difference is at least as large as the observed one, p is
-    (b + 1)/(resamples + 1). If every way of exchanging is taken (:func:`swaps`), p is exact: the share of
-    these. Source: Riezler and Maxwell 2005, figure 1; Noreen 1989.
+    If b of the random exchanges give a difference at least as large as the observed one, p is
+    (b + 1) / (resamples + 1). If all exchanges are enumerated (:func:`is_enumerated`), p is exact: the share
+    of exchanges with such a difference. Source: Riezler and Maxwell 2005, figure 1; Noreen 1989.
+
+    Parameters
+    ----------
+    first, second : statistics of the two systems on the same cases, shape (cases, statistics).
+    values : the measures as a function of summed statistics.
+    resamples : the number of random exchanges, and the most that are enumerated.
     """
-    ours, theirs = first.sum(axis=0), second.sum(axis=0)
-    our_values, their_values = values(ours), values(theirs)
-    # Two orders of summing may differ by this much without a difference.
-    least = np.abs(our_values - their_values) - 1e-12 * (np.abs(our_values) + np.abs(their_values))
+    first_sums, second_sums = first.sum(axis=0), second.sum(axis=0)
+    left, right = values(first_sums), values(second_sums)
+    # Sums in another order may differ by this much through rounding alone.
+    least = np.abs(left - right) - 1e-12 * (np.abs(left) + np.abs(right))
     count = 0
-    for swapped in swaps(len(first), resamples, rng):
-        moved = swapped.astype(np.float64) @ (second - first)
-        count = count + (np.abs(values(ours + moved) - values(theirs - moved)) >= least).sum(axis=0)
+    for mask in exchange_masks(len(first), resamples, rng):
+        moved = mask.astype(np.float64) @ (second - first)
+        count = count + (np.abs(values(first_sums + moved) - values(second_sums - moved)) >= least).sum(
+            axis=0
+        )
     if is_enumerated(len(first), resamples):
         return np.asarray(count / 2 ** len(first), dtype=np.float64)
     return np.asarray((count + 1) / (resamples + 1), dtype=np.float64)
 
 
 def holm(ps: ArrayLike) -> FloatArray:
-    """Return the p values of one family, corrected (Holm 1979), in their order.
+    """Return the p values of one family with Holm's correction (Holm 1979), in their order; shape (tests,).
 
-    A p that is NaN stays NaN and counts as one of the family. ``radbook compare`` needs it in a light
-    install, which has no pingouin; pages call pingouin's.
+    A p that is NaN stays NaN and counts as one of the family. ``radbook compare`` uses this function because
+    it must run without pingouin; pages use pingouin's.
     """
     array = np.asarray(ps, dtype=np.float64)
     order, count = np.argsort(array), len(array)
@@ -83,10 +92,10 @@ def holm(ps: ArrayLike) -> FloatArray:
 
 
 def wilson(count: float, cases: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of the share ``count`` of ``cases`` (Wilson 1927).
+    """Return Wilson's 95% interval of the share ``count / cases``, 0 to 1 (Wilson 1927).
 
-    A tie may count as half, which SciPy's ``binomtest`` refuses; for whole numbers the two agree. There is
-    one case or more, and the count is from 0 to ``cases``.
+    ``count`` is from 0 to ``cases``, which is at least 1. It need not be whole, so a tie can count as half;
+    SciPy's ``binomtest`` requires whole numbers, for which the two agree.
     """
     z, share = float(stats.norm.isf(0.025)), count / cases
     middle = share + z**2 / (2 * cases)
@@ -96,29 +105,31 @@ def wilson(count: float, cases: int) -> tuple[float, float]:
 
 
 def rule_of_three(cases: int) -> float:
-    """Return an upper 95 % bound of a share if it is 0 in ``cases`` cases, one or more (Hanley and
-    Lippman-Hand 1983)."""
+    """Return the approximate upper 95% bound of a share that is 0 in ``cases`` cases, one or more:
+    3 / cases, at most 1 (Hanley and Lippman-Hand 1983)."""
     return min(1.0, 3 / cases)
 
 
 def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
-    """Return how often each metric scores the better of two candidates higher; a tie counts as half.
+    """Return the share of items for which each metric scores the better of two candidates higher; a tie
+    counts as half.
 
     Parameters
     ----------
-    better, worse : finite scores of the two candidates of each item, a column per metric; row i of both is
-        about one item.
+    better, worse : finite scores of the better and of the worse candidate, a row per item and a column per
+        metric. Row i of both belongs to the same item; ``worse`` has every column of ``better``.
 
     Returns
     -------
     DataFrame
-        Index: the metrics. ``value``, with ``low`` and ``high`` (95 %, Wilson 1927, so wider than needed if
-        there are ties), ``tied`` (share of items) and ``n`` (items).
+        Index: the metrics. ``value`` (the share, 0 to 1) with ``low`` and ``high`` (its 95% Wilson interval),
+        ``tied`` (the share of ties) and ``n`` (items). With ties, the interval is wider than needed: it takes
+        the variance of a share without ties, and a tie varies less than a win or a loss.
     """
     scores = finite("better", better, None, None)
     gaps = scores - finite("worse", worse[better.columns], *scores.shape)
-    right = np.where(np.abs(gaps) < _SAME, 0.5, gaps > 0)
-    value, n = right.mean(axis=0), len(right)
+    points = np.where(np.abs(gaps) < _SAME, 0.5, gaps > 0)
+    value, n = points.mean(axis=0), len(points)
     low, high = np.transpose([wilson(count, n) for count in value * n])
-    columns = {"value": value, "low": low, "high": high, "tied": (right == 0.5).mean(axis=0), "n": n}
+    columns = {"value": value, "low": low, "high": high, "tied": (points == 0.5).mean(axis=0), "n": n}
     return pd.DataFrame(columns, index=better.columns)

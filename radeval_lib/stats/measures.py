@@ -1,5 +1,5 @@
-"""Measures that follow from counts: micro F1 over training seeds with intervals, the difference between two
-models, and a text's precision, recall, F-score and accuracy from a rater's counts of facts."""
+"""Measures computed from counts: micro F1 averaged over training seeds, the difference between two models,
+and precision, recall, F-score and accuracy of a text from a rater's counts of facts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,16 @@ from radeval_lib.stats.resampling import draws, ends, estimate
 
 
 class Measure(NamedTuple):
-    """Measures ``names`` that follow from sums of ``statistics`` over cases.
+    """A group of measures that are computed from sums of statistics over cases.
 
-    The functions below take ``counts``, with one row per seed and case: ``seed``, ``case`` (a report, a
-    document) and the statistics, finite and not negative. Every seed has each case once.
+    The functions below take a frame ``counts`` with one row per training seed and case, where every seed has
+    each case once: ``seed``, ``case`` (a report or document) and the statistics.
+
+    Attributes
+    ----------
+    statistics : the columns of ``counts`` to sum; finite, not negative.
+    names : the names of the measures.
+    values : the measures as a function of the summed statistics.
     """
 
     statistics: tuple[str, ...]
@@ -26,34 +32,39 @@ class Measure(NamedTuple):
     values: OfSums
 
 
-def ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Return ``above / below``, and 0 if ``below`` is 0."""
-    return np.divide(above, below, where=below > 0, out=np.zeros_like(above))
+def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Return ``numerator / denominator``, element by element; 0 if the denominator is 0 or negative."""
+    return np.divide(numerator, denominator, where=denominator > 0, out=np.zeros_like(numerator))
 
 
 def f1(sums: FloatArray) -> FloatArray:
-    """Return the micro F1 of (matched, predicted, gold) on the last axis; 0 if all are 0."""
+    """Return the micro F1 of sums (..., 3) of matched, predicted and gold items: shape (...), 0 to 1.
+
+    0 if nothing was predicted and nothing is gold.
+    """
     return ratio(2 * sums[..., 0], sums[..., 1] + sums[..., 2])
 
 
 def _micro(sums: FloatArray) -> FloatArray:
+    """Return micro precision, recall and F1 of matched, predicted and gold items; both of shape (..., 3)."""
     matched, predicted, gold = (sums[..., column] for column in range(3))
     return np.stack([ratio(matched, predicted), ratio(matched, gold), f1(sums)], axis=-1)
 
 
 MICRO = Measure(("matched", "predicted", "gold"), ("precision", "recall", "f1"), _micro)
-"""Micro precision, recall and F1 of what was matched, predicted and gold."""
+"""Micro precision, recall and F1 from the numbers of matched, predicted and gold items."""
 TAGGING = Measure(
     (*MICRO.statistics, "correct_words", "words"),
     (*MICRO.names, "accuracy"),
     lambda sums: np.concatenate([MICRO.values(sums), ratio(sums[..., 3:4], sums[..., 4:5])], axis=-1),
 )
-"""Strict spans of an NER model, and the accuracy of its words' labels."""
+"""The measures of an NER model: :data:`MICRO` of its spans, exact in ends and label, and the accuracy of its
+labels of words."""
 
 
 def values_by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
-    """Return the measures of each seed (rows) over all its cases."""
-    seeds, _, table = _table(counts, measure)
+    """Return the measures of each seed over all its cases: index ``seed``, a column per measure."""
+    seeds, _, table = _count_array(counts, measure)
     values = measure.values(table.sum(axis=1))
     return pd.DataFrame(values, index=pd.Index(seeds, name="seed"), columns=list(measure.names))
 
@@ -61,13 +72,14 @@ def values_by_seed(counts: pd.DataFrame, measure: Measure) -> pd.DataFrame:
 def intervals(
     counts: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the measures, which are shares, averaged over seeds, with a 95 % interval from
-    :class:`~radeval_lib.stats.resampling.Draws`.
+    """Return each measure, a share from 0 to 1, averaged over seeds, with a 95% interval over cases and seeds
+    (:class:`~radeval_lib.stats.resampling.Draws`).
 
-    Index ``measure``: ``value``, ``low``, ``high``, and ``least`` and ``most`` over the seeds.
+    Index ``measure``. Columns: ``value``, ``low``, ``high``; ``least`` and ``most``, the smallest and largest
+    value of a seed.
     """
     of_seeds = values_by_seed(counts, measure)
-    (drawn,) = draws([_table(counts, measure)[2]], measure.values, resamples=resamples, rng=rng)
+    (drawn,) = draws([_count_array(counts, measure)[2]], measure.values, resamples=resamples, rng=rng)
     low, high = ends(drawn.total()).clip(0, 1)
     least, most = of_seeds.min(), of_seeds.max()
     columns = {"value": of_seeds.mean(), "low": low, "high": high, "least": least, "most": most}
@@ -77,23 +89,27 @@ def intervals(
 def paired_difference(
     first: pd.DataFrame, second: pd.DataFrame, measure: Measure, *, resamples: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return one model's mean measures minus another's on the same test cases, from the ``counts`` of both.
+    """Return the first model's mean measures minus the second's on the same test cases.
 
-    Each resample draws the same cases for both; their seeds may differ in number. Index ``measure``:
-    ``value``, ``low``, ``high``, ``p``, and the ``detectable`` difference
-    (:meth:`~radeval_lib.stats.resampling.Draws.detectable`)."""
-    (_, cases, left), (_, others, right) = (_table(counts, measure) for counts in (first, second))
-    if cases != others:
-        raise ValueError("the two models were not tested on the same cases")
-    ours, theirs = draws([left, right], measure.values, resamples=resamples, rng=rng)
-    gap = ours - theirs
+    ``first`` and ``second`` are their ``counts``; the numbers of seeds may differ. Each resample draws the
+    same cases for both. Index ``measure``. Columns: ``value``, ``low``, ``high`` (95%), ``p`` and
+    ``detectable``, the difference that :meth:`~radeval_lib.stats.resampling.Draws.detectable` returns. Raises
+    ValueError if the cases differ.
+    """
+    (_, cases, left), (_, second_cases, right) = (_count_array(counts, measure) for counts in (first, second))
+    if cases != second_cases:
+        lacking = len({*cases} ^ {*second_cases})
+        raise ValueError(f"{lacking} cases are in one table only; pass counts of the same test cases")
+    first_draws, second_draws = draws([left, right], measure.values, resamples=resamples, rng=rng)
+    gap = first_draws - second_draws
     rows = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]
     table = pd.DataFrame(rows, index=pd.Index(measure.names, name="measure"))[["value", "low", "high", "p"]]
     return table.assign(detectable=gap.detectable())
 
 
-def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
-    """Return seeds and cases, sorted, and the statistics; shape (seeds, cases, statistics)."""
+def _count_array(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[object], FloatArray]:
+    """Return the sorted seeds, the sorted cases, and the statistics in this order, shape (seeds, cases,
+    statistics)."""
     ordered = counts.sort_values(["seed", "case"])
     seeds, cases = ordered["seed"].unique().tolist(), ordered["case"].drop_duplicates().sort_values().tolist()
     table = ordered[list(measure.statistics)].to_numpy(np.float64).reshape(len(seeds), len(cases), -1)
@@ -102,7 +118,7 @@ def _table(counts: pd.DataFrame, measure: Measure) -> tuple[list[object], list[o
 
 @dataclass(frozen=True)
 class FactCounts:
-    """One rater's counts for one generated description. Source: Moramarco et al. 2021, Section 5.
+    """One rater's counts of facts for one generated description. Source: Moramarco et al. 2021, Section 5.
 
     Attributes
     ----------
@@ -119,22 +135,22 @@ class FactCounts:
 
     @property
     def precision(self) -> float:
-        """R&G / G; NaN if the generated description has no fact."""
+        """Common facts / generated facts (R&G / G), 0 to 1; NaN if nothing was generated."""
         return self.common / self.generated if self.generated else math.nan
 
     @property
     def recall(self) -> float:
-        """R&G / R; NaN if the reference has no fact."""
+        """Common facts / reference facts (R&G / R); NaN if the reference has no fact."""
         return self.common / self.reference if self.reference else math.nan
 
     @property
     def f_score(self) -> float:
-        """Harmonic mean of precision and recall; 0 if both are 0, NaN if one is not defined."""
+        """Harmonic mean of precision and recall; 0 if both are 0, NaN if one is NaN."""
         if not (self.generated and self.reference):
             return math.nan
         return 2 * self.common / (self.generated + self.reference)
 
     @property
     def accuracy(self) -> float:
-        """C / G; NaN if the generated description has no fact."""
+        """Correct facts / generated facts (C / G), 0 to 1; NaN if nothing was generated."""
         return self.correct / self.generated if self.generated else math.nan

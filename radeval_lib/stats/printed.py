@@ -1,9 +1,9 @@
-"""What a paper's digits allow, without the data behind them: inference from printed correlations and
-intervals, and the whole numbers behind printed shares and means.
+"""Inference from printed numbers alone: tests of printed correlations, shares and intervals, and the whole
+numbers that printed shares and means can come from.
 
 Intervals and tests of correlations are large-sample results for independent pairs; if several pairs share
-a report, the true uncertainty is larger. Errors of estimates on the same items are correlated, and no paper
-prints how strongly, so tests take that correlation as an argument: 0 is the assumption of independence.
+a report, the true uncertainty is larger. The errors of two estimates on the same items are correlated. No
+paper prints this correlation, so tests take it as an argument; 0 means independent errors.
 
 Source of the intervals of shares: Brown, Cai and DasGupta 2001, Statistical Science 16(2).
 """
@@ -25,57 +25,70 @@ from radeval_lib.stats.inference import wilson
 
 Kind = Literal["pearson", "spearman", "kendall"]
 Method = Literal["exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap BCa"]
-"""Of an interval of a share."""
+"""How :func:`interval_of_share` computes an interval."""
 
-_REACH = float(stats.norm.ppf(0.975))  # of a 95 % interval, in standard errors
+_Z = float(stats.norm.ppf(0.975))  # half of a 95% interval, in standard errors
 _TAILS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
 EDGE = 1e-9
-"""Slack for binary floating point at the very edge of a rounding interval."""
+"""Tolerance for binary floating point at the ends of a rounding interval."""
 
 
 def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a correlation over ``n`` independent pairs, by Fisher's z.
+    """Return the two ends of the 95% confidence interval of a correlation over ``n`` independent pairs, by
+    Fisher's z.
 
-    Pearson's is pingouin's ``compute_esci``, which gives rank correlations Pearson's standard error. The
-    standard error is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett and Wright
-    2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957). The value is
-    between -1 and 1, and n is 5 or more.
+    The standard error of z is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett
+    and Wright 2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957). For
+    Pearson, pingouin's ``compute_esci`` gives the same interval; it uses Pearson's error for rank
+    correlations, too. The value must be above -1 and below 1, and n at least 5.
     """
     error = {
         "pearson": 1 / math.sqrt(n - 3),
         "spearman": math.sqrt((1 + value**2 / 2) / (n - 3)),
         "kendall": math.sqrt(0.437 / (n - 4)),
     }[kind]
-    return math.tanh(math.atanh(value) - _REACH * error), math.tanh(math.atanh(value) + _REACH * error)
+    return math.tanh(math.atanh(value) - _Z * error), math.tanh(math.atanh(value) + _Z * error)
 
 
 def williams_test(first: float, second: float, between: float, n: int) -> tuple[float, float]:
-    """Return Williams's test of two Pearson correlations with the same third variable on the same ``n``
-    pairs: t (positive if ``first`` is larger) and two-sided p, with n - 3 degrees of freedom. ``between`` is
-    the metrics' own correlation. Source: Steiger 1980, equation 7 (Williams's T2).
+    """Return t and the two-sided p of Williams's test that two metrics' Pearson correlations with the same
+    ratings are equal.
+
+    t has n - 3 degrees of freedom and is positive if ``first`` is larger. Source: Steiger 1980, equation 7
+    (Williams's T2).
+
+    Parameters
+    ----------
+    first, second : each metric's correlation with the ratings.
+    between : the correlation of the two metrics.
+    n : the number of pairs, at least 4.
 
     Raises
     ------
     ValueError
-        If the three correlations are impossible together or leave nothing to vary, as three of 1 do, or n is
-        below 4.
+        If no data can have these three correlations, n is below 4, or t is 0 / 0, as for three correlations
+        of 1.
     """
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     possible = max(abs(first), abs(second), abs(between)) <= 1 and determinant >= -1e-12
     if not possible or n < 4:
-        raise ValueError(f"correlations {first}, {second} and {between} at n = {n} are impossible together")
+        raise ValueError(f"no {n} pairs have the correlations {first}, {second} and {between}; correct them")
     mean = (first + second) / 2
     spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - between) ** 3
     if spread == 0:
-        raise ValueError(f"correlations {first}, {second} and {between} leave nothing to vary")
+        raise ValueError(f"t is 0 / 0 for correlations {first}, {second} and {between}; leave out this test")
     t = (first - second) * math.sqrt((n - 1) * (1 + between) / spread)
-    # What scipy.stats.t.sf computes, without its checks, which cost most where thousands are asked for.
+    # Equal to scipy.stats.t.sf, whose checks would take most of the time of thousands of calls.
     return t, 2 * float(special.stdtr(n - 3, -abs(t)))
 
 
 def needed_between(first: float, second: float, n: int) -> float:
-    """Return how strongly two metrics must correlate for their printed correlations to differ at 5 % by
-    :func:`williams_test`. It is the smallest possible correlation if any will do, and NaN if none will."""
+    """Return the smallest correlation between two metrics from which on their printed correlations with the
+    same ratings differ at the 5% level (:func:`williams_test`, whose parameters these are).
+
+    If every possible correlation between the metrics makes them differ, it is the smallest possible one. NaN
+    if none does, as for equal numbers. Both numbers must be between -1 and 1.
+    """
     if first == second:
         return math.nan
     reach = math.sqrt((1 - first**2) * (1 - second**2))
@@ -93,18 +106,25 @@ def needed_between(first: float, second: float, n: int) -> float:
 
 
 def standard_error(low: float, high: float) -> float:
-    """Return the standard error implied by a correlation's 95 % interval on Fisher's z scale, on which it is
-    symmetric."""
-    return (math.atanh(high) - math.atanh(low)) / (2 * _REACH)
+    """Return the standard error of a correlation on Fisher's z scale, from the ends of its 95% interval.
+
+    The interval is taken as symmetric on that scale. Both ends must be above -1 and below 1.
+    """
+    return (math.atanh(high) - math.atanh(low)) / (2 * _Z)
 
 
 def two_sided_p(
     difference: ArrayLike, first_se: ArrayLike, second_se: ArrayLike, correlation: ArrayLike = 0.0
 ) -> NDArray[np.float64]:
-    """Return the two-sided p-value of a z-test of the difference of two estimates with standard errors
-    ``first_se`` and ``second_se``, whose errors have this ``correlation``; arguments broadcast.
+    """Return the two-sided p of a z-test that the ``difference`` of two estimates is 0.
 
-    NaN if the difference and its variance are both 0, or the correlation makes the variance negative.
+    NaN if the difference and its variance are both 0, or the variance is negative.
+
+    Parameters
+    ----------
+    difference : of the two estimates; arguments broadcast, and the result has their common shape.
+    first_se, second_se : the estimates' standard errors.
+    correlation : of the estimates' errors, -1 to 1.
     """
     first, second = np.asarray(first_se, dtype=np.float64), np.asarray(second_se, dtype=np.float64)
     variance = first**2 + second**2 - 2 * np.asarray(correlation, dtype=np.float64) * first * second
@@ -114,22 +134,24 @@ def two_sided_p(
 
 
 def needed_correlation(difference: float, first_se: float, second_se: float) -> float:
-    """Return the correlation of two estimates' errors from which their difference is significant at 5 % by
-    :func:`two_sided_p`.
+    """Return the smallest correlation of two estimates' errors from which on their difference is significant
+    at the 5% level (:func:`two_sided_p`), at least -1.
 
-    At or below 0 if independent errors suffice, NaN if no correlation does. Both standard errors are above
-    0.
+    It is 0 or less if independent errors suffice; NaN if no correlation suffices, as for a difference of 0.
+    Both standard errors must be above 0.
     """
     if difference == 0:
         return math.nan
-    reach = abs(difference) / _REACH
-    needed = (first_se**2 + second_se**2 - reach**2) / (2 * first_se * second_se)
+    largest_error = abs(difference) / _Z
+    needed = (first_se**2 + second_se**2 - largest_error**2) / (2 * first_se * second_se)
     return max(needed, -1.0) if needed <= 1 else math.nan
 
 
-def corners(values: Sequence[float], half_widths: Sequence[float]) -> NDArray[np.float64]:
-    """Return printed numbers and, below them, all combinations of their rounding intervals' ends, one row
-    each."""
+def rounding_corners(values: Sequence[float], half_widths: Sequence[float]) -> NDArray[np.float64]:
+    """Return printed numbers as row 0 and, below, each combination of the ends of their rounding intervals.
+
+    A number with half-width 0 is the same in all rows. Shape (1 + combinations, numbers).
+    """
     pairs = zip(values, half_widths, strict=True)
     ends = [(value - half, value + half) if half else (value,) for value, half in pairs]
     return np.array([list(values), *product(*ends)], dtype=np.float64)
@@ -138,36 +160,59 @@ def corners(values: Sequence[float], half_widths: Sequence[float]) -> NDArray[np
 def p_of_intervals(
     first: Sequence[float], second: Sequence[float], half_width: float = 0.0, between: float = 0.0
 ) -> tuple[float, float, float]:
-    """Return :func:`two_sided_p` of two printed correlations on Fisher's scale, each (value, low, high) of
-    its 95% interval: at the printed digits, and the smallest and largest that rounding allows."""
-    z = np.arctanh(corners([*first, *second], [half_width] * 6))
-    errors = (z[:, [2, 5]] - z[:, [1, 4]]) / (2 * _REACH)
-    ps = two_sided_p(z[:, 0] - z[:, 3], errors[:, 0], errors[:, 1], between)
-    touch = half_width > 0 and abs(first[0] - second[0]) <= 2 * half_width
-    return float(ps[0]), float(ps.min()), 1.0 if touch else float(ps.max())
+    """Return the two-sided p of the difference of two printed correlations: at the printed digits, and the
+    smallest and the largest p that their rounding allows.
+
+    The test is :func:`two_sided_p` on Fisher's scale; equal correlations have p = 1.
+
+    Parameters
+    ----------
+    first, second : each correlation as (value, low, high), with its 95% interval.
+    half_width : half a unit of the last printed digit.
+    between : the correlation of the two errors, -1 to 1.
+
+    Raises
+    ------
+    ValueError
+        If a number, as far as its rounding allows, is -1, 1 or beyond, where Fisher's scale ends.
+    """
+    rows = rounding_corners([*first, *second], [half_width] * 6)
+    if np.abs(rows).max() >= 1:
+        raise ValueError(f"one of {(*first, *second)} may round from -1 or 1; leave out this correlation")
+    z = np.arctanh(rows)
+    errors = (z[:, [2, 5]] - z[:, [1, 4]]) / (2 * _Z)
+    differences = z[:, 0] - z[:, 3]
+    ps = np.where(differences == 0, 1.0, two_sided_p(differences, errors[:, 0], errors[:, 1], between))
+    may_be_equal = abs(first[0] - second[0]) <= 2 * half_width
+    return float(ps[0]), float(ps.min()), 1.0 if may_be_equal else float(ps.max())
 
 
 def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
-    """Return the whole numbers k, from 0, with k/n rounding to a printed mean of whole numbers.
+    """Return every sum of ``n`` counts whose mean rounds to a printed mean, in rising order.
 
-    Empty if no n counts can have that mean: the GRIM test (Brown and Heathers 2017).
+    Empty if no n counts can have that mean: the GRIM test (Brown and Heathers 2017). ``half_width`` is half a
+    unit of the last printed digit.
     """
     first, last = math.ceil((mean - half_width - EDGE) * n), math.floor((mean + half_width + EDGE) * n)
     return list(range(max(first, 0), last + 1))
 
 
 def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
-    """Return the whole numbers k, at most n, with k / n rounding to a printed share."""
+    """Return every whole number k from 0 to n for which k / n rounds to a printed share, in rising order.
+
+    ``half_width`` is half a unit of the last printed digit.
+    """
     return [k for k in sums_that_print(share, half_width, n) if k <= n]
 
 
 @cache
 def interval_of_share(k: int, n: int, method: Method) -> tuple[float, float]:
-    """Return the 95 % confidence interval of the share k / n.
+    """Return the two ends of the 95% confidence interval of the share k / n.
 
-    ``bootstrap percentile`` are the quantiles of a binomial distribution, the limit of many resamples;
-    ``bootstrap BCa`` takes them at levels corrected for bias and acceleration (Efron 1987), as
-    :func:`scipy.stats.bootstrap`. Raises ValueError for an unknown method.
+    ``exact`` is Clopper and Pearson's interval. ``bootstrap percentile`` returns quantiles of the binomial
+    distribution, the limit of many resamples. ``bootstrap BCa`` returns its quantiles at levels corrected for
+    bias and acceleration (Efron 1987), as :func:`scipy.stats.bootstrap` does. ``Wald``'s ends may lie outside
+    0 to 1. Raises ValueError for another method.
     """
     if method == "Wilson":
         return wilson(k, n)
@@ -175,58 +220,72 @@ def interval_of_share(k: int, n: int, method: Method) -> tuple[float, float]:
         exact = stats.binomtest(k, n).proportion_ci(0.95)
         return float(exact.low), float(exact.high)
     if method == "Wald":
-        reach = _REACH * math.sqrt(k / n * (1 - k / n) / n)
-        return k / n - reach, k / n + reach
+        half = _Z * math.sqrt(k / n * (1 - k / n) / n)
+        return k / n - half, k / n + half
     if method not in get_args(Method):
-        raise ValueError(f"unknown method {method!r}; use one of {', '.join(get_args(Method))}")
+        raise ValueError(
+            f"unknown method {method!r} of an interval; use one of {', '.join(get_args(Method))}"
+        )
     levels = _bca_levels(k, n) if method == "bootstrap BCa" else _TAILS
     low, high = stats.binom.ppf(levels, n, k / n) / n
     return float(low), float(high)
 
 
 def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
-    """Return levels of the two quantiles that the BCa interval of a share takes."""
-    if k in (0, n):  # resamples are all alike
+    """Return the levels of the two quantiles that are the ends of the BCa interval of the share k / n."""
+    if k in (0, n):  # every resample equals the data, so nothing can be corrected
         return np.array(_TAILS)
     bias = special.ndtri((special.bdtr(k - 1, n, k / n) + special.bdtr(k, n, k / n)) / 2)
-    # Jackknife: leaving out a right case changes the share by -(1 - k/n)/(n - 1), a wrong one by k/n/(n - 1).
-    right, wrong = -(1 - k / n), k / n
-    cubes, squares = (k * right**power + (n - k) * wrong**power for power in (3, 2))
+    # Jackknife: leaving out a hit changes the share by -(1 - k/n)/(n - 1), and a miss by k/n/(n - 1). The
+    # common factor 1/(n - 1) cancels in the acceleration.
+    hit, miss = -(1 - k / n), k / n
+    cubes, squares = (k * hit**power + (n - k) * miss**power for power in (3, 2))
     acceleration = -cubes / (6 * squares**1.5)
-    reach = bias + special.ndtri(_TAILS)
-    return special.ndtr(bias + reach / (1 - acceleration * reach))
+    shifted = bias + special.ndtri(_TAILS)
+    return special.ndtr(bias + shifted / (1 - acceleration * shifted))
 
 
 def possible_samples(
     shares: Sequence[tuple[float, float, float]], half_width: float, largest: int
 ) -> pd.DataFrame:
-    """Return the numbers of cases that fit printed (share, low, high), all over the same cases.
+    """Return how well each number of cases and each kind of interval fit printed shares of the same cases.
 
-    One row per number of cases ``n`` and method: ``shares`` (how many printed shares some k / n rounds to)
-    and ``ends`` (how many printed ends the method gives, at the best fitting k)."""
+    Parameters
+    ----------
+    shares : each printed share with the ends of its interval, (share, low, high).
+    half_width : half a unit of the last printed digit.
+    largest : the largest number of cases to try; the smallest is 1.
+
+    Returns
+    -------
+    DataFrame
+        One row per number of cases ``n`` and ``method``: ``shares``, how many printed shares equal some
+        rounded k / n, and ``ends``, how many printed ends the method gives for the best fitting k.
+    """
     rows = []
     for n in range(1, largest + 1):
         fitting = [counts_that_print(share, half_width, n) for share, _, _ in shares]
         for method in get_args(Method):
-            met = 0
-            for counts, (_, *printed) in zip(fitting, shares, strict=True):
-                gaps = (np.abs(np.subtract(interval_of_share(k, n, method), printed)) for k in counts)
-                met += max((int((gap <= half_width + EDGE).sum()) for gap in gaps), default=0)
-            rows.append({"n": n, "method": method, "shares": sum(map(bool, fitting)), "ends": met})
+            matching_ends = 0
+            for counts, (_, *ends) in zip(fitting, shares, strict=True):
+                gaps = (np.abs(np.subtract(interval_of_share(k, n, method), ends)) for k in counts)
+                matching_ends += max((int((gap <= half_width + EDGE).sum()) for gap in gaps), default=0)
+            rows.append({"n": n, "method": method, "shares": sum(map(bool, fitting)), "ends": matching_ends})
     return pd.DataFrame(rows)
 
 
 def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
-    """Return the smallest and largest exact McNemar p that are possible for two methods' numbers correct of
-    the same ``n`` cases.
+    """Return the smallest and the largest p of McNemar's exact test of two methods, given only how many of
+    the same ``n`` cases each gets right.
 
-    The exact test is a sign test of the discordant cases: with gap d and u cases that only the worse method
-    gets right, it compares u with d + u; u runs from 0 to min(worse, n - better).
+    The test is a sign test of the cases that only one method gets right. If the better method is right in d
+    cases more, and the worse alone in u cases, it compares u with d + u. The p values are those of all
+    possible u, from 0 to min(worse, n - better).
     """
     worse, better = sorted((first, second))
     only_worse = np.arange(min(worse, n - better) + 1)
     discordant = better - worse + 2 * only_worse
-    # Twice the lower tail: the test of a fair coin is symmetric, and only_worse is the smaller count.
+    # The two-sided p is twice the lower tail, since only_worse is the smaller count of a symmetric test.
     ps = np.minimum(1.0, 2 * stats.binom.cdf(only_worse, discordant, 0.5))
     return float(ps.min()), float(ps.max())
 
@@ -234,9 +293,18 @@ def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
 def predictions_that_print(
     precision: float, recall: float, n: int, half_width: float
 ) -> tuple[int, int] | None:
-    """Return the fewest and most predictions of a class of ``n`` members that fit its printed precision and
-    recall (fractions). None if no whole numbers fit, if recall is 0, since precision says nothing without a
-    hit, or if precision may be 0, which sets no limit."""
+    """Return the smallest and the largest number of predictions of a class that fit its printed precision
+    and recall.
+
+    None if no whole numbers fit, if the recall is 0 (without a hit, precision is 0 for any number of
+    predictions), or if the precision may round from 0, so that there is no largest number.
+
+    Parameters
+    ----------
+    precision, recall : as fractions.
+    n : the number of members of the class.
+    half_width : half a unit of the last printed digit, as a fraction.
+    """
     least, most = precision - half_width - EDGE, precision + half_width + EDGE
     if least <= 0:
         return None

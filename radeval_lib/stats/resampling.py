@@ -1,9 +1,10 @@
-"""The one bootstrap: groups are resampled with replacement, and the variation of training seeds is added.
+"""The bootstrap behind the book's intervals: whole groups are drawn with replacement, and the variation
+between training seeds is added.
 
-Callers pass per-group sufficient statistics, whose sums decide a measure, or a measure of row numbers; what
-comes back are draws and estimates with 95 % percentile intervals. Seeds are too few to be drawn
-again: of three, a resample holds two different ones on average. :class:`Draws` says what is done instead.
-pingouin resamples rows and knows neither groups nor seeds.
+Callers pass each group's statistics, from whose sums a measure is computed, or take the drawn row numbers.
+The functions return a measure's values in the resamples ("draws") and estimates with 95% percentile
+intervals. Training seeds are too few to be resampled; :class:`Draws` adds their variance instead. pingouin
+resamples rows, without groups or seeds.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from scipy.stats import t as student
 from radeval_lib.stats.base import Estimate, FloatArray, OfSums, finite, group_numbers
 from radeval_lib.stats.inference import inversion_p
 
-_CELLS = 2_000_000  # counts held at a time: 16 MB an array
+_CELLS = 2_000_000  # numbers in memory at a time: 16 MB for an array
 
 
 def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: int) -> Iterator[FloatArray]:
-    """Yield how often each group is drawn if ``groups`` are drawn with replacement, in parts: arrays of shape
-    (resamples, groups).
+    """Yield how often each of ``groups`` is drawn in each resample with replacement, as float64 arrays of
+    shape (some resamples, groups).
 
-    ``width`` is how many numbers the caller holds for each resample: the larger it is, the fewer resamples
-    are yielded at a time. The draws do not depend on it.
+    ``width`` is how many numbers the caller needs to hold for each resample. It limits how many resamples an
+    array has and does not change the draws.
     """
     step = max(1, _CELLS // max(1, width))
     shares = np.full(groups, 1 / groups)
@@ -40,7 +41,8 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
 
 
 def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
-    """Yield the row numbers in each resample, each as often as its group (shape (rows,)) was drawn."""
+    """Yield the row numbers of each resample, each as often as its group was drawn. ``groups`` has the group
+    of each row, shape (rows,)."""
     numbers = group_numbers("groups", groups, len(np.asarray(groups)))
     for counts in drawn_counts(int(numbers.max()) + 1, resamples, rng, len(numbers)):
         for times in counts[:, numbers].astype(np.intp):
@@ -48,17 +50,20 @@ def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> I
 
 
 def sum_draws(table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Return the measures in each resample of groups, shape (resamples, measures); ``table`` (groups,
-    statistics)."""
+    """Return the measures in each resample of groups, shape (resamples, measures).
+
+    ``table`` holds the statistics of each group, shape (groups, statistics); ``values`` computes the measures
+    from their sums.
+    """
     chunks = drawn_counts(len(table), resamples, rng, max(table.shape))
     return np.concatenate([values(counts @ table) for counts in chunks])
 
 
 class SeedNoise(NamedTuple):
-    """The variation of a model's measures between training seeds.
+    """The variation of one model's measures between training seeds.
 
-    ``normals``: standard normal numbers, shape (resamples, seeds). ``deviations``: how far each seed's
-    measures are from their mean, shape (seeds, measures), so scaled that their squares sum to the variance of
+    ``normals``: standard normal numbers, shape (resamples, seeds). ``deviations``: each seed's measures minus
+    their mean over seeds, shape (seeds, measures), scaled so that the sum of their squares is the variance of
     that mean.
     """
 
@@ -72,12 +77,12 @@ class Draws:
 
     Attributes
     ----------
-    value : the measures at the data; shape (measures,).
-    cases : the measures in each resample of cases, with the seeds as they are; shape (resamples, measures).
-    seeds : of each model that was trained with several seeds. A single seed says nothing about others: the
-        draws then are of cases alone.
-    uniforms : numbers in (0, 1), shape (resamples, 1), from which :meth:`total` takes its tails.
-    size : number of cases.
+    value : the measures of all cases; shape (measures,).
+    cases : the measures in each resample of cases, averaged over all seeds; shape (resamples, measures).
+    seeds : one entry for each model that was trained with two or more seeds. Without an entry, the draws vary
+        with the cases alone.
+    uniforms : random numbers in (0, 1), shape (resamples, 1), from which :meth:`total` takes chi-squares.
+    size : the number of cases.
     """
 
     value: FloatArray
@@ -87,7 +92,7 @@ class Draws:
     size: int
 
     def __sub__(self, other: Draws) -> Draws:
-        """Return the difference on the same resamples; the two have independent seeds."""
+        """Return the difference of two models on the same resamples of cases; their seeds are independent."""
         return replace(
             self,
             value=self.value - other.value,
@@ -97,7 +102,7 @@ class Draws:
 
     @property
     def _variances(self) -> list[tuple[FloatArray, int]]:
-        """Variance by cases and by each model's seeds, with degrees of freedom."""
+        """Variances from cases and from each model's seeds, each with its degrees of freedom."""
         by_seeds = [((noise.deviations**2).sum(axis=0), len(noise.deviations) - 1) for noise in self.seeds]
         return [(self.cases.var(axis=0), max(1, self.size - 1)), *by_seeds]
 
@@ -114,9 +119,10 @@ class Draws:
         return np.divide(self.standard_error**4, below, out=most, where=below > 0)
 
     def total(self) -> FloatArray:
-        """Return draws with percentiles that allow for cases and seeds; shape (resamples, measures).
+        """Return draws that vary with cases and seeds, for percentile intervals; shape (resamples, measures).
 
-        Deviations from the value are stretched so that normal ones follow Student's t with :attr:`degrees`.
+        Without seeds, they are :attr:`cases`. Otherwise normal deviations from the value are scaled to follow
+        Student's t with :attr:`degrees` degrees of freedom.
         """
         if not self.seeds:
             return self.cases
@@ -125,21 +131,26 @@ class Draws:
         return self.value + (self.cases + noise - self.value) * stretch
 
     def detectable(self) -> FloatArray:
-        """Return the size of each measure that gives an 80 % chance of a 95 % interval without 0."""
+        """Return how far from 0 each measure must be for its 95% interval to exclude 0 with a probability of
+        80%; shape (measures,)."""
         return (student.ppf(0.975, self.degrees) + student.ppf(0.8, self.degrees)) * self.standard_error
 
 
 def draws(
     tables: Sequence[FloatArray], values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> list[Draws]:
-    """Return the measures in each resample for each table of shape (seeds, cases, statistics), averaged over
-    its seeds.
+    """Return one :class:`Draws` for each model's table: its measures, averaged over seeds, in each resample.
 
-    Cases are drawn for all tables at once, seeds for each table separately, because equal seed numbers of two
-    tables have nothing in common.
+    The same cases are drawn for all tables. Seeds are drawn for each table separately, because seeds with
+    equal numbers in two tables are unrelated.
+
+    Parameters
+    ----------
+    tables : the statistics of each model, shape (seeds, cases, statistics), with the same cases.
+    values : the measures as a function of sums over cases.
     """
     cases = tables[0].shape[1]
-    # Apart, so that what is drawn does not depend on how many resamples are computed at a time.
+    # Separate generators keep the draws independent of how many resamples are computed at a time.
     case_rng, uniform_rng, *seed_rngs = rng.spawn(2 + len(tables))
     chunks: list[list[FloatArray]] = [[] for _ in tables]
     for counts in drawn_counts(cases, resamples, case_rng, cases):
@@ -158,8 +169,11 @@ def draws(
 
 
 def mean_draws(by_task: Sequence[Draws]) -> Draws:
-    """Return one model's measures averaged over one or more tasks with the same numbers of seeds and
-    resamples. Seeds with the same number go together, cases do not."""
+    """Return one model's measures averaged over tasks, which have the same numbers of seeds and resamples.
+
+    A seed is the same training in every task, so its deviations are averaged; the tasks' cases are
+    independent.
+    """
     return replace(
         by_task[0],
         value=np.mean([task.value for task in by_task], axis=0),
@@ -173,36 +187,43 @@ def mean_draws(by_task: Sequence[Draws]) -> Draws:
 
 
 def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
-    """Return both ends of the percentile interval of draws, shape (2, ...) for draws of shape (resamples,
-    ...).
+    """Return the low and the high end of the percentile interval of draws: shape (2, ...) for draws of shape
+    (resamples, ...).
 
-    It stays within what is possible, and needs no acceleration, which BCa would have to estimate by leaving
-    out one case at a time, and which is unstable if cases are few. Undefined draws are left out.
+    Draws that are NaN are left out. A percentile interval stays within the possible values. A BCa interval
+    would need an acceleration, whose jackknife estimate is unstable for few cases.
     """
     return np.nanquantile(np.asarray(drawn, dtype=np.float64), (0.5 - level / 2, 0.5 + level / 2), axis=0)
 
 
 def frame_estimates(drawn: pd.DataFrame) -> pd.DataFrame:
-    """Return ``value``, ``low`` and ``high`` (95 %, percentile) of each column; row 0 has its value, each
-    further row that of one resample."""
+    """Return each column's ``value`` with ``low`` and ``high``, its 95% percentile interval; one row per
+    column of ``drawn``.
+
+    Row 0 of ``drawn`` has the values of the data, every further row those of one resample.
+    """
     low, high = ends(drawn.iloc[1:])
     return pd.DataFrame({"value": drawn.iloc[0], "low": low, "high": high})
 
 
 def widened_level(cases: int) -> float:
-    """Return the level at which the percentile interval of a mean of so few cases covers 95 %.
+    """Return the level, above 0.95, at which a percentile interval of the mean of few cases covers 95%.
 
-    The bootstrap's variance is (n - 1)/n of the unbiased one, and its quantiles are not those of t: the
-    expanded percentile interval corrects both (Hesterberg 2015, section 4.2). It needs two cases or more.
+    This is the expanded percentile interval of Hesterberg 2015, section 4.2. It corrects the bootstrap's
+    variance, which is (n - 1)/n of the unbiased one, and takes quantiles of Student's t instead of the normal
+    distribution. ``cases`` is at least 2.
     """
     t = student.ppf(0.975, cases - 1)
     return float(1 - 2 * ndtr(-math.sqrt(cases / (cases - 1)) * t))
 
 
 def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
-    """Return an estimate from a number and its resampled values, shape (resamples,), with
-    :func:`~radeval_lib.stats.inference.inversion_p`. Undefined draws are left out; if all are undefined, the
-    ends are NaN and p is 1."""
+    """Return a number with its percentile interval of this ``level`` and the p of the hypothesis that it is 0
+    (:func:`~radeval_lib.stats.inference.inversion_p`).
+
+    ``drawn`` has the number in each resample, shape (resamples,). Values that are NaN are left out, and
+    infinite ones do not count for p. If none is finite, the ends are NaN and p is 1.
+    """
     array = np.asarray(drawn, dtype=np.float64)
     defined = array[np.isfinite(array)]
     if len(array) and not len(defined):
@@ -212,43 +233,41 @@ def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def mean_of_sums(sums: FloatArray) -> FloatArray:
-    """Return means from sums of each case's values and 1: shape (..., values + 1) gives (..., values)."""
+    """Return means from sums of values and, last, the number of cases: shape (..., values + 1) to (...,
+    values)."""
     return sums[..., :-1] / sums[..., -1:]
 
 
 def sum_estimates(
     table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
 ) -> list[Estimate]:
-    """Return each measure of summed statistics with resampled groups; ``table`` has shape (groups,
-    statistics)."""
+    """Return each measure with its 95% interval from resampled groups; parameters as in :func:`sum_draws`."""
     drawn = sum_draws(table, values, resamples=resamples, rng=rng)
     return [estimate(*pair) for pair in zip(values(table.sum(axis=0)), drawn.T, strict=True)]
 
 
 def mean_difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    *,
-    resamples: int,
-    rng: np.random.Generator,
-    level: float = 0.95,
+    first: ArrayLike, second: ArrayLike, *, resamples: int, rng: np.random.Generator, level: float = 0.95
 ) -> Estimate:
-    """Return the mean of ``first`` minus the mean of ``second``, of shape (cases,) or (seeds, cases), on the
-    same cases, with its percentile interval of this ``level``.
+    """Return the mean of ``first`` minus the mean of ``second`` with its percentile interval of this
+    ``level``.
 
-    Cases are drawn together for both, seeds for each apart.
+    Both have shape (cases,) or (seeds, cases) with the same cases, which are drawn together; seeds are drawn
+    for each separately.
     """
     tables = [np.atleast_2d(np.asarray(scores, dtype=np.float64))[..., None] for scores in (first, second)]
     cases = tables[0].shape[1]
-    ours, theirs = draws(tables, lambda sums: sums / cases, resamples=resamples, rng=rng)
-    return estimate(float(tables[0].mean() - tables[1].mean()), (ours - theirs).total()[:, 0], level)
+    left, right = draws(tables, lambda sums: sums / cases, resamples=resamples, rng=rng)
+    return estimate(float(tables[0].mean() - tables[1].mean()), (left - right).total()[:, 0], level)
 
 
 def share_interval(
     hits: ArrayLike, groups: Sequence[object], *, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Return a share, or another mean, with its 95 % percentile interval from drawing whole groups with
-    replacement."""
+    """Return the mean of ``hits`` and the two ends of its 95% percentile interval from resampled groups.
+
+    ``hits`` are 0 or 1 for a share, or any finite numbers; ``groups`` has the group of each.
+    """
     hit = finite("hits", hits, None)
     numbers = group_numbers("groups", groups, len(hit), sort=True)
     table = pd.Series(hit).groupby(numbers).agg(["sum", "count"])

@@ -1,4 +1,4 @@
-"""Two or more systems on the same cases: their values, and how each pair of them differs."""
+"""Comparison of two or more systems on the same cases: their scores, and the difference of each pair."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from radeval_lib.stats.inference import holm, randomization_p
 from radeval_lib.stats.resampling import estimate, sum_draws, widened_level
 
 LEVEL, POWER = 0.05, 0.8
-"""The two-sided level of the tests, and the power to aim for."""
-_MOST = 10**9  # cases beyond which no number is given
+"""The two-sided level of the tests, and the power for which :func:`cases_needed` plans."""
+_MOST_CASES = 10**9  # no larger number of cases is returned
 
 
 def compare_systems(
-    tables: Mapping[str, Mapping[str, FloatArray]],
-    values: Mapping[str, OfSums],
-    *,
-    resamples: int,
-    seed: int,
+    tables: Mapping[str, Mapping[str, FloatArray]], values: Mapping[str, OfSums], *, resamples: int, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the values of systems with intervals, and a comparison of every pair by every metric.
+    """Return each system's value of each metric with its interval, and a comparison of each pair of systems.
 
     Parameters
     ----------
-    tables : by metric and system, statistics of each case, float64 of shape (cases, statistics); the same
-        cases in the same order everywhere, at least two.
-    values : by metric, one value from sums of statistics, shape (..., statistics) to (..., 1).
-    resamples, seed : of the bootstrap over cases and of the randomization test; every metric and pair gets
-        the same draws.
+    tables : by metric and system, the statistics of each case, float64 of shape (cases, statistics); two or
+        more cases, the same in the same order in all tables.
+    values : by metric, the function that computes its value from sums of statistics, shape (..., statistics)
+        to (..., 1).
+    resamples, seed : of the bootstrap over cases and of the randomization test; all metrics and pairs share
+        the draws.
 
     Returns
     -------
-    systems : ``metric``, ``system``, ``value``, ``low``, ``high`` (95 %, percentile, widened for few cases)
-        and ``cases``.
-    pairs : ``metric``, ``first``, ``second``; ``difference`` (first minus second), ``low`` and ``high``;
-        ``p`` (:func:`~radeval_lib.stats.inference.randomization_p`) and ``p_holm``, corrected over all rows;
-        ``standardised``, the difference over the standard deviation of the differences of cases (for a value
-        that is not a mean, of its jackknife pseudo-values), NaN if these do not vary; and ``more_cases``, how
-        many more would give 80 % power to find a difference of this size (:func:`cases_needed`) at the level
-        0.05 divided by the number of rows, which is enough for Holm's correction; missing if no number would.
+    systems : DataFrame
+        One row per metric and system: ``metric``, ``system``, ``value``, ``low``, ``high`` (95%, percentile,
+        widened for few cases) and ``cases``.
+    pairs : DataFrame
+        One row per metric and pair of systems: ``metric``, ``first``, ``second``; ``difference`` (first minus
+        second) with ``low`` and ``high``; ``p`` (:func:`~radeval_lib.stats.inference.randomization_p`) and
+        ``p_holm``, corrected over all rows; ``standardised``, the difference divided by the standard
+        deviation of the cases' differences (or, for a value that is not a mean, of its jackknife
+        pseudo-values), NaN if these do not vary; and ``more_cases``, how many more cases give 80% power for a
+        true difference of this size (:func:`cases_needed`), missing if there is no such number. Its level is
+        0.05 divided by the number of rows, which is enough for Holm's correction.
     """
     flat, all_values = _side_by_side(tables, values)
     cases, total = len(flat), flat.sum(axis=0)
@@ -75,7 +75,7 @@ def compare_systems(
                 rng=np.random.default_rng(seed),
             )
             spread = float((pseudo[:, both[0]] - pseudo[:, both[1]]).std(ddof=1))
-            varies = spread > 1e-12 * abs(pseudo[:, both]).max()  # not by rounding alone
+            varies = spread > 1e-12 * abs(pseudo[:, both]).max()  # a smaller spread is a rounding error
             effect = float(difference) / spread if varies else float("nan")
             more = np.maximum(0.0, cases_needed(effect, LEVEL / comparisons) - cases)
             pairs.append((metric, first, second, gap.value, gap.low, gap.high, p, effect, more))
@@ -89,8 +89,12 @@ def compare_systems(
 def _side_by_side(
     tables: Mapping[str, Mapping[str, FloatArray]], values: Mapping[str, OfSums]
 ) -> tuple[FloatArray, OfSums]:
-    """Return all statistics side by side, shape (cases, statistics), and a function from sums of these to the
-    values of every metric and system, one after another."""
+    """Return the statistics of all metrics and systems in one array, and the function that computes all
+    values from its sums.
+
+    The array has shape (cases, statistics). The function takes shape (..., statistics) to (..., values), with
+    the values in the order of metrics and, within each, of systems.
+    """
     stacked = {metric: np.stack(list(by_system.values()), axis=1) for metric, by_system in tables.items()}
     flat = np.concatenate([table.reshape(len(table), -1) for table in stacked.values()], axis=1)
     borders = np.cumsum([table[0].size for table in stacked.values()])[:-1]
@@ -107,10 +111,11 @@ def _side_by_side(
 
 
 def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], bool]) -> list[int]:
-    """Return the cluster of each system, from 1; systems are ordered from the best to the worst.
+    """Return the cluster of each system as a number from 1, the best.
 
-    A new cluster begins if every system above differs from this and every later system, as in the shared
-    tasks of the Conference on Machine Translation; within a cluster the order means nothing.
+    ``systems`` are ordered from the best to the worst. A new cluster begins at a system if all systems before
+    it differ significantly (``differ``) from it and from all later ones, as in the shared tasks of the
+    Conference on Machine Translation. Within a cluster, the order has no meaning.
     """
     clusters: list[int] = []
     for rank in range(len(systems)):
@@ -120,20 +125,24 @@ def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], b
 
 
 def cases_needed(effect: float, alpha: float) -> float:
-    """Return how many pairs a two-sided paired t test at level ``alpha`` needs to find a standardised
-    difference with 80 % power.
+    """Return the smallest number of cases with which a two-sided paired t test finds a standardised
+    difference with 80% power.
 
-    The number is large enough for the exact randomization test to reach ``alpha``, whose smallest p is 2 /
-    2^cases; NaN if the effect is 0 or unknown, or no number below a thousand million does. ``alpha`` is above
-    0 and below 1.
+    It is also large enough for the exact randomization test, whose smallest p is 2 / 2^cases, to reach
+    ``alpha``. NaN if the effect is 0 or NaN, or 10^9 cases or more are needed.
+
+    Parameters
+    ----------
+    effect : the mean difference divided by the standard deviation of the cases' differences.
+    alpha : the level of the test, above 0 and below 1.
     """
     least, size = ceil(log2(2 / alpha)), abs(effect)
     if not size > 0:
         return float("nan")
 
     def enough(cases: int) -> bool:
-        beyond = stats.t.isf(alpha / 2, cases - 1)  # the other tail adds nothing if the power is large
-        return bool(stats.nct.sf(beyond, cases - 1, size * sqrt(cases)) >= POWER)
+        critical = stats.t.isf(alpha / 2, cases - 1)  # at 80% power, the other tail is negligible
+        return bool(stats.nct.sf(critical, cases - 1, size * sqrt(cases)) >= POWER)
 
-    cases = least + bisect_left(range(least, _MOST), True, key=enough)
-    return float(cases) if cases < _MOST else float("nan")
+    cases = least + bisect_left(range(least, _MOST_CASES), True, key=enough)
+    return float(cases) if cases < _MOST_CASES else float("nan")

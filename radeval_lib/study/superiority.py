@@ -185,7 +185,7 @@ def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
     if any(math.isnan(number.value) for number in exact):
         raise ValueError("a number that is not printed or not legible leads nothing")
     values, half_widths = zip(*((number.value, number.half_width) for number in exact), strict=True)
-    return printed.corners(values, half_widths).tolist()
+    return printed.rounding_corners(values, half_widths).tolist()
 
 
 def _printed_lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) -> Lead:

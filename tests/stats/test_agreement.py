@@ -30,7 +30,7 @@ def test_four_experts_by_hand() -> None:
     tau = agreement.kendall_matrix(counts)
     wanted = [1 / 3, -1, with_fourth, -1 / 3, 0, -with_fourth]
     np.testing.assert_allclose(agreement.upper_triangle(tau), wanted, atol=1e-12)
-    with_last = agreement.kendall_with(counts, counts[:, 3])
+    with_last = agreement.kendall_with_reference(counts, counts[:, 3])
     np.testing.assert_allclose(with_last, [with_fourth, 0, -with_fourth, 1], atol=1e-12)
     others = np.array([[4, 3, 1, 4], [4, 4, 6, 4], [4, 5, 3, 3]]) / 3
     np.testing.assert_allclose(agreement.mean_of_others(counts), others)
@@ -79,8 +79,8 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, list[int]]:
 
 
 def tie_threshold(gaps: np.ndarray, wanted: np.ndarray) -> float:
-    """Return the threshold by its definition (Deutsch et al. 2023, section 5), which ``agrees`` finds for all
-    cases at once."""
+    """Return one case's threshold by its definition (Deutsch et al. 2023, section 5); ``metric_agrees`` finds
+    those of all cases at once."""
     tried = np.unique([0.0, *np.abs(gaps)])
     agree = [(np.where(np.abs(gaps) > threshold, np.sign(gaps), 0) == wanted).mean() for threshold in tried]
     return float(tried[int(np.argmax(agree))])
@@ -102,7 +102,7 @@ def test_threshold_is_that_of_mt_metrics_eval(seed: int, threshold: float, accur
 
 def test_no_pair_chooses_its_own_threshold() -> None:
     gaps, wanted, cases = drawn(0)
-    hits = agreement.agrees(gaps, wanted, cases)
+    hits = agreement.metric_agrees(gaps, wanted, cases)
     fitted = np.where(np.abs(gaps) > tie_threshold(gaps, wanted), np.sign(gaps), 0) == wanted
     assert hits.shape == gaps.shape
     assert hits.mean() <= fitted.mean()
@@ -127,12 +127,12 @@ def test_metrics_and_raters_are_held_against_the_same_people() -> None:
     pairs = np.array([[0, 1], [2, 3]])
     # Without rater 1: 2.5 v 2 the first; without 2: 2 v 1.5 the first; without 3: 3.5 v 1.5 the first.
     assert agreement.choices_of_others(grades, pairs).tolist() == [[1, -1]] * 3
-    assert agreement.choices_of_raters(grades, pairs) == pytest.approx([2 / 3, 1])
-    hits = agreement.choices_of_metric([2.0, 1.0, 1.0, 2.0], grades, pairs, ["a", "b"])
+    assert agreement.rater_agreement(grades, pairs) == pytest.approx([2 / 3, 1])
+    hits = agreement.metric_agreement([2.0, 1.0, 1.0, 2.0], grades, pairs, ["a", "b"])
     assert hits.tolist() == [1, 1]
     # Without rater 1, the others call set 1 a tie: a metric that prefers the first is right twice in three,
     # and learns there that its gap of 1 is a tie, which is wrong of set 2.
     tied = [[3, 1, 2], [1, 2, 1], [2, 2, 2], [5, 4, 4]]
     assert agreement.choices_of_others(tied, pairs)[:, 0].tolist() == [0, 1, 1]
-    hits = agreement.choices_of_metric([2.0, 1.0, 1.0, 2.0], tied, pairs, ["a", "b"])
+    hits = agreement.metric_agreement([2.0, 1.0, 1.0, 2.0], tied, pairs, ["a", "b"])
     assert hits == pytest.approx([2 / 3, 2 / 3])
