@@ -72,7 +72,7 @@ class Resampled:
         return table.assign(n=self.pairs, groups=self.groups)
 
     def frame(self) -> pd.DataFrame:
-        """Return a column per metric: its correlation in the data (row 0) and in each resample (other rows)."""
+        """Return a column per metric: its correlation in the data (row 0) and in the resamples (others)."""
         return pd.DataFrame(np.column_stack([self.values, self.draws]).T, columns=self.names)
 
     def compare(self, first: str) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Checks: a printed number or claim compared with the computed one."""
+"""Checks: comparisons of a paper's printed number or statement with the computed result."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from radeval_lib.text_format import out_of
 if TYPE_CHECKING:
     from radeval_lib.stats.base import FloatArray
 
-# A comparison that accepts this share of the values that a quantity can take, or more, supports nothing.
+# An interval that covers this share of a quantity's possible values, or more, supports no printed number.
 WIDEST = 0.25
 
 
 @dataclass(frozen=True)
 class Key:
-    """What one check of an exhibit compares: ``what`` and, among several alike, the distinguishing ``row``
-    and ``column``."""
+    """The name of a check within its exhibit: ``what`` it compares and, if several checks compare the same,
+    the ``row`` and ``column`` that distinguish it."""
 
     what: str
     row: str = ""
@@ -33,7 +33,7 @@ class Key:
 
     @classmethod
     def of(cls, name: Key | str) -> Key:
-        """Return a key, or the key of a comparison that needs no row or column."""
+        """Return ``name`` if it is a key, or else a key with ``name`` as ``what`` and no row or column."""
         return name if isinstance(name, Key) else cls(name)
 
     def __str__(self) -> str:
@@ -42,24 +42,25 @@ class Key:
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison.
+    """The comparison of one printed number or statement with the computed result.
 
     Attributes
     ----------
-    key : what is compared; no two checks of an exhibit have the same.
-    printed : the paper's words, or its digits.
-    computed : what follows, in words.
-    stated : the printed number; None of a claim in words.
-    value, low, high : what follows, with its interval; None of a claim in words.
-    aspect : of a claim of superiority ``order`` or ``lead``.
-    needed : whether the exhibit needs it. It needs neither a lead that the paper does not claim nor a test
-        that can only contradict: a one-sided bound, or an interval too wide to support anything.
-    cells : the printed cells that it compares, each by its values in the key columns of its table.
-    discrepancy : why it fails, by its name under ``discrepancies`` in ``paper.yml``; empty if nothing is
-        known.
-    reading : if the paper leaves open what is meant, the reading that this row takes; rows of one key are
-        the readings of one statement, and count as what all of them say.
-    asked : what we ask for, if the words alone set no number.
+    key : the check's name; no two checks of an exhibit have the same key and reading.
+    printed : the paper's words or digits.
+    computed : the computed result as a text, with its interval if it has one.
+    outcome : one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`.
+    stated : the printed number; None for a statement in words.
+    value, low, high : the computed number with its interval, in the printed unit; None for a statement.
+    aspect : for a claim of superiority, ``order`` or ``lead``; otherwise empty.
+    needed : whether the exhibit's verdict needs the check to be conclusive. It does not for a lead that the
+        paper does not claim, nor for a test that can only contradict, such as a one-sided bound.
+    cells : the printed cells that are compared, each as its values in the key columns of its table.
+    discrepancy : the reason why the check fails, by its name under ``discrepancies`` in ``paper.yml``; empty
+        if the check does not fail or no reason is known.
+    reading : the meaning of an ambiguous statement that is checked here; empty if there is only one. Checks
+        with the same key are the readings of one statement, whose outcome is the one that they share.
+    asked : our criterion, if the statement sets no number.
     """
 
     key: Key
@@ -79,32 +80,38 @@ class Check:
 
     @property
     def name(self) -> str:
-        """Its key in words, with its reading if several are open."""
+        """The key as a text, with the reading in brackets if there are several."""
         return f"{self.key} ({self.reading})" if self.reading else str(self.key)
 
     def compares(self, cell: tuple[str, ...]) -> bool:
-        """Return whether it compares a printed cell, named by its values in the table's key columns. A page's
-        name for the cell has these in order, perhaps with others between."""
-        remaining = map(iter, self.cells)
-        return any(all(part in parts for part in cell) for parts in remaining)
+        """Return whether the check compares a printed cell.
+
+        ``cell`` has the values in the table's key columns. It matches an entry of ``cells`` that contains
+        these values in this order, with or without others between them, as from columns that a page added.
+        """
+        # ``in`` advances an iterator, so the values must occur in order.
+        iterators = map(iter, self.cells)
+        return any(all(part in iterator for part in cell) for iterator in iterators)
 
     @property
     def decides_cells(self) -> bool:
-        """Whether each of its cells has its own counterpart; inputs of a sum or mean have none."""
+        """Whether the outcome is about each of its cells; it is not about the single inputs of a sum or
+        mean."""
         return self.stated is None or len(self.cells) == 1
 
     @property
     def agrees(self) -> bool:
-        """Whether print and computation are compatible and could have been incompatible."""
+        """Whether the check holds, so that print and computation agree and could have disagreed."""
         return self.outcome == HOLDS
 
     @property
     def holds(self) -> bool | None:
-        """Whether it holds or fails; None if it is inconclusive."""
+        """True if the check holds, False if it fails, None if it is inconclusive."""
         return {HOLDS: True, FAILS: False}.get(self.outcome)
 
 
-def _places(cells: Iterable[Printed]) -> tuple[tuple[str, ...], ...]:
+def _cell_keys(cells: Iterable[Printed]) -> tuple[tuple[str, ...], ...]:
+    """Return the values in the key columns of each cell of a table; numbers from the prose are left out."""
     return tuple(cell.at for cell in cells if cell.at)
 
 
@@ -117,57 +124,55 @@ def check_value(
     possible: tuple[float, float] | None = None,
     cells: Iterable[Printed] = (),
 ) -> Check:
-    """Compare a printed number with a computed one.
+    """Return the check of a printed number against a computed one.
 
-    It holds if the computed interval (a point, if ``computed`` is a float) meets the interval of numbers
-    that round to the printed one. If the interval covers a quarter (:data:`WIDEST`) or more of the values
-    that the quantity can take, meeting it says nothing: the check can then only contradict.
+    It fails if the computed interval (a point, if ``computed`` is a float) does not overlap the interval of
+    numbers that round to the printed one. If they overlap, the check holds, unless the computed interval
+    covers a quarter (:data:`WIDEST`) or more of the quantity's possible values: then it is inconclusive.
 
     Parameters
     ----------
-    name : its key, or what it compares.
-    printed : the printed cell, or its digits.
-    computed : what follows from other numbers, in the printed unit.
-    decimals : digits shown of the computed value; default: one more than printed, if it has more.
-    possible : smallest and largest value that the quantity can take, in the printed unit. Default: from 0 to
-        twice the printed value, so that an interval half as wide as the value is too wide; of a printed 0,
-        whose range that leaves empty, none is.
-    cells : printed cells that are compared; default: the printed one.
+    name : the check's key, or what it compares.
+    printed : the printed number, or its digits.
+    computed : the computed number, in the printed unit.
+    decimals : decimals shown of the computed number; default: one more than printed, if it has more.
+    possible : the smallest and the largest possible value, in the printed unit; default: 0 and twice the
+        printed value. For a printed 0 without ``possible``, no interval is too wide.
+    cells : the printed cells that are compared; default: ``printed``.
 
     Raises
     ------
     ValueError
-        If the printed cell is a dash or not legible, or a computed number is NaN: nothing can be checked.
+        If the printed cell is a dash or not legible, or a computed number is NaN.
     """
     cell = parse(printed) if isinstance(printed, str) else printed
     if math.isnan(cell.value):
         raise ValueError(
-            f"check {name!r}: the paper's cell is {cell.text!r}, so there is nothing to check against; "
+            f"check {name!r}: the printed cell is {cell.text!r}, which is not a number; "
             "remove this check or correct the transcribed cell"
         )
     if not isinstance(computed, Estimate):
         computed = Estimate(float(computed), float(computed), float(computed))
     value, low, high = float(computed.value), float(computed.low), float(computed.high)
-    if possible is not None:  # rounding alone may reach beyond it
+    if possible is not None:  # the rounding of inputs can extend the interval beyond the possible values
         low, high = max(low, min(value, possible[0])), min(high, max(value, possible[1]))
     if any(map(math.isnan, (value, low, high))):
-        raise ValueError(f"check {name!r}: the computed value is not a number, so it agrees with nothing")
-    # One digit more than printed, but none of a number that has no more, as one printed elsewhere.
-    exact = low == high and abs(value - round(value, cell.decimals)) < EDGE
-    places = decimals if decimals is not None else cell.decimals + (cell.decimals > 0 and not exact)
+        raise ValueError(f"check {name!r}: the computed number is NaN; compute it, or remove this check")
+    # By default one decimal more than printed, unless the computed number itself has no more decimals.
+    has_no_more = low == high and abs(value - round(value, cell.decimals)) < EDGE
+    shown_decimals = cell.decimals + (cell.decimals > 0 and not has_no_more) if decimals is None else decimals
     unit = "%" if cell.text.endswith("%") else ""
-    words, *ends = (f"{number:,.{places}f}{unit}" for number in (value, low, high))
+    result, *ends = (f"{number:,.{shown_decimals}f}{unit}" for number in (value, low, high))
     if ends[0] != ends[1]:
-        words += f" [{', '.join(ends)}]"
+        result += f" [{', '.join(ends)}]"
     outcome = FAILS
     if low <= cell.high + EDGE and high >= cell.low - EDGE:
-        # An interval that covers so much of what is possible that meeting it says nothing supports nothing.
         bottom, top = possible or sorted((0.0, 2 * cell.value))
         width = min(high, top) - max(low, bottom)
         outcome = INCONCLUSIVE if width > 0 and width >= WIDEST * (top - bottom) else HOLDS
-    key, compared = Key.of(name), _places(cells or [cell])
+    key, compared = Key.of(name), _cell_keys(cells or [cell])
     needed = outcome != INCONCLUSIVE
-    return Check(key, cell.text, words, outcome, cell.value, value, low, high, needed=needed, cells=compared)
+    return Check(key, cell.text, result, outcome, cell.value, value, low, high, needed=needed, cells=compared)
 
 
 def check_statement(
@@ -179,46 +184,53 @@ def check_statement(
     cells: Iterable[Printed] = (),
     asked: str = "",
 ) -> Check:
-    """Compare a claim in words with the computed answer.
+    """Return the check of a statement in words.
 
     Parameters
     ----------
-    claim : what the paper says, in its words.
-    finding : what follows, in words that the caller made from computed values.
-    holds : whether the finding supports the claim, None if it is inconclusive; computed, never typed.
-    cells : printed cells that are compared.
-    asked : what we ask for, if the claim sets no number.
+    name : the check's key, or what it compares.
+    claim : the paper's words.
+    finding : the computed result, as a text with its numbers.
+    holds : whether the result supports the statement; None if it is inconclusive. Compute it from the data:
+        a constant checks nothing.
+    cells : the printed cells that are compared.
+    asked : our criterion, if the statement sets no number.
     """
     outcome = INCONCLUSIVE if holds is None else HOLDS if holds else FAILS
-    return Check(Key.of(name), claim, finding, outcome, cells=_places(cells), asked=asked)
+    return Check(Key.of(name), claim, finding, outcome, cells=_cell_keys(cells), asked=asked)
 
 
 def by_reading(checks: Mapping[str, Check]) -> list[Check]:
-    """Return the checks of one statement under its open readings, one row per reading, with its name.
+    """Return the checks of an ambiguous statement, one per reading, each with the name of its reading.
 
-    The verdict takes the outcome that all of them share (:func:`radeval_lib.study.results.judge`). Rules that
-    the paper does not name are readings too: among many, one may fit by luck.
+    ``checks`` have the same key. The statement has the outcome that all share, and is otherwise inconclusive
+    (:func:`radeval_lib.study.results.statement_outcome`). If the paper does not say by which rule it computed
+    a number, the rules that were tried are readings: one of many may fit by chance.
     """
     return [replace(check, reading=reading) for reading, check in checks.items()]
 
 
 def check_one_sided(name: Key | str, claim: str, finding: str, fails: bool, **settings: Any) -> Check:
-    """Compare a claim with a test that can only contradict it, like :func:`check_statement`."""
+    """Return the check of a statement by a test that can contradict but not support it.
+
+    It fails if ``fails``, and is otherwise inconclusive and not needed; ``settings`` and the other parameters
+    are those of :func:`check_statement`.
+    """
     check = check_statement(name, claim, finding, False if fails else None, **settings)
     return replace(check, needed=bool(fails))
 
 
 def check_setting(paper: str, setting: str) -> Check:
-    """Compare a setting that a paper states with that of its released code, in ``data_manifests/released/``'s
-    ``settings.csv``.
+    """Return the check of a setting that a paper states against that of its released code.
 
-    A ValueError if the table has no such setting.
+    Both are in ``data_manifests/released/settings.csv``. The check holds if they are equal as numbers
+    (``2e-5`` and ``0.00002``) or as texts. Raises ValueError if the file has no such setting.
     """
     rows = released("settings").query("paper == @paper").set_index("setting")
     if setting not in rows.index:
         raise ValueError(f"settings.csv has no setting {setting!r} of {paper}; correct its name, or add it")
     stated, released_value = rows.loc[setting, ["paper_says", "code_has"]]
-    try:  # 2e-5 is 0.00002
+    try:
         same = float(stated.replace(",", "")) == float(released_value.replace(",", ""))
     except ValueError:
         same = stated == released_value
@@ -226,25 +238,24 @@ def check_setting(paper: str, setting: str) -> Check:
 
 
 def above(low: float, high: float, edge: float = 0.0) -> bool | None:
-    """Return whether an interval is above an edge: False if it is below, None if it contains the edge.
-
-    An interval that holds the edge, or has an end that is NaN, decides nothing, for a claim or against it.
-    """
+    """Return True if an interval lies above an edge, False if it lies below it, and None otherwise: if it
+    contains the edge, or an end is NaN."""
     if math.isnan(low) or math.isnan(high):
         return None
     return True if low > edge else False if high < edge else None
 
 
 def below(low: float, high: float, edge: float) -> bool | None:
-    """Return whether an interval is below an edge, like :func:`above`."""
+    """Return True if an interval lies below an edge, False if it lies above it, and None otherwise."""
     return above(-high, -low, -edge)
 
 
 def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, float, float]]) -> Check:
-    """Compare printed numbers with mathematical bounds: a test that can only contradict.
+    """Return the check of printed numbers against mathematical bounds, which can contradict but not support
+    them (:func:`check_one_sided`).
 
-    ``cells``: printed numbers, each with its lowest and its highest possible value; those that are not
-    legible are left out.
+    ``cells``: printed numbers, each with its lowest and highest possible value. Numbers that are not legible
+    are left out.
     """
     legible = [bound for bound in cells if not math.isnan(bound[0].value)]
     inside = [cell.high >= low - EDGE and cell.low <= high + EDGE for cell, low, high in legible]
@@ -265,34 +276,35 @@ def check_groups(
     decimals: int | None = None,
     possible: tuple[float, float] | None = None,
 ) -> list[Check]:
-    """Check one printed cell per group against a function of the group's other cells.
+    """Return one check per group of a printed table: of one cell against a function of other cells, within
+    rounding.
+
+    Groups without a legible number in the checked cell or in an input get no check.
 
     Parameters
     ----------
     frame : a printed table.
-    by : key column, or columns, that define the groups; groups keep the table's order.
-    target : the column and value that single out the checked cell of a group.
-    inputs : the column and the values, in this order, whose cells the function takes.
-    function : maps the float64 inputs of shape (n,) to the target's value.
-    what : what the checks compare; the groups' keys distinguish them, at most two.
+    by : one or two key columns that define the groups, whose order is the table's.
+    target : the column and value that select the cell to check, as ``{"task": "average"}``.
+    inputs : the column and the values that select the inputs, in the function's order.
+    function : computes the number to compare from the inputs, float64 of shape (inputs,).
+    what : what the checks compare; the groups' values of ``by`` distinguish their keys.
     decimals, possible : as in :func:`check_value`.
-
-    Groups whose target or inputs are not printed or not legible are left out.
 
     Raises
     ------
     ValueError
-        If an input is there twice in a group.
+        If a group has two cells for one input.
     """
     keys = [by] if isinstance(by, str) else list(by)
     ((target_column, target_value),) = target.items()
     ((input_column, input_values),) = inputs.items()
     checks = []
     for key, group in frame.groupby(keys, sort=False):
-        goal = group[group[target_column] == target_value]
+        checked = group[group[target_column] == target_value]
         parts = group.set_index(input_column).reindex(list(input_values))
-        if len(goal) != 1 or goal["value"].isna().any() or parts["value"].isna().any():
+        if len(checked) != 1 or checked["value"].isna().any() or parts["value"].isna().any():
             continue
-        name, cell = Key(what, *map(str, key)), cell_in(goal.iloc[0])
+        name, cell = Key(what, *map(str, key)), cell_in(checked.iloc[0])
         checks.append(check_value(name, cell, rounding_range(function, parts), decimals, possible=possible))
     return checks

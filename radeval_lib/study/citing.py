@@ -1,4 +1,4 @@
-"""Citations of the book and its results, in BibTeX from ``CITATION.cff``, and addresses of its sources."""
+"""BibTeX entries of the book and its results, from ``CITATION.cff``, and web addresses of its sources."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from radeval_lib import own_yaml, provenance
 from radeval_lib.paths import ROOT
 
 BOOK_MARK = "<!-- cite: book -->"
-"""The placeholder of a prose page for the book's citation."""
+"""The placeholder in a prose page that the book's BibTeX entry replaces."""
 _SPECIAL = re.compile(r"[&%$#_{}]")
-"""The characters that LaTeX reads as commands."""
+"""Characters with a meaning in LaTeX, which must be escaped."""
 
 
 @cache
@@ -30,7 +30,10 @@ def repository() -> str:
 
 
 def web_address(path: str = "", commit: str = "") -> str:
-    """Return the web address of the public repository, or of a file in it; empty if there is none."""
+    """Return the web address of the public repository; empty if there is none.
+
+    With ``path`` and ``commit``, return the address of that file in that commit.
+    """
     if not repository():
         return ""
     return f"https://github.com/{repository()}" + (f"/blob/{commit}/{path}" if path and commit else "")
@@ -38,30 +41,39 @@ def web_address(path: str = "", commit: str = "") -> str:
 
 @cache
 def checkout() -> tuple[str, str]:
-    """Return the checked-out commit, in full, and its date; both are empty outside a clone or without git."""
+    """Return the full hash and the date (YYYY-MM-DD) of the checked-out commit; two empty texts outside a
+    clone or without git."""
     fields = (provenance.git("log", "-1", "--format=%H %cs") or "").split()
     return (fields[0], fields[1]) if fields else ("", "")
 
 
 def source_line(path: str) -> str:
-    """Return a page's last line as Markdown. It names the page's source, linked if there is a public
-    repository, the checked-out commit, and where to read how to cite the book."""
+    """Return the last line of a page in Markdown: its source ``path`` and the checked-out commit, linked if
+    there is a public repository, and a reference to how to cite the book."""
     commit, day = checkout()
-    where = f"[`{path}`]({link})" if (link := web_address(path, commit)) else f"`{path}`"
+    source = f"[`{path}`]({link})" if (link := web_address(path, commit)) else f"`{path}`"
     repository = f", in the [repository]({link})" if (link := web_address()) else ""
     commit_clause = f", commit {commit[:7]} of {day}" if commit else ""
-    return f"[Source: {where}{commit_clause}{repository}. {{ref}}`how-to-cite`.]{{.page-source}}"
+    return f"[Source: {source}{commit_clause}{repository}. {{ref}}`how-to-cite`.]{{.page-source}}"
 
 
 def bibtex(key: str = "radeval", part: str = "", path: str = "") -> str:
-    """Return a BibTeX entry of the book at the checked-out commit, or of a part of it, which ``path`` holds;
-    without empty fields."""
+    """Return the BibTeX entry of the book, or of a part of it, at the checked-out commit.
+
+    Fields without a value are left out.
+
+    Parameters
+    ----------
+    key : of the entry.
+    part : the title of the part; empty for the whole book.
+    path : the part's file in the repository, to which the entry links.
+    """
     commit, day = checkout()
     title = f"{part}. In: {citation_file()['title']}" if part else citation_file()["title"]
-    people = citation_file()["authors"]
+    authors = citation_file()["authors"]
     names = [
         f"{{{person['name']}}}" if "name" in person else f"{person['given-names']} {person['family-names']}"
-        for person in people
+        for person in authors
     ]
     fields = {
         "author": " and ".join(names),

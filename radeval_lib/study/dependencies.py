@@ -1,7 +1,8 @@
-"""The dependencies of a notebook: modules of the library, data files next to them, manifests, settings.
+"""The dependencies of a notebook, and digests that change if one of them does.
 
-A notebook depends on what it imports, however indirectly, and on what its front matter declares, as the
-resolved profile configures it.
+A notebook depends on the modules that it imports, directly or indirectly, with the data files next to them,
+and on what its front matter declares: the data, models, metrics, manifests and settings that its profile
+configures.
 """
 
 from __future__ import annotations
@@ -32,8 +33,11 @@ _CACHE = paths.BUILD / "cache" / "sources.json"
 
 
 class Parsed(NamedTuple):
-    """The dotted names that a program imports or uses, and the SHA-256 of its behaviour; of a YAML file, of
-    its content."""
+    """The analysis of a source file.
+
+    ``names``: the dotted names that a program imports or uses; none for a YAML file. ``sha256``: of the
+    program without comments and docstrings, or of the content of a YAML file.
+    """
 
     names: tuple[str, ...]
     sha256: str
@@ -41,8 +45,10 @@ class Parsed(NamedTuple):
 
 @cache
 def _parsed() -> dict[str, Parsed]:
-    """Return the earlier analyses of sources, by the SHA-256 of their content and of this code: parsing the
-    library takes longer than an idle build may (``make book``, 4 s)."""
+    """Return the analyses of sources, by :func:`parse`'s key, that are stored in the cache.
+
+    Without it, parsing the library would take longer than the 4 s that an idle ``make book`` may take.
+    """
     entries = atomic.read_mapping(_CACHE).items()
     return {key: Parsed(tuple(names), sha256) for key, (names, sha256) in entries}
 
@@ -52,8 +58,12 @@ _unwritten: list[str] = []
 
 
 def parse(content: bytes, ending: str) -> Parsed:
-    """Return the imports and content of a program or YAML file, told apart by ``ending``
-    (:func:`checksums.of_source`, with its errors). Raises SyntaxError for a relative import, too."""
+    """Return the analysis of a program (``ending`` ``.py``) or YAML file (``.yml``), from the cache if the
+    same content was analysed before.
+
+    Raises SyntaxError for a program that does not parse or has a relative import, and the errors of
+    :func:`radeval_lib.checksums.of_source`.
+    """
     key = hashlib.sha256(f"{_PARSERS} {sys.version} {ending} ".encode() + content).hexdigest()
     if key not in _parsed():
         names = sorted(set(_imported_names(ast.parse(content)))) if ending == ".py" else []
@@ -63,7 +73,7 @@ def parse(content: bytes, ending: str) -> Parsed:
 
 
 def _write_cache() -> None:
-    """Write earlier and new analyses to the cache; if it cannot be written, sources are parsed again."""
+    """Write all analyses to the cache if there are new ones; if that fails, the next run parses them again."""
     if _unwritten:
         with suppress(OSError):
             atomic.write_text(_CACHE, json.dumps(_parsed()) + "\n")
@@ -71,8 +81,11 @@ def _write_cache() -> None:
 
 
 def _imported_names(tree: ast.AST) -> Iterator[str]:
-    """Yield what a program may import, modules and names in them alike, and ``package.name`` if it uses a
-    name of an imported package, ``package.*`` if it uses the package object itself."""
+    """Yield the dotted names that a program imports, except for type checking, and of those it uses.
+
+    ``from a import b`` yields ``a.b``, whether ``b`` is a module or not. The use of ``b.c`` yields ``a.b.c``;
+    the use of ``b`` without an attribute yields ``a.b.*``.
+    """
     checking = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
     conditions = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
     type_only = [part for node in conditions if ast.unparse(node.test) in checking for part in node.body]
@@ -84,10 +97,10 @@ def _imported_names(tree: ast.AST) -> Iterator[str]:
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom):
             if node.level:
-                raise SyntaxError("a relative import; write the module's full name")
+                raise SyntaxError(f"relative import in line {node.lineno}; write the module's full name")
             imported |= {name.asname or name.name: f"{node.module}.{name.name}" for name in node.names}
             yield from (f"{node.module}.{name.name}" for name in node.names)
-    for node in nodes:  # an attribute comes before the name in it
+    for node in nodes:  # ast.walk yields an attribute before the name in it
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in imported:
             used.add(id(node.value))
             yield f"{imported[node.value.id]}.{node.attr}"
@@ -103,7 +116,8 @@ def file_of(name: str) -> Path | None:
 
 
 def _modules(name: str) -> Iterator[str]:
-    """Yield the modules of the library that importing a name loads, packages above it included."""
+    """Yield the modules of the library or of notebooks that importing a dotted name loads, including its
+    parent packages."""
     parts = name.split(".")
     if parts[0] in PACKAGES:
         yield from filter(file_of, (".".join(parts[:depth]) for depth in range(1, len(parts) + 1)))
@@ -111,16 +125,18 @@ def _modules(name: str) -> Iterator[str]:
 
 @cache
 def _lazy_names(package: str) -> dict[str, str]:
-    """Return the module of each name that a package looks up on first use (:mod:`radeval_lib.lazy`)."""
+    """Return the module of each name that a package imports on first use
+    (:func:`radeval_lib.registry.names_of`); empty for a module or a package without such names."""
     path = file_of(package)
     if path is None or path.name != "__init__.py":
         return {}
     homes: dict[str, str] = getattr(registry.module(package), "_HOMES", {})
-    return {name: home for home, listed in homes.items() for name in listed.split()}
+    return {name: home for home, names in homes.items() for name in names.split()}
 
 
-def _reached(names: Iterable[str]) -> set[str]:
-    """Return modules that are loaded for names that a program imports or uses."""
+def _loaded_modules(names: Iterable[str]) -> set[str]:
+    """Return the modules that a program loads by importing or using these dotted names
+    (:func:`_imported_names`)."""
     reached = set[str]()
     for name in names:
         reached.update(_modules(name.removesuffix(".*")))
@@ -132,10 +148,11 @@ def _reached(names: Iterable[str]) -> set[str]:
 
 
 @cache
-def _direct(module: str) -> set[str]:
+def _direct_imports(module: str) -> set[str]:
+    """Return the modules that a module itself imports."""
     path = file_of(module)
     assert path is not None, module
-    return _reached(parse(path.read_bytes(), ".py").names)
+    return _loaded_modules(parse(path.read_bytes(), ".py").names)
 
 
 def closure(modules: Iterable[str]) -> set[str]:
@@ -143,26 +160,29 @@ def closure(modules: Iterable[str]) -> set[str]:
     reached, waiting = set[str](), set(modules)
     while waiting:
         reached |= waiting
-        waiting = set[str]().union(*map(_direct, waiting)) - reached
+        waiting = set[str]().union(*map(_direct_imports, waiting)) - reached
     _write_cache()
     return reached
 
 
-def _code(notebook: str) -> Parsed:
+def _parsed_cells(notebook: str) -> Parsed:
+    """Return the analysis of a notebook's code cells; raises NotebookError if they do not parse."""
     path = path_of(notebook)
     try:
         return parse(code_of(path.read_text(encoding="utf-8")).encode(), ".py")
     except SyntaxError as error:
-        problem = f"its code does not parse: {error.msg}"
-        raise NotebookError(problem, paths.display_path(path), "Correct its code cells.") from None
+        problem = f"the code cells do not parse: {error.msg}"
+        raise NotebookError(problem, paths.display_path(path), "Correct them.") from None
 
 
 def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None) -> set[str]:
-    """Return every module of the library that a notebook's numbers can depend on under a profile.
+    """Return the names of all modules that a notebook's numbers can depend on.
 
     Parameters
     ----------
-    wanted : what it reads, if that is less than its notebook declares.
+    notebook : its path below ``notebooks/`` without the ending.
+    settings : the profile, which decides the readers of data and the jobs that make models.
+    wanted : the inputs that are read; default: all that the notebook declares.
     """
     wanted = wanted or declared(notebook)
     names = [registry.METRICS[name] for name in wanted.metrics if name in registry.METRICS]
@@ -178,11 +198,12 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
         names.append(registry.RECORDED)
     planned = [notebook, *cells_read(wanted, settings)]
     names += [registry.PLANS[name] for name in planned if name in registry.PLANS]
-    return closure(_reached([*_code(notebook).names, *(name.partition(":")[0] for name in names)]))
+    imported = [*_parsed_cells(notebook).names, *(name.partition(":")[0] for name in names)]
+    return closure(_loaded_modules(imported))
 
 
 def readers(source: str, role: str) -> list[str]:
-    """Return the readers of a role's source, as ``module:name``."""
+    """Return the functions, as ``module:name``, that read a role's data from this source."""
     if source == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]
     if registry.is_recorded(source):
@@ -197,14 +218,16 @@ def readers(source: str, role: str) -> list[str]:
 
 
 def cells_read(wanted: Declared, settings: Profile) -> list[str]:
-    """Return the notebooks with jobs, or a job's model, that a notebook reads."""
+    """Return the notebooks whose jobs a notebook reads: those that it declares, and those that make its
+    models."""
     sources = [settings.models.get(role, "") for role in wanted.models]
-    made = [source.removeprefix(CELL_MODEL) for source in sources if source.startswith(CELL_MODEL)]
-    return list(dict.fromkeys([*wanted.cells, *made]))
+    model_jobs = [source.removeprefix(CELL_MODEL) for source in sources if source.startswith(CELL_MODEL)]
+    return list(dict.fromkeys([*wanted.cells, *model_jobs]))
 
 
 def data_sets_read(wanted: Declared, settings: Profile, *, recorded: bool = False) -> list[str]:
-    """Return the data sets that a notebook can read under a profile: their files, or their stored scores."""
+    """Return the names of the data sets whose files a notebook can read under a profile, sorted; with
+    ``recorded``, of those whose stored scores it can read."""
     names = registry.RECORDINGS if recorded else data_sets()
     sources = [settings.roles.get(role, role) for role in wanted.data]
     of_kind = [source for source in sources if registry.is_recorded(source) == recorded]
@@ -212,8 +235,8 @@ def data_sets_read(wanted: Declared, settings: Profile, *, recorded: bool = Fals
 
 
 def papers_read(notebook: str, wanted: Declared) -> list[str]:
-    """Return the papers with printed numbers that a page can read: those of its exhibits, and those that it
-    declares."""
+    """Return the papers whose printed numbers a page can read: those of its exhibits and those that it
+    declares. ``released`` stands for numbers from released code."""
     if ALL in wanted.papers:
         return [*PAPERS, RELEASED]
     papers = {entry.paper for entry in ledger().values() if entry.notebook == notebook}
@@ -221,61 +244,64 @@ def papers_read(notebook: str, wanted: Declared) -> list[str]:
 
 
 def files_of(modules: Iterable[str]) -> list[Path]:
-    """Return the sources of modules and the data files next to them."""
+    """Return the source files of modules and the data files in their packages, sorted."""
     sources = {path for module in modules if (path := file_of(module)) is not None}
     folders = {path.parent for path in sources} - _ROOTS
-    return sorted(sources | {path for folder in folders for path in _beside(folder)})
+    return sorted(sources | {path for folder in folders for path in _data_files(folder)})
 
 
 @cache
-def _beside(folder: Path) -> tuple[Path, ...]:
-    """Return data files of a package, and of folders in it that are not packages."""
+def _data_files(folder: Path) -> tuple[Path, ...]:
+    """Return the data files of a package, including those in its folders that are not packages."""
     files: list[Path] = []
     for path in folder.iterdir():
         if path.suffix in _DATA:
             files.append(path)
         elif path.is_dir() and path.name != "__pycache__" and not (path / "__init__.py").is_file():
-            files += _beside(path)
+            files += _data_files(path)
     return tuple(files)
 
 
 @lru_cache(maxsize=4096)
 def digest_of_file(path: Path, state: tuple[int, ...]) -> str:
-    """Return the digest of a file: by :func:`parse` for programs and YAML, otherwise SHA-256. It is cached
-    for this ``state`` of the file (:func:`radeval_lib.checksums.state`)."""
+    """Return the digest of a file: by :func:`parse` for programs and YAML, otherwise its SHA-256.
+
+    It is cached; ``state`` (:func:`radeval_lib.checksums.state`) changes when the file is written.
+    """
     is_parsed = path.suffix in (".py", ".yml")
     return parse(path.read_bytes(), path.suffix).sha256 if is_parsed else checksums.of_file(path)
 
 
-def _digest_of_files(files: Iterable[Path], *others: object) -> str:
+def _digest_of_files(files: Iterable[Path], *values: object) -> str:
+    """Return one digest of files, with their paths, and of any other values."""
     digests = {paths.display_path(path): digest_of_file(path, checksums.state(path)) for path in files}
     _write_cache()
-    return checksums.of_text(repr([digests, *others]))
+    return checksums.of_text(repr([digests, *values]))
 
 
 def modules_digest(modules: Iterable[str]) -> str:
-    """Return the digest of modules' behaviour and of the data next to them. Comments, docstrings and times of
-    change do not count."""
+    """Return the digest of modules and of the data files next to them; comments and docstrings do not change
+    it."""
     return _digest_of_files(files_of(modules))
 
 
 def source_digest(notebook: str, *, page: bool) -> str:
-    """Return the digest of a notebook: of its code alone, or for a page, which shows its prose, of the whole
-    source."""
+    """Return the digest of a notebook's code cells or, for a page, of its whole source, whose prose is
+    shown."""
     text = path_of(notebook).read_text(encoding="utf-8")
-    return checksums.of_text(repr(text)) if page else _code(notebook).sha256
+    return checksums.of_text(repr(text)) if page else _parsed_cells(notebook).sha256
 
 
 def papers_settings_digest(wanted: Declared) -> str:
-    """Return the digest of the papers' own settings (profile ``full``) in the sections that a page declares.
-    Pages compare these settings with those of their build."""
+    """Return the digest of the papers' own settings, from the profile ``full``, in the sections that a page
+    declares. Pages compare these settings with those of their build."""
     sections = profile("full").experiments
     return checksums.of_text(repr({name: sections.get(name) for name in wanted.settings}))
 
 
 def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page: bool) -> str:
-    """Return the digest of the manifests that a notebook can read: its data sets', those of models if it uses
-    any, and for a page those of its papers."""
+    """Return the digest of the manifests that a notebook can read: those of its data sets, those of models if
+    it uses any, and for a page those of its papers with its findings on the front page."""
     stored = data_sets_read(wanted, settings, recorded=True)
     sets = sorted({*data_sets_read(wanted, settings), *stored})
     files = [path for name in sets if (path := paths.DATASETS / f"{name}.yml").is_file()]

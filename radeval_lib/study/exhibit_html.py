@@ -1,4 +1,5 @@
-"""The HTML of a result: its verdict in a line, failing checks with reasons, its table, and a folded rest."""
+"""The HTML of a result on its page: its verdict, the failing checks with their reasons, its table, and folded
+details."""
 
 from __future__ import annotations
 
@@ -30,11 +31,11 @@ DISCREPANCY_WORDS = {
     "rounding": "the last digit",
     "": "not known",
 }
-"""Kinds of discrepancy as a reader sees them; no kind is that of what nothing explains."""
+"""The words on pages for each kind of discrepancy; empty: no known reason."""
 
 
 def verdict_sentence(result: Result) -> str:
-    """Return one plain sentence: the outcome of the checks, and their basis."""
+    """Return what the checks of a result rest on and how they came out, or why there is no verdict."""
     entry = exhibit(result.exhibit)
     if result.kind == verdicts.IMPLEMENTED:
         return "The library has it, and a test checks it."
@@ -46,26 +47,28 @@ def verdict_sentence(result: Result) -> str:
     if entry.kind == "figure" and entry.legible != "full":
         used += " The figure itself was not seen: inputs of a notebook, pixels or a sentence were checked."
     rests = verdicts.RESTS_ON[result.evidence]
-    return f"{rests[0].upper()}{rests[1:]}, {_counts(result)}.{used}"
+    return f"{rests[0].upper()}{rests[1:]}, {_outcome_counts(result)}.{used}"
 
 
-def _counts(result: Result) -> str:
-    """Return how many checks hold, fail or are inconclusive, as they count for the verdict."""
+def _outcome_counts(result: Result) -> str:
+    """Return in words how many statements hold, fail or are inconclusive; readings of one count once."""
     counts = Counter(map(statement_outcome, group_by_key(result.checks)))
-    words = {
+    verbs = {
         verdicts.HOLDS: ("holds", "hold"),
         verdicts.FAILS: ("fails", "fail"),
         verdicts.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
     }
     if counts.total() == 1:
-        return f"the check {words[next(iter(counts))][0]}"
-    each = [f"{counts[key]} {forms[counts[key] > 1]}" for key, forms in words.items() if counts[key]]
-    return f"of {counts.total()} checks {joined(each)}"
+        return f"the check {verbs[next(iter(counts))][0]}"
+    parts = [f"{counts[key]} {forms[counts[key] > 1]}" for key, forms in verbs.items() if counts[key]]
+    return f"of {counts.total()} checks {joined(parts)}"
 
 
 def as_printed(words: str) -> str:
-    """Return a quotation as HTML, with single marks around inner quotations. In our copies, ``*`` marks
-    emphasis, ``$`` formulas and ``_{}`` indices."""
+    """Return a quotation as HTML, with single quotation marks around inner quotations.
+
+    In our copies of the papers, ``*`` marks emphasis, ``$`` formulas and ``_{}`` indices.
+    """
     single = re.sub(r'["“]\s*([^"“”]+?)\s*["”]', r"‘\1’", words)
     shown = escape(single).replace(r"\rightarrow", "→")
     shown = re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", shown)  # **best**
@@ -75,14 +78,18 @@ def as_printed(words: str) -> str:
 
 
 def outcome_class(outcome: str, weight: str = "") -> str:
-    """Return the CSS classes of an outcome, e.g. ``not-checked``. A check that fails only by a slip is not
-    coloured as a wrong number."""
+    """Return the CSS classes of an outcome, as ``not-checked``, with the class ``slip`` if the weight is
+    ``slip``: a wrong citation or word has another colour than a wrong number."""
     return outcome.replace(" ", "-") + (" slip" if weight == "slip" else "")
 
 
 def in_quotes(statement: str, exhibit_id: str) -> str:
-    """Return a statement of several words in quotation marks if its paper's ledger quotes every part between
-    ellipses. Other statements are marked as our words; a number or a name is unchanged."""
+    """Return a statement in quotation marks if it is in its paper's words, otherwise followed by "(our
+    words)".
+
+    It is in the paper's words if ``paper.yml`` quotes every part between ellipses. A statement of fewer than
+    two words, such as a number, is returned as it is.
+    """
     if sum(word[:1].isalpha() for word in statement.split()) < 2:
         return statement
     quoted = _quoted(exhibit_id.partition(".")[0])
@@ -92,18 +99,22 @@ def in_quotes(statement: str, exhibit_id: str) -> str:
 
 @cache
 def _quoted(key: str) -> str:
-    """Return all that a paper's ledger quotes from it."""
-    of_exhibits = map(printed_numbers.quotations, description(key)["prose"])
-    return "".join(f" {_plain(words)} \n" for quotes in of_exhibits for _, words in quotes)
+    """Return all quotations in a paper's ``paper.yml``, one per line, as :func:`_plain` text."""
+    by_exhibit = map(printed_numbers.quotations, description(key)["prose"])
+    return "".join(f" {_plain(words)} \n" for quotes in by_exhibit for _, words in quotes)
 
 
 def _plain(text: str) -> str:
+    """Return a text's words in lower case, without punctuation."""
     return " ".join(re.findall(r"[a-z0-9]+", text.lower()))
 
 
 def exhibit_html(result: Result, *, folded: bool = False) -> str:
-    """Return a result for its page: the verdict in a line, failing checks with their discrepancies, and any
-    table as printed and recomputed. The rest is folded; with ``folded``, all but verdict and name is."""
+    """Return the box of a result on its page, as HTML.
+
+    It shows the verdict, the failing checks with their discrepancies, and any printed table with the
+    recomputed numbers; the details are folded. With ``folded``, only verdict and name are visible at first.
+    """
     entry = exhibit(result.exhibit)
     failing: dict[str, list[Check]] = {}
     for check in result.with_outcome(verdicts.FAILS):
@@ -111,7 +122,8 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     by_cells = is_shown_by_cells(result)
     letters = dict(zip(failing if by_cells else (), ascii_lowercase, strict=False))
     template = _template()
-    # Failing checks are shown above, with what is printed and what follows; of many the audit has the others.
+    # Failing checks are shown in the box itself. The details list the others, or if these are many link to
+    # the audit.
     others = [check for check in result.checks if check.outcome != verdicts.FAILS]
     is_short = len(others) <= 1 and len(result.checks) - len(others) <= 2
     details = template.record(
@@ -144,7 +156,7 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
 
 @cache
 def _template() -> Any:
-    """Return the macros of ``exhibit.html.j2``."""
+    """Return the template ``exhibit.html.j2``, whose attributes are its macros."""
     templates = environment(Path(__file__).parent)
     templates.filters["in_words"] = in_words
     templates.filters["as_printed"] = lambda words: Markup(as_printed(words))
@@ -164,72 +176,75 @@ def _template() -> Any:
 
 
 def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = "") -> str:
-    """Return a verdict as a small label (mark, words and colour), followed by how much was checked."""
+    """Return a verdict as an HTML label with its mark, words and colour, followed by its coverage."""
     return str(_template().badge(verdict, outcome, coverage, weight))
 
 
 def paper_prefix(entry: Exhibit) -> str:
-    """Return an exhibit's paper and a comma; empty on a page of one paper, which names it below its title."""
+    """Return the name of an exhibit's paper and a comma; empty if all exhibits of its page are from one
+    paper, which the page names below its title."""
     alone = all(other.paper == entry.paper for other in of_notebook(entry.notebook))
     return "" if alone else f"{PAPERS[entry.paper]}, "
 
 
 def mark_outcome(outcome: str) -> str:
-    """Return an outcome with its mark on one line."""
+    """Return an outcome after its mark, with no-break spaces."""
     return f"{verdicts.MARKS[outcome]} {outcome}".replace(" ", "\u00a0")
 
 
 def printed_words(check: Check, exhibit_id: str) -> str:
-    """Return the paper's words or digits in a check, with our criterion in brackets if they set no number."""
+    """Return the paper's words or digits of a check (:func:`in_quotes`), with our criterion in brackets if
+    the check has one."""
     quote = in_quotes(check.printed, exhibit_id)
     return f"{quote} (we ask for {check.asked})" if check.asked else quote
 
 
 MOST_OPEN = 100
-"""The most cells of a table that is shown open on its page; a larger one is folded."""
+"""A table with more cells is folded on its page."""
 COMPARED = "compared"
-"""The outcome of a cell that checks compare only together with others."""
+"""The outcome of a cell that is compared only together with other cells."""
 _VALUE = ["printed", "value", "half_width"]
 _WORST = (verdicts.FAILS, verdicts.INCONCLUSIVE, verdicts.HOLDS)
 _ENDS = {"ci_low": "low end", "ci_high": "high end"}
-"""What the ends of printed intervals are called, by their key in the transcriptions."""
+"""The headings of the ends of printed intervals, by their key in the transcriptions."""
 
 
 def place_of(result: Result) -> str:
-    """Return the anchor of a result on its page."""
+    """Return the HTML id of a result's box on its page."""
     return f"result-{result.name}".replace(".", "-").replace("_", "-")
 
 
 def is_shown_by_cells(result: Result) -> bool:
-    """Return whether a page shows a result cell by cell: checks of a transcribed table or figure."""
+    """Return whether a page shows a result as a table of cells: if it has checks and its exhibit is a
+    transcribed table or figure."""
     is_table = exhibit(result.exhibit).kind in ("table", "figure")
     return bool(result.checks) and is_table and printed_numbers.transcribed(result.exhibit)
 
 
 def compared_cells(result: Result) -> pd.DataFrame:
-    """Return each cell of the exhibit's printed table with the number that follows for it.
+    """Return each cell of the exhibit's printed table with the recomputed number and the outcome.
 
     Returns
     -------
     DataFrame
-        The table's key columns and ``printed`` (str); ``follows`` (str, what a check of this cell alone
-        found), ``low`` and ``high`` (float64, its range; NaN if nothing follows), ``outcome`` (str, one of
-        :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`, :data:`COMPARED`, or empty if no check compares
-        the cell), and ``discrepancy`` (str, by its name in ``paper.yml``). Of several checks of a cell, the
-        first of those with the worst outcome is taken.
+        One row per cell: the table's key columns and ``printed`` (str); ``follows`` (str, the number computed
+        for this cell alone, or empty), ``low`` and ``high`` (float64, its interval, or NaN), ``outcome`` (str,
+        one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`, :data:`COMPARED`, or empty if no check
+        compares the cell), and ``discrepancy`` (str, its name in ``paper.yml``, or empty). If several checks
+        compare the cell alone, the row is that of the first with the worst outcome.
     """
     frame = printed_numbers.printed(result.exhibit)
     keys = frame.drop(columns=_VALUE)
     legible = frame["value"].notna()
     rows = []
     for cell, is_legible in zip(keys.itertuples(index=False, name=None), legible, strict=True):
-        met = [check for check in result.checks if is_legible and check.compares(cell)]
-        alone = [check for check in met if check.value is not None and len(check.cells) == 1]
+        comparing = [check for check in result.checks if is_legible and check.compares(cell)]
+        alone = [check for check in comparing if check.value is not None and len(check.cells) == 1]
         if alone:
             worst = min(alone, key=lambda check: _WORST.index(check.outcome))
             rows.append((worst.computed, worst.low, worst.high, worst.outcome, worst.discrepancy))
         else:
-            rows.append(("", None, None, COMPARED if met else "", ""))
+            rows.append(("", None, None, COMPARED if comparing else "", ""))
     follows = pd.DataFrame(
         rows, columns=["follows", "low", "high", "outcome", "discrepancy"], index=frame.index
     )
@@ -237,9 +252,11 @@ def compared_cells(result: Result) -> pd.DataFrame:
 
 
 def shown_numbers(result: Result) -> pd.DataFrame:
-    """Return a result's table to download (str): the printed table's cells with what follows
-    (:func:`compared_cells`), else the rebuilt table, else the checks (``check``, ``printed``, ``follows``,
-    ``outcome``)."""
+    """Return the table of a result that readers can download.
+
+    It is the printed table with the recomputed numbers (:func:`compared_cells`), if pages show that; otherwise
+    the rebuilt table; if there is none, one row per check: ``check``, ``printed``, ``follows``, ``outcome``.
+    """
     if is_shown_by_cells(result):
         return compared_cells(result)
     if result.table:
@@ -252,13 +269,13 @@ def shown_numbers(result: Result) -> pd.DataFrame:
 
 
 def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = False) -> Markup:
-    """Return the exhibit's table in the paper's layout, printed and recomputed in one display, as HTML.
+    """Return the exhibit's table in the paper's layout, each cell with its recomputed number, as HTML.
 
     Parameters
     ----------
-    letters : by a discrepancy's name, the letter that its explanation has on the page; of cells that fail
-        for no known discrepancy that of the empty name.
-    opened : whether the table is shown open at any length, as within a fold.
+    letters : the letter of each discrepancy's explanation on the page, by the discrepancy's name; the empty
+        name is that of failures without a known reason.
+    opened : whether to show the table open whatever its length, because the box around it is folded.
     """
     cells, template = compared_cells(result), _template()
     explanations = {name: discrepancy.explanation for name, discrepancy in result.discrepancies.items()}
@@ -279,9 +296,9 @@ def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = F
     laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
     entry, compared = exhibit(result.exhibit), cells["outcome"].any()
     caption = f"{entry.label} {printed_numbers.origin_of(entry.id)}: {printed_numbers.unit_of(entry.id)}"
-    # Below a line with its caption, if it is long, or nothing in it is compared.
+    # A table that is long, or of which nothing is compared, is folded below its caption.
     folded = not opened and (len(cells) > MOST_OPEN or not compared)
     table = table_html(laid_out, "" if folded else caption, raw=tuple(laid_out.columns), label=caption)
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
-    whole = len(printed_numbers.cells_of(result.exhibit))  # as the verdict counts them: without dashes
-    return Markup(template.by_cell(Markup(table), compared, folded, caption, whole))
+    count = len(printed_numbers.cells_of(result.exhibit))  # without dashes, as in the coverage
+    return Markup(template.by_cell(Markup(table), compared, folded, caption, count))
