@@ -73,7 +73,7 @@ def parse(content: bytes, ending: str) -> Parsed:
 
 
 def _write_cache() -> None:
-    """Write all analyses to the cache if there are new ones; if that fails, the next run parses them again."""
+    """Write all analyses to the cache if there are new ones; if that fails, the next run parses again."""
     if _unwritten:
         with suppress(OSError):
             atomic.write_text(_CACHE, json.dumps(_parsed()) + "\n")

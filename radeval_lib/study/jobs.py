@@ -1,9 +1,9 @@
-"""Jobs: notebooks with parameters, a profile's list of them, their files and results.
+"""Jobs: notebooks with parameters, a profile's list of them, and their results.
 
-A job trains, searches or judges. Lists of jobs, ``job_list(profile) -> list[Job]``, are found by name:
-:data:`radeval_lib.registry.PLANS`. What a job leaves is in ``cells/<notebook>/<slug>`` of a profile's
-outputs, whole or not at all: ``<table>.csv``, ``model/``, and ``cell.json`` with the facts, where they come
-from, the type of each column, and the SHA-256 of every other file.
+A job trains, searches or scores. A job list is a function ``job_list(profile) -> list[Job]``, which
+:data:`radeval_lib.registry.PLANS` names. The results of a job are written atomically to the folder
+``cells/<notebook>/<slug>`` of a profile's outputs: ``<table>.csv``, ``model/``, and ``cell.json`` with single
+values ("facts"), their provenance, the type of each column, and the SHA-256 of every other file.
 """
 
 from __future__ import annotations
@@ -26,14 +26,20 @@ from radeval_lib.study.sources import Declared, declared
 
 Value = str | int | float | bool
 UNFINISHED = "unfinished"
-"""The folder, next to ``cells``, of what interrupted runs need to resume."""
-_LONGEST = 80  # characters of a slug, without its digest
+"""The folder, next to ``cells``, with the checkpoints from which interrupted runs resume."""
+_LONGEST = 80  # the most characters of a slug, without its digest
 
 
 @dataclass(frozen=True)
 class Job:
-    """One notebook with one set of parameters. ``data`` are the roles of data that it reads, if they are not
-    all that its notebook declares."""
+    """One notebook with one set of parameters.
+
+    Attributes
+    ----------
+    notebook : its path below ``notebooks/`` without the ending.
+    items : the parameters, each with its name and value.
+    data : the data roles that the job reads; empty if it reads all that its notebook declares.
+    """
 
     notebook: str
     items: tuple[tuple[str, Value], ...]
@@ -41,22 +47,26 @@ class Job:
 
     @classmethod
     def of(cls, notebook: str, **parameters: Value) -> Job:
-        """Return a job with its parameters given by name."""
+        """Return the job of a notebook with these parameters."""
         return cls(notebook, tuple(parameters.items()))
 
     @property
     def parameters(self) -> dict[str, Value]:
-        """Its parameters by name, without those that every notebook has."""
+        """The parameters by name, without those of every notebook (profile, seed and folders)."""
         return dict(self.items)
 
     @property
     def slug(self) -> str:
-        """The name of its folder: the values, with a digest if they cannot all be spelled out."""
+        """The name of the job's folder, from its parameter values (:func:`folder_name`)."""
         return folder_name([value for _, value in self.items], self.items)
 
 
 def folder_name(values: Sequence[Value], identity: object) -> str:
-    """Return the values joined by hyphens, with a digest of ``identity`` if they cannot all be spelled."""
+    """Return the values joined by hyphens, or ``only`` without values.
+
+    If the text is too long or has characters other than letters, digits, ``_``, ``.`` and ``-``, it is
+    shortened or they are replaced, and eight digits of the SHA-256 of ``identity`` are added.
+    """
     text = "-".join(map(str, values)) or "only"
     plain = re.sub(r"[^\w.-]", "_", text)[:_LONGEST]
     if plain == text and plain not in (".", ".."):
@@ -65,12 +75,13 @@ def folder_name(values: Sequence[Value], identity: object) -> str:
 
 
 def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
-    """Return the executed notebook of a page, or of a job by its ``notebook/slug``."""
+    """Return the path of the executed notebook of a page or, with ``is_cell``, of a job named
+    ``notebook/slug``."""
     return output_dir / ("executed_cells" if is_cell else "executed") / f"{name}.ipynb"
 
 
 def planned_jobs(profile: Profile) -> list[Job]:
-    """Return every job of a profile, in the order of the job lists."""
+    """Return all jobs of a profile, each once, in the order of the job lists."""
     plans = dict.fromkeys(registry.PLANS.values())
     return list(dict.fromkeys(job for plan in plans for job in registry.find(plan)(profile)))
 
@@ -78,18 +89,19 @@ def planned_jobs(profile: Profile) -> list[Job]:
 def of_notebook(profile: Profile, notebook: str) -> list[Job]:
     """Return the jobs of one notebook, at least one; raises ParameterError if the profile has none."""
     plan = registry.PLANS.get(notebook)
-    made = registry.find(plan)(profile) if plan else []
-    if jobs := list(dict.fromkeys(job for job in made if job.notebook == notebook)):
+    listed = registry.find(plan)(profile) if plan else []
+    if jobs := list(dict.fromkeys(job for job in listed if job.notebook == notebook)):
         return jobs
     raise ParameterError(
         f"profile {profile.name!r} has no job of {notebook!r}",
         f"notebooks/{notebook}.md",
-        "Correct the profile's `experiments`, or take another notebook.",
+        "Correct the profile's `experiments`, or give another notebook.",
     )
 
 
 def inputs_of(job: Job, profile: Profile) -> Declared:
-    """Return the declared inputs of a job: its notebook's, with the data restricted to the job's own."""
+    """Return the inputs that a job may read: those that its notebook declares, with only the data roles of
+    the job."""
     wanted = declared(job.notebook)
     if not job.items or job.notebook not in registry.PLANS:
         return wanted
@@ -98,25 +110,26 @@ def inputs_of(job: Job, profile: Profile) -> Declared:
 
 
 def folder(output_dir: Path, job: Job) -> Path:
-    """Return the folder of a job's results."""
+    """Return the folder of a job's results below ``output_dir``."""
     return output_dir / "cells" / job.notebook / job.slug
 
 
 def unfinished_folder(output_dir: Path, job: Job) -> Path:
-    """Return the folder for a run's unfinished work; a page's is that of a job without parameters."""
+    """Return the folder of a run's checkpoints below ``output_dir``; a page counts as a job without
+    parameters."""
     return output_dir / UNFINISHED / job.notebook / job.slug
 
 
 FACTS = "cell.json"
 MISSING_DATA = "lacks"
-"""The fact of a job that was left out: the data that are missing."""
+"""The fact of a job that did not run: which data are missing."""
 _COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64"}
-"""What a column is read back as, by the kind of its NumPy type; other columns hold texts."""
+"""The type as which a column is read back, by the kind of its NumPy type; others are read as texts."""
 
 
 @dataclass(frozen=True)
 class JobOutput:
-    """The results of a job; ``model`` is its model's folder, or None."""
+    """The results of a job: its tables by name, its facts, and the folder of its model, or None."""
 
     job: Job
     tables: dict[str, pd.DataFrame]
@@ -136,18 +149,20 @@ def write(
 
     Parameters
     ----------
-    tables : by name; columns of texts, whole numbers, truth values or floats, of which these alone may be
-        missing. They are read back as ``str``, ``int64`` or ``uint64``, ``bool`` and ``float64``, without the
-        index.
-    facts : values that JSON gives back: finite numbers, truth values, texts, None, and lists and mappings of
-        these. Names of the provenance, ``cell``, ``tables`` and ``sha256`` are reserved.
-    model : saves into the folder that it is given.
-    provenance : where this comes from, by name.
+    tables : by name; columns of texts, whole numbers, truth values or floats. Only floats may be missing.
+        :func:`read` returns the columns as ``str``, ``int64`` or ``uint64``, ``bool`` and ``float64``,
+        without the index.
+    facts : single values by name: finite numbers, truth values, texts, None, and lists and mappings of these.
+        The names ``cell``, ``tables``, ``sha256`` and those of the provenance are reserved.
+    model : a function that saves the model into a folder.
+    provenance : entries for ``cell.json`` by name.
 
     Raises
     ------
-    TypeError, ValueError, RestrictedTextError
-        If a fact or a table cannot be written, such as restricted text.
+    TypeError, ValueError
+        If a fact is not one of these values.
+    RestrictedTextError
+        If a fact or a table contains restricted text.
     """
     for name, table in tables.items():
         table.to_csv(target / f"{name}.csv", index=False)
@@ -168,23 +183,25 @@ def write(
 
 
 def read(where: Path, job: Job, profile: str) -> JobOutput:
-    """Return the results that :func:`write` wrote; an error's remedy names ``profile``.
+    """Return the results of a job that :func:`write` wrote into the folder ``where``.
+
+    ``profile`` is the name in the command that errors recommend.
 
     Raises
     ------
     AbsentDataError
-        If the job was left out for lack of data.
+        If the job did not run because data are missing.
     ResultError
-        If it has not run yet, or a file is missing or changed.
+        If the job has not run yet, or one of its files is missing or was changed.
     """
     remedy = f"Run `radbook build`, or this job alone: {command(job.notebook, profile, job.items)}"
     try:
         facts: dict[str, Any] = json.loads((where / FACTS).read_text(encoding="utf-8"))
         sums, described = dict(facts["sha256"]), dict(facts["tables"])
     except FileNotFoundError:
-        raise ResultError(f"the job {job.slug} has not been run yet", display_path(where), remedy) from None
+        raise ResultError(f"the job {job.slug} has not run yet", display_path(where), remedy) from None
     except (ValueError, KeyError, TypeError):
-        problem = "its results are cut short or of another version"
+        problem = "this file is incomplete or from another version"
         raise ResultError(problem, display_path(where / FACTS), remedy) from None
     for name, digest in sums.items():
         if not (path := where / name).is_file() or checksums.of_file(path) != digest:
@@ -194,13 +211,13 @@ def read(where: Path, job: Job, profile: str) -> JobOutput:
         raise AbsentDataError(missing, f"its job {job.slug} of {job.notebook}")
     tables = {}
     for name, types in described.items():
-        numbers = [column for column, kind in types.items() if kind != "str"]
+        not_texts = [column for column, kind in types.items() if kind != "str"]
         tables[name] = pd.read_csv(
             where / f"{name}.csv",
             dtype=dict(types),
             keep_default_na=False,
             lineterminator="\n",
-            na_values={column: [""] for column in numbers},
+            na_values={column: [""] for column in not_texts},
         )
     model = where / "model"
     return JobOutput(job, tables, facts, model if model.is_dir() else None)

@@ -1,6 +1,7 @@
-"""Profiles: the source of each role, and the sizes, seeds and settings of a run.
+"""Profiles: the source of each role, and the sizes, seed and settings of a run.
 
-Source: ``data_manifests/profiles/<name>.yml``; a profile that ``extends`` another changes it key by key.
+A profile is the file ``data_manifests/profiles/<name>.yml``. With ``extends``, it changes another profile key
+by key.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Section = TypeVar("Section", bound=BaseModel)
 
 
 class Limits(BaseModel, extra="forbid", frozen=True):
-    """Time limits of a notebook; no result depends on them."""
+    """Time limits of a notebook, for each cell and for the start of its kernel. No result depends on them."""
 
     cell_minutes: Annotated[int, Field(strict=True, ge=1)] = 60
     start_seconds: Annotated[int, Field(strict=True, ge=1)] = 180
@@ -35,16 +36,18 @@ class Profile(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    name : of its file; ``description`` says in a sentence what it is for.
-    seed : the seed of a run that is given none.
-    device : the device of models; ``auto``: CUDA if there is a GPU.
-    threads : of one notebook.
-    resamples : of the cases, for every interval.
-    needs_data_root : whether it needs data files.
-    smallest_count : the smallest count in tables if restricted data are readable.
-    roles, sizes : the source of each data role, and how many records the generator makes for it.
+    name : the name of the file without its ending.
+    description : its purpose, in a sentence.
+    seed : the seed of a run that has no seed of its own.
+    device : the device on which models run; ``auto`` is CUDA if there is a GPU, otherwise the CPU.
+    threads : the number of threads of a notebook.
+    resamples : the number of bootstrap resamples for each interval.
+    needs_data_root : whether a run needs data files.
+    smallest_count : the smallest count that tables show if restricted data are readable.
+    roles, sizes : by data role, its source and the number of records that the generator makes.
     models : the source of each model role.
-    experiments : sections of settings that pages and job lists check themselves (:meth:`section`).
+    experiments : sections of settings, which pages and job lists validate (:meth:`section`).
+    limits : time limits.
     """
 
     name: str
@@ -62,20 +65,24 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     limits: Limits = Limits()
 
     def section(self, system: str, kind: type[Section]) -> Section:
-        """Return one system's settings, validated by ``kind``; raises ProfileError if the section is missing
-        or a key is wrong."""
+        """Return one section of ``experiments`` as an object of the class ``kind``; raises ProfileError if
+        the section is missing, or a key or value is wrong."""
         where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
         try:
             return kind.model_validate(self.experiments[system])
         except KeyError:
             remedy = "Add it there, or to `settings` under `study` in the front matter of the notebook."
-            raise ProfileError(f"no section {system!r}", where, remedy) from None
+            raise ProfileError(f"there is no section {system!r}", where, remedy) from None
         except ValidationError as error:
             remedy = f"Use only these keys: {', '.join(kind.model_fields)}."
             raise ProfileError(complaint(error, kind.model_fields), where, remedy) from None
 
     def narrow(self, wanted: Declared, *, cell: bool = False) -> Profile:
-        """Return the settings that a notebook declares; a job shows nothing, so it resamples nothing."""
+        """Return the profile with only those roles, models and sections that a notebook declares.
+
+        For a job (``cell``), ``resamples`` and ``smallest_count`` are 0, because jobs show no tables or
+        intervals and must not depend on these settings.
+        """
         kept = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
         kept["experiments"] = wanted.settings
         narrowed = {
@@ -86,69 +93,75 @@ class Profile(BaseModel, extra="forbid", frozen=True):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of every setting that affects a result, from all of its files."""
+        """The SHA-256 of all settings that can affect a result: all but the description and time limits."""
         return checksums.of_text(self.model_dump_json(exclude={"description", "limits"}))
 
 
 def command(notebook: str, profile: str, items: Iterable[tuple[str, object]] = ()) -> str:
-    """Return the command that runs one notebook on a profile; ``items`` are parameters with their values."""
-    given = [*items, *([("profile", profile)] if profile != DEFAULT_PROFILE else [])]
-    return " ".join(
-        ["radbook run", notebook, *(f"-p {name} {shlex.quote(str(value))}" for name, value in given)]
-    )
+    """Return the shell command that runs a notebook with a profile; ``items`` are the names and values of
+    its other parameters."""
+    parameters = [*items, *([("profile", profile)] if profile != DEFAULT_PROFILE else [])]
+    options = [f"-p {name} {shlex.quote(str(value))}" for name, value in parameters]
+    return " ".join(["radbook run", notebook, *options])
 
 
 def names() -> list[str]:
-    """Return the names of all profiles."""
+    """Return the names of all profiles, sorted."""
     return sorted(path.stem for path in PROFILES.glob("*.yml"))
 
 
-def _values(name: str, extended: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return a profile's values merged with those that it extends; ``extended``: the profiles that led to
-    this one."""
+def _read_values(name: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Return the values in a profile's file, merged with those of the profile that it extends.
+
+    ``extended_by`` names the chain of profiles that extend this one.
+    """
     folder = display_path(PROFILES)
-    if name in extended:
-        circle = f"profiles extend each other in a circle: {' -> '.join((*extended, name))}"
+    if name in extended_by:
+        circle = f"profiles extend each other in a circle: {' -> '.join((*extended_by, name))}"
         raise ProfileError(circle, folder, "Remove one `extends`.")
-    if name not in names():  # also if it names a file elsewhere
+    if name not in names():
         raise ProfileError(f"unknown profile {name!r}", folder, f"Name one of {', '.join(names())}.")
     path = PROFILES / f"{name}.yml"
     try:
         values: dict[str, Any] = own_yaml.read(path) or {}
     except UnicodeDecodeError:
         raise ProfileError("this is not UTF-8 text", display_path(path), "Save the file as UTF-8.") from None
-    except (yaml.YAMLError, ValueError) as error:  # a ValueError: no such date
-        problem = f"this is not YAML: {' '.join(str(error).split())}"
-        raise ProfileError(problem, display_path(path), "Correct the line that it names.") from None
+    except (yaml.YAMLError, ValueError) as error:  # YAML raises ValueError for an impossible date
+        problem = f"this is not valid YAML: {' '.join(str(error).split())}"
+        raise ProfileError(problem, display_path(path), "Correct the YAML.") from None
     if not isinstance(values, dict):
         raise ProfileError("this is not a mapping of keys", display_path(path), "Write `key: value` lines.")
     if "name" in values:
-        raise ProfileError("unknown key 'name'", display_path(path), "Remove it; the file names the profile.")
+        remedy = "Remove it; the name of the file is the profile's name."
+        raise ProfileError("unknown key 'name'", display_path(path), remedy)
     base = values.pop("extends", None)
-    return values if base is None else _merged(_values(base, (*extended, name)), values)
+    return values if base is None else _merge(_read_values(base, (*extended_by, name)), values)
 
 
-def _merged(inherited: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
-    """Return both, with ``changed`` if they differ; mappings within them are merged likewise."""
-    both = {
-        key: _merged(inherited[key], value)
+def _merge(inherited: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys of both mappings, with the values of ``changed`` where both have one.
+
+    If both values are mappings, they are merged in the same way.
+    """
+    merged = {
+        key: _merge(inherited[key], value)
         for key, value in changed.items()
         if isinstance(value, dict) and isinstance(inherited.get(key), dict)
     }
-    return {**inherited, **changed, **both}
+    return {**inherited, **changed, **merged}
 
 
 @cache
 def profile(name: str) -> Profile:
-    """Return the profile with that name.
+    """Return the profile of this name.
 
     Raises
     ------
     ProfileError
-        If there is none, it is not YAML, a key, a role or a source is unknown, a value is wrong, or profiles
-        extend each other in a circle.
+        If there is no such profile; if its file is not YAML or has an unknown key, role or data set, or a
+        wrong value; or if profiles extend each other in a circle.
     """
-    values = _values(name)
+    values = _read_values(name)
     where = display_path(PROFILES / f"{name}.yml")
     try:
         made = Profile.model_validate({**values, "name": name})
@@ -161,12 +174,12 @@ def profile(name: str) -> Profile:
             remedy = f"{did_you_mean(unknown[0], roles)}Use one of {', '.join(roles)}."
             raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, remedy)
     sets = {folder: [path.stem for path in sorted(folder.glob("*.yml"))] for folder in (RECORDED, DATASETS)}
-    given = {role: source for role, source in made.roles.items() if source not in (SYNTHETIC, ABSENT)}
-    for role, part in [(role, part) for role, source in given.items() for part in source.split("+")]:
-        there = sets[RECORDED if is_recorded(part) else DATASETS]
-        if (data_set := dataset_of(part)) not in there:
+    of_data_sets = {role: source for role, source in made.roles.items() if source not in (SYNTHETIC, ABSENT)}
+    for role, part in [(role, part) for role, source in of_data_sets.items() for part in source.split("+")]:
+        known_sets = sets[RECORDED if is_recorded(part) else DATASETS]
+        if (data_set := dataset_of(part)) not in known_sets:
             kind = "stored" if is_recorded(part) else "data"
-            choices = there if is_recorded(part) else [SYNTHETIC, ABSENT, *there]
-            remedy = f"{did_you_mean(data_set, choices)}Give one of {listed(choices)}."
+            choices = known_sets if is_recorded(part) else [SYNTHETIC, ABSENT, *known_sets]
+            remedy = f"{did_you_mean(data_set, choices)}Use one of {listed(choices)}."
             raise ProfileError(f"roles, {role}: no {kind} set {data_set!r}", where, remedy)
     return made

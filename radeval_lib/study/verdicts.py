@@ -1,12 +1,12 @@
-"""Verdicts: an outcome in words that fit the evidence, and how much was checked.
+"""Verdicts: the summary of an exhibit's checks in words that fit the evidence, and its coverage.
 
-A check *holds*, *fails* or is *inconclusive*. A result *fails* if a check fails; it is *inconclusive*
-if a check that the exhibit needs is, or nothing supports the exhibit; otherwise it *holds*. How much of
-the exhibit was decided is its coverage, not its outcome.
+A check *holds*, *fails* or is *inconclusive*. A result *fails* if a check fails. It is *inconclusive* if a
+check that the exhibit needs is inconclusive, or if no check supports the exhibit. Otherwise it *holds*. The
+coverage says how much of the exhibit was decided.
 
-The evidence (what the data are) and the implementation (the paper's, or ours) choose the words: arithmetic on
-given numbers can only be consistent, a computation from data can reproduce. What our model, generator or
-rules computed in place of the paper's is our experiment and gets no verdict, whatever the data.
+The words of a verdict depend on the evidence (the kind of data) and the implementation (the paper's or ours):
+printed numbers can only be consistent, whereas a computation from data can reproduce them. A result of our
+model, generator or rules in place of the paper's is our experiment and gets no verdict on the paper.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from radeval_lib.errors import ResultError
 
 
 def among(words: Iterable[str]) -> Any:
-    """Return a pydantic validator for a text that must be one of these words."""
+    """Return a pydantic field for a text that must be one of these words."""
     return Field(pattern=f"^({'|'.join(words)})$")
 
 
-# Each kind of evidence, and how a sentence says what a result rests on; in the order of the ledger's columns.
+# Each kind of evidence with its words in "Rests ..."; the order is that of columns in tables.
 RESTS_ON = {
     "printed": "on printed numbers",
     "released": "on released numbers",
@@ -37,12 +37,12 @@ RESTS_ON = {
 }
 EVIDENCE = tuple(RESTS_ON)
 Evidence = Annotated[str, among(EVIDENCE)]
-# Strongest first: a verdict on an exhibit that was rebuilt on several kinds of evidence rests on the first.
+# If an exhibit was rebuilt on several kinds of evidence, its verdict rests on the first of these.
 STRENGTH = ("credentialed", "open", "recorded", "released", "printed", "definition", "synthetic")
 
 PAPERS_OWN, OURS = "the paper's", "ours"
 IMPLEMENTATIONS = (PAPERS_OWN, OURS)
-"""Whose model, generator or rules a result was computed with."""
+"""The origin of the model, generator or rules with which a result was computed."""
 Implementation = Annotated[str, among(IMPLEMENTATIONS)]
 
 HOLDS, FAILS, INCONCLUSIVE = "holds", "fails", "inconclusive"
@@ -51,12 +51,12 @@ Outcome = Annotated[str, among(CHECK_OUTCOMES)]
 BY_READING = "inconclusive: depends on the reading"
 IMPLEMENTED, EXPERIMENT, NOT_CHECKED = "implemented", "our experiment", "not checked"
 EDITED = "from an edited notebook"
-"""The verdict if the cells that ran are not those of the notebook's source."""
+"""The verdict if the executed cells differ from the notebook's source."""
 _WITHOUT_CHECKS = (IMPLEMENTED, EXPERIMENT, EDITED, NOT_CHECKED)
 OUTCOMES = (HOLDS, INCONCLUSIVE, FAILS, *_WITHOUT_CHECKS)
 MARKS = dict(zip(OUTCOMES, "✓?✗≡◇✎○", strict=True))
 
-# The words of results that rest on numbers, on the paper's data, or on other data of the same kind.
+# The words of verdicts that rest on printed or released numbers, on the paper's data, or on other data.
 _WORDS = {
     "numbers": {HOLDS: "consistent", FAILS: "inconsistent"},
     "data": {HOLDS: "reproduced", FAILS: "differs"},
@@ -75,9 +75,10 @@ class Coverage:
 
     Attributes
     ----------
-    checked, total : in ``unit``: cells of a table, settings of a guideline, statements of any other exhibit.
-    open_leads : leads that the paper does not claim and that nothing establishes.
-    beside : of a table's decided checks, those that compare none of its cells.
+    checked, total : how many units are decided, and how many the exhibit has.
+    unit : ``cells`` for a table or figure, ``settings`` for a guideline, otherwise ``statements``.
+    open_leads : the number of leads that the paper does not claim and the numbers do not establish.
+    beside : for a table, the number of decided checks that compare none of its cells.
     """
 
     checked: int
@@ -88,7 +89,7 @@ class Coverage:
 
     @property
     def words(self) -> str:
-        """``16 of 128 cells, 2 other statements about it, lead open``."""
+        """The coverage as a text: ``16 of 128 cells, 2 other statements about it, lead open``."""
         unit = self.unit if self.total != 1 else self.unit.removesuffix("s")
         parts = [f"{self.checked:,} of {self.total:,} {unit}"] if self.checked or not self.beside else []
         if self.beside:
@@ -100,12 +101,12 @@ class Coverage:
 
 
 def kind(evidence: str, substitutes: str = "", implementation: str = PAPERS_OWN) -> str:
-    """Return the kind of a result, one of :data:`KINDS`, which decides what its checks can show.
+    """Return the kind of a result, one of :data:`KINDS`, on which the words of its verdict depend.
 
     Parameters
     ----------
-    evidence : one of :data:`EVIDENCE`; a ResultError for any other.
-    substitutes : in words, what replaces data or models of the paper; empty if nothing does.
+    evidence : one of :data:`EVIDENCE`; raises ResultError for any other.
+    substitutes : a description of what replaces the paper's data or models; empty if nothing does.
     implementation : one of :data:`IMPLEMENTATIONS`.
     """
     if evidence not in EVIDENCE:
@@ -120,20 +121,21 @@ def kind(evidence: str, substitutes: str = "", implementation: str = PAPERS_OWN)
 
 
 def outcome(outcomes: Collection[str]) -> str:
-    """Return the summary of an exhibit's check outcomes: one of :data:`CHECK_OUTCOMES`."""
+    """Return the summary of the outcomes of an exhibit's statements, one of :data:`CHECK_OUTCOMES`: it fails
+    if one fails, holds if at least one holds and none is inconclusive, and is otherwise inconclusive."""
     if FAILS in outcomes:
         return FAILS
     return INCONCLUSIVE if INCONCLUSIVE in outcomes or HOLDS not in outcomes else HOLDS
 
 
 def verdict(kind: str, of_checks: str) -> str:
-    """Return the verdict on a result of this kind with this outcome of its checks: one of
-    :data:`VERDICTS`."""
+    """Return the verdict, one of :data:`VERDICTS`, on a result of this kind (:data:`KINDS`) whose checks have
+    this outcome."""
     return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(of_checks, of_checks)
 
 
 def outcome_of(verdict: str) -> str:
-    """Return the outcome stated by a verdict's word: one of :data:`OUTCOMES`."""
-    stated = {word: outcome_word for words in _WORDS.values() for outcome_word, word in words.items()}
-    stated[BY_READING] = INCONCLUSIVE
-    return stated.get(verdict, verdict)
+    """Return the outcome that a verdict states, one of :data:`OUTCOMES`."""
+    by_verdict = {word: outcome_word for words in _WORDS.values() for outcome_word, word in words.items()}
+    by_verdict[BY_READING] = INCONCLUSIVE
+    return by_verdict.get(verdict, verdict)
