@@ -230,8 +230,8 @@ def compared_cells(result: Result) -> pd.DataFrame:
         One row per cell: the table's key columns and ``printed`` (str); ``follows`` (str, the number computed
         for this cell alone, or empty), ``low`` and ``high`` (float64, its interval, or NaN), ``outcome``
         (str, one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`, :data:`COMPARED`, or empty if no
-        check compares the cell), and ``discrepancy`` (str, its name in ``paper.yml``, or empty). If several checks
-        compare the cell alone, the row is that of the first with the worst outcome.
+        check compares the cell), and ``discrepancy`` (str, its name in ``paper.yml``, or empty). If several
+        checks compare the cell alone, the row is that of the first with the worst outcome.
     """
     frame = printed_numbers.printed(result.exhibit)
     keys = frame.drop(columns=_VALUE)
@@ -255,7 +255,8 @@ def shown_numbers(result: Result) -> pd.DataFrame:
     """Return the table of a result that readers can download.
 
     It is the printed table with the recomputed numbers (:func:`compared_cells`) if the page shows that,
-    otherwise the rebuilt table or, without one, one row per check: ``check``, ``printed``, ``follows``, ``outcome``.
+    otherwise the rebuilt table or, without one, one row per check: ``check``, ``printed``, ``follows``,
+    ``outcome``.
     """
     if is_shown_by_cells(result):
         return compared_cells(result)

@@ -1,4 +1,4 @@
-"""Records of pages, as JSON files: results of exhibits with their verdicts, and the front page's findings."""
+"""Results that pages write as JSON files: exhibits with their verdicts, and findings for the front page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from math import isfinite
+from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,25 +28,25 @@ from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE, Coverage, Evi
 OPEN_CONVENTION = "convention"
 DISCREPANCY_KINDS = ("paper", "text", OPEN_CONVENTION, "rounding")
 WEIGHTS = ("conclusion", "number", "slip")
-"""How much a discrepancy weighs, the gravest first: a conclusion of the paper falls; what is printed cannot
-follow; a citation or a word is wrong."""
+"""The severities of a discrepancy, the gravest first: a conclusion of the paper does not follow; a printed
+number cannot be right; a citation or a word is wrong."""
 _CONTRADICTS_NOTHING = (OPEN_CONVENTION, "text")
 _REMEDY = "Remove its folder and run `radbook build`: it makes the page and its results again."
 _FORMAT = 9
 OWN_ENDING = "-own"
-"""The end of the names of results with our implementation."""
+"""The ending of the names of results with our implementation."""
 
 
 @dataclass(frozen=True)
 class Discrepancy:
-    """The reason why checks fail, from ``discrepancies`` in ``paper.yml``.
+    """A reason why checks fail, from ``discrepancies`` in ``paper.yml``.
 
     Attributes
     ----------
     kind : one of :data:`DISCREPANCY_KINDS`.
     explanation : the reason in a sentence or two.
-    weight : one of :data:`WEIGHTS`.
-    reply : what the authors answered.
+    weight : its severity, one of :data:`WEIGHTS`.
+    reply : the authors' answer.
     """
 
     kind: Annotated[str, verdicts.among(DISCREPANCY_KINDS)]
@@ -57,15 +57,15 @@ class Discrepancy:
 
 @dataclass(frozen=True)
 class Sample:
-    """The cases behind a result's intervals and leads, taken as independent.
+    """The independent cases on which a result's intervals and leads rest.
 
     Attributes
     ----------
-    n : how many independent cases there are.
-    of : what a case is, in the plural: ``report pairs``, ``patients``, ``models``.
-    trainings : of each model that is compared, with seeds of their own; 0 if nothing is trained.
-    draws : of the data that each model is trained on; 0 if nothing is drawn.
-    resamples : of the cases, from which intervals are; 0 if there is none.
+    n : the number of cases.
+    of : the name of the cases, in the plural: ``report pairs``, ``patients``, ``models``.
+    trainings : the number of trainings of each compared model, each with its own seed; 0 if none is trained.
+    draws : the number of draws of each model's training data; 0 if they are not drawn.
+    resamples : the number of bootstrap resamples of the cases; 0 if there is no bootstrap.
     """
 
     n: int
@@ -76,7 +76,7 @@ class Sample:
 
     @property
     def words(self) -> str:
-        """``n = 200 report pairs, taken as independent; 2 trainings of each model``."""
+        """The sample as a text: ``n = 200 report pairs, taken as independent; 2 trainings of each model``."""
         parts = [f"n = {self.n:,} {self.of}" + (", taken as independent" if self.n > 1 else "")]
         counted = ((self.trainings, "training", "each model"), (self.draws, "draw", "its training data"))
         parts += [f"{count} {noun}{'s' if count > 1 else ''} of {of}" for count, noun, of in counted if count]
@@ -87,7 +87,21 @@ class Sample:
 
 @dataclass(frozen=True)
 class Result:
-    """One notebook's result for one exhibit, on one kind of evidence, with one implementation."""
+    """A notebook's result for one exhibit, on one kind of evidence, with one implementation.
+
+    Attributes
+    ----------
+    exhibit, notebook : their ids.
+    coverage : how much of the exhibit is decided; None without checks.
+    checks : those that count for the verdict.
+    remaining : the part of the exhibit that was not checked, in words.
+    discrepancies : the known reasons why checks fail, by name.
+    table : the rows of the rebuilt table, if there is one. An infinite number is the text ``Infinity`` or
+        ``-Infinity`` in the file.
+    provenance : as :meth:`radeval_lib.study.runs.Run.provenance` returns it.
+    substitutes : a description of what replaces the paper's data or models.
+    samples : the cases on which intervals and leads rest.
+    """
 
     exhibit: str
     notebook: str
@@ -110,19 +124,19 @@ class Result:
 
     @property
     def outcome(self) -> str:
-        """The summary of the checks: one of :data:`~radeval_lib.study.verdicts.OUTCOMES`."""
+        """The outcome that the verdict states: one of :data:`~radeval_lib.study.verdicts.OUTCOMES`."""
         return verdicts.outcome_of(self.verdict)
 
     @property
     def name(self) -> str:
-        """The name of its file, without the ending."""
+        """The name of the result's file, without its ending."""
         ending = OWN_ENDING if self.implementation == verdicts.OURS else ""
         return f"{self.exhibit}.{self.evidence}{ending}"
 
     @property
     def weight(self) -> str:
-        """The gravest of :data:`WEIGHTS` among the reasons why checks fail; a number if none is known, empty
-        if no check fails."""
+        """The gravest severity (:data:`WEIGHTS`) of the failing checks; empty if no check fails. A check that
+        fails for no known reason counts as ``number``."""
         weights = {
             self.discrepancies[check.discrepancy].weight if check.discrepancy else "number"
             for check in self.with_outcome(FAILS)
@@ -130,11 +144,11 @@ class Result:
         return min(weights, key=WEIGHTS.index, default="")
 
     def with_outcome(self, outcome: str) -> list[Check]:
-        """Return the checks with one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`."""
+        """Return the checks that have this outcome."""
         return [check for check in self.checks if check.outcome == outcome]
 
 
-# JSON has no infinity, which an end of an interval can be: it is the text "Infinity" there.
+# JSON has no infinity, which the end of an interval can be, so it is stored as the text "Infinity".
 _CONFIG = ConfigDict(extra="forbid", hide_input_in_errors=True, ser_json_inf_nan="strings")
 Result.__pydantic_config__ = _CONFIG  # type: ignore[attr-defined]
 _RESULT = TypeAdapter(Result)
@@ -148,32 +162,35 @@ def judge(
     supports: bool = True,
     as_source: bool = True,
 ) -> str:
-    """Return the verdict that the checks give (CONTRIBUTING.md, Terms).
+    """Return the verdict on a result, one of :data:`radeval_lib.study.verdicts.VERDICTS`, from its checks.
 
-    It fails if a check fails; it is inconclusive if a needed check is, or if nothing that holds supports the
-    exhibit; otherwise it holds. A statement under several readings has the outcome that they share.
+    The result fails if a statement fails. It is inconclusive if a statement that the exhibit needs is, or if
+    none holds, or if the checks cannot support the exhibit. Otherwise it holds. A statement with several
+    readings has the outcome that they share (:func:`statement_outcome`).
 
     Parameters
     ----------
-    kind : of the result, one of :data:`radeval_lib.study.verdicts.KINDS`.
-    discrepancies : those of the checks, by name.
-    supports : whether the checks can support the exhibit: not if they decide none of its own cells or
-        statements, or if it is a figure that was not seen.
-    as_source : whether the notebook's cells are those of its source.
+    kind : the kind of result, one of :data:`radeval_lib.study.verdicts.KINDS`.
+    checks : each with its own key and reading.
+    discrepancies : the reasons that the checks name.
+    supports : False if the checks decide none of the exhibit's own cells or statements, or if the exhibit is
+        a figure that was not seen.
+    as_source : whether the executed cells are those of the notebook's source.
 
     Raises
     ------
     ResultError
-        If there is no check, or two have one key.
+        If there is no check, or two checks have the same key and reading.
     """
     if kind in (verdicts.EXPERIMENT, verdicts.IMPLEMENTED):
         return kind
     if not checks:
-        raise ResultError("a result without a check earns no verdict", remedy="Add one, or do not record it.")
+        remedy = "Add a check, or do not record the exhibit."
+        raise ResultError("a result without checks has no verdict", remedy=remedy)
     counts = Counter((check.key, check.reading) for check in checks)
     if doubled := sorted(str(key) for (key, _), count in counts.items() if count > 1):
-        raise ResultError(f"two checks are called {doubled[0]!r}", remedy="Give each check a key of its own.")
-    if not as_source:  # whatever its cells checked, it is not what the source checks
+        raise ResultError(f"two checks have the key {doubled[0]!r}", remedy="Give each check its own key.")
+    if not as_source:
         return verdicts.EDITED
     still_open = [rows for rows in group_by_key(checks) if _is_open(rows)]
     decided = {statement_outcome(rows) for rows in group_by_key(checks)} - {INCONCLUSIVE}
@@ -181,7 +198,8 @@ def judge(
 
     def is_by_reading(rows: Sequence[Check]) -> bool:
         kinds = {discrepancies[row.discrepancy].kind for row in rows if row.discrepancy}
-        outcomes = {row.outcome for row in rows}  # of several readings, none of which holds, none decides
+        # Several readings, none of which holds, are inconclusive for another reason than their number.
+        outcomes = {row.outcome for row in rows}
         return {HOLDS, FAILS} <= outcomes or (
             OPEN_CONVENTION in kinds and (len(rows) == 1 or HOLDS in outcomes)
         )
@@ -192,7 +210,7 @@ def judge(
 
 
 def group_by_key(checks: Sequence[Check]) -> list[list[Check]]:
-    """Return the rows of each key: one row, or one per reading of a statement."""
+    """Return the checks grouped by key, in order: each group has the readings of one statement."""
     rows: dict[Key, list[Check]] = {}
     for check in checks:
         rows.setdefault(check.key, []).append(check)
@@ -200,9 +218,10 @@ def group_by_key(checks: Sequence[Check]) -> list[list[Check]]:
 
 
 def statement_outcome(rows: Sequence[Check]) -> str:
-    """Return the outcome shared by all readings of a statement, or inconclusive if they differ.
+    """Return the outcome that all readings of a statement share, or inconclusive if they differ.
 
-    A reading whose test can only contradict, and does not, is no support, and nothing against it.
+    If one reading holds, readings that are not needed are ignored: their test can only contradict, and did
+    not.
     """
     outcomes = {row.outcome for row in rows}
     if HOLDS in outcomes:
@@ -211,13 +230,18 @@ def statement_outcome(rows: Sequence[Check]) -> str:
 
 
 def _is_open(rows: Sequence[Check]) -> bool:
-    """Return whether a statement that the exhibit needs is inconclusive."""
+    """Return whether the exhibit needs a statement and the statement, given by its readings, is
+    inconclusive."""
     return any(row.needed for row in rows) and statement_outcome(rows) == INCONCLUSIVE
 
 
 def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Check) -> bool:
-    """Return whether a discrepancy of ``paper.yml`` explains a check. Each of its places names an exhibit,
-    the level of evidence (``printed`` unless stated), and the keys meant, field by field."""
+    """Return whether a discrepancy explains a check of an exhibit on this evidence.
+
+    ``entry`` is the discrepancy in ``paper.yml``. Each item of its ``checks`` names an exhibit, the level of
+    evidence (default: ``printed``) and, for the fields of a key, the values that it explains; a field that it
+    does not name may have any value.
+    """
     return any(
         entry_check["exhibit"] == exhibit_id
         and entry_check.get("evidence", "printed") == level_of(evidence)
@@ -233,37 +257,37 @@ def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Ch
 def with_discrepancies(
     exhibit_id: str, evidence: str, checks: Sequence[Check]
 ) -> tuple[tuple[Check, ...], dict[str, Discrepancy]]:
-    """Return the checks, with the known discrepancy of each that fails, and these discrepancies by name, from
-    the paper's ``paper.yml``. Raises ResultError if two of them explain one check.
+    """Return the checks, with the known discrepancy of each that fails, and these discrepancies by name.
 
-    What fails by a convention that the paper leaves open, or by noise in our copy of it, contradicts nothing:
-    it is inconclusive.
+    Discrepancies come from ``paper.yml``. If the reason is a convention that the paper leaves open, or an
+    error in our copy of the paper, the check becomes inconclusive, because it does not contradict the paper.
+    Raises ResultError if two discrepancies explain one check.
     """
     key = exhibit_id.partition(".")[0]
-    entries, named = description(key).get("discrepancies", {}), []
+    entries, explained = description(key).get("discrepancies", {}), []
     for check in checks:
         names = [name for name, entry in entries.items() if explains(entry, exhibit_id, evidence, check)]
         if len(names) > 1:
             problem = f"{check.name!r} matches the discrepancies {' and '.join(names)}"
-            remedy = "Let only one of them name the check."
+            remedy = "Let only one of them list this check under `checks`."
             raise ResultError(problem, display_path(file_of(key)), remedy)
         if names and check.outcome == FAILS:
             outcome = INCONCLUSIVE if entries[names[0]]["kind"] in _CONTRADICTS_NOTHING else FAILS
             check = replace(check, discrepancy=names[0], outcome=outcome)
-        named.append(check)
+        explained.append(check)
     discrepancies = {}
-    for name in dict.fromkeys(check.discrepancy for check in named if check.discrepancy):
+    for name in dict.fromkeys(check.discrepancy for check in explained if check.discrepancy):
         fields = {key: " ".join(text.split()) for key, text in entries[name].items() if key != "checks"}
         discrepancies[name] = Discrepancy(**fields)
-    return tuple(named), discrepancies
+    return tuple(explained), discrepancies
 
 
 def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
-    """Return how much of an exhibit the checks decide: the legible cells of a transcribed table, otherwise
-    the statements or settings in the paper's words or digits. None if there are no checks.
+    """Return how much of an exhibit the checks decide; None if there are no checks.
 
-    A statement is decided if its order, its lead and all its readings are, as far as it needs them. The total
-    includes the statements that the ledger lists as ``unchecked``.
+    The units are the legible cells of a transcribed table, and otherwise the statements or settings, in the
+    paper's words or digits. A statement is decided if its order and its lead, as far as it needs them, are
+    decided in all readings. The total includes statements that the ledger lists as ``unchecked``.
     """
     if not checks:
         return None
@@ -297,31 +321,31 @@ def record(
     table: pd.DataFrame | None = None,
     samples: Sequence[Sample] = (),
 ) -> Result:
-    """Judge an exhibit and write the result with its provenance.
+    """Return the result of an exhibit with its verdict, after writing it to the run's results.
 
     Parameters
     ----------
-    exhibit_id : of the ledger, which gives it to this page.
+    exhibit_id : of an exhibit that the ledger assigns to this page.
     evidence : one of :data:`radeval_lib.study.verdicts.EVIDENCE`.
-    checks : each with a key of its own; none if the exhibit is implemented or our experiment.
-    remaining : what of the exhibit is left out, in words.
-    substitutes : what is used in place of the paper's own data or models, in words.
-    rests_on : names of what it rests on (:meth:`radeval_lib.provenance.Reading.of`); default: all that the
-        run has read.
+    checks : each with its own key and reading; none if the exhibit is implemented or our experiment.
+    remaining : the part of the exhibit that was not checked, in words.
+    substitutes : a description of what replaces the paper's data or models.
+    rests_on : the names of what the result rests on (:meth:`radeval_lib.provenance.Reading.of`); default: all
+        that the run has read.
     implementation : one of :data:`radeval_lib.study.verdicts.IMPLEMENTATIONS`.
-    table : rebuilt, with its index; columns have names of their own.
+    table : the rebuilt table; it is stored with its index, and all columns have different names.
     samples : the cases on which intervals and leads rest.
 
     Raises
     ------
     ResultError
-        If there are no checks, or two with one key.
+        As :func:`judge` and :func:`with_discrepancies`.
     LedgerError
         If the ledger has no such exhibit.
     """
     provenance = run.provenance(rests_on)
-    named, discrepancies = with_discrepancies(exhibit_id, evidence, checks)
-    entry, covered = exhibit(exhibit_id), coverage(exhibit_id, evidence, named)
+    explained, discrepancies = with_discrepancies(exhibit_id, evidence, checks)
+    entry, covered = exhibit(exhibit_id), coverage(exhibit_id, evidence, explained)
     was_seen = entry.kind != "figure" or entry.legible == "full"
     result = Result(
         exhibit=exhibit_id,
@@ -330,13 +354,13 @@ def record(
         implementation=implementation,
         verdict=judge(
             verdicts.kind(evidence, substitutes, implementation),
-            named,
+            explained,
             discrepancies,
             supports=was_seen and covered is not None and covered.checked > 0,
             as_source=provenance["notebook"]["as_source"] is not False,
         ),
         coverage=covered,
-        checks=named,
+        checks=explained,
         remaining=" ".join(remaining.split()),
         substitutes=" ".join(substitutes.split()),
         discrepancies=discrepancies,
@@ -351,36 +375,41 @@ def record(
 
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a table's rows as JSON has them, with ten significant digits of each number.
+    """Return the rows of a table as JSON values by column, with ten significant digits of each float.
 
-    Pandas writes ten decimals, which are all zeros in a p-value of 5e-15.
+    Missing values are None; infinite ones stay infinite. The digits replace those of pandas, whose ten
+    decimals would be zeros in a p of 5e-15 and which writes an infinite number as missing.
     """
     rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records"))
     for row, values in zip(rows, table.itertuples(index=False, name=None), strict=True):
         for name, value in zip(row, values, strict=True):
-            if isinstance(value, float) and isfinite(value):
+            if isinstance(value, float) and not isnan(value):
                 row[name] = float(f"{value:.10g}")
     return rows
 
 
 def _digest(content: dict[str, Any]) -> str:
+    """Return the SHA-256 of a result's content, by which :func:`read` detects changes."""
     return checksums.of_text(json.dumps(content, sort_keys=True, ensure_ascii=False))
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write a file of results, whole or not at all."""
+    """Write JSON content atomically; raises ValueError for NaN and infinite numbers."""
     text = json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
     atomic.write_text(path, text + "\n")
 
 
 def read(path: Path) -> Result:
-    """Return a stored result; raises ResultError for a file that this version did not write, or would write
-    elsewhere."""
+    """Return the result in a file that :func:`record` wrote.
+
+    Raises ResultError if the file is incomplete, was changed or has another format, or if the ledger assigns
+    the exhibit to another page.
+    """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         version, digest = content.pop("format"), content.pop("sha256")
         if version != _FORMAT:
-            raise ResultError(f"this results file has format {version!r} where this version reads {_FORMAT}")
+            raise ResultError(f"this results file has format {version!r}, but this version reads {_FORMAT}")
         if digest != _digest(content):
             raise ResultError("this results file was changed after it was written")
         result = _RESULT.validate_python(content)
@@ -388,7 +417,7 @@ def read(path: Path) -> Result:
             problem = f"{result.exhibit} belongs to notebook {owner}, but this file is from {result.notebook}"
             raise ResultError(problem)
     except (ValueError, KeyError, AttributeError, TypeError):
-        problem = "this results file is cut short or of another version"
+        problem = "this results file is incomplete or from another version"
         raise ResultError(problem, display_path(path), _REMEDY) from None
     except RadevalError as error:
         raise ResultError(error.what, display_path(path), _REMEDY) from None
@@ -396,7 +425,8 @@ def read(path: Path) -> Result:
 
 
 def read_all(output_dir: Path) -> list[Result]:
-    """Return every result of a profile, in the ledger's order."""
+    """Return all results below a profile's output folder, in the order of the ledger and of the kinds of
+    evidence."""
     results = [read(path) for path in sorted((output_dir / "results").glob("*/*/*.*.*.json"))]
     order = {exhibit_id: number for number, exhibit_id in enumerate(ledger())}
     results.sort(key=lambda result: (order[result.exhibit], verdicts.EVIDENCE.index(result.evidence)))
@@ -404,7 +434,7 @@ def read_all(output_dir: Path) -> list[Result]:
 
 
 def all_results(run: Run) -> list[Result]:
-    """Return the results of every page, for a page that declares ``results: [all]``."""
+    """Return the results of all pages; raises NotebookError unless the page declares ``results: [all]``."""
     run.require_declared("results", ALL)
     return read_all(run.output_dir)
 
@@ -413,15 +443,15 @@ OneLine = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
 
 
 class Headline(BaseModel, extra="forbid", frozen=True):
-    """A finding of the front page; a person writes the sentence.
+    """A finding on the front page, whose sentences are written by hand in ``headlines.yml``.
 
     Attributes
     ----------
     id : its key in ``headlines.yml``.
     notebook, anchor : the page that computes it, and its label there.
-    text : one or two sentences of Markdown, with ``{names}`` for the texts that the page hands over.
-    needs : the kinds of evidence on which it may be shown.
-    line : the finding in one line, if the README shows it.
+    text : one or two sentences of Markdown, with ``{names}`` in place of the page's numbers.
+    needs : the kinds of evidence on which the finding may be shown.
+    line : the finding in one line for the README; empty if the README does not show it.
     """
 
     id: str
@@ -433,13 +463,15 @@ class Headline(BaseModel, extra="forbid", frozen=True):
 
 
 class HeadlineNumbers(BaseModel, extra="forbid"):
-    """A page's numbers for a headline.
+    """A page's numbers for a finding on the front page.
 
     Attributes
     ----------
-    evidence : what the data of the numbers are.
-    holds : whether they support the sentence; None if they are inconclusive.
-    texts : a text for each name in the sentence and its line; others are kept, and not shown.
+    evidence : the kind of data behind the numbers.
+    holds : whether the numbers support the finding; None if they are inconclusive.
+    texts : the formatted number or words for each name in the finding's ``text`` and ``line``; further names
+        are not shown.
+    provenance : of the numbers.
     """
 
     evidence: Evidence
@@ -450,13 +482,14 @@ class HeadlineNumbers(BaseModel, extra="forbid"):
 
 @cache
 def headlines() -> dict[str, Headline]:
-    """Return all headlines by id, in the order of the front page."""
+    """Return all findings of the front page by id, in the order of the page."""
     entries = own_yaml.read(MANIFESTS / "headlines.yml").items()
     return {key: Headline.model_validate({"id": key, **entry}) for key, entry in entries}
 
 
 def supported_headlines(run: Run) -> list[tuple[Headline, str]]:
-    """Return the headlines that this build supports on the required evidence, each with its sentence."""
+    """Return the findings that this build's numbers support on one of the kinds of evidence that they need,
+    each with its sentence; raises NotebookError unless the page declares ``results: [all]``."""
     run.require_declared("results", ALL)
     shown = []
     for entry in headlines().values():

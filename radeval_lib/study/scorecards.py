@@ -1,4 +1,5 @@
-"""The scorecard of exhibits and the audit of checks, from recorded results, and changes between editions."""
+"""The scorecard of all exhibits and the audit of all checks, from stored results, and the changes between two
+editions of the book."""
 
 from __future__ import annotations
 
@@ -23,21 +24,27 @@ from radeval_lib.tables import table_html
 from radeval_lib.text_format import joined
 
 UP = "../"
-"""From a page in ``notebooks/<folder>/`` to ``notebooks/``."""
+"""The path from a page in ``notebooks/<folder>/`` to ``notebooks/``, for links."""
 
 
 def _strongest_first(results: Sequence[Result]) -> list[Result]:
-    """Return results of one exhibit, first the one that decides its verdict.
+    """Return the results of one exhibit, beginning with the one whose verdict the exhibit gets.
 
-    Decided results come before others, and data before numbers before other data. Printed and released
-    numbers must both hold: the inconsistent result comes first, else the inconclusive one.
+    Results that hold or fail come first; among them, results on the paper's data precede those on printed or
+    released numbers, and these precede results on other data. Printed and released numbers must both hold:
+    of the two, an inconsistent result precedes, or else an inconclusive one.
     """
-    silent = {verdicts.INCONCLUSIVE: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
+    undecided = {
+        verdicts.INCONCLUSIVE: 1,
+        verdicts.IMPLEMENTED: 2,
+        verdicts.EXPERIMENT: 3,
+        verdicts.EDITED: 4,
+    }
 
     def rank(result: Result) -> tuple[int, int, bool, int]:
-        settled = result.kind != "numbers" or result.outcome != verdicts.FAILS
+        is_no_failure = result.kind != "numbers" or result.outcome != verdicts.FAILS
         strength = verdicts.STRENGTH.index(result.evidence)
-        return silent.get(result.outcome, 0), verdicts.KINDS.index(result.kind), settled, strength
+        return undecided.get(result.outcome, 0), verdicts.KINDS.index(result.kind), is_no_failure, strength
 
     ranked = sorted(results, key=rank)
     if ranked and ranked[0].kind == "numbers" and ranked[0].outcome == verdicts.HOLDS:
@@ -46,24 +53,25 @@ def _strongest_first(results: Sequence[Result]) -> list[Result]:
 
 
 def scorecard(results: Sequence[Result]) -> pd.DataFrame:
-    """Return every exhibit of the ledger with its verdicts.
+    """Return one row per exhibit of the ledger with its verdicts, in the ledger's order.
 
     Returns
     -------
     DataFrame
-        One row per exhibit, in the ledger's order: ``exhibit``, ``paper``, ``label``, ``title``, ``kind``,
-        ``notebook``, ``anchor``, ``needs``; of the strongest evidence ``verdict``, ``outcome``, ``place``
-        (where its page shows it: the display of a printed table, else the anchor), ``weight``, ``coverage``
-        (in words) and ``evidence`` (each empty if not checked); per kind of evidence the verdict there and
-        its coverage (empty if none); and how many ``checks`` there are over all evidence, how many are
-        ``failing`` and ``inconclusive``, as they count for verdicts.
+        ``exhibit`` (its id), ``paper``, ``label``, ``title``, ``kind``, ``notebook``, ``anchor`` and
+        ``needs`` (what a check would need). From the result that decides the verdict: ``verdict`` and
+        ``outcome`` (both ``not checked`` without a result) and ``place`` (the HTML id on its page),
+        ``weight``, ``coverage`` (in words) and ``evidence`` (all empty without a result). A column for each
+        kind of evidence with the verdict and coverage there (empty without a result). The numbers of
+        ``checks``, and of those that are ``failing`` and ``inconclusive``, over all results; readings of one
+        statement count once.
     """
     by_exhibit: dict[str, list[Result]] = {}
     for result in results:
         by_exhibit.setdefault(result.exhibit, []).append(result)
     rows = []
     for entry in ledger().values():
-        made = _strongest_first(by_exhibit.get(entry.id, []))
+        ranked = _strongest_first(by_exhibit.get(entry.id, []))
         unseen = "not legible in our copy; " if entry.legible == "no" else ""
         row: dict[str, object] = {
             "exhibit": entry.id,
@@ -78,23 +86,29 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             "outcome": verdicts.NOT_CHECKED,
             **dict.fromkeys(("place", "weight", "coverage", "evidence", *verdicts.EVIDENCE), ""),
         }
-        for result in reversed(made):  # the strongest comes last and overwrites the others
+        for result in reversed(ranked):  # the first of the ranking comes last and overwrites the others
             covered = result.coverage.words if result.coverage else ""
             row |= {name: getattr(result, name) for name in ("verdict", "outcome", "weight", "evidence")}
             row["coverage"], row["place"] = covered, entry.anchor
             if is_shown_by_cells(result):
                 row["place"] = place_of(result)
             row[result.evidence] = result.verdict + (f" ({covered})" if covered else "")
-        outcomes = Counter(statement_outcome(rows) for result in made for rows in group_by_key(result.checks))
+        outcomes = Counter(
+            statement_outcome(rows) for result in ranked for rows in group_by_key(result.checks)
+        )
         row |= {"checks": outcomes.total(), "failing": outcomes[verdicts.FAILS]}
         rows.append({**row, "inconclusive": outcomes[verdicts.INCONCLUSIVE]})
     return pd.DataFrame(rows)
 
 
 def disagreeing_checks(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return an audit's checks that fail, and the inconclusive ones that only an open convention or our copy
-    excuses. ``reason`` is the name of their discrepancy or, if none is known, their exhibit and what they
-    compare; ``cause`` is the weight of an error in the paper, else the kind of discrepancy."""
+    """Return the checks in which print and computation disagree, as rows of an audit (:func:`audit`).
+
+    These are the checks that fail, and those that are inconclusive only because of an open convention or an
+    error in our copy of the paper. Two columns are added: ``reason``, the name of the discrepancy or, if none
+    is known, the exhibit with what is compared; and ``cause``, the severity of an error in the paper, or else
+    the kind of discrepancy.
+    """
     rows = checks[(checks["outcome"] == verdicts.FAILS) | (checks["discrepancy"] != "")]
     reason = rows["discrepancy"].where(rows["discrepancy"] != "", rows["exhibit"] + ": " + rows["what"])
     cause = rows["weight"].where(rows["kind"] == "paper", rows["kind"])
@@ -102,15 +116,15 @@ def disagreeing_checks(checks: pd.DataFrame) -> pd.DataFrame:
 
 
 def audit(results: Sequence[Result]) -> pd.DataFrame:
-    """Return every check of every result, in the ledger's order.
+    """Return one row per check of every result, in the order of ``results``.
 
     Returns
     -------
     DataFrame
-        ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check``, ``what``,
-        ``printed``, ``follows``, ``outcome`` (``holds``, ``fails`` or ``inconclusive``), and, empty unless it
-        fails and is explained, ``discrepancy`` (its name), ``kind``, ``explanation``, ``weight`` and
-        ``reply``.
+        ``exhibit``, ``paper``, ``label``, ``notebook``, ``anchor``, ``evidence``, ``check`` (its name),
+        ``what``, ``printed``, ``follows`` (the computed result), ``outcome``, and of the discrepancy that
+        explains it ``discrepancy`` (its name), ``kind``, ``explanation``, ``weight`` and ``reply``. Without
+        one, the first three are empty, ``weight`` is ``number`` and ``reply`` is ``not asked``.
     """
     entries = ledger()
     rows = [
@@ -130,23 +144,25 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
 
 
 def address_of(row: Any) -> str:
-    """Return an exhibit's address: its place on its page, the table itself if it is printed, or the page if
-    this build did not rebuild it."""
+    """Return the address of an exhibit, a row of :func:`scorecard`, below ``notebooks/``: its place on its
+    page, or the page alone if this build has no result for it."""
     return f"{row.notebook}.html{f'#{row.place}' if row.place else ''}"
 
 
 def link_to(row: Any, up: str) -> str:
-    """Return an HTML link to an exhibit's address; ``up`` leads from the linking page to ``notebooks/``."""
+    """Return an HTML link with an exhibit's label to its address; ``up`` is the path from the linking page to
+    ``notebooks/``."""
     label = str(row.label).removeprefix("unnumbered, ").removeprefix("unnumbered list, ")
     return f'<a href="{up}{address_of(row)}">{escape(label)}</a>'
 
 
 def not_checked(card: pd.DataFrame, notebook: str) -> str:
-    """Return as HTML the exhibits of a page that this build did not rebuild, and what rebuilding needs."""
+    """Return an HTML paragraph with the exhibits of a page that this build did not check, and what a check
+    would need; empty if there are none."""
     rows = card[(card["notebook"] == notebook) & (card["verdict"] == verdicts.NOT_CHECKED)]
     by_needs: dict[str, list[str]] = {}
     for row in rows.itertuples():
-        # The exhibit's number, or the beginning of its title if it has none.
+        # An exhibit without a number is named by the beginning of its title.
         numbered = re.fullmatch(r"(Table|Figure|Equation) \S+", row.label)
         name = row.label if numbered else re.split(r"[:;] | \(", row.title)[0]
         by_needs.setdefault(escape(row.needs), []).append(escape(name))
@@ -170,33 +186,37 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
 
 
 def link(notebook: str, anchor: str, words: str) -> str:
-    """Return an HTML link from one notebook's page to an exhibit's place on another's."""
+    """Return an HTML link, with this text, from a page to an anchor on the page of another notebook."""
     return f'<a href="{UP}{notebook}.html#{anchor}">{escape(words)}</a>'
 
 
 def grey_line(words: str) -> str:
-    """Return words in HTML, in grey on a line of their own; empty if there are none."""
+    """Return HTML in grey on its own line; empty for an empty text."""
     return f'<div class="muted">{words}</div>' if words else ""
 
 
 def changes(old: Path, new: Path) -> str:
-    """Return the changes from an old edition to a new one as a table in Markdown: verdicts, outcomes of
-    shared checks, findings of the front page. A dash marks what an edition lacks.
+    """Return the changes from an old edition to a new one as a Markdown table.
+
+    It lists verdicts and findings that differ, and checks of both editions whose outcomes differ. A dash
+    marks a verdict or finding that an edition lacks.
 
     Parameters
     ----------
-    old, new : folders of builds, as ``build/open``, or of rendered books, as ``book.zip`` has them.
+    old, new : folders of builds, such as ``build/open``, or of rendered books, as in ``book.zip``.
 
     Raises
     ------
     ResultError
         If one of the folders has no results.
     """
-    before, after = _edition(old), _edition(new)
+    old_values, new_values = _read_edition(old), _read_edition(new)
     lines = ["# What changed since the last edition", "", "| what | before | now |", "| --- | --- | --- |"]
-    for name in sorted(before.keys() | after.keys()):
-        (was, was_shown), (now, now_shown) = (edition.get(name, ("", "–")) for edition in (before, after))
-        # A check of one edition alone is seen in its exhibit's verdict.
+    for name in sorted(old_values.keys() | new_values.keys()):
+        (was, was_shown), (now, now_shown) = (
+            edition.get(name, ("", "–")) for edition in (old_values, new_values)
+        )
+        # A check that only one edition has is left out; the verdict of its exhibit shows its effect.
         if was != now and (not name[1] or (was and now)):
             cells = (": ".join(filter(None, name)), was_shown, now_shown)
             escaped = (" ".join(plain(cell, 2_000).replace("|", "\\|").split()) for cell in cells)
@@ -204,8 +224,12 @@ def changes(old: Path, new: Path) -> str:
     return "\n".join([*lines, ""])
 
 
-def _edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return an edition's values to compare and how each is shown, by exhibit or finding and by check."""
+def _read_edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
+    """Return the outcomes of an edition and the texts that show them.
+
+    Keys: an exhibit or finding and, for a check, its name, otherwise an empty text. Values: the verdict or
+    outcome, and its text in the table.
+    """
     compared = {}
     for path in sorted((edition / "results").rglob("*.json")):
         content = json.loads(path.read_bytes())
@@ -222,6 +246,6 @@ def _edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
                 shown = f"{check['outcome']} ({check['computed']})"
                 compared[name, ", ".join(filter(None, check["key"].values()))] = check["outcome"], shown
     if not compared:
-        remedy = "Give the folder of a build, or of a rendered book."
-        raise ResultError("no recorded results", display_path(edition), remedy)
+        remedy = "Give the folder of a build, such as build/open, or of a rendered book."
+        raise ResultError("this folder has no results", display_path(edition), remedy)
     return compared
