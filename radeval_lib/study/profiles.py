@@ -132,8 +132,7 @@ def _read_values(name: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]
     if not isinstance(values, dict):
         raise ProfileError("this is not a mapping of keys", display_path(path), "Write `key: value` lines.")
     if "name" in values:
-        remedy = "Remove it; the name of the file is the profile's name."
-        raise ProfileError("unknown key 'name'", display_path(path), remedy)
+        raise ProfileError("unknown key 'name'", display_path(path), "Remove it; name the file instead.")
     base = values.pop("extends", None)
     return values if base is None else _merge(_read_values(base, (*extended_by, name)), values)
 

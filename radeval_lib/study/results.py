@@ -185,8 +185,7 @@ def judge(
     if kind in (verdicts.EXPERIMENT, verdicts.IMPLEMENTED):
         return kind
     if not checks:
-        remedy = "Add a check, or do not record the exhibit."
-        raise ResultError("a result without checks has no verdict", remedy=remedy)
+        raise ResultError("a result needs checks", remedy="Add a check, or do not record the exhibit.")
     counts = Counter((check.key, check.reading) for check in checks)
     if doubled := sorted(str(key) for (key, _), count in counts.items() if count > 1):
         raise ResultError(f"two checks have the key {doubled[0]!r}", remedy="Give each check its own key.")

@@ -42,9 +42,9 @@ def _strongest_first(results: Sequence[Result]) -> list[Result]:
     }
 
     def rank(result: Result) -> tuple[int, int, bool, int]:
-        is_no_failure = result.kind != "numbers" or result.outcome != verdicts.FAILS
+        not_inconsistent = result.kind != "numbers" or result.outcome != verdicts.FAILS
         strength = verdicts.STRENGTH.index(result.evidence)
-        return undecided.get(result.outcome, 0), verdicts.KINDS.index(result.kind), is_no_failure, strength
+        return undecided.get(result.outcome, 0), verdicts.KINDS.index(result.kind), not_inconsistent, strength
 
     ranked = sorted(results, key=rank)
     if ranked and ranked[0].kind == "numbers" and ranked[0].outcome == verdicts.HOLDS:
@@ -210,12 +210,10 @@ def changes(old: Path, new: Path) -> str:
     ResultError
         If one of the folders has no results.
     """
-    old_values, new_values = _read_edition(old), _read_edition(new)
+    editions = _read_edition(old), _read_edition(new)
     lines = ["# What changed since the last edition", "", "| what | before | now |", "| --- | --- | --- |"]
-    for name in sorted(old_values.keys() | new_values.keys()):
-        (was, was_shown), (now, now_shown) = (
-            edition.get(name, ("", "–")) for edition in (old_values, new_values)
-        )
+    for name in sorted(editions[0].keys() | editions[1].keys()):
+        (was, was_shown), (now, now_shown) = (outcomes.get(name, ("", "–")) for outcomes in editions)
         # A check that only one edition has is left out; the verdict of its exhibit shows its effect.
         if was != now and (not name[1] or (was and now)):
             cells = (": ".join(filter(None, name)), was_shown, now_shown)

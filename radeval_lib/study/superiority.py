@@ -1,11 +1,10 @@
-"""One rule for claims that something is higher, better or best: the order, and whether the lead is real.
+"""Checks of claims that something is higher, better or best.
 
-A claim of superiority becomes two checks. Its *order* holds if the numbers are as claimed. Its *lead*
-holds if the difference is distinguishable from chance; if it is not, or nothing says how large chance is,
-the lead is not established and the check is inconclusive. A lead that is established the other way fails. A
-sentence that one thing is better than another needs both. One that only describes its numbers (a column's
-highest, a mean length, a time) needs the order alone, which the page says, and an open lead is noted in the
-coverage.
+A claim of superiority gets two checks. Its *order* holds if the numbers are in the claimed order. Its *lead*
+holds if the difference is larger than chance. The lead is inconclusive if it is not, or if nothing says how
+large chance is; it fails if the opposite lead is larger than chance. A sentence that one thing is better than
+another needs both checks. A sentence that only describes its numbers (a column's highest, a mean length, a
+time) needs the order alone (``order_alone``); the coverage then mentions that the lead is open.
 """
 
 from __future__ import annotations
@@ -24,18 +23,19 @@ from radeval_lib.study.checks import Check, Key, above
 from radeval_lib.study.verdicts import FAILS, HOLDS, INCONCLUSIVE
 from radeval_lib.text_format import p_digits, p_words
 
-LEVEL = 0.05  # two-sided
+LEVEL = 0.05  # of the two-sided tests
 _BY_SIGN = {1: HOLDS, 0: INCONCLUSIVE, -1: FAILS}
 
 
 @dataclass(frozen=True)
 class Lead:
-    """Whether a difference in the claimed direction is larger than chance.
+    """Whether a difference is larger than chance.
 
     Attributes
     ----------
-    sign : 1 if the lead is established, -1 if the opposite is, 0 if neither.
-    wording : the interval or the p value, in words.
+    sign : 1 if the difference in the claimed direction is, -1 if that in the opposite direction is, 0 if
+        neither.
+    wording : the interval or the p value as a text.
     """
 
     sign: int
@@ -43,17 +43,22 @@ class Lead:
 
     @classmethod
     def by_interval(cls, difference: Estimate, decimals: int = 3) -> Lead:
-        """Return a lead with its 95% confidence interval; positive is the claimed direction."""
+        """Return the lead of a difference with its 95% confidence interval; positive is the claimed direction.
+
+        ``decimals`` are shown in the wording.
+        """
         sign = {True: 1, False: -1, None: 0}[above(difference.low, difference.high)]
         ends = f"[{difference.low:+.{decimals}f}, {difference.high:+.{decimals}f}]"
         return cls(sign, f"{difference.value:+.{decimals}f} {ends}")
 
     @classmethod
     def by_p(cls, difference: float, p: float, note: str = "") -> Lead:
-        """Return a difference (positive: the claimed direction) with its two-sided p value; raises ValueError
-        if either is NaN."""
+        """Return the lead of a difference (positive is the claimed direction) with its two-sided p value.
+
+        ``note`` is added to the wording. Raises ValueError if the difference or p is NaN.
+        """
         if math.isnan(difference) or math.isnan(p):
-            raise ValueError("a difference or p value that is not a number establishes no lead")
+            raise ValueError(f"difference {difference} or p {p} is NaN; use UNKNOWN if there is no test")
         sign = int(math.copysign(1, difference)) if p < LEVEL and difference else 0
         return cls(sign, f"{p_words(p)}{f', {note}' if note else ''}")
 
@@ -73,43 +78,45 @@ def check_superiority(
     lower_is_better: bool = False,
     decimals: int = 3,
 ) -> list[Check]:
-    """Return the checks that something beats its rivals: of the order and of the lead.
+    """Return the checks of a claim that something is better than its rivals: of the order and of the lead.
+
+    Of several that are claimed to be better, the worst is compared with the best rival.
 
     Parameters
     ----------
-    name : the key of both checks, which differ in their aspect.
-    claim : what the paper says, in its words.
-    values : printed cells, or computed numbers, by name. Printed numbers have the order that is printed;
-        computed ones give an order only if a lead is established.
-    first : what is claimed to be better; if several are, each must be better than every rival.
+    name : the key of both checks, or what they compare; ": order" or ": lead" is added.
+    claim : the paper's words.
+    values : printed or computed numbers by name. Two printed numbers have the order that is printed; if one
+        is computed, the order is that of the lead.
+    first : the name that is claimed to be better; of several, each must be better than every rival.
     others : the rivals; default: all other names.
-    leads : the lead over each rival by its name, or one lead over all. None makes the order's check alone, as
-        if :func:`unknown_leads` reports the lead once for several comparisons.
-    order_alone : whether the sentence only describes its numbers, so that no lead is needed.
-    lower_is_better : whether the better value is the lower one.
-    decimals : digits shown of computed numbers.
+    leads : the lead over each rival by its name, or one lead over all. With None, there is no check of the
+        lead; :func:`unknown_leads` makes one for several comparisons together.
+    order_alone : whether the sentence only describes its numbers, so that the lead is not needed.
+    lower_is_better : whether the lower number is the better one.
+    decimals : of computed numbers as they are shown.
 
     Returns
     -------
     list of Check
-        One or two, with ``order`` and ``lead`` as :attr:`~Check.aspect`. Of two equal numbers the order
-        is inconclusive.
+        The order's, and unless ``leads`` is None the lead's; their :attr:`~Check.aspect` says which. The
+        order of two equal numbers is inconclusive.
 
     Raises
     ------
     ValueError
-        If a value is not a number, as of a cell that is not legible.
+        If a number is NaN, as that of a cell that is not legible.
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
     compared = {system: values[system] for system in [*ahead, *rivals]}
-    better = -1 if lower_is_better else 1
+    direction = -1 if lower_is_better else 1
     numbers = {
-        system: better * (value.value if isinstance(value, Printed) else float(value))
+        system: direction * (value.value if isinstance(value, Printed) else float(value))
         for system, value in compared.items()
     }
-    if any(map(math.isnan, numbers.values())):
-        raise ValueError(f"check {name!r}: a number is not legible, so no order can be checked")
+    if missing := [system for system, number in numbers.items() if math.isnan(number)]:
+        raise ValueError(f"check {name!r}: the number of {missing[0]} is NaN; leave it out of `others`")
     weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
     pair = (values[weakest], values[strongest])
     by_rival = dict.fromkeys(rivals, leads if isinstance(leads, Lead) else UNKNOWN)
@@ -118,59 +125,66 @@ def check_superiority(
     if all(isinstance(value, Printed) for value in pair):
         gap = numbers[weakest] - numbers[strongest]
         sign = (gap > 0) - (gap < 0)
-    else:  # computed numbers have an order only if a lead is established
+    else:  # numbers that vary by chance are in an order only if the lead is established
         sign = by_rival[strongest].sign
     key = Key.of(name)
     order = Check(
         replace(key, what=f"{key.what}: order"),
         claim,
-        f"{weakest} {_shown(pair[0], decimals)}, {strongest} {_shown(pair[1], decimals)}",
+        f"{weakest} {_digits(pair[0], decimals)}, {strongest} {_digits(pair[1], decimals)}",
         _BY_SIGN[sign],
         aspect="order",
         cells=tuple(value.at for value in compared.values() if isinstance(value, Printed) and value.at),
     )
     if leads is None:
         return [order]
-    return [order, _lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, not order_alone)]
+    return [order, _check_lead(replace(key, what=f"{key.what}: lead"), claim, by_rival, not order_alone)]
 
 
-def _shown(value: Printed | float, decimals: int) -> str:
+def _digits(value: Printed | float, decimals: int) -> str:
+    """Return the printed digits of a number or, if it was computed, the number with these decimals."""
     return value.text if isinstance(value, Printed) else f"{float(value):.{decimals}f}"
 
 
 def unknown_leads(
     claims: Iterable[str], why: str = UNKNOWN.wording, *, order_alone: bool = False
 ) -> list[Check]:
-    """Return for each claim, in its comparisons' words, a check that says why no lead can be shown."""
+    """Return an inconclusive check of the lead for each different claim, with the reason ``why``.
+
+    ``claims`` are the words of the claims whose orders :func:`check_superiority` checked without leads.
+    """
     return [
-        _lead(Key("every comparison: lead", claim), claim, {"": Lead(0, why)}, not order_alone)
+        _check_lead(Key("every comparison: lead", claim), claim, {"": Lead(0, why)}, not order_alone)
         for claim in dict.fromkeys(claims)
     ]
 
 
-def _lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool) -> Check:
-    """Return the check that a lead is established over every rival."""
+def _check_lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool) -> Check:
+    """Return the check of the leads over all rivals, given by the rivals' names.
+
+    It holds if all are established, fails if one is established the other way, and is otherwise inconclusive.
+    """
     signs = [lead.sign for lead in leads.values()]
     outcome = _BY_SIGN[min(signs)]
-    word = {1: "established", 0: "not established", -1: "established the other way"}
+    by_sign = {1: "established", 0: "not established", -1: "established the other way"}
     if len(set(leads.values())) == 1:
         (lead,) = set(leads.values())
-        words_of_lead = f"lead {word[lead.sign]}: {lead.wording}"
+        finding = f"lead {by_sign[lead.sign]}: {lead.wording}"
     else:
         doubtful = [f"{rival} ({lead.wording})" for rival, lead in leads.items() if lead.sign < 1]
-        words_of_lead = f"lead established over {signs.count(1) or 'none'} of {len(signs)}"
-        words_of_lead += f"; not over {', '.join(doubtful)}" if doubtful else ""
+        finding = f"lead established over {signs.count(1) or 'none'} of {len(signs)}"
+        finding += f"; not over {', '.join(doubtful)}" if doubtful else ""
     if len(leads) > 1 and set(leads.values()) != {UNKNOWN}:
-        words_of_lead += "; each at 5%, not corrected for their number"
-    return Check(key, claim, words_of_lead, outcome, aspect="lead", needed=needed)
+        finding += "; each at 5%, not corrected for their number"
+    return Check(key, claim, finding, outcome, aspect="lead", needed=needed)
 
 
 def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> Check:
-    """Return a check of whether something reaches another's level.
+    """Return the check of a claim that something reaches the level of something else.
 
-    ``claim`` and ``finding`` are what the paper says, and what was found, in words. The check holds if the
-    lead is established, and fails if it is established the other way: a higher number alone excludes no
-    deficit.
+    It holds if the lead is established, fails if the opposite lead is, and is otherwise inconclusive, because
+    a higher number alone does not exclude a deficit. ``claim`` has the paper's words, ``finding`` the computed
+    result.
     """
     return Check(Key.of(name), claim, finding, _BY_SIGN[lead.sign])
 
@@ -179,36 +193,40 @@ Number = Printed | float
 
 
 def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
-    """Return the numbers, and all combinations of the ends of what rounds to them; a ValueError if one is
-    NaN."""
+    """Return the numbers and, below, each combination of the ends of their rounding intervals
+    (:func:`~radeval_lib.stats.printed.rounding_corners`); raises ValueError if a number is NaN."""
     exact = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
     if any(math.isnan(number.value) for number in exact):
-        raise ValueError("a number that is not printed or not legible leads nothing")
+        raise ValueError("a number is not printed or not legible; compare legible numbers only")
     values, half_widths = zip(*((number.value, number.half_width) for number in exact), strict=True)
     return printed.rounding_corners(values, half_widths).tolist()
 
 
 def _printed_lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) -> Lead:
-    """Return the lead from a difference and the correlation that it needs: as printed, then as rounding
-    allows.
+    """Return the lead of one printed number over another, whose significance depends on a correlation that is
+    not printed.
 
-    ``between``: whose correlation that is, in words.
+    Parameters
+    ----------
+    needs_of_gaps : the difference and the smallest correlation that makes it significant (NaN if none does):
+        first for the numbers as printed, then for each combination that their rounding allows.
+    between : the names of what is correlated, for the wording.
     """
     (gap, at_print), *rounded = (
         (0.0, math.nan) if abs(gap) < printed.EDGE else (gap, need) for gap, need in needs_of_gaps
     )
     ahead = (gap > 0) - (gap < 0)
-    # A difference that rounding turns round establishes nothing in the direction of the printed one.
+    # Rounding may reverse the sign of a difference, which then supports no lead in the printed direction.
     needs = [at_print] + [need if ahead * other_gap > 0 else math.nan for other_gap, need in rounded]
     defined = [need for need in needs if not math.isnan(need)]
-    if not ahead:  # equal as printed: the lead that rounding hides may be either's
+    if not ahead:  # numbers that are printed as equal may differ in either direction before rounding
         defined = [need for other_gap, need in rounded if other_gap and not math.isnan(need)]
     if not defined:
         return Lead(0, f"however strongly {between} correlate")
     if len(defined) == len(needs) and max(defined) <= 0:
         return Lead(ahead, f"at any correlation of {between} from 0")
     ends = (max(need, 0.0) for need in (min(defined), max(defined)))
-    # Two digits, unless they would be those of a perfect correlation.
+    # Two decimals, or four if two would show a correlation below 1 as 1.00.
     low, high = (f"{need:.{2 if need < 0.995 else 4}f}" for need in ends)
     if len(defined) < len(needs) or not ahead:
         return Lead(0, f"unless, by the rounding, {between} correlate at {low} or more")
@@ -218,17 +236,16 @@ def _printed_lead(needs_of_gaps: Iterable[tuple[float, float]], between: str) ->
 
 
 def lead_of_correlations(first: Number, second: Number, n: int, kind: printed.Kind) -> Lead:
-    """Return the lead of one printed correlation over another, given the number of pairs.
+    """Return the lead of one printed correlation over another, at every correlation of the two metrics.
+
+    The test is Williams's for Pearson, and for the others a z-test on Fisher's scale with the standard errors
+    of :func:`radeval_lib.stats.printed.correlation_interval`.
 
     Parameters
     ----------
     first, second : correlations of two metrics with the same ratings.
-    n : pairs, taken as independent.
-
-    Notes
-    -----
-    Pearson's: Williams's test. The others: z-test on Fisher's scale
-    (:func:`radeval_lib.stats.printed.correlation_interval`).
+    n : the number of pairs, taken as independent.
+    kind : of the correlations.
     """
     pairs = _rounded([first, second])
     if kind == "pearson":
@@ -239,30 +256,34 @@ def lead_of_correlations(first: Number, second: Number, n: int, kind: printed.Ki
         return value, *printed.correlation_interval(value, n, kind)
 
     return _printed_lead(
-        (_needed(with_interval(ours), with_interval(theirs)) for ours, theirs in pairs), "their errors"
+        (_gap_and_need(with_interval(ours), with_interval(theirs)) for ours, theirs in pairs), "their errors"
     )
 
 
-def _needed(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+def _gap_and_need(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """Return the difference of two correlations on Fisher's scale, and the smallest correlation of their
+    errors that makes it significant. Each is (value, low, high), with its 95% interval."""
     gap = math.atanh(first[0]) - math.atanh(second[0])
     errors = [printed.standard_error(low, high) for _, low, high in (first, second)]
     return gap, printed.needed_correlation(gap, *errors)
 
 
 def lead_of_intervals(first: Sequence[Number], second: Sequence[Number]) -> Lead:
-    """Return the lead of one printed correlation over another, each as (value, low, high) of its 95%
-    interval."""
-    # As Fisher has it: the difference, and the correlation of errors that makes it significant.
-    return _printed_lead((_needed(row[:3], row[3:]) for row in _rounded([*first, *second])), "their errors")
+    """Return the lead of one printed correlation over another, each as (value, low, high) with its 95%
+    interval, at every correlation of their errors."""
+    return _printed_lead(
+        (_gap_and_need(row[:3], row[3:]) for row in _rounded([*first, *second])), "their errors"
+    )
 
 
 def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, lower: bool = False) -> Lead:
-    """Return the lead of one printed mean over another on the same ``n`` cases, each as (mean, standard
-    deviation).
+    """Return the lead of one printed mean over another on the same ``n`` cases, at every correlation of their
+    errors.
 
-    Means are taken as normal, with Student's quantile for n - 1 degrees of freedom. ``lower``: whether the
-    lower mean leads.
+    Each is (mean, standard deviation over cases). With ``lower``, the lower mean leads. The means are taken
+    as normal, with the quantile of Student's t for n - 1 degrees of freedom.
     """
+    # The z-test's critical value becomes Student's if the standard errors are multiplied by their ratio.
     wider = float(t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2)) / math.sqrt(n)
     needs = []
     for mean, sd, other_mean, other_sd in _rounded([*first, *second]):
@@ -272,8 +293,12 @@ def lead_of_means(first: Sequence[Number], second: Sequence[Number], n: int, low
 
 
 def lead_of_counts(first: int | Sequence[int], second: int | Sequence[int], n: int) -> Lead:
-    """Return which of two numbers of correct cases is significantly larger on the same ``n`` cases, by
-    McNemar's test. If a number has several possible values, the lead must hold for every combination."""
+    """Return the lead of one number of correct cases over another on the same ``n`` cases, by McNemar's exact
+    test, however the correct cases overlap.
+
+    A sequence gives the possible values of a number that is not known exactly; the lead is established only
+    if it is so for every combination.
+    """
     ours, theirs = ([right] if isinstance(right, int) else right for right in (first, second))
     possible = list(product(ours, theirs))
     ranges = [printed.mcnemar_range(right, other_right, n) for right, other_right in possible]
