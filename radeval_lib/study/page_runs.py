@@ -1,7 +1,8 @@
-"""Runs of pages, exhibits as objects that take checks, and other displays of a page: the paper's words, data
-that the page lacks, its provenance, and texts for its Markdown (:func:`glue`).
+"""Runs of pages, which rebuild exhibits and show them.
 
-Jobs, which show nothing, begin at :func:`radeval_lib.study.runs.begin_job` and depend on none of this.
+A page also shows the paper's words, its provenance, the data that it lacks, and numbers in its prose
+(:func:`glue`). Jobs show nothing; they begin at :func:`radeval_lib.study.runs.begin_job` and do not import
+this module.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
 
 ENDS_HERE = "radeval_page_ends_here"
-"""Key of an output's metadata, after which a page has nothing more to show in this build: the reason."""
+"""The metadata key of the output with which a page ends early; its value is the reason."""
 _NEEDS = {
     "error_counts": "needs the errors that six radiologists counted in ReXVal, by category: "
     "`radbook data add rexval_counts` says how to get them",
     "note_judgements": "needs the errors that clinicians listed in PriMock57: "
     "`radbook data add primock57` says how to get them",
 }
-"""The need of a page for a role that nothing public in the repository can supply."""
+"""What a page needs, by the role for which the repository has no public data."""
 _NEEDS_TEXTS = (
     "needs public reports, which `radbook data fetch --open` brings; `make open` then builds this page with "
     "its answer"
@@ -58,12 +59,15 @@ _NOUNS = {
     "summaries": "reports",
     "anatomy_summaries": "reports of the twelve pairs",
 }
-"""How a sentence names a role, if not by its own words."""
+"""The name of a role in sentences, if it is not the role's key."""
 
 
 class Basis(NamedTuple):
-    """The basis of an exhibit: its level of evidence, any substitutes for the paper's data and models, the
-    roles that it reads, and the implementation used."""
+    """What an exhibit rests on: the first arguments of :meth:`PageRun.exhibit`.
+
+    ``evidence`` is its level, ``substitutes`` describes what replaces the paper's data and models, ``roles``
+    are those that it reads, and ``implementation`` is the paper's or ours.
+    """
 
     evidence: str
     substitutes: str
@@ -72,20 +76,20 @@ class Basis(NamedTuple):
 
     @property
     def judged(self) -> bool:
-        """Whether computing on it can say something about the paper."""
+        """Whether a result on this basis gets a verdict on the paper."""
         return verdicts.kind(*self[:2], self.implementation) != verdicts.EXPERIMENT
 
     def with_own(self, *used: str) -> Basis:
-        """Return the basis of an experiment with our implementation; ``used`` describes what else it uses."""
+        """Return this basis with our implementation, with ``used`` added to the substitutes."""
         substitutes = "; ".join(filter(None, (self.substitutes, *used)))
         return Basis(self.evidence, substitutes, self.roles, verdicts.OURS)
 
 
 def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> str:
-    """Return a metric's title with any substitute model in brackets: ``RaTEScore (our NER model)``,
-    ``BERTScore (MiniLM)``.
+    """Return a metric's title, followed in brackets by the model that replaces its published one, if any:
+    ``RaTEScore (our NER model)``, ``BERTScore (MiniLM)``.
 
-    ``models``: by role, as a profile or a stored set names them.
+    ``models`` has the source of each model role, as in a profile or a stored set.
     """
     title, names = metric.title or metric.name, _model_names()
     for role in metric.needs:
@@ -98,17 +102,19 @@ def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> st
 
 
 def _model_names() -> Any:
-    """Return the module of models' names. It is looked up by name: only pages with models depend on it."""
+    """Return the module with the names of models, imported by name so that pages without models do not depend
+    on it."""
     return registry.module("radeval_lib.models.catalog")
 
 
 def _noun(role: str) -> str:
+    """Return the name of a role in sentences."""
     return _NOUNS.get(role, role.replace("_", " "))
 
 
 def data_title(source: str) -> str:
-    """Return the name of a role's source: ``the generator``, or data sets by their manifests' titles. It is
-    empty for a model."""
+    """Return the name of a role's source in sentences: ``the generator``, ``nothing`` if it is absent, or the
+    titles of its data sets. It is empty for a model."""
     named = {SYNTHETIC: "the generator", ABSENT: "nothing"}
     if source in named:
         return named[source]
@@ -118,15 +124,17 @@ def data_title(source: str) -> str:
 
 
 def _manifests(source: str) -> list[Manifest]:
+    """Return the manifests of the data sets in a role's source."""
     return [load_manifest(name) for name in registry.datasets_of(source) if name in data_sets()]
 
 
 def _recording(source: str) -> Any:
+    """Return the stored scores that are a role's source."""
     return registry.module("radeval_lib.data.recorded").load(registry.dataset_of(source))
 
 
 def evidence_words(source: str) -> str:
-    """Return, in words, the evidence from a data role's source: ``public data, scored on 4 July 2023``."""
+    """Return the evidence of a data role's source in words: ``public data, scored on 4 July 2023``."""
     if any(data.reader for data in _manifests(source)):
         return "private data"
     evidence = registry.module(registry.FILLING["data"]).evidence(source)
@@ -138,28 +146,31 @@ def evidence_words(source: str) -> str:
 
 @dataclass(frozen=True)
 class PageRun(runs.Run):
-    """One run of one page, which rebuilds exhibits and knows the basis of each."""
+    """A run of a page, which rebuilds exhibits."""
 
     def labels(self, metrics: Mapping[str, Metric]) -> dict[str, str]:
-        """Return each metric's name on a page by its title, with its substitute model; for stored scores, the
-        model that made them."""
+        """Return the label of each metric by its title (:func:`metric_label`). If the page reads stored
+        scores, their models replace the profile's."""
         models = dict(self.whole_profile.models)
         for source in self.recorded_sources():
             models |= {role: model["name"] for role, model in _recording(source).about["models"].items()}
         return {title: metric_label(metric, models) for title, metric in metrics.items()}
 
     def evidence_words(self, role: str) -> str:
-        """Return, in words, the evidence of a data role's source: ``public data, scored on 4 July 2023``."""
+        """Return the evidence of a data role in words: ``public data, scored on 4 July 2023``."""
         return evidence_words(self.source_of("data", role))
 
     def source(self, role: str) -> str:
-        """Return a data role's source as a page names it: ``the generator``, or a data set's title."""
+        """Return the name of a data role's source in sentences: ``the generator`` or a data set's title."""
         return data_title(self.source_of("data", role))
 
     def substitutes(self, wanted: Mapping[str, str]) -> str:
-        """Return in words the substitutes for the paper's own data and models (``wanted``, by role) in this
-        run, such as ``encoder MiniLM with mean pooling (paper: MedCPT)``; empty if there are none."""
-        words, model_title = [], _model_names().title
+        """Return a description of what replaces the paper's data and models in this run, such as ``encoder
+        MiniLM with mean pooling (paper: MedCPT)``; empty if nothing does.
+
+        ``wanted`` has the paper's source by role.
+        """
+        descriptions, model_title = [], _model_names().title
         for role, papers_own in wanted.items():
             source = self.source_of("models" if role in self.declared.models else "data", role)
             if source == papers_own:
@@ -168,21 +179,21 @@ class PageRun(runs.Run):
             named = f"{_noun(role)} from {data}" if data else f"{_noun(role)} {model_title(source)}"
             if source.startswith(CELL_MODEL):
                 named = f"{_noun(role)} trained in this build"
-            # The paper takes the first token's vector; the packaged encoder was trained to be averaged.
+            # The paper uses the vector of the first token; the packaged encoder was trained for the mean.
             elif role == "encoder" and _model_names().is_packaged(source):
                 named += " with mean pooling"
-            words.append(f"{named} (paper: {data_title(papers_own) or model_title(papers_own)})")
-        return "; ".join(words)
+            descriptions.append(f"{named} (paper: {data_title(papers_own) or model_title(papers_own)})")
+        return "; ".join(descriptions)
 
     def basis(self, data: Mapping[str, str], models: Mapping[str, str] | None = None) -> Basis:
-        """Return the basis of an exhibit rebuilt from data, and from models if any.
+        """Return the basis of an exhibit that is rebuilt from these data and models.
 
-        Its evidence is the weakest of the data's. If a model is not the paper's, the implementation is ours,
-        because the result is then about that model.
+        The evidence is the weakest of the data roles'. If a model is not the paper's, or the data are
+        generated, the implementation is ours, because the result is then about our model or generator.
 
         Parameters
         ----------
-        data, models : what the paper used, by role; of data at least one.
+        data, models : the paper's source by role; at least one data role.
         """
         models = models or {}
         evidence = max(map(self.evidence, data), key=verdicts.STRENGTH.index)
@@ -203,40 +214,41 @@ class PageRun(runs.Run):
         remaining: str | None = None,
         folded: bool = False,
     ) -> Iterator[OpenExhibit]:
-        """Yield an exhibit of this page, for a ``with`` block that makes its checks.
+        """Yield an exhibit of this page, to which a ``with`` block adds checks.
 
-        At the end of the block the exhibit is recorded and shown with its verdict and checks; if the block
-        raises, nothing is. :meth:`basis` returns the first arguments.
+        When the block ends, the exhibit is recorded and shown with its verdict and checks, unless the block
+        raised an error. :meth:`basis` returns the arguments from ``evidence`` to ``implementation``.
 
         Parameters
         ----------
         exhibit_id : id in the ledger, e.g. ``rales.table3``.
-        evidence : kind of data used, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
-        substitutes : the substitutes for the paper's own data or models.
-        roles : data and model roles that it rests on; those without files are ignored.
-        implementation : whose is used, the paper's or ours. With ours, or on generated data, the exhibit is
-            our experiment: its checks run, to reveal errors, but are neither shown nor recorded.
-        rests_on : what else it rests on: printed tables (``table3``, of another paper ``rrs/table1``),
-            released numbers (``released/settings``), data sets and roles that the page itself reads, and
-            notebooks of jobs. What its paper says about it, and its own transcription, are always included.
-            With ``roles``, all jobs that the page has read are included; for our experiments, all models
-            too, and all data unless ``roles`` are given or the data are generated.
-        remaining : the part of the exhibit that is left out, if that depends on the build; default:
-            ``remaining`` in the ledger.
-        folded : whether the page shows only its name and verdict until the reader clicks.
+        evidence : the kind of data, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
+        substitutes : a description of what replaces the paper's data or models.
+        roles : the data and model roles that it rests on; those without files are ignored.
+        implementation : the paper's or ours. With ours, or on generated data, the exhibit is our experiment:
+            its checks run but are neither shown nor recorded. Their names and results become its table,
+            unless the block sets one.
+        rests_on : what else it rests on: printed tables (``table3``, or ``rrs/table1`` of another paper),
+            released numbers (``released/settings``), data sets and roles that the page reads itself, and
+            notebooks with jobs. The ledger's entry on the paper and the exhibit's own transcription are
+            always included. With ``roles``, all jobs that the page has read are included. For our
+            experiments, all models are included, and all data unless ``roles`` is given or the data are
+            generated.
+        remaining : the part of the exhibit that is not checked; default: ``remaining`` in the ledger.
+        folded : whether only the name and the verdict are visible until the reader clicks.
 
         Raises
         ------
         LedgerError, ResultError
-            If the ledger has no such exhibit, or gives it to another page; or if something that it rests on
-            was not read in this run.
+            If the ledger has no such exhibit, or assigns it to another page, or if this run has not read
+            something that the exhibit rests on.
         NotebookError
-            If the page has read a paper that it does not declare.
+            If the page has read the numbers of a paper that it does not declare.
         """
         entry = exhibit(exhibit_id)
         if entry.notebook != self.notebook:
             problem = f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {self.notebook!r}"
-            remedy = "Record it there, or name this page under `notebook`."
+            remedy = "Record it on that page, or correct `notebook` of the exhibit."
             raise ResultError(problem, display_path(file_of(entry.paper)), remedy)
         if evidence == "synthetic":  # the generator is ours
             implementation = verdicts.OURS
@@ -265,7 +277,8 @@ class PageRun(runs.Run):
     def _basis_names(
         self, exhibit_id: str, evidence: str, judged: bool, roles: Sequence[str] | None, others: Sequence[str]
     ) -> list[str]:
-        """Return the names of all that an exhibit rests on: :meth:`exhibit`'s ``roles`` and ``rests_on``."""
+        """Return the names of all that an exhibit rests on, from ``roles`` and ``rests_on`` of
+        :meth:`exhibit`; ``judged`` is False for our experiment."""
         paper = exhibit_id.partition(".")[0]
         note_printed(paper, file_of(paper))
         self.require_papers()
@@ -280,8 +293,8 @@ class PageRun(runs.Run):
             generated = evidence in ("synthetic", "definition")
             names += sorted(read - data if generated or roles is not None else read)
         if roles is not None:
-            made = self.reading.files.keys() - data  # by jobs
-            names += sorted(read & {*roles, *made, RECORDED_SCORES})
+            by_jobs = self.reading.files.keys() - data
+            names += sorted(read & {*roles, *by_jobs, RECORDED_SCORES})
         return names
 
     def experiment(
@@ -294,16 +307,14 @@ class PageRun(runs.Run):
         rests_on: Sequence[str] = (),
         samples: Iterable[Sample] = (),
     ) -> None:
-        """Record an exhibit that this study can only rebuild as our experiment.
+        """Record and show an exhibit that is our experiment, without checks.
 
         Parameters
         ----------
-        exhibit_id : as in :meth:`exhibit`.
-        used : substitutes for the paper's data and models.
-        table : the rebuilt table, for readers of the file.
-        evidence : what the data are.
-        rests_on : as in :meth:`exhibit`.
-        samples : on which the intervals of the table rest; none if it has no intervals.
+        exhibit_id, evidence, rests_on : as in :meth:`exhibit`.
+        used : a description of what replaces the paper's data and models.
+        table : the rebuilt table, which is stored with the result.
+        samples : the cases on which the intervals of the table rest; none if it has no intervals.
         """
         with self.exhibit(
             exhibit_id, evidence, used, implementation=verdicts.OURS, rests_on=rests_on
@@ -313,9 +324,11 @@ class PageRun(runs.Run):
             rebuilt.samples.extend(samples)
 
     def implemented(self, *exhibit_ids: str, table: pd.DataFrame | None = None) -> None:
-        """Record definitions, guidelines or worked examples that the library implements and a test compares
-        with released code or hand-computed values. The ledger names both under ``implemented``, and any
-        omissions as the ``remaining`` of ``implementation``."""
+        """Record and show exhibits that the library implements: definitions, guidelines or worked examples.
+
+        A test compares each with released code or with values computed by hand. The ledger names function and
+        test under ``implemented``, and what is not implemented under ``remaining``, ``implementation``.
+        """
         for exhibit_id in exhibit_ids:
             left = exhibit(exhibit_id).remaining.get("implementation", "")
             with self.exhibit(exhibit_id, "definition", remaining=left, folded=True) as shown:
@@ -323,23 +336,24 @@ class PageRun(runs.Run):
                     shown.table(table)
 
     def claim(self, name: str, *parts: bool | Check | None) -> HTML | None:
-        """Record whether this build supports a claim of the page; return a box if it does not.
+        """Record whether this build supports a claim that the page makes, and return a warning if it does
+        not.
 
-        Called in the cell after the paragraph that makes the claim, whose words are written by hand.
+        Call it in the cell after the paragraph that makes the claim.
 
         Parameters
         ----------
         name : the claim's name on its page, in letters and underscores.
-        parts : what the claim says: computed truths, or checks; None if a part is inconclusive. All must
-            hold; one that fails contradicts the claim.
+        parts : the parts of the claim: checks, or computed truth values, None if a part is inconclusive. The
+            claim holds if all hold, fails if one fails, and is otherwise inconclusive.
 
         Returns
         -------
         HTML or None
-            Nothing if every part holds, else the standard box.
+            None if the claim holds, otherwise a box with the warning.
         """
         outcomes = [part.holds if isinstance(part, Check) else part for part in parts]
-        # NumPy's truths compare equal to Python's but are none of them.
+        # ``is False`` below needs truth values of Python, not of NumPy.
         outcomes = [None if outcome is None else bool(outcome) for outcome in outcomes]
         holds = False if False in outcomes else None if None in outcomes or not outcomes else True
         results.write_json(self.results_dir / f"claim_{name}.json", {"holds": holds})
@@ -354,24 +368,28 @@ class PageRun(runs.Run):
     def record_headline(
         self, name: str, *, evidence: str, holds: bool | None, rests_on: Sequence[str], **texts: str
     ) -> None:
-        """Record a finding's numbers for the front page.
+        """Record the numbers of a finding for the front page.
 
         Parameters
         ----------
-        name : its id in ``headlines.yml``, which names this page.
+        name : the finding's id in ``headlines.yml``.
         evidence, holds : as in :class:`~radeval_lib.study.results.HeadlineNumbers`.
-        rests_on : what they rest on, by name (:meth:`radeval_lib.provenance.Reading.of`).
-        texts : by the name that the sentence has for them; a KeyError if it has one without a text.
+        rests_on : the names of what the numbers rest on (:meth:`radeval_lib.provenance.Reading.of`).
+        texts : the numbers, formatted, by their name in the finding's sentences; raises KeyError if one is
+            missing.
         """
         entry, read = results.headlines()[name], self.provenance(rests_on)
-        f"{entry.text} {entry.line}".format(**texts)  # before anything is written
+        f"{entry.text} {entry.line}".format(**texts)  # raises KeyError before anything is written
         made = results.HeadlineNumbers(evidence=evidence, holds=holds, texts=texts, provenance=read)
         results.write_json(self.results_dir / f"headline_{name}.json", made.model_dump())
 
 
 @dataclass
 class OpenExhibit:
-    """An exhibit while a page rebuilds it; created by :meth:`PageRun.exhibit`."""
+    """An exhibit while a page rebuilds it, as :meth:`PageRun.exhibit` yields it.
+
+    ``rebuilt`` is its table, if any; ``result`` is None until the ``with`` block has ended.
+    """
 
     id: str
     checks: list[Check] = field(default_factory=list)
@@ -380,7 +398,7 @@ class OpenExhibit:
     result: Result | None = None
 
     def add(self, made: Check | Iterable[Check]) -> list[Check]:
-        """Add checks made by a function of the library."""
+        """Add one or more checks, and return them as a list."""
         new = [made] if isinstance(made, Check) else list(made)
         self.checks += new
         return new
@@ -388,49 +406,52 @@ class OpenExhibit:
     def value(
         self, name: Key | str, printed: Printed | str, computed: Estimate | float, **settings: Any
     ) -> Check:
-        """Check a printed number: :func:`radeval_lib.study.checks.check_value`."""
+        """Add and return the check of a printed number (:func:`radeval_lib.study.checks.check_value`)."""
         return self.add(checks.check_value(name, printed, computed, **settings))[0]
 
     def states(self, name: Key | str, claim: str, finding: str, holds: bool | None, **settings: Any) -> Check:
-        """Check a claim in words: :func:`radeval_lib.study.checks.check_statement`."""
+        """Add and return the check of a statement (:func:`radeval_lib.study.checks.check_statement`)."""
         return self.add(checks.check_statement(name, claim, finding, holds, **settings))[0]
 
     def leads(
         self, name: Key | str, claim: str, values: Mapping[str, Printed | float], **settings: Any
     ) -> list[Check]:
-        """Check a claim of superiority: :func:`radeval_lib.study.superiority.check_superiority`."""
+        """Add and return the checks of a claim of superiority
+        (:func:`radeval_lib.study.superiority.check_superiority`)."""
         return self.add(superiority.check_superiority(name, claim, values, **settings))
 
     def groups(self, frame: pd.DataFrame, **settings: Any) -> list[Check]:
-        """Check one printed cell per group: :func:`radeval_lib.study.checks.check_groups`."""
+        """Add and return the checks of one printed cell per group
+        (:func:`radeval_lib.study.checks.check_groups`)."""
         return self.add(checks.check_groups(frame, **settings))
 
     def sample(self, n: float, of: str, *, trainings: int = 0, draws: int = 0, resamples: int = 0) -> None:
-        """Record the number of independent cases behind intervals and leads:
-        :class:`radeval_lib.study.results.Sample`. ``n`` may be a float that is a whole number."""
+        """Add the cases on which intervals and leads rest (:class:`radeval_lib.study.results.Sample`). ``n``
+        is a whole number, also as a float."""
         self.samples.append(Sample(int(n), of, trainings, draws, resamples))
 
     def table(self, rebuilt: pd.DataFrame) -> None:
-        """Store the rebuilt table with the result, for readers of the file."""
+        """Set the rebuilt table, which is stored with the result and can be downloaded."""
         self.rebuilt = rebuilt
 
 
 def begin(notebook: str, **parameters: Any) -> PageRun:
-    """Start the run of a page that rebuilds exhibits, in the book's style of figures:
+    """Return the run of a page, after setting the book's style of figures; parameters and errors are those of
     :func:`radeval_lib.study.runs.begin_job`."""
     plots.use_style()
     return runs.begin_job(notebook, kind=PageRun, **parameters)
 
 
 def show_quotes(exhibit_id: str) -> HTML:
-    """Show the paper's words about an exhibit; excerpts from one passage are joined by an ellipsis."""
+    """Return the paper's words about an exhibit as HTML quotations; excerpts from one place are joined by an
+    ellipsis."""
     places: dict[str, list[str]] = {}
-    for where, words in quotations(exhibit_id):
-        places.setdefault(where, []).append(as_printed(words))
+    for place, words in quotations(exhibit_id):
+        places.setdefault(place, []).append(as_printed(words))
     paper = paper_prefix(exhibit(exhibit_id))
     items = [
-        f"<blockquote>“{' … '.join(pieces)}” <footer>{paper}{escape(where)}</footer></blockquote>"
-        for where, pieces in places.items()
+        f"<blockquote>“{' … '.join(pieces)}” <footer>{paper}{escape(place)}</footer></blockquote>"
+        for place, pieces in places.items()
     ]
     return HTML(f'<div class="quotes">{"".join(items)}</div>')
 
@@ -438,23 +459,24 @@ def show_quotes(exhibit_id: str) -> HTML:
 def only_with_data(
     run: PageRun, *roles: str, one_set: bool = False, dataset: str = "", generated: bool = False
 ) -> None:
-    """End a page here, with a line on what it needs, if one of these roles has no source, the generator as
-    its source, or a source missing from the data root.
+    """End a page, and show what it needs, if data for the rest of it are missing.
 
-    Later cells of the notebook then do nothing, and the book leaves them out.
+    They are missing if one of the roles has no source or its source is not in the data root; and, unless
+    ``generated`` is set, if its source is the generator. Later cells of the notebook then do nothing, and the
+    book leaves them out.
 
     Parameters
     ----------
-    roles : of data, at least one.
-    one_set : end it also if the roles have different data sets.
-    dataset : a data set that the page reads in its own form; end the page also if the first role has another
-        one and the data root lacks this one.
-    generated : whether the page continues with generated data.
+    roles : data roles, at least one.
+    one_set : whether the page also ends if the roles have different data sets.
+    dataset : a data set whose files the page reads itself; the page also ends if it is neither a source of
+        the first role nor in the data root.
+    generated : whether the page can go on with generated data.
     """
-    endings = (ABSENT,) if generated else ("synthetic", ABSENT)
-    unreal = [role for role in roles if run.evidence(role) in endings]
-    if unreal:
-        needs = _NEEDS.get(unreal[0], _NEEDS_TEXTS)
+    insufficient = (ABSENT,) if generated else ("synthetic", ABSENT)
+    without_data = [role for role in roles if run.evidence(role) in insufficient]
+    if without_data:
+        needs = _NEEDS.get(without_data[0], _NEEDS_TEXTS)
         statement, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"
     elif reason := _reason_to_end(run, roles, one_set, dataset):
         statement = _CODE.sub(r"<code>\1</code>", f"is left out: {escape(reason)}")
@@ -463,18 +485,18 @@ def only_with_data(
     display(HTML(f"<p>The rest of this page {statement}.</p>"), metadata={ENDS_HERE: reason})
     display(provenance(run))
     if (shell := get_ipython()) is not None:
-        shell.input_transformers_cleanup.append(lambda lines: [])  # later cells run as empty ones
+        shell.input_transformers_cleanup.append(lambda lines: [])  # every later cell becomes empty
 
 
 def show_attempts(rows: Mapping[str, str]) -> HTML:
-    """Show, folded, the attempts to refute a page's finding: a row for each, with its result."""
+    """Return a folded table of the attempts to refute a page's finding; ``rows`` has the result of each."""
     table = pd.DataFrame({"result": rows.values()}, index=list(rows))
     return folded(show(table, "What we tried against it"))
 
 
 def _reason_to_end(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> str:
-    """Return why a page has no answer from the sources of its roles (:func:`only_with_data`); empty if it has
-    one."""
+    """Return why a page ends early, as ``it needs ...``, or an empty text if it does not; parameters are
+    those of :func:`only_with_data`."""
     if lacks := "; ".join(filter(None, map(run.lacks, roles))):
         return lacks
     sets = [registry.datasets_of(run.source_of("data", role)) for role in roles]
@@ -489,7 +511,8 @@ def _reason_to_end(run: PageRun, roles: Sequence[str], one_set: bool, dataset: s
 
 
 def provenance(run: PageRun) -> HTML:
-    """Show, folded, the sources of this page's numbers."""
+    """Return the folded table of what this page's numbers rest on, after a sentence for each set of stored
+    scores."""
     head = commit()
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
@@ -517,26 +540,26 @@ def provenance(run: PageRun) -> HTML:
 
 
 def glue(**values: str) -> None:
-    """Give names to texts for the page's Markdown, which inserts them with ``{glue:text}`name```.
+    """Name texts that the page's Markdown inserts with ``{glue:text}`name```.
 
     Parameters
     ----------
-    values : texts, formatted as the page shows them; hyphens of a name are written as underscores there.
+    values : by name, texts as the page shows them.
 
     Raises
     ------
     TypeError
-        If a value is not text: a number without a format would show all its digits.
+        If a value is not a text, because a number would be shown with all its digits.
     """
-    import myst_nb  # not above: it loads Sphinx
+    import myst_nb  # imported here because it loads Sphinx
 
     for name, value in values.items():
         if not isinstance(value, str):
-            raise TypeError(f"glue({name}=...): format the {type(value).__name__} as a text first")
+            raise TypeError(f"glue({name}=...) got a {type(value).__name__}; format it as a text")
         myst_nb.glue(name, value, display=False)
 
 
 def phrase(estimate: Estimate, *, more: str, less: str, open: str) -> str:
-    """Return the words chosen by an interval: ``more`` if above 0, ``less`` if below, ``open`` if it contains
-    0 or an end is NaN."""
+    """Return ``more`` if an estimate's interval lies above 0, ``less`` if it lies below 0, and ``open`` if it
+    contains 0 or an end is NaN."""
     return {True: more, False: less, None: open}[above(estimate.low, estimate.high)]

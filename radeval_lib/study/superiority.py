@@ -43,7 +43,7 @@ class Lead:
 
     @classmethod
     def by_interval(cls, difference: Estimate, decimals: int = 3) -> Lead:
-        """Return the lead of a difference with its 95% confidence interval; positive is the claimed direction.
+        """Return the lead of a difference with its 95% interval; positive is the claimed direction.
 
         ``decimals`` are shown in the wording.
         """
@@ -116,7 +116,7 @@ def check_superiority(
         for system, value in compared.items()
     }
     if missing := [system for system, number in numbers.items() if math.isnan(number)]:
-        raise ValueError(f"check {name!r}: the number of {missing[0]} is NaN; leave it out of `others`")
+        raise ValueError(f"check {name!r}: the number of {missing[0]} is NaN; compare legible numbers only")
     weakest, strongest = min(ahead, key=numbers.__getitem__), max(rivals, key=numbers.__getitem__)
     pair = (values[weakest], values[strongest])
     by_rival = dict.fromkeys(rivals, leads if isinstance(leads, Lead) else UNKNOWN)
@@ -183,8 +183,8 @@ def check_no_deficit(name: Key | str, claim: str, finding: str, lead: Lead) -> C
     """Return the check of a claim that something reaches the level of something else.
 
     It holds if the lead is established, fails if the opposite lead is, and is otherwise inconclusive, because
-    a higher number alone does not exclude a deficit. ``claim`` has the paper's words, ``finding`` the computed
-    result.
+    a higher number alone does not exclude a deficit. ``claim`` has the paper's words, ``finding`` the
+    computed result.
     """
     return Check(Key.of(name), claim, finding, _BY_SIGN[lead.sign])
 
