@@ -1,7 +1,7 @@
-"""Runs: one execution of one notebook, with its inputs by role, its record of them, and its outputs.
+"""Runs: the execution of a notebook, with its inputs by role, a record of what it has read, and its outputs.
 
-A run imports no loader, metric or model. It looks up by name what a notebook declares
-(:mod:`radeval_lib.registry`), so that a notebook depends on that alone.
+This module imports no loader, metric or model. It looks up those that a notebook declares by name
+(:mod:`radeval_lib.registry`), so a notebook depends on these alone.
 """
 
 from __future__ import annotations
@@ -43,7 +43,12 @@ class Run:
 
     Attributes
     ----------
-    profile : the settings that the notebook declares; ``whole_profile`` has those of its job lists too.
+    notebook : its path below ``notebooks/`` without the ending.
+    whole_profile : all settings; :attr:`profile` has those that the notebook declares.
+    seed : the seed of :meth:`rng`.
+    output_dir : the folder of outputs.
+    data_root : the folder of data files; None if there is none.
+    parameters : those of a job, with their values.
     reading : the files and models that it has read so far.
     """
 
@@ -57,36 +62,41 @@ class Run:
 
     @cached_property
     def declared(self) -> Declared:
-        """The inputs that the notebook may read; for a job, with the data roles of its job list."""
+        """The inputs that the notebook may read; for a job, only the data roles that its job list names."""
         return jobs.inputs_of(Job(self.notebook, self.parameters), self.whole_profile)
 
     @cached_property
     def profile(self) -> Profile:
-        """The settings that the notebook declares."""
+        """The profile, reduced to what the notebook declares (:meth:`Profile.narrow`)."""
         return self.whole_profile.narrow(self.declared, cell=self.notebook in registry.PLANS)
 
     @cached_property
     def code_digest(self) -> str:
-        """The digest of every module that the notebook's numbers can depend on."""
+        """The digest of all modules on which the notebook's numbers can depend."""
         return dependencies.modules_digest(dependencies.modules_of(self.notebook, self.whole_profile))
 
     def rng(self, stream: str = "") -> np.random.Generator:
-        """Return a generator that depends only on the seed and ``stream``, not on earlier draws."""
+        """Return a new random generator that depends only on the run's seed and the name ``stream``."""
         key = int.from_bytes(hashlib.sha256(stream.encode()).digest()[:4], "big")
         return np.random.default_rng([self.seed, key])
 
     def find(self, dataset: str, file: str = "") -> Path | None:
-        """Return a verified file of a data set under the data root, and record it as read. None if it is
-        absent."""
+        """Return the path of a data set's file below the data root after verifying it, and record it as read;
+        None if it is absent.
+
+        Without ``file``, it is the data set's only or main file (:func:`radeval_lib.data.manifests.find`).
+        """
         self.require_declared("data", dataset)
         if (path := manifests.find(dataset, self.data_root, file)) is not None:
             self._note(dataset)(path)
         return path
 
     def public(self, dataset: str) -> tuple[list[Any], str]:
-        """Return the records of a public data set that the notebook declares, and their evidence: from its
-        files (``open``) or, if the data root does not hold it, from its recording (``recorded``). Of a
-        recording, only the records' table is noted as read, not other pages' tables."""
+        """Return the records of a public data set that the notebook declares, and their evidence.
+
+        The evidence is ``open`` if the data root has the files, otherwise ``recorded``: then placeholders
+        from the set's stored scores replace the texts.
+        """
         if self.find(dataset) is not None:
             load = registry.find("radeval_lib.data.readers:load")
             return list(load(dataset, self.data_root, self._note(dataset))), "open"
@@ -94,8 +104,8 @@ class Run:
         return list(registry.module("radeval_lib.data.recorded").records(dataset)), "recorded"
 
     def recording(self, dataset: str) -> Any:
-        """Return the stored scores of a public data set that the notebook declares, as a
-        :class:`radeval_lib.data.recorded.Recording`, and note them as read."""
+        """Return the stored scores of a public data set that the notebook declares, a
+        :class:`radeval_lib.data.recorded.Recording`, and record their files as read."""
         self.require_declared("data", dataset)
         recorded = registry.module("radeval_lib.data.recorded")
         for path in recorded.files(dataset):
@@ -103,7 +113,7 @@ class Run:
         return recorded.load(dataset)
 
     def load(self, role: str) -> list[Any]:
-        """Return the records of a role in this run's profile; their files are recorded as read.
+        """Return the records of a data role from its source in the profile, and record their files as read.
 
         Raises
         ------
@@ -113,31 +123,31 @@ class Run:
             If the profile does not configure the role, or its source is absent.
         """
         size = self.whole_profile.sizes.get(role, 0)
-        given = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._note(role)}
-        return self._module_for("data").load(role, self.source_of("data", role), **given)
+        arguments = {"size": size, "seed": self.seed, "root": self.data_root, "note": self._note(role)}
+        return self._module_for("data").load(role, self.source_of("data", role), **arguments)
 
     def model(self, role: str) -> str:
-        """Return the name or folder of a role's model in this run's profile, and record it as used.
+        """Return the name or the folder of a role's model from its source in the profile, and record it as read.
 
         Raises
         ------
         NotebookError
-            If the notebook does not declare that it uses the role.
+            If the notebook does not declare the role.
         RoleError
             If the profile does not configure the role.
         ResultError, ModelError
-            If the job that makes it has not run yet, or the model is absent.
+            If the job that makes the model has not run yet, or the model is absent.
         StatementError
-            If it is a server, and no statement allows to send it what the data root holds.
+            If the model is on a server, and no statement permits sending it the data below the data root.
         """
         name = self.source_of("models", role)
         module = self._module_for("models")
         module.permit(name, self.data_root)
         if name.startswith(CELL_MODEL):
             job = jobs.of_notebook(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
-            if (where := self._kept(job).model) is None:
+            if (where := self._read_job(job).model) is None:
                 source = f"notebooks/{job.notebook}.md"
-                raise NotebookError(f"its job {job.slug} kept no model", source, "Pass it to `run.save`.")
+                raise NotebookError(f"the job {job.slug} saved no model", source, "Pass it to `run.save`.")
         else:
             where = module.ready(name, self.output_dir / "models", self.seed)
         self.reading.note_model(role, name, module.digest(where), module.revision(name))
@@ -146,10 +156,12 @@ class Run:
     def metric(self, name: str, /, **settings: Any) -> Metric:
         """Return a metric with the models of this run's profile.
 
+        For texts whose scores are stored (``data_manifests/recorded/``), it returns the stored scores.
+
         Parameters
         ----------
-        settings : of the metric, if they differ from its defaults; roles that it needs are configured by the
-            profile unless they are given.
+        settings : of the metric, where they differ from its defaults. The profile sets the models that the
+            metric needs, unless they are among the settings.
 
         Raises
         ------
@@ -157,7 +169,8 @@ class Run:
             If the notebook does not declare the metric, or a role that it needs.
         """
         made = self.unstored_metric(name, **settings)
-        # Stored test sets give stored scores; where a metric met a set frozen, its texts do, too.
+        # Placeholders of a stored set have stored scores. So have the texts of a set that was scored with a
+        # frozen version of this metric.
         if self.recorded_sources():
             return registry.module(registry.RECORDED).with_placeholder_scores(made, tuple(settings))
         if self.data_root is None or name not in registry.FROZEN_METRICS:
@@ -167,19 +180,19 @@ class Run:
         return recordings.with_stored_scores(made, sources, self.data_root, self.reading)
 
     def unstored_metric(self, name: str, /, **settings: Any) -> Metric:
-        """Return :meth:`metric` without stored scores: it scores every text itself."""
+        """Return the metric of :meth:`metric` without stored scores, so that it scores all texts itself."""
         self.require_declared("metrics", name)
         for setting in settings.values():
             self._module_for("models").permit(str(setting), self.data_root)
         return self._module_for("metrics").metric(name, self.model, self.profile.device, settings)
 
     def recorded_sources(self) -> list[str]:
-        """Return the sources of this run's declared roles that are stored test sets."""
+        """Return the sources of the declared data roles that are stored sets, each once."""
         configured = [self.whole_profile.roles.get(role, "") for role in self.declared.data]
         return [source for source in dict.fromkeys(configured) if registry.is_recorded(source)]
 
     def all_metrics(self) -> dict[str, Metric]:
-        """Return every metric that the notebook declares, with default settings, by its title in tables."""
+        """Return the metrics that the notebook declares, with default settings, by their titles."""
         metrics = [self.metric(name) for name in self.declared.metrics]
         return {metric.title or metric.name: metric for metric in metrics}
 
@@ -189,17 +202,17 @@ class Run:
         Raises
         ------
         NotebookError
-            If this notebook does not declare that it reads them.
+            If this notebook does not declare that notebook under ``cells``.
         ResultError
-            If one was not made yet or is damaged.
+            If a job has not run yet, or its results are damaged.
         """
         self.require_declared("cells", notebook)
-        return [self._kept(job) for job in jobs.of_notebook(self.whole_profile, notebook)]
+        return [self._read_job(job) for job in jobs.of_notebook(self.whole_profile, notebook)]
 
     def cell(self, job: Job) -> JobOutput:
-        """Return the results of one job of a notebook; raises the errors of :meth:`cells`."""
+        """Return the results of one job; raises the errors of :meth:`cells`."""
         self.require_declared("cells", job.notebook)
-        return self._kept(job)
+        return self._read_job(job)
 
     def save(
         self,
@@ -207,7 +220,7 @@ class Run:
         facts: Mapping[str, Any] | None = None,
         model: Callable[[Path], Any] | None = None,
     ) -> None:
-        """Save the results of this job, whole or not at all, with their provenance.
+        """Write the results of this job atomically, with their provenance.
 
         Parameters
         ----------
@@ -215,11 +228,11 @@ class Run:
 
         Raises
         ------
-        ParameterError
-            If a table or a fact could not be read back as it is.
+        TypeError, ValueError, RestrictedTextError
+            As :func:`radeval_lib.study.jobs.write`.
         """
         job, provenance = Job(self.notebook, self.parameters), self.provenance()
-        if stage := os.environ.get(paths.STAGE):  # it moves into its place when the run has ended
+        if stage := os.environ.get(paths.STAGE):  # a build moves this folder to its place after the run
             jobs.write(Path(stage), job, tables, facts or {}, model, provenance)
             return
         with atomic.new_folder(jobs.folder(self.output_dir, job)) as new:
@@ -227,8 +240,11 @@ class Run:
         shutil.rmtree(jobs.unfinished_folder(self.output_dir, job), ignore_errors=True)
 
     def provenance(self, rests_on: Iterable[str] | None = None) -> dict[str, Any]:
-        """Return the provenance of this run's findings, as stored in results and jobs. ``rests_on`` names the
-        data and models to include (:meth:`radeval_lib.provenance.Reading.of`); default: all."""
+        """Return the provenance of this run's results, as it is stored with results and jobs.
+
+        It names the notebook, code, profile, seed, threads, device, data, models and versions. ``rests_on``
+        names the data and models to include (:meth:`radeval_lib.provenance.Reading.of`); default: all read.
+        """
         return {
             "notebook": sources.identity(self.notebook),
             "code": {**provenance.commit(), "modules": self.code_digest},
@@ -241,22 +257,23 @@ class Run:
         }
 
     def checkpoint_folder(self, *names: str | int) -> Path:
-        """Return the folder for the checkpoints of a task. They survive a kill and are removed when the run
-        has ended.
+        """Return the folder for the checkpoints of a part of this run. It survives an interrupted run and is
+        removed when the run has ended.
 
         Parameters
         ----------
-        names : distinguish the piece from the others of this run; at least one, as many for each.
+        names : identify the part; one or more, the same number for all parts of the run.
         """
         folder = jobs.unfinished_folder(self.output_dir, Job(self.notebook, self.parameters))
         return folder / jobs.folder_name(names, names)
 
     def is_first_cell(self) -> bool:
-        """Return whether this is the first job of its notebook; a profile may name its model."""
+        """Return whether this is the first job of its notebook, whose model a profile can use."""
         return Job(self.notebook, self.parameters) == jobs.of_notebook(self.whole_profile, self.notebook)[0]
 
-    def _kept(self, job: Job) -> JobOutput:
-        """Return a job of this run's own outputs, or else of the profile's build."""
+    def _read_job(self, job: Job) -> JobOutput:
+        """Return the results of a job from this run's output folder or else from the profile's build, and
+        record them as read."""
         roots = (self.output_dir, paths.BUILD / self.whole_profile.name)
         folders = [jobs.folder(root, job) for root in roots]
         folder = next(filter(Path.is_dir, folders), folders[0])
@@ -266,46 +283,55 @@ class Run:
         return output
 
     def require_declared(self, kind: str, name: str, declared: Collection[str] | None = None) -> None:
-        """Raise an error unless ``declared`` (default: what the notebook declares) contains the name."""
+        """Raise NotebookError unless the notebook declares a name under ``kind``, as ``data`` or ``metrics``.
+
+        ``declared``: the names to search instead of those under ``kind``.
+        """
         if name not in (getattr(self.declared, kind) if declared is None else declared):
-            problem = f"{name!r} is not among the {kind} that it declares"
+            problem = f"this notebook does not declare {name!r} under `{kind}`"
             remedy = f"Add it to `{kind}` under `study` in its front matter."
             raise NotebookError(problem, f"notebooks/{self.notebook}.md", remedy)
 
     def require_papers(self) -> None:
-        """Raise an error if the notebook has read papers without declaring them."""
+        """Raise NotebookError if the notebook has read a paper's numbers without declaring the paper."""
         declared = dependencies.papers_read(self.notebook, self.declared)
         for name in provenance.PRINTED:
             self.require_declared("papers", name.partition("/")[0], declared)
 
     def evidence(self, role: str) -> str:
-        """Return the level of evidence of results from a role: ``synthetic``, ``recorded``, ``open`` or
-        ``credentialed``; ``absent`` if it has no source."""
+        """Return the level of evidence of a data role's source: ``synthetic``, ``recorded``, ``open`` or
+        ``credentialed``; ``absent`` if the role has no source."""
         return self._module_for("data").evidence(self.source_of("data", role))
 
     def source_of(self, kind: str, role: str) -> str:
-        """Return the source of a role of ``data`` or ``models`` that the notebook declares."""
+        """Return the profile's source of a role that the notebook declares; ``kind`` is ``data`` or
+        ``models``.
+
+        Of a source that combines data sets with ``+``, only those in the data root are returned, if any is.
+        """
         self.require_declared(kind, role)
         by_role = self.whole_profile.roles if kind == "data" else self.whole_profile.models
         if role not in by_role:
             where = display_path(paths.PROFILES / f"{self.whole_profile.name}.yml")
             problem = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
-            raise ProfileError(problem, where, f"Use one of {', '.join(by_role)}.")
-        if kind == "data" and "+" in by_role[role]:  # as far as it is there: what is shown of it says so
+            raise ProfileError(problem, where, f"Add it, or use one of {', '.join(by_role)}.")
+        if kind == "data" and "+" in by_role[role]:
             return self._module_for("data").loadable_parts(by_role[role], self.data_root) or by_role[role]
         return by_role[role]
 
     def lacks(self, role: str) -> str:
-        """Return what the data root lacks for a data role's source, in one line; empty if nothing."""
+        """Return one line on what the data root lacks for a data role's source; empty if it lacks nothing."""
         module, source = self._module_for("data"), self.source_of("data", role)
         is_there = module.loadable_parts(source, self.data_root)
         return "" if is_there else str(module.lack(role, source, self.data_root))
 
     def _module_for(self, kind: str) -> Any:
+        """Return the module that loads ``data``, ``models`` or ``metrics`` by role."""
         return registry.module(registry.FILLING[kind])
 
     def _note(self, source: str) -> Callable[[Path], None]:
-        """Return a function that records a file of a source as read, by its path below the data root."""
+        """Return a function that records a file as read for a role or data set, by its path below the data
+        root."""
 
         def note(path: Path) -> None:
             root = self.data_root
@@ -316,7 +342,7 @@ class Run:
 
     @property
     def results_dir(self) -> Path:
-        """The folder that results are written to; `radbook` moves its own into place when the run ends."""
+        """The folder for results: that of this page or, during a build, one that the build moves there."""
         stage = os.environ.get(paths.STAGE)
         return Path(stage) if stage else self.output_dir / "results" / self.notebook
 
@@ -334,39 +360,41 @@ def begin_job(
     kind: type[R] = Run,  # type: ignore[assignment]
     **parameters: jobs.Value,
 ) -> R:
-    """Start a run, and check the parameters that papermill passed.
+    """Return the run of a notebook, after checking its parameters and removing the results of its last run.
 
     Parameters
     ----------
-    notebook : the notebook's own path below ``notebooks/`` without the ending.
-    profile : name of a profile.
-    seed : non-negative; 0 takes the profile's seed.
-    output_dir : where results go; empty: ``build/<profile>``.
-    data_root : folder of data files; empty: the environment variable ``RADEVAL_DATA_ROOT``, if set.
+    notebook : its path below ``notebooks/`` without the ending.
+    profile : the name of a profile.
+    seed : 0 or more; 0 takes the profile's seed.
+    output_dir : the folder of outputs; empty: as :func:`outputs_of` says.
+    data_root : the folder of data files; empty: the environment variable ``RADEVAL_DATA_ROOT``, if set.
     kind : the class of the run.
     parameters : those of a job.
 
     Raises
     ------
-    NotebookError, ProfileError, ParameterError, DataRootError
-        If a parameter names something that does not exist, or the seed is negative.
+    NotebookError, ProfileError, DataRootError
+        If there is no such notebook, profile or data folder, or a build is writing to ``output_dir``.
+    ParameterError
+        If the seed is negative, or the profile needs data files and there is no data folder.
     """
     if not sources.path_of(notebook).is_file():
         remedy = "Give its path, such as rales/datasets."
         raise NotebookError(f"unknown notebook {notebook!r}", display_path(paths.NOTEBOOKS), remedy)
     if seed < 0:
-        raise ParameterError(f"seed {seed} is negative", notebook, "Give 0, or a positive whole number.")
+        raise ParameterError(f"the seed {seed} is negative", notebook, "Give 0 or a positive whole number.")
     settings = profiles.profile(profile)
-    # Here and in libraries that are loaded later.
+    # Libraries that are loaded later read the environment; those loaded before must be told.
     os.environ.update(dict.fromkeys(paths.THREAD_VARIABLES, str(settings.threads)))
     threadpool_limits(settings.threads)
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(settings.threads)
-    # Model libraries ask for a progress bar of widgets, which no page could show.
+    # Model libraries warn if they cannot show a progress bar with widgets; pages show none.
     warnings.filterwarnings("ignore", message="IProgress not found")
     root = manifests.data_root(data_root or None)
     if settings.needs_data_root and root is None:
-        remedy = "Name their folder in RADEVAL_DATA_ROOT."
+        remedy = "Set RADEVAL_DATA_ROOT to their folder, or pass data_root."
         raise ParameterError(f"profile {profile!r} needs data files", notebook, remedy)
     in_reach = manifests.restricted_in(root)
     small_counts.hide_below(settings.smallest_count if in_reach else 0)
@@ -384,27 +412,30 @@ def begin_job(
 
 
 def _prepare_outputs(run: Run, in_reach: Collection[str]) -> None:
-    """Refuse to write during a build, note the restricted data sets in reach, and remove results of an
-    earlier run by hand, which may have recorded more."""
+    """Prepare the output folder of a run: write the names of the restricted data sets ``in_reach`` to it, and
+    remove the results of an earlier run, which may have recorded exhibits that this one does not.
+
+    Raises NotebookError if a build is writing to the folder.
+    """
     if in_reach:
         mark = run.output_dir / paths.IN_REACH
-        before = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
-        atomic.write_text(mark, "\n".join(sorted({*before, *in_reach})) + "\n")
+        earlier = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
+        atomic.write_text(mark, "\n".join(sorted({*earlier, *in_reach})) + "\n")
     if not os.environ.get(paths.STAGE):
         if not (build := atomic.lock(run.output_dir / paths.BUILD_LOCK, shared=True)):
             remedy = "Wait for it to end, or give another output_dir."
-            raise NotebookError("a build is writing here", display_path(run.results_dir), remedy)
+            raise NotebookError("a build is writing to this folder", display_path(run.results_dir), remedy)
         build.close()
     for path in run.results_dir.glob("*.json"):
         path.unlink()
 
 
 def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[str, jobs.Value]) -> Path:
-    """Return the default output folder of a run: among a build's outputs if the build runs the notebook in
-    the same way, otherwise its own below ``build/runs``."""
+    """Return the default output folder of a run: ``build/<profile>`` if a build would run the notebook with
+    the same seed and parameters, otherwise a folder of its own below ``build/runs``."""
     job = Job(notebook, tuple(parameters.items()))
     is_planned = notebook in registry.PLANS and job in jobs.of_notebook(settings, notebook)
     if not seed and (not parameters or is_planned):
         return paths.BUILD / settings.name
-    chosen = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}
-    return paths.RUNS / checksums.of_text(json.dumps([notebook, chosen], sort_keys=True))[:12]
+    identity = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}
+    return paths.RUNS / checksums.of_text(json.dumps([notebook, identity], sort_keys=True))[:12]

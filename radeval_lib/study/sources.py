@@ -1,4 +1,5 @@
-"""A notebook's source: the declarations in its front matter, its cells, and the cells that ran.
+"""A notebook's source: the declarations in its front matter, its cells, and the comparison with the cells
+that ran.
 
 ::
 
@@ -9,10 +10,10 @@
       cells: [ratescore/ner_training]   # all jobs of that notebook
       models: [ner_model, encoder]      # roles of models, used directly or through a metric
       metrics: [ratescore, rouge_l]     # metrics by name
-      results: [rales/nlu_scores]       # what other notebooks recorded; `all` for every page's
-      trains: true                      # it trains a model of its own, though it is a page
+      results: [rales/nlu_scores]       # results of other notebooks; `all`: of every page
+      trains: true                      # the page itself trains a model
 
-The workflow waits for what is declared, and a run refuses to read anything else.
+The workflow runs what is declared before the notebook, and a run raises an error if it reads anything else.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ if TYPE_CHECKING:
     import nbformat
 
 ALL = "all"
-"""Under ``results``: what every page recorded that does not itself read them all; under ``papers``: every
+"""Under ``results``: the results of every page that does not itself declare ``all``; under ``papers``: every
 paper."""
 INJECTED = "# Parameters"
-"""How papermill's cell of injected parameters begins."""
+"""The beginning of the cell in which papermill injects parameters."""
 
 
 class Declared(BaseModel, extra="forbid", frozen=True):
-    """The inputs of one notebook, and whether it trains; every list may be empty."""
+    """The inputs that a notebook declares, and whether it trains a model; see this module's example."""
 
     data: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
@@ -55,22 +56,25 @@ class Declared(BaseModel, extra="forbid", frozen=True):
 
     @property
     def uses_models(self) -> bool:
-        """Whether it uses models: its own, those of jobs, or those of metrics."""
+        """Whether the notebook uses models: its own, those of jobs, or those of metrics."""
         return bool(self.cells or self.models or self.metrics or self.trains)
 
 
 def path_of(notebook: str) -> Path:
-    """Return the source of a notebook, named by its path below ``notebooks/`` without the ending."""
+    """Return the path of a notebook's source; ``notebook`` is its path below ``notebooks/`` without the
+    ending."""
     return NOTEBOOKS / f"{notebook}.md"
 
 
 def front_matter(text: str) -> dict[str, object]:
-    """Return the YAML between the two ``---`` at the top of a source; empty if there are none.
+    """Return the front matter of a source, the YAML between two ``---`` at its top; empty if there is none.
 
     Raises
     ------
+    yaml.YAMLError
+        If it is not YAML.
     ValueError
-        If it is no mapping of keys; a :class:`yaml.YAMLError` if it is not YAML.
+        If it is not a mapping of keys.
     """
     if not text.startswith("---\n"):
         return {}
@@ -82,7 +86,7 @@ def front_matter(text: str) -> dict[str, object]:
 
 
 def declared(notebook: str) -> Declared:
-    """Return the declarations of a notebook; raises NotebookError if its front matter is wrong."""
+    """Return the declarations of a notebook; raises NotebookError if its front matter is not valid."""
     path = path_of(notebook)
     try:
         return _declared(path, path.read_text(encoding="utf-8"))
@@ -92,21 +96,24 @@ def declared(notebook: str) -> Declared:
 
 @lru_cache(maxsize=256)
 def _declared(path: Path, text: str) -> Declared:
+    """Return the declarations in the text of a source; ``path`` is for errors."""
     try:
         return Declared.model_validate(front_matter(text).get("study") or {})
-    except (ValueError, yaml.YAMLError) as error:  # of pydantic, too
+    except (ValueError, yaml.YAMLError) as error:  # pydantic's ValidationError is a ValueError
         lines = str(error).splitlines()
         lists = ", ".join(name for name in Declared.model_fields if name != "trains")
         raise NotebookError(
-            f"the front matter is wrong: {' '.join(lines[1:3]) or lines[0]}",
+            f"the front matter is not valid: {' '.join(lines[1:3]) or lines[0]}",
             display_path(path),
-            f"Under `study:`, give lists of names ({lists}) and `trains: true`, if any.",
+            f"Under `study:`, write only lists of names ({lists}) and `trains: true`.",
         ) from None
 
 
 def code_cells(lines: list[str]) -> Iterator[slice]:
-    """Yield the code lines of each cell in a MyST notebook, without its options. Raises SyntaxError if a cell
-    or its options between two ``---`` have no end."""
+    """Yield, for each code cell of a MyST notebook, the range of its lines without the cell's options.
+
+    Raises SyntaxError if a cell, or its options between two ``---``, are not closed.
+    """
     start: int | None = None
     for number, line in enumerate(lines):
         if start is None and line.startswith("```{code-cell}"):
@@ -126,7 +133,7 @@ def code_cells(lines: list[str]) -> Iterator[slice]:
 
 def code_of(text: str) -> str:
     """Return the code cells of a MyST notebook as one program, without their options."""
-    lines = text.split("\n")  # no form feed within a string ends a line
+    lines = text.split("\n")  # splitlines would also split at form feeds within strings
     return "".join(f"{line}\n" for cell in code_cells(lines) for line in lines[cell])
 
 
@@ -137,8 +144,8 @@ def source_cells(notebook: str) -> list[str]:
 
 
 def executed_cells() -> list[str] | None:
-    """Return the cells run so far in this kernel, in order; None if no kernel runs this code."""
-    if "IPython" not in sys.modules:  # which every kernel has imported; metric cards do without it
+    """Return the cells that have run in this kernel, in order; None outside a kernel."""
+    if "IPython" not in sys.modules:  # every kernel has imported it, and metric cards must not
         return None
     from IPython.core.getipython import get_ipython
 
@@ -149,10 +156,11 @@ def executed_cells() -> list[str] | None:
 
 
 def identity(notebook: str) -> dict[str, Any]:
-    """Return a run's notebook: its source's path, the SHA-256 of the cells that ran, and whether they are the
-    source's. The last two are None if no kernel ran them.
+    """Return the identity of a running notebook, for its provenance.
 
-    Cells count as the source's if, papermill's cell of parameters apart, they are its first cells in order.
+    Keys: ``path`` of the source; ``cells``, the SHA-256 of the cells that ran; ``as_source``, whether these
+    are the source's first cells in order, apart from papermill's cell of parameters. The last two are None
+    outside a kernel.
     """
     path = display_path(path_of(notebook))
     if (ran := executed_cells()) is None:
@@ -163,8 +171,8 @@ def identity(notebook: str) -> dict[str, Any]:
 
 
 def read_source(path: Path) -> nbformat.NotebookNode:
-    """Return a jupytext source as a notebook with cell ids that depend only on their order, so that builds
-    repeat."""
+    """Return a jupytext source as a notebook, with cell ids that are numbered in order so that builds are
+    reproducible."""
     import jupytext
 
     notebook = jupytext.read(path)
@@ -174,12 +182,12 @@ def read_source(path: Path) -> nbformat.NotebookNode:
 
 
 def with_parameters(notebook: nbformat.NotebookNode, **values: Any) -> nbformat.NotebookNode:
-    """Return a copy with papermill's cell of injected parameters."""
-    # Papermill loads its readers, and ours imports this module.
+    """Return a copy of a notebook with these parameters in papermill's injected cell."""
+    # Imported here because papermill loads this library's reader, which imports this module.
     from papermill.parameterize import parameterize_notebook
 
     notebook = deepcopy(notebook)
-    notebook.metadata.setdefault("papermill", {})  # as papermill's own reader has it
+    notebook.metadata.setdefault("papermill", {})  # papermill's own reader sets this, and it expects it
     for cell in notebook.cells:
         cell.metadata.setdefault("tags", [])
     return parameterize_notebook(notebook, values, kernel_name="python3", language="python")
