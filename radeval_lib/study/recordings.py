@@ -1,12 +1,13 @@
-"""Stored scores of public test sets: numbers in the repository for texts that may not be there.
+"""Stored scores of public test sets, which stand in the repository without the sets' texts.
 
-``data_manifests/recorded/<set>.csv`` has a row per candidate in the order of the set's files, with its
-ratings and each metric's score; ``<set>.yml`` describes how each column was made. This module tells whether
-the code still gives these scores, says so in a sentence, and makes metrics that give them.
+``data_manifests/recorded/<set>.csv`` has one row per candidate, in the order of the set's files, with its
+ratings and each metric's score; ``<set>.yml`` describes how each column was made. This module tests whether
+the current code would give the same scores, and makes metrics that return the stored ones.
 
-A rule-based implementation that was frozen before it met a test set keeps its stored scores there while it is
-developed: they are shown in place of new ones until it is frozen and recorded again. If the source of a role
-is a recording (``recorded/radpref``), placeholders replace its texts, and metrics give the stored scores.
+Stored scores are used in two cases. If the source of a role is a stored set (``recorded/radpref``),
+placeholders replace the texts, and metrics return the stored scores of the placeholders. And a metric by
+rules that was frozen before it was first scored on a test set returns its stored scores there while its rules
+are developed, until it is frozen and scored again.
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ if TYPE_CHECKING:
     from radeval_lib.rules.lexicon.significance import Context
 
 SYSTEMS = "iu_systems"
-"""The set with committed outputs of systems, which every edition shows as recorded."""
+"""The set with committed outputs of systems; every edition shows its stored scores."""
 FROZEN_SETS = ("radpref", "mts_dialog")
-"""The sets that were stored after the metrics by rules were frozen."""
+"""The sets that were first scored after the metrics by rules were frozen."""
 
 
 def texts(name: str, root: Path) -> list[tuple[str, str]]:
-    """Return the reference and candidate of every candidate of a set, in the order of its files. Empty if the
-    data root does not hold it."""
+    """Return each candidate of a set with its reference, (reference, candidate), in the order of the stored
+    scores; empty if the set is not in the data root."""
     if name == "radpref":
         if (path := find(name, root, radpref.CASES_FILE)) is None:
             return []
@@ -60,56 +61,64 @@ def texts(name: str, root: Path) -> list[tuple[str, str]]:
 
 
 def edited_reports(root: Path) -> list[TextPair]:
-    """Return the plain edits of Open-i's odd half; empty if the data root does not hold it."""
+    """Return reports of Open-i's odd half, each paired with an edited version; empty if Open-i is not in the
+    data root."""
     if find("openi", root) is None:
         return []
     return roles.load("edited_reports", "openi/odd", size=0, seed=0, root=root)
 
 
 def is_out_of_date(name: str, metric: Metric) -> bool:
-    """Return whether a metric behaves differently from when the set was stored, apart from its models'
-    weights: more probe scores moved than summing in another order would move."""
+    """Return whether the current code would give other scores than those stored for a set.
+
+    A metric without models is out of date if the digest of its scores of :func:`probe` changed. A metric with
+    models is scored with test models (:func:`probe_scores`); it is out of date if the number of scores
+    changed, or if more than ``_TURNED`` of them changed by more than ``_NEAR``, which sums in another order
+    could explain.
+    """
     recording = recorded.load(name)
     if not metric.needs:
         return recording.digest(metric.name) != behaviour(metric)
-    before, now = recording.probe_scores(metric.name), probe_scores(metric.name)
-    if len(before) != len(now):
+    stored, current = recording.probe_scores(metric.name), probe_scores(metric.name)
+    if len(stored) != len(current):
         return True
-    near = np.abs(np.subtract(before, now)) <= _NEAR  # False for NaN
-    return int((~near).sum()) > _TURNED
+    is_near = np.abs(np.subtract(stored, current)) <= _NEAR  # False for NaN
+    return int((~is_near).sum()) > _TURNED
 
 
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
-    """Return the metrics (default: all) with stored columns of a set that the code would no longer give."""
+    """Return those of the metrics (default: all) whose stored scores of a set are out of date
+    (:func:`is_out_of_date`)."""
     columns = recorded.load(name).about["columns"]
     wanted = [key for key in columns if metrics is None or key in metrics]
-    # Models are not loaded: of a metric that needs some, its name and needs are asked for alone.
+    # Metrics with models are not created, because that would load the models: the class has all that is needed.
     by_key = {key: cast(Metric, get(key)) if get(key).needs else create(key) for key in wanted}
     return [key for key, metric in by_key.items() if is_out_of_date(name, metric)]
 
 
 def sets_shown(sources: Iterable[str], needs_data_root: bool) -> dict[str, list[str] | None]:
-    """Return the stored sets shown by an edition, with the metrics shown; None stands for all.
+    """Return the stored sets whose scores an edition shows, each with the metrics shown; None means all.
 
-    An edition without a data root shows all sets, which pages read in place of files. Any other shows the
-    stored ``sources`` of its roles, the systems' outputs, and frozen metrics on the sets whose texts it has.
+    An edition without a data root shows all sets. Another shows the stored sets among the ``sources`` of its
+    roles, the systems' outputs and, for sets whose texts are a source, the frozen metrics.
     """
     if not needs_data_root:
         return dict.fromkeys(recorded.names())
-    listed = list(sources)
-    frozen = {name: list(registry.FROZEN_METRICS) for name in stored_sets(listed) if name in FROZEN_SETS}
-    as_recorded = [registry.dataset_of(source) for source in listed if registry.is_recorded(source)]
+    sources = list(sources)
+    frozen = {name: list(registry.FROZEN_METRICS) for name in stored_sets(sources) if name in FROZEN_SETS}
+    as_recorded = [registry.dataset_of(source) for source in sources if registry.is_recorded(source)]
     return frozen | dict.fromkeys([*as_recorded, SYSTEMS])
 
 
 def sets_read(files: Iterable[str], sources: Iterable[str]) -> dict[str, list[str] | None]:
-    """Return the stored sets that a run read, with the metrics shown; None stands for all.
+    """Return the stored sets that a run read, each with the metrics whose stored scores it shows; None means
+    all.
 
     Parameters
     ----------
-    files : that it read, as its provenance names them.
-    sources : the sources of its roles; metrics that met a set frozen are shown as stored if the set's texts
-        are a source.
+    files : the files that the run read, as in its provenance.
+    sources : the sources of its roles. If the texts of a set are among them, only frozen metrics show stored
+        scores.
     """
     tables = {path.name for path in map(Path, files) if (ROOT / path).parent == RECORDED}
     with_texts = {registry.dataset_of(source) for source in sources if not registry.is_recorded(source)}
@@ -121,9 +130,10 @@ def sets_read(files: Iterable[str], sources: Iterable[str]) -> dict[str, list[st
 
 
 def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
-    """Return a sentence for each stored set on when it was computed, and by which version if this code would
-    score some of these metrics (None: all) differently."""
-    written = []
+    """Return one sentence for each stored set on when its scores were computed and, if the current code would
+    give others, by which version. ``sets`` has the metrics shown, or None for all.
+    """
+    sentences_of_sets = []
     for name, metrics in sets.items():
         recording, stale = recorded.load(name), out_of_date(name, metrics)
         columns, title = recording.about["columns"], str(recording.about["title"]).partition(":")[0]
@@ -132,64 +142,63 @@ def sentences(sets: Mapping[str, Sequence[str] | None]) -> list[str]:
             versions = joined(sorted({columns[key]["commit"][:7] for key in stale}))
             titles = joined([get(key).title or key for key in stale])
             sentence += f", with version {versions} of {titles}. The current version gives other scores"
-        written.append(f"{sentence}.")
-    return written
+        sentences_of_sets.append(f"{sentence}.")
+    return sentences_of_sets
 
 
 def stored_sets(sources: Iterable[str]) -> list[str]:
-    """Return the stored sets among the sources of roles, or among data sets."""
-    named = (name for source in sources for name in registry.datasets_of(source))
+    """Return the data sets with stored scores among the sources of roles, each once."""
+    data_sets = (name for source in sources for name in registry.datasets_of(source))
     stored = [name for name in recorded.names() if name in registry.RECORDINGS]
-    return [name for name in dict.fromkeys(named) if name in stored]
+    return [name for name in dict.fromkeys(data_sets) if name in stored]
 
 
 PROBE = "probe.csv"
-_PROBED = 20  # pairs that metrics with models score
-_NEAR = 1e-3  # the most that summing in another order moves a score
-_TURNED = 1  # scores that may move further, since a label on the edge may turn with the last digit
+_PROBED = 20  # the number of pairs that metrics with models score
+_NEAR = 1e-3  # the largest change of a score through sums in another order
+_TURNED = 1  # how many scores may change more, because a label at its threshold may change
 _CACHE = BUILD / "cache" / "behaviours.json"
 _behaviours = lru_cache(maxsize=1)(atomic.read_mapping)
 
 
 @lru_cache(maxsize=1)
 def probe() -> tuple[list[str], list[str]]:
-    """Return generated references and candidates, kept as texts, that characterize a metric's behaviour."""
+    """Return the generated references and candidates whose scores characterize a metric's behaviour."""
     frame = pd.read_csv(RECORDED / PROBE, keep_default_na=False)
     return frame["reference"].tolist(), frame["candidate"].tolist()
 
 
 def behaviour(metric: Metric) -> str:
-    """Return the SHA-256 of the scores that a metric without models gives :func:`probe`, to six decimals.
+    """Return the SHA-256 of a metric's scores of :func:`probe`, to six decimals. The metric needs no models.
 
-    The digest is kept in ``build/cache``, so that the same code scores once.
+    The digest is cached in ``build/cache`` for the current code.
     """
 
     def digest() -> str:
         values = metric.score(*probe()).values + 0.0
         return hashlib.sha256(" ".join(f"{value:.6f}" for value in values).encode()).hexdigest()
 
-    return _kept(f"{metric.signature()} {_code()}", digest)
+    return _cached(f"{metric.signature()} {_code_digest()}", digest)
 
 
 def recorded_behaviour(metric: Metric) -> dict[str, str]:
-    """Return a metric's behaviour for a recording: its :func:`behaviour`, or its :func:`probe_scores` if it
-    needs models."""
+    """Return the entry on a metric's behaviour for a stored set: ``behaviour`` (:func:`behaviour`) or, if the
+    metric needs models, ``probe`` (:func:`probe_scores`)."""
     if metric.needs:
         return {"probe": " ".join(f"{score:.4f}" for score in probe_scores(metric.name))}
     return {"behaviour": behaviour(metric)}
 
 
 def probe_scores(key: str) -> list[float]:
-    """Return a model-based metric's scores of the first pairs of :func:`probe`, to four decimals. Its models
-    never change, so the scores depend on the code and libraries, not on a build's training.
+    """Return the scores of the first pairs of :func:`probe` by a metric with models, to four decimals.
 
-    The models are the packaged encoder, and on it an NER and a graph model whose heads are drawn at random
-    and not trained: the scores mean nothing, but a change of the code that would move others moves them. They
-    are kept in ``build/cache``.
+    The models are the packaged encoder and, on it, an NER model and a graph model whose heads are drawn at
+    random and not trained. The scores have no meaning, but they change if the code or a package changes a
+    metric's behaviour, and not with the training of a build. They are cached in ``build/cache``.
     """
-    key_text = f"{key} of {_PROBED}, over drawn models {_code()} {provenance.package_versions()}"
+    key_text = f"{key} of {_PROBED}, over drawn models {_code_digest()} {provenance.package_versions()}"
 
-    def scored() -> str:
+    def score_as_json() -> str:
         draw = registry.find("radeval_lib.models.derived:make_test_model")
         with tempfile.TemporaryDirectory() as folder:
             of_models = registry.module(registry.FILLING["metrics"]).metric
@@ -198,31 +207,33 @@ def probe_scores(key: str) -> list[float]:
             values = metric.score(references[:_PROBED], candidates[:_PROBED]).values + 0.0
         return json.dumps([round(float(value), 4) for value in values])
 
-    return list(map(float, json.loads(_kept(key_text, scored))))
+    return list(map(float, json.loads(_cached(key_text, score_as_json))))
 
 
-def _kept(key_text: str, value: Callable[[], str]) -> str:
-    """Return a value that depends on the code alone, from ``build/cache`` if it was computed before."""
+def _cached(key_text: str, value: Callable[[], str]) -> str:
+    """Return the result of ``value``, from ``build/cache`` if it was computed before for the same
+    ``key_text`` and probe."""
     key = checksums.of_text(f"{key_text} {checksums.of_file(RECORDED / PROBE)}")
     digests = _behaviours(_CACHE)
     if key not in digests:
         digests[key] = value()
-        with suppress(OSError):  # if nothing can be written, it is computed again
+        with suppress(OSError):  # a read-only cache only costs time
             atomic.write_text(_CACHE, json.dumps(digests) + "\n")
     return digests[key]
 
 
 @lru_cache(maxsize=1)
-def _code() -> str:
-    """Return the digest of all code from which metrics, with models or without, take their scores."""
+def _code_digest() -> str:
+    """Return the digest of all code on which the scores of any metric depend."""
     homes = {"radeval_lib.models.derived", registry.FILLING["metrics"], *registry.METRICS.values()}
     return dependencies.modules_digest(dependencies.closure(homes))
 
 
 def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric:
-    """Return the metric with stored scores for placeholders and its own scores for texts.
+    """Return a copy of a metric that returns stored scores for placeholders and scores texts itself.
 
-    ``given``: the settings that a page asks for; those that follow from the models are the recording's.
+    ``given`` names the settings that a page asks for, which must be those of the stored scores. The copy
+    raises DataError for a placeholder without a stored score by this metric with these settings.
     """
 
     def stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
@@ -230,12 +241,15 @@ def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric
         for name in {candidate.set for candidate in candidates.values()}:
             columns = recorded.load(name).about["columns"]
             if metric.name not in columns:
-                raise DataError(f"no {metric.name} is stored", name, f"Run `radbook record {name}`.")
-            kept = columns[metric.name]["settings"]
-            if any(value != kept.get(key) for key, value in settings_text(metric).items() if key in given):
-                stated = ", ".join(f"{key} {value}" for key, value in kept.items())
-                problem = f"{metric.name} is stored with other settings"
-                raise DataError(problem, name, f"Use the stored ones: {stated or 'none'}.")
+                problem = f"no scores of {metric.name} are stored"
+                raise DataError(problem, name, f"Run `radbook record {name}`.")
+            settings = columns[metric.name]["settings"]
+            if any(
+                value != settings.get(key) for key, value in settings_text(metric).items() if key in given
+            ):
+                listed = ", ".join(f"{key} {value}" for key, value in settings.items())
+                problem = f"the scores of {metric.name} are stored for other settings"
+                raise DataError(problem, name, f"Use the stored settings: {listed or 'none'}.")
         texts = [pairs[row][1] for row in candidates]
         scores = recorded.column(texts, metric.name).tolist() if texts else []
         return dict(zip(candidates, scores, strict=True))
@@ -244,8 +258,12 @@ def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric
 
 
 def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, reading: Reading) -> Metric:
-    """Return the metric with stored scores for pairs of the sets in ``sources`` for which it is out of date,
-    if the data root holds the files that were scored. Their tables are noted as read."""
+    """Return a copy of a metric that returns stored scores for the texts of sets for which it is out of date;
+    the metric itself if there are none.
+
+    The sets are those among ``sources`` whose files in the data root are the ones that were scored. Their
+    tables of scores are recorded in ``reading`` as read.
+    """
     scores: dict[tuple[str, str], float] = {}
     for name in stored_sets(sources):
         scored = recorded.load(name).about["files"].items()
@@ -266,14 +284,17 @@ def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, readi
 
 
 def _on_one_line(pair: tuple[str, str]) -> tuple[str, str]:
-    """Return a pair whatever its white space, since metrics may be given texts on one line."""
+    """Return a pair with each run of white space as one blank, because pages may pass texts on one line."""
     reference, candidate = (" ".join(text.split()) for text in pair)
     return reference, candidate
 
 
 def _candidate(reference: str, candidate: str) -> Placeholder:
-    """Return the candidate of two placeholders; a DataError unless they are a candidate and its own
-    reference, since only such pairs are recorded."""
+    """Return the placeholder behind the candidate of a pair.
+
+    Raises DataError unless both texts are placeholders, of a reference and of its own candidate: only such
+    pairs have stored scores.
+    """
     left, right = behind(reference), behind(candidate)
     is_pair = left and right and (left.set, left.side, right.side) == (right.set, "reference", "candidate")
     if left and right and is_pair:
@@ -281,30 +302,29 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
         if case == left.number:
             return right
     raise DataError(
-        "a pair without a stored score: a placeholder paired with another text than its reference",
+        "no score is stored for a placeholder with another text than its own reference",
         "stored scores",
-        "Score a candidate against its own reference, or the texts themselves.",
+        "Score each candidate against its own reference, or use a profile with the texts.",
     )
 
 
 def _with_stored(metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[int, float]]) -> Metric:
-    """Return a copy of a metric with stored scores for some pairs, without detail; others it scores itself.
+    """Return a copy of a metric that returns stored scores, without details, where it has them, and scores
+    the other pairs itself.
 
-    ``stored`` returns the scores of those pairs that are stored, by their place.
+    ``stored`` returns the stored scores among (reference, candidate) pairs, by the number of the pair.
     """
 
     def score(
-        references: Sequence[str],
-        candidates: Sequence[str],
-        contexts: Sequence[Context | None] | None = None,
+        references: Sequence[str], candidates: Sequence[str], contexts: Sequence[Context | None] | None = None
     ) -> Scores:
         pairs = list(zip(references, candidates, strict=True))
-        kept = stored(pairs)
-        fresh = [row for row in range(len(pairs)) if row not in kept]
+        stored_scores = stored(pairs)
+        fresh = [row for row in range(len(pairs)) if row not in stored_scores]
         references, candidates = ([pairs[row][side] for row in fresh] for side in (0, 1))
         scored = metric.score(references, candidates, contexts and [contexts[row] for row in fresh])
         values, details = np.zeros(len(pairs)), dict(zip(fresh, scored.details, strict=True))
-        values[[*kept, *fresh]] = [*kept.values(), *scored.values]
+        values[[*stored_scores, *fresh]] = [*stored_scores.values(), *scored.values]
         return replace(scored, values=values, details=[details.get(row) for row in range(len(pairs))])
 
     made = copy(metric)
@@ -314,5 +334,5 @@ def _with_stored(metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[
 
 
 def settings_text(metric: Metric) -> dict[str, str]:
-    """Return a metric's settings, apart from its models, in the form of a recording."""
+    """Return a metric's settings, apart from its models, as texts by name, as stored sets have them."""
     return {key: str(value) for key, value in metric.settings().items() if key not in metric.models()}

@@ -127,7 +127,7 @@ class Run:
         return self._module_for("data").load(role, self.source_of("data", role), **arguments)
 
     def model(self, role: str) -> str:
-        """Return the name or the folder of a role's model from its source in the profile, and record it as read.
+        """Return the name or the folder of the model that the profile sets for a role, and record it as read.
 
         Raises
         ------
