@@ -147,10 +147,7 @@ def check_value(
     """
     cell = parse(printed) if isinstance(printed, str) else printed
     if math.isnan(cell.value):
-        raise ValueError(
-            f"check {name!r}: the printed cell is {cell.text!r}, which is not a number; "
-            "remove this check or correct the transcribed cell"
-        )
+        raise ValueError(f"check {name!r}: the printed cell is {cell.text!r}; check a legible number")
     if not isinstance(computed, Estimate):
         computed = Estimate(float(computed), float(computed), float(computed))
     value, low, high = float(computed.value), float(computed.low), float(computed.high)

@@ -198,8 +198,8 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
         names.append(registry.RECORDED)
     planned = [notebook, *cells_read(wanted, settings)]
     names += [registry.PLANS[name] for name in planned if name in registry.PLANS]
-    imported = [*_parsed_cells(notebook).names, *(name.partition(":")[0] for name in names)]
-    return closure(_loaded_modules(imported))
+    names += _parsed_cells(notebook).names
+    return closure(_loaded_modules(name.partition(":")[0] for name in names))
 
 
 def readers(source: str, role: str) -> list[str]:

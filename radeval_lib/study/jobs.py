@@ -201,12 +201,12 @@ def read(where: Path, job: Job, profile: str) -> JobOutput:
     except FileNotFoundError:
         raise ResultError(f"the job {job.slug} has not run yet", display_path(where), remedy) from None
     except (ValueError, KeyError, TypeError):
-        problem = "this file is incomplete or from another version"
-        raise ResultError(problem, display_path(where / FACTS), remedy) from None
+        raise ResultError(
+            "incomplete, or from another version", display_path(where / FACTS), remedy
+        ) from None
     for name, digest in sums.items():
         if not (path := where / name).is_file() or checksums.of_file(path) != digest:
-            problem = "this file is missing or was changed after it was written"
-            raise ResultError(problem, display_path(path), remedy)
+            raise ResultError("this file is missing or was changed", display_path(path), remedy)
     if missing := facts.get(MISSING_DATA):
         raise AbsentDataError(missing, f"its job {job.slug} of {job.notebook}")
     tables = {}

@@ -258,16 +258,14 @@ class PageRun(runs.Run):
         if not judged and rebuilt.rebuilt is None and rebuilt.checks:
             rows = [(check.name, check.computed) for check in rebuilt.checks]
             rebuilt.table(pd.DataFrame(rows, columns=["what", "found"]))
-        left = entry.remaining_on(evidence) if remaining is None else remaining
-        names = self._basis_names(exhibit_id, evidence, judged, roles, rests_on)
         rebuilt.result = results.record(
             self,
             exhibit_id,
             evidence=evidence,
             checks=rebuilt.checks if judged else (),
-            remaining=left,
+            remaining=entry.remaining_on(evidence) if remaining is None else remaining,
             substitutes=substitutes,
-            rests_on=names,
+            rests_on=self._basis_names(exhibit_id, evidence, judged, roles, rests_on),
             implementation=implementation,
             table=rebuilt.rebuilt,
             samples=rebuilt.samples,
@@ -474,8 +472,7 @@ def only_with_data(
     generated : whether the page can go on with generated data.
     """
     insufficient = (ABSENT,) if generated else ("synthetic", ABSENT)
-    without_data = [role for role in roles if run.evidence(role) in insufficient]
-    if without_data:
+    if without_data := [role for role in roles if run.evidence(role) in insufficient]:
         needs = _NEEDS.get(without_data[0], _NEEDS_TEXTS)
         statement, reason = _CODE.sub(r"<code>\1</code>", needs), f"it {needs}"
     elif reason := _reason_to_end(run, roles, one_set, dataset):

@@ -1,4 +1,4 @@
-"""Stored scores of public test sets, which stand in the repository without the sets' texts.
+"""Stored scores of public test sets, which are in the repository without the sets' texts.
 
 ``data_manifests/recorded/<set>.csv`` has one row per candidate, in the order of the set's files, with its
 ratings and each metric's score; ``<set>.yml`` describes how each column was made. This module tests whether
@@ -91,7 +91,7 @@ def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
     (:func:`is_out_of_date`)."""
     columns = recorded.load(name).about["columns"]
     wanted = [key for key in columns if metrics is None or key in metrics]
-    # Metrics with models are not created, because that would load the models: the class has all that is needed.
+    # Creating a metric with models would load them; its class has the name and needs that are used here.
     by_key = {key: cast(Metric, get(key)) if get(key).needs else create(key) for key in wanted}
     return [key for key, metric in by_key.items() if is_out_of_date(name, metric)]
 
@@ -241,8 +241,7 @@ def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric
         for name in {candidate.set for candidate in candidates.values()}:
             columns = recorded.load(name).about["columns"]
             if metric.name not in columns:
-                problem = f"no scores of {metric.name} are stored"
-                raise DataError(problem, name, f"Run `radbook record {name}`.")
+                raise DataError(f"no scores by {metric.name}", name, f"Run `radbook record {name}`.")
             settings = columns[metric.name]["settings"]
             if any(
                 value != settings.get(key) for key, value in settings_text(metric).items() if key in given

@@ -416,8 +416,7 @@ def read(path: Path) -> Result:
             problem = f"{result.exhibit} belongs to notebook {owner}, but this file is from {result.notebook}"
             raise ResultError(problem)
     except (ValueError, KeyError, AttributeError, TypeError):
-        problem = "this results file is incomplete or from another version"
-        raise ResultError(problem, display_path(path), _REMEDY) from None
+        raise ResultError("incomplete, or from another version", display_path(path), _REMEDY) from None
     except RadevalError as error:
         raise ResultError(error.what, display_path(path), _REMEDY) from None
     return result

@@ -84,7 +84,7 @@ class Run:
         """Return the path of a data set's file below the data root after verifying it, and record it as read;
         None if it is absent.
 
-        Without ``file``, it is the data set's only or main file (:func:`radeval_lib.data.manifests.find`).
+        ``file`` is the path, or the end of the path, of the file; default: the data set's first file.
         """
         self.require_declared("data", dataset)
         if (path := manifests.find(dataset, self.data_root, file)) is not None:

@@ -18,7 +18,7 @@ from radeval_lib.errors import ResultError, plain
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
-from radeval_lib.study.exhibit_html import is_shown_by_cells, place_of, verdict_badge
+from radeval_lib.study.exhibit_html import is_shown_by_cells, place_of, printed_words, verdict_badge
 from radeval_lib.study.results import OWN_ENDING, Discrepancy, Result, group_by_key, statement_outcome
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import joined
@@ -61,7 +61,8 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         ``exhibit`` (its id), ``paper``, ``label``, ``title``, ``kind``, ``notebook``, ``anchor`` and
         ``needs`` (what a check would need). From the result that decides the verdict: ``verdict`` and
         ``outcome`` (both ``not checked`` without a result) and ``place`` (the HTML id on its page),
-        ``weight``, ``coverage`` (in words) and ``evidence`` (all empty without a result). A column for each
+        ``weight``, ``coverage`` (in words), ``fails`` (one failing check of each statement that fails, as a
+        text) and ``evidence`` (all empty without a result). A column for each
         kind of evidence with the verdict and coverage there (empty without a result). The numbers of
         ``checks``, and of those that are ``failing`` and ``inconclusive``, over all results; readings of one
         statement count once.
@@ -84,12 +85,17 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             "needs": f"{unseen}would need {entry.would_need}",
             "verdict": verdicts.NOT_CHECKED,
             "outcome": verdicts.NOT_CHECKED,
-            **dict.fromkeys(("place", "weight", "coverage", "evidence", *verdicts.EVIDENCE), ""),
+            **dict.fromkeys(("place", "weight", "coverage", "fails", "evidence", *verdicts.EVIDENCE), ""),
         }
         for result in reversed(ranked):  # the first of the ranking comes last and overwrites the others
             covered = result.coverage.words if result.coverage else ""
             row |= {name: getattr(result, name) for name in ("verdict", "outcome", "weight", "evidence")}
             row["coverage"], row["place"] = covered, entry.anchor
+            failing = {check.printed: check for check in result.with_outcome(verdicts.FAILS)}.values()
+            found = [
+                f"{check.key}: {printed_words(check, entry.id)}, found {check.computed}" for check in failing
+            ]
+            row["fails"] = "; ".join(found)
             if is_shown_by_cells(result):
                 row["place"] = place_of(result)
             row[result.evidence] = result.verdict + (f" ({covered})" if covered else "")
@@ -137,10 +143,8 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
         for entry in [entries[result.exhibit]]
         for check in result.checks
     ]
-    columns = (
-        "exhibit paper label notebook anchor evidence check what printed follows outcome discrepancy kind"
-    )
-    return pd.DataFrame(rows, columns=[*columns.split(), "explanation", "weight", "reply"])
+    columns = "exhibit paper label notebook anchor evidence check what printed follows outcome discrepancy"
+    return pd.DataFrame(rows, columns=[*columns.split(), "kind", "explanation", "weight", "reply"])
 
 
 def address_of(row: Any) -> str:
@@ -171,17 +175,14 @@ def not_checked(card: pd.DataFrame, notebook: str) -> str:
 
 
 def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
-    """Return a paper's claims with their verdicts, each linked to its place, as an HTML table."""
-    rows = list(card[(card["paper"] == paper) & (card["kind"] == "claim")].itertuples())
-    frame = pd.DataFrame(
-        {
-            "claim": [f"{escape(str(row.title))} ({link_to(row, up)})" for row in rows],
-            "verdict, and statements checked": [
-                verdict_badge(str(row.verdict), str(row.outcome), str(row.coverage), str(row.weight))
-                for row in rows
-            ],
-        }
-    )
+    """Return an HTML table of a paper's claims, each linked to its place, with their verdicts and statements
+    that fail. ``card`` comes from :func:`scorecard`, ``up`` is as in :func:`link_to`."""
+    cells = []
+    for row in card[(card["paper"] == paper) & (card["kind"] == "claim")].itertuples():
+        badge = verdict_badge(str(row.verdict), str(row.outcome), str(row.coverage), str(row.weight))
+        claim = f"{escape(str(row.title))} ({link_to(row, up)})"
+        cells.append((claim, badge + grey_line(escape(str(row.fails)))))
+    frame = pd.DataFrame(cells, columns=["claim", "verdict, and statements checked"])
     return table_html(frame, f"{paper}: its claims in this build", index=False, raw=tuple(frame))
 
 

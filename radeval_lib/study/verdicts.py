@@ -136,6 +136,5 @@ def verdict(kind: str, of_checks: str) -> str:
 
 def outcome_of(verdict: str) -> str:
     """Return the outcome that a verdict states, one of :data:`OUTCOMES`."""
-    by_verdict = {word: outcome_word for words in _WORDS.values() for outcome_word, word in words.items()}
-    by_verdict[BY_READING] = INCONCLUSIVE
-    return by_verdict.get(verdict, verdict)
+    by_verdict = {word: outcome for words in _WORDS.values() for outcome, word in words.items()}
+    return (by_verdict | {BY_READING: INCONCLUSIVE}).get(verdict, verdict)
