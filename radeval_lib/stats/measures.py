@@ -99,7 +99,7 @@ def paired_difference(
     (_, cases, left), (_, second_cases, right) = (_count_array(counts, measure) for counts in (first, second))
     if cases != second_cases:
         lacking = len({*cases} ^ {*second_cases})
-        raise ValueError(f"{lacking} cases are in one table only; pass counts of the same test cases")
+        raise ValueError(f"{lacking} cases are in one table only; pass counts of the same cases")
     first_draws, second_draws = draws([left, right], measure.values, resamples=resamples, rng=rng)
     gap = first_draws - second_draws
     rows = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]

@@ -69,6 +69,9 @@ def test_two_sided_p_is_nan_without_a_valid_variance() -> None:
     # nothing differs or varies; an impossible correlation; a difference without variance
     ps = printed.two_sided_p([0, 0.1, 0.1], 0.2, 0.2, [1, 1.5, 1])
     np.testing.assert_array_equal(ps, [np.nan, np.nan, 0])
+    assert printed.p_of_intervals((0.5, 0.4, 0.6), (0.5, 0.4, 0.6), between=1) == (1, 1, 1)
+    with pytest.raises(ValueError):
+        printed.p_of_intervals((0.98, 0.97, 1.0), (0.5, 0.4, 0.6))
 
 
 @given(st.floats(0.01, 0.5), st.floats(0.02, 0.2), st.floats(0.02, 0.2))
@@ -108,8 +111,7 @@ def test_intervals_by_hand() -> None:
 def test_the_bca_interval_is_scipys() -> None:
     right = np.repeat([1.0, 0.0], [12, 41])
     scipys = stats.bootstrap((right,), np.mean, n_resamples=9999, method="BCa", rng=np.random.default_rng(0))
-    interval = printed.interval_of_share(12, 53, "bootstrap BCa")
-    assert interval == pytest.approx(scipys.confidence_interval, abs=1e-9)
+    assert printed.interval_of_share(12, 53, "bootstrap BCa") == pytest.approx(scipys.confidence_interval)
     assert printed.interval_of_share(0, 5, "bootstrap BCa") == (0.0, 0.0)
     with pytest.raises(ValueError):
         printed.interval_of_share(12, 53, "bca")
