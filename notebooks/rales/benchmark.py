@@ -1,8 +1,8 @@
-"""The page on the benchmark: scores with their uncertainty, and how sure their order is.
+"""The page on RaLEs' understanding tasks: scores of encoders and their differences, with uncertainty.
 
-``counts`` has one row per encoder, task, regime, draw, case, domain and part, as the jobs leave them. A
-resample draws cases with replacement, the same ones for every encoder; what other training records would do
-is added (:class:`radeval_lib.stats.resampling.Draws`).
+``counts``, a table of the jobs, has one row per encoder, task, regime, draw, case, domain and part. The
+bootstrap draws cases with replacement, the same for every encoder, and adds the variance between draws of
+training records (:class:`radeval_lib.stats.resampling.Draws`).
 """
 
 from __future__ import annotations
@@ -34,10 +34,12 @@ REGIMES = {
 _STATISTICS = ["matched", "predicted", "gold"]
 
 
-def table_of_cells(kept: Sequence[JobOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
-    """Return one table of all jobs, with the encoder's title in front; jobs without the table are left
-    out."""
-    present = [output for output in kept if name in output.tables and len(output.tables[name])]
+def table_of_cells(outputs: Sequence[JobOutput], name: str, settings: RalesSettings) -> pd.DataFrame:
+    """Return the rows of the table ``name`` of all jobs, with a column ``encoder`` (its title).
+
+    Jobs without this table, or with an empty one, are left out; the result is empty if there are no others.
+    """
+    present = [output for output in outputs if name in output.tables and len(output.tables[name])]
     encoders = [str(output.job.parameters["encoder"]) for output in present]
     frames = [
         output.tables[name].assign(encoder=title(encoder, settings.shallow_layers))
@@ -48,20 +50,26 @@ def table_of_cells(kept: Sequence[JobOutput], name: str, settings: RalesSettings
 
 @dataclass(frozen=True)
 class PercentScores:
-    """Scores in percent: by column, what was drawn of each encoder."""
+    """Scores of encoders in percent, with their draws.
+
+    Attributes
+    ----------
+    encoders : their titles.
+    drawn : by column of scores, the draws of each encoder in this order.
+    """
 
     encoders: tuple[str, ...]
     drawn: dict[str, list[Draws]]
 
     @property
     def observed(self) -> pd.DataFrame:
-        """The scores themselves, one row per encoder."""
+        """The scores of all test cases, in percent: one row per encoder and a column per column of scores."""
         values = {column: [draws.value[0] for draws in drawn] for column, drawn in self.drawn.items()}
         return pd.DataFrame(values, index=pd.Index(self.encoders, name="encoder"))
 
     def intervals(self) -> pd.DataFrame:
-        """Return one row per encoder and column: ``encoder``, ``column``, ``value``, ``low``, ``high`` (95
-        %)."""
+        """Return one row per encoder and column of scores: ``encoder``, ``column``, ``value``, ``low``,
+        ``high`` (95% interval; all in percent)."""
         rows = [
             (encoder, column, draws.value[0], *ends(draws.total()[:, 0]).clip(0, 100))
             for column, drawn in self.drawn.items()
@@ -70,7 +78,7 @@ class PercentScores:
         return pd.DataFrame(rows, columns=["encoder", "column", "value", "low", "high"])
 
     def lead(self, first: str, second: str) -> Estimate:
-        """Return how far the NLU score of the first is above that of the second, with a two-sided ``p``."""
+        """Return the NLU score of one encoder minus that of another, in points, with interval and p."""
         first_drawn, second_drawn = (self.drawn[SCORE][self.encoders.index(name)] for name in (first, second))
         gap = first_drawn - second_drawn
         return estimate(float(gap.value[0]), gap.total()[:, 0])
@@ -83,14 +91,23 @@ def scores(
     resamples: int,
     rng: Callable[[str], np.random.Generator],
 ) -> PercentScores:
-    """Return scores of one regime by its ``counts``; the NLU score is the mean of all columns of the
-    ``tasks`` (RaLEs, Section 4.2.2)."""
+    """Return the scores of all encoders in one regime: one column per score of a task, and the NLU score.
+
+    The NLU score is the mean of all these columns (RaLEs, Section 4.2.2).
+
+    Parameters
+    ----------
+    counts : the rows of one regime.
+    tasks : whose columns are scored.
+    resamples : of the test cases.
+    rng : returns the random generator of a named stream.
+    """
     encoders = tuple(dict.fromkeys(counts["encoder"]))
     drawn: dict[str, list[Draws]] = {}
     for task in tasks:
         for column in task.columns:
             tables = _tables(counts[counts["task"] == task.name], column, encoders)
-            # A stream by domain: entities and relations of the same documents are drawn together.
+            # Columns of a domain share a stream, so entities and relations of a document are drawn together.
             drawn[column.name] = draws(
                 tables,
                 lambda sums: 100 * f1(sums)[..., None],
@@ -102,18 +119,18 @@ def scores(
 
 
 def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> list[FloatArray]:
-    """Return the counts of each encoder, shape (draws, cases, 3); a :class:`ResultError` if one lacks
-    them."""
+    """Return the counts behind one column of scores for each encoder: matched, predicted and gold items,
+    shape (draws, cases, 3). Raises ResultError if an encoder has none."""
     rows = counts[counts["part"] == column.part].sort_values(["draw", "case"])
     if column.domain:
         rows = rows[rows["domain"] == column.domain]
     by_encoder = rows.groupby("encoder")
     if lacking := [encoder for encoder in encoders if encoder not in by_encoder.groups]:
-        asked = f"{column.part} of {column.domain}" if column.domain else column.part
+        tested = f"{column.part} of {column.domain}" if column.domain else column.part
         raise ResultError(
-            f"{column.name}: no {asked} was tested with {lacking[0]}",
+            f"{column.name}: no {tested} was tested with {lacking[0]}",
             "rales/fitting",
-            "Have more records tested: `test_documents` in the profile, 0 for all.",
+            "Raise `test_documents` in the profile; 0 tests all records.",
         )
     return [
         by_encoder.get_group(encoder)[_STATISTICS].to_numpy(np.float64).reshape(-1, rows["case"].nunique(), 3)
@@ -122,7 +139,10 @@ def _tables(counts: pd.DataFrame, column: Column, encoders: Sequence[str]) -> li
 
 
 def draw_regimes(by_regime: Mapping[str, PercentScores]) -> Figure:
-    """Draw the NLU score with its interval, one panel per share of labels and one row per encoder."""
+    """Draw each encoder's NLU score with its interval, one panel per share of labels and one row per encoder.
+
+    ``by_regime`` has the scores by the keys of :data:`REGIMES`; regimes that it lacks are left out.
+    """
     shares = [name for name in ("hundredth", "tenth", "all") if name in by_regime]
     figure, axes = plots.panels(len(shares), 1, height=1.3, sharex=True, squeeze=False)
     for axis, name in zip(axes[:, 0], shares, strict=True):

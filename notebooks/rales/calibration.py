@@ -1,4 +1,4 @@
-"""The page on calibration: average ranks within rounding, temperature scaling of classifiers, its figures."""
+"""The page on calibration: average ranks within rounding, temperature scaling of classifiers, and figures."""
 
 from __future__ import annotations
 
@@ -24,30 +24,35 @@ from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.checks import Check
 
 ARROWS = {"ECE": "lower", "SCE": "lower", "aPE": "lower", "WMC": "higher", "aKLU": "higher"}
-"""Which way is better, by the arrows in the head of Table 7."""
-_DIGITS = 9  # ends of neighbouring rounding intervals are equal on paper but not in binary floating point
+"""For each metric of Table 7 whether a lower or a higher value is better, according to the printed arrows."""
+_DIGITS = 9  # equal ends of neighbouring rounding intervals differ in later digits of binary floating point
 REFITS = 100
-"""Resamples of the validation documents, in each of which a temperature is fitted."""
+"""The number of resamples of the validation documents; a temperature is fitted to each."""
 
 
 def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
-    """Return Pearson's correlation of two printed columns, and its range over all columns that round to them.
+    """Return Pearson's correlation of two printed columns, with the range that their rounding allows.
+
+    It is NaN if a column has equal numbers only.
 
     Parameters
     ----------
     first, second : frames of printed cells (columns ``value`` and ``half_width``), with the same rows in the
-        same order, two at least. A column of equal numbers gives NaN.
+        same order, two at least.
 
     Notes
     -----
-    Correlations are not monotone in their inputs, so the ends are searched for, by L-BFGS-B with the exact
-    gradient: from the printed values, and from beside them, since columns on a line have no gradient.
+    The correlation is not monotone in the numbers, so its smallest and largest value are searched for by
+    L-BFGS-B with the exact gradient. Each search starts at the printed numbers and at numbers near them,
+    because the gradient is 0 if the printed points lie on a line.
     """
     values, steps = (
         np.array([first[column], second[column]], dtype=np.float64) for column in ("value", "half_width")
     )
 
-    def moved(shifts: FloatArray, side: int) -> tuple[float, FloatArray]:
+    def signed_correlation(shifts: FloatArray, side: int) -> tuple[float, FloatArray]:
+        """Return ``side`` times the correlation of the shifted columns, and its gradient. Shifts are in half
+        units of the last printed digit, from -1 to 1."""
         columns = values + shifts.reshape(values.shape) * steps
         columns -= columns.mean(axis=1, keepdims=True)
         norms = np.sqrt((columns**2).sum(axis=1, keepdims=True))
@@ -60,25 +65,32 @@ def correlation_range(first: pd.DataFrame, second: pd.DataFrame) -> Estimate:
     starts = np.zeros(values.size), np.resize([0.5, -0.5, -0.5], values.size)
 
     def least(side: int) -> float:
-        fits = (minimize(moved, start, (side,), "L-BFGS-B", jac=True, bounds=box) for start in starts)
-        return float(min(fit.fun for fit in fits))
+        """Return the smallest value of :func:`signed_correlation`."""
+        settings = {"method": "L-BFGS-B", "jac": True, "bounds": box}
+        return float(min(minimize(signed_correlation, start, (side,), **settings).fun for start in starts))
 
-    return Estimate(moved(starts[0], 1)[0], least(1), -least(-1))
+    return Estimate(signed_correlation(starts[0], 1)[0], least(1), -least(-1))
 
 
 def logits_of(outputs: pd.DataFrame) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str]]:
-    """Return scores, shape (documents, classes), labels and cases of rows of ``outputs``."""
+    """Return the logits (documents, classes), true classes and cases in rows of the jobs' table ``outputs``.
+
+    Its columns ``c0``, ``c1``, ... have the logits; those of classes that the classifier lacks are missing.
+    """
     columns = [column for column in outputs if str(column)[0] == "c" and str(column)[1:].isdigit()]
     scores = outputs[columns].dropna(axis=1, how="all").to_numpy(np.float64)
     return scores, outputs["label"].to_numpy(np.int64), outputs["case"].astype(str).tolist()
 
 
 def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lowest and highest rank (1: the smallest) of n numbers that lie in intervals, from arrays of
-    shape (n,) with low <= high; intervals that only touch count as disjoint."""
+    """Return the lowest and the highest possible rank (1: the smallest) of each of n numbers that are known
+    only to lie in intervals.
+
+    ``low`` and ``high`` are the ends of the intervals, shape (n,). Intervals that only touch are disjoint.
+    """
     bottom, top = (np.round(np.asarray(end, dtype=np.float64), _DIGITS) for end in (low, high))
     others = ~np.eye(len(bottom), dtype=bool)
-    # An exact number must not come out both below and above another exact number of the same value.
+    # The second condition excludes two equal exact numbers, each of which would be below the other.
     apart = (top[None, :] <= bottom[:, None]) & (
         (bottom[None, :] < bottom[:, None]) | (top[None, :] < top[:, None])
     )
@@ -88,10 +100,19 @@ def rank_range(low: ArrayLike, high: ArrayLike) -> tuple[NDArray[np.int64], NDAr
 
 
 def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFrame:
-    """Return the interval of each model's average rank that the rounding of the metrics leaves: ``low``,
-    ``high``, ``middle`` (ties share their mean rank), the ``printed`` average, and whether it ``fits``.
+    """Return each model's average rank over metrics, with the range that the rounding of the metrics allows.
 
-    ``better`` is ``lower`` or ``higher`` for each metric that is averaged.
+    Parameters
+    ----------
+    table7 : the printed cells of Table 7.
+    better : for each metric to average, whether the ``lower`` or the ``higher`` value is better.
+
+    Returns
+    -------
+    DataFrame
+        Index: the models. ``low`` and ``high``, the range; ``middle``, the average rank of the numbers as
+        printed, in which ties share their mean rank; ``printed``, the paper's average rank; and ``fits``,
+        whether it lies in the range.
     """
     printed = table7[table7["metric"] == "average rank"].set_index("model")["value"]
     ranks = []
@@ -106,8 +127,12 @@ def average_ranks(table7: pd.DataFrame, better: Mapping[str, str]) -> pd.DataFra
 
 
 def directions(table7: pd.DataFrame, metrics: Sequence[str] = tuple(ARROWS)) -> pd.DataFrame:
-    """Return every choice of which way is better on the metrics, with how many printed averages fit it, those
-    first that fit most."""
+    """Return every choice of whether a lower or a higher value is better on each metric, with the number of
+    printed average ranks that it allows.
+
+    One row per choice, those that allow most first: a column per metric (``lower`` or ``higher``) and
+    ``averages that fit``.
+    """
     choices = [
         dict(zip(metrics, ways, strict=True)) for ways in product(("lower", "higher"), repeat=len(metrics))
     ]
@@ -116,19 +141,27 @@ def directions(table7: pd.DataFrame, metrics: Sequence[str] = tuple(ARROWS)) -> 
 
 
 def ranks_above(model: pd.Series, rival: pd.Series) -> bool | None:
-    """Return whether a model's average rank is better than a rival's, each between ``low`` and ``high``: None
-    if these allow both or are not known, and False if they allow a shared rank at best."""
+    """Return whether a model's average rank is better (lower) than a rival's, from the ends ``low`` and
+    ``high`` of both.
+
+    True if it is better within all of the range, False if it is equal or worse, None if both are possible or
+    an end is NaN.
+    """
     room = rival["high"] - model["low"]
     return False if room <= 1e-9 else study.above(rival["low"] - model["high"], room)
 
 
 def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
-    """Check that biomedical models have a better average rank than general ones, by tests over models and
-    over the means of families.
+    """Return the checks that biomedical models have a better average rank than general ones.
 
-    ``ranks`` has ``low``, ``middle`` and ``high`` of each model. Tests are made of the ranks that are best
-    for biomedical models and worst for general ones, and of the opposite; p is the largest, and 1 if not all
-    lead the same way, since ranks between these show no difference.
+    Mann-Whitney tests over models and over means of families take the ranks that are best for biomedical and
+    worst for general models, and the opposite. The lead has the largest p of these tests. It is 1 if they
+    disagree on who leads, because ranks between the two extremes then show no difference.
+
+    Parameters
+    ----------
+    name : the source of the ranks, which distinguishes the checks.
+    ranks : ``low``, ``middle`` and ``high`` of each model's average rank.
     """
     domain = models()["domain"].reindex(ranks.index)
     biomedical, general = (ranks[domain == wanted] for wanted in ("Biomedical", GENERAL))
@@ -143,7 +176,7 @@ def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
             for pair in ends
         ]
     )
-    ahead = np.sign(0.5 - tests["cles"])  # 1: biomedical ranks are the lower ones
+    ahead = np.sign(0.5 - tests["cles"])  # 1 if biomedical models have the lower ranks
     p = tests["p"].max() if ahead.nunique() == 1 else 1.0
     return study.check_superiority(
         study.Key("biomedical over general models", name),
@@ -159,36 +192,40 @@ def check_domains(name: str, ranks: pd.DataFrame) -> list[Check]:
 def temperature_effect(
     outputs: pd.DataFrame, *, resamples: int, documents: np.random.Generator, refits: np.random.Generator
 ) -> pd.Series:
-    """Return what changes with temperature scaling, fitted on a classifier's validation documents, on its
-    test documents.
+    """Return the effect of temperature scaling on a classifier's test documents.
+
+    The temperature is fitted on the validation documents.
 
     Parameters
     ----------
-    documents, refits : draw other test documents, and the validation documents of other temperatures.
+    outputs : the classifier's rows of the jobs' table of outputs.
+    resamples : of the test documents.
+    documents, refits : the random generators for resamples of the test documents, and of the validation
+        documents, to which further temperatures are fitted.
 
     Returns
     -------
     Series
-        ``temperature``; ``ECE before``, ``ECE after`` and their ``change`` with its 95 % interval (``low``,
-        ``high``) and ``p``, which allow for both kinds of draws; ``NLL before`` and ``NLL after``; and
-        ``constant``, whether it names one class for every document, so that it has learned nothing.
+        ``temperature``; ``ECE before``, ``ECE after`` and their difference ``change`` (after minus before)
+        with its 95% interval (``low``, ``high``) and ``p``, which cover both kinds of resamples; ``NLL
+        before`` and ``NLL after``; and ``constant``, whether the classifier predicts one class for all test
+        documents.
     """
     logits, labels, _ = logits_of(outputs[outputs["split"] == "dev"])
     explained = calibration.has_finite_truth(logits, labels)
     kept, truth = logits[explained], labels[explained]
     fitted = fit_temperature(kept, truth)
-    others = [
-        fit_temperature(kept[r], truth[r]) for r in refits.integers(len(kept), size=(REFITS, len(kept)))
-    ]
+    rows = refits.integers(len(kept), size=(REFITS, len(kept)))
+    refitted = [fit_temperature(kept[row], truth[row]) for row in rows]
     logits, labels, cases = logits_of(outputs[outputs["split"] == "test"])
     both = [at_temperature(logits, value) for value in (1.0, fitted)]
     before, after = resample(both, labels, cases, resamples=resamples, rng=documents)
-    elsewhere = [
-        calibration.expected_calibration_error(at_temperature(logits, value), labels) for value in others
+    errors = [
+        calibration.expected_calibration_error(at_temperature(logits, value), labels) for value in refitted
     ]
-    moved = (np.array(elsewhere) - after.observed["ECE"])[refits.integers(REFITS, size=resamples)]
+    shifts = (np.array(errors) - after.observed["ECE"])[refits.integers(REFITS, size=resamples)]
     change = estimate(
-        after.observed["ECE"] - before.observed["ECE"], after.values["ECE"] - before.values["ECE"] + moved
+        after.observed["ECE"] - before.observed["ECE"], after.values["ECE"] - before.values["ECE"] + shifts
     )
     return pd.Series(
         {
@@ -207,8 +244,8 @@ def temperature_effect(
 
 
 def draw_reliability(outputs: pd.DataFrame, fitted: float) -> Figure:
-    """Draw accuracy against confidence of a classifier's test documents before and after scaling by a
-    temperature, each dot as large as its share of documents."""
+    """Draw accuracy against confidence of a classifier's test documents before and after scaling by the
+    ``fitted`` temperature: one dot per bin, whose size shows its share of the documents."""
     logits, labels, _ = logits_of(outputs[outputs["split"] == "test"])
     figure, axes = plots.panels(1, 2, 3.4, sharey=True)
     for ax, (title, value) in zip(axes, {"before": 1.0, "after": fitted}.items(), strict=True):
@@ -220,7 +257,10 @@ def draw_reliability(outputs: pd.DataFrame, fitted: float) -> Figure:
 
 
 def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axes:
-    """Draw printed aKLU against printed aPE, with the line of KL(p || U) and its maximum ``most``."""
+    """Draw printed aKLU against printed aPE, with the line of KL(p || U) and its maximum ``most`` (log 46).
+
+    The models in ``labelled`` are named.
+    """
     values = wide(table7, "model", "metric")
     _, ax = plots.panels(1, 1, 4.2)
     sns.scatterplot(values, x="aPE", y="aKLU", s=50, ax=ax)
@@ -235,8 +275,8 @@ def draw_aklu(table7: pd.DataFrame, most: float, labelled: Sequence[str]) -> Axe
 
 
 def draw_ranks(panels: Mapping[str, pd.DataFrame]) -> Figure:
-    """Draw printed average ranks and the intervals in which they should lie, one panel per table of
-    :func:`average_ranks`, by title."""
+    """Draw printed average ranks and the ranges in which they should lie, one panel per table of
+    :func:`average_ranks`; ``panels`` has the tables by their titles."""
     fig, axes = plots.panels(1, len(panels), 5.4, sharey=True)
     for ax, (title, frame) in zip(axes, panels.items(), strict=True):
         bars = {"color": plots.PALETTE[6], "alpha": 0.2, "height": 0.7, "linewidth": 0}

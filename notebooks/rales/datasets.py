@@ -1,4 +1,4 @@
-"""The page on counts and procedure selection: what its printed tables imply, real reports' words, figures."""
+"""The page on counts and procedure selection: what printed counts imply, words in real reports, a figure."""
 
 from __future__ import annotations
 
@@ -28,25 +28,26 @@ _SOURCES = {
     "MEDIQA 2021": [["MIMIC-CXR", "Indiana", "Stanford"], ["Indiana", "Stanford"]],
     "BioNLP 2023": [["MIMIC-III"]],
 }
-"""What Section 4.1 names as sources of each data set; of MEDIQA 2021 those of all parts, or of the test."""
+"""The sources of each data set that Section 4.1 names, once per reading: for MEDIQA 2021, those of all parts
+or of the test set alone."""
 READ_N, READ_F1 = 7, 0.1
-"""How closely the dots of Figure 5 can be read: reports, points of F1."""
-_HALF_DIGIT = 0.0005  # percent are printed with one decimal: half of 0.1 percent, as a fraction
-_PERCENTS = np.arange(1, 1001) / 1000  # all above 0 with one decimal, as fractions
-_SLACK = 1e-9  # of quotients that are whole numbers, and of differences of decimals
+"""The largest error of dots read off Figure 5: in reports, and in points of F1."""
+_HALF_DIGIT = 0.0005  # half of 0.1 percent, the last printed digit, as a fraction
+_PERCENTS = np.arange(1, 1001) / 1000  # all percentages above 0 with one decimal, as fractions
+_SLACK = 1e-9  # tolerance for rounding errors of quotients and differences
 _LABELS = {"CT UE WO contr": (4, 22), "CT Head WO contr": (-6, 8)}
-"""Points right of and above the dot, where the usual place would touch another or leave the axes."""
+"""Offsets of labels, in points to the right and up, where the default would overlap or leave the axes."""
 
 
 def italic(words: str) -> list[str]:
-    """Return the names that a paper sets in italics, in lower case; one run may hold several, with commas."""
+    """Return the names that a quotation sets in italics (``*one, two*``), in lower case."""
     runs = re.findall(r"\*([^*]+)\*", words)
     return [name.strip().lower() for run in runs for name in run.split(",") if name.strip()]
 
 
 def check_sources(table1: pd.DataFrame, prose: str) -> list[Check]:
-    """Check that Table 1 has as many sources of each data set as the ``prose`` names of :data:`_SOURCES`,
-    in each way in which it may count."""
+    """Return the checks of Table 1's numbers of sources against the sources that the prose names, one per
+    data set, task and reading of :data:`_SOURCES`."""
     checks = []
     for _, row in table1[table1["quantity"] == "sources"].iterrows():
         cell = cell_in(row)
@@ -61,13 +62,18 @@ def check_sources(table1: pd.DataFrame, prose: str) -> list[Check]:
 
 
 def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
-    """Check what Section 4.1 says of the reports behind Table 6: their modalities and body parts, read as
-    “some reports” and as “all”, and that some groups are tested but not trained on.
+    """Return the checks of Section 4.1 against the groups of reports in Table 6.
 
-    ``counts``: reports by group (modality and body parts) and split.
+    They check the modalities and body parts that the section names, once read as those of some reports and
+    once as those of all, and that some groups have test reports but no training reports.
+
+    Parameters
+    ----------
+    counts : the number of reports by group (modality and body parts; rows) and split (columns).
+    quotes : the section's words, the modalities and body parts in the first.
     """
-    listed = re.search(r" with (.+?) present", quotes[0])
-    named = re.split(r", | and ", listed[1]) if listed else []
+    listing = re.search(r" with (.+?) present", quotes[0])
+    named = re.split(r", | and ", listing[1]) if listing else []
     groups = [str(group).split(maxsplit=1) for group in counts.index]
     modalities = {modality for modality, _ in groups}
     parts = dict.fromkeys(part for _, both in groups for part in both.lower().split("-"))
@@ -79,7 +85,7 @@ def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
             {
                 reading: check_statement(
                     "modalities and body parts of Section 4.1",
-                    listed[1] if listed else "",
+                    listing[1] if listing else "",
                     f"{' and '.join(sorted(modalities))}; {sum(rows)} of {len(rows)} body parts have rows; "
                     f"besides: {', '.join(besides) or 'none'}",
                     modalities == {"CT", "MR"} and all(rows) and whole,
@@ -97,8 +103,11 @@ def check_parts(counts: pd.DataFrame, quotes: Sequence[str]) -> list[Check]:
 
 
 def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) -> dict[str, int]:
-    """Return how many reports contain each of these words in findings or impression, ignoring case, also
-    inside longer words; for stored reports, the counts come from the table."""
+    """Return the number of reports that contain each of these words in findings or impression.
+
+    Case is ignored, and the word may be a part of a longer one. The counts of stored reports are in the
+    table of the set ``openi``.
+    """
     if any(behind(str(report.findings) or str(report.impression)) for report in reports[:1]):
         table = recorded.load("openi").table
         return {name: int(table[f"word_{name}"].sum()) for name in names}
@@ -107,30 +116,40 @@ def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) ->
 
 
 def class_sizes(in_test: int, share: float) -> tuple[int, int]:
-    """Return the smallest and the largest size of a class with ``in_test`` reports in a stratified test set
-    of that ``share``: its share of the class is rounded up or down."""
+    """Return the smallest and the largest number of reports in a class of which ``in_test`` are in a
+    stratified test set.
+
+    The test set has this ``share`` of each class, rounded up or down.
+    """
     return int(np.floor((in_test - 1) / share + _SLACK)) + 1, int(np.ceil((in_test + 1) / share - _SLACK)) - 1
 
 
 def predicted_counts(by_class: pd.DataFrame) -> pd.DataFrame:
-    """Return how often each class with a recall above 0 was predicted, ``low`` and ``high``, by its printed
-    precision, recall (percent) and ``N``; NaN if no whole numbers print both."""
+    """Return the smallest and the largest possible number of predictions of each class with recall above 0.
+
+    ``by_class`` has the printed ``precision`` and ``recall`` (percent) and ``N`` of each class. The result
+    has the columns ``low`` and ``high``, both NaN if no whole numbers fit.
+    """
     counts = {}
     for name, row in by_class[by_class["recall"] > 0].iterrows():
         precision = 1.0 if row["precision"] == 1 else row["precision"] / 100  # a printed 1 means 100%
-        ways = predictions_that_print(precision, row["recall"] / 100, int(row["N"]), _HALF_DIGIT)
-        counts[name] = ways or (np.nan, np.nan)
+        limits = predictions_that_print(precision, row["recall"] / 100, int(row["N"]), _HALF_DIGIT)
+        counts[name] = limits or (np.nan, np.nan)
     return pd.DataFrame.from_dict(counts, orient="index", columns=["low", "high"])
 
 
 def whole_shares(by_class: pd.DataFrame) -> pd.DataFrame:
-    """Return whether recall and precision of each class are shares of whole reports: ``recall`` and
-    ``precision``, and under ``recall_accepts`` and ``precision_accepts`` the share of the 1,000 percents
-    above 0 with one decimal that would have been.
+    """Return whether the printed recall and precision of each class can come from whole numbers of reports.
 
-    A recall is a share of the class's ``N``; a precision, of as many right answers as recall and ``N`` give,
-    a share of any number of predictions from those on. A recall of 0 is a share of any ``N`` and leaves no
-    precision: NaN.
+    A recall is hits / ``N``. A precision is the same hits divided by any number of predictions that is not
+    smaller. A recall of 0 is always possible, and then nothing is known of the precision.
+
+    Returns
+    -------
+    DataFrame
+        Index: the classes. ``recall`` and ``precision``, whether each is possible; ``recall_accepts`` and
+        ``precision_accepts``, the share of all percentages from 0.1 to 100.0 that would be possible for this
+        class. For a recall of 0, both are True and both shares NaN.
     """
     predictable = predicted_counts(by_class)["low"].notna()
     rows = {}
@@ -139,19 +158,20 @@ def whole_shares(by_class: pd.DataFrame) -> pd.DataFrame:
         if not share:
             rows[name] = (True, np.nan, True, np.nan)
             continue
-        right = np.array(counts_that_print(share, _HALF_DIGIT, n), dtype=np.float64)
+        hits = np.array(counts_that_print(share, _HALF_DIGIT, n), dtype=np.float64)
         recalls = np.mean([bool(counts_that_print(tried, _HALF_DIGIT, n)) for tried in _PERCENTS])
-        # Right answers over m predictions print p where m lies from right / (p + half) to right / (p - half).
-        most = np.floor(right / (_PERCENTS[:, None] - _HALF_DIGIT) + _SLACK)
-        fewest = np.maximum(np.ceil(right / (_PERCENTS[:, None] + _HALF_DIGIT) - _SLACK), right)
+        # hits / m rounds to p for every m from hits / (p + half) to hits / (p - half), at least hits.
+        most = np.floor(hits / (_PERCENTS[:, None] - _HALF_DIGIT) + _SLACK)
+        fewest = np.maximum(np.ceil(hits / (_PERCENTS[:, None] + _HALF_DIGIT) - _SLACK), hits)
         precisions = (most >= fewest).any(axis=1).mean()
-        rows[name] = (bool(right.size), float(recalls), bool(predictable[name]), float(precisions))
+        rows[name] = (bool(hits.size), float(recalls), bool(predictable[name]), float(precisions))
     columns = ["recall", "recall_accepts", "precision", "precision_accepts"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 
 def rows_near(dots: pd.DataFrame, by_class: pd.DataFrame) -> list[pd.Index]:
-    """Return, for each dot of Figure 5 (``reports``, ``f1``), the rows of Table 15 that it may represent."""
+    """Return, for each dot of Figure 5 (columns ``reports`` and ``f1``), the classes of Table 15 that are
+    within the reading error of the dot."""
     return [
         by_class.index[
             ((by_class["N"] - dot["reports"]).abs() <= READ_N)
@@ -162,7 +182,8 @@ def rows_near(dots: pd.DataFrame, by_class: pd.DataFrame) -> list[pd.Index]:
 
 
 def draw_rare(by_class: pd.DataFrame, labelled: pd.DataFrame) -> Axes:
-    """Draw F1 against number of test reports with both medians; the rows ``labelled`` are annotated."""
+    """Draw each class's F1 against its number of test reports, with both medians as lines; the classes in
+    ``labelled`` are named."""
     ax = sns.scatterplot(by_class, x="N", y="F1", s=40, zorder=3)
     ax.axvline(by_class["N"].median(), color="#4D4D4D", linestyle="--", linewidth=1)
     ax.axhline(by_class["F1"].median(), color="#4D4D4D", linestyle="--", linewidth=1)

@@ -1,4 +1,4 @@
-"""The page on domain, size and transfer: tests of groups of models, and its figures."""
+"""The page on domain, size and transfer: tests that compare groups of models, and figures."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from radeval_lib.study.checks import Check, Key, by_reading, check_one_sided, ch
 from radeval_lib.study.superiority import Lead, check_superiority
 
 SHARES = ("100%", "10%", "1%")
-"""Of the labels, as the paper's tests compare them."""
-_ORDER = ["1%", "10%", "100%", "100%, frozen"]  # of Figure 2
-_ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}  # of a legend
-_HALF_PERCENT = 0.5  # the paper prints whole percents
+"""The shares of the labels in the paper's tests."""
+_ORDER = ["1%", "10%", "100%", "100%, frozen"]  # as in Figure 2
+_ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1)}  # places a legend above its axes
+_HALF_PERCENT = 0.5  # half a unit of the last digit: the paper prints whole percents
 
-_BY_SIZE = {  # points right of and above the dot, where the usual place would touch a line or another name
+# Offsets of labels, in points to the right and up, where the default would overlap.
+_BY_SIZE = {
     "RadBERT_2": (9, 7),
     "BioClinicalBERT": (-8, 1),
     "DeBERTa-V3_large": (3, 11),
@@ -33,21 +34,25 @@ _BY_SIZE = {  # points right of and above the dot, where the usual place would t
     "BERT_large": (4, 10),
     "RoBERTa_large": (0, -13),
 }
-_IN_TEXT = {"DeBERTa-V3_base": (-1, 12), "RadBERT_1": (0, -12), "RadBERT_2": (0, 12)}  # of the page
+# The models that the page names, with the offsets of their labels.
+_IN_TEXT = {"DeBERTa-V3_base": (-1, 12), "RadBERT_1": (0, -12), "RadBERT_2": (0, 12)}
 
 
 def contrast(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) -> pd.Series:
-    """Return the difference of mean scores between two groups of domains, and exact Mann-Whitney tests of it.
+    """Return the mean score of the models of some domains minus that of others, with exact Mann-Whitney tests
+    over models and over means of families.
 
     Parameters
     ----------
     scores : one row per model: ``domain``, ``family``, ``value``.
+    better, worse : the domains of the two groups.
 
     Returns
     -------
     Series
-        ``models`` and ``families`` (how many against how many), ``difference`` and ``p`` over models,
-        ``difference, families``, ``p, families`` and ``least p, families`` over the means of families.
+        ``models`` and ``families``: their numbers in both groups, as ``5 against 8``. ``difference`` and
+        ``p`` over models. ``difference, families``, ``p, families`` and ``least p, families`` (the smallest
+        p that is possible) over the means of families.
     """
     groups = [scores[scores["domain"].isin(domains)] for domains in (better, worse)]
     families = [group.groupby("family")["value"].mean() for group in groups]
@@ -69,10 +74,17 @@ def contrast(scores: pd.DataFrame, better: Sequence[str], worse: Sequence[str]) 
 def check_lead(
     name: Key | str, claim: str, scores: pd.DataFrame, better: Sequence[str], rivals: Sequence[Sequence[str]]
 ) -> list[Check]:
-    """Check order and lead of a group of domains over others, by mean scores and :func:`contrast`.
+    """Return the checks that the models of some domains have a higher mean score than those of others.
 
-    Whether a lead would hold for other models of the same kind is tested over models and over families, since
-    models of one family are not independent; it is established where both tests say so.
+    The lead has the larger p of the tests over models and over families (:func:`contrast`), because models of
+    one family are not independent.
+
+    Parameters
+    ----------
+    name, claim : as in :func:`~radeval_lib.study.superiority.check_superiority`.
+    scores : printed scores, one row per model: ``domain``, ``family``, ``value``, ``half_width``.
+    better : the domains that are claimed to lead.
+    rivals : the groups of domains that they are claimed to lead.
     """
     cells, leads = {}, {}
     for domains in (better, *rivals):
@@ -90,15 +102,18 @@ def check_lead(
 
 
 def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
-    """Test every pair of domains at each share of ``labels``, with Bonferroni's correction for the pairs of
-    one share.
+    """Return Mann-Whitney tests of each pair of domains at each share of the labels, with Bonferroni's
+    correction for the pairs of one share.
+
+    ``scores`` has one row per model and share: ``labels``, ``domain``, ``value``.
 
     Returns
     -------
     DataFrame
-        One row per pair, domains in order of appearance: ``labels``, ``pair``, ``models``, what
-        :func:`~notebooks.rales.scores.mann_whitney` returns, and ``p_bonferroni``. ``least_p`` is corrected
-        too: if it is 0.05 or more, no scores could be significant.
+        One row per share and pair: ``labels``, ``pair`` (``A v B``), ``models`` (their numbers, ``2 v 3``),
+        ``p`` and ``cles`` as :func:`~notebooks.rales.scores.mann_whitney` returns them, ``p_bonferroni``, and
+        ``least_p``, the smallest possible p after the correction. If it is 0.05 or more, no scores could have
+        been significant.
     """
     shares = []
     for labels in SHARES:
@@ -113,26 +128,30 @@ def rank_tests(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def merge_domains(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return scores with clinical and radiology models as one domain."""
+    """Return scores in which the domain of clinical and of radiology models is ``clinical and radiology``."""
     return scores.assign(domain=scores["domain"].replace(SPECIAL, " and ".join(SPECIAL).lower()))
 
 
 def check_differences(scores: pd.DataFrame, source: str) -> list[Check]:
-    """Check that no pair of categories differs, by each open reading: the four domains, corrected for all
-    pairs of all shares as in the figure notebook's call; and with clinical and radiology models as one
-    category, as the text has them, corrected so or for the pairs of one share, as the caption may be read.
+    """Return the checks that no pair of categories of models differs significantly, one per reading.
 
-    A reading by which no scores could make a pair differ does not show that none does: it only contradicts.
+    The readings are: the four domains, corrected for all pairs at all shares, as in the authors' figure
+    notebook; three categories, with clinical and radiology models as one as in the paper's text, corrected in
+    the same way; and three categories, corrected for the pairs at one share, as the caption may mean. If no
+    scores could make a pair differ under a reading, its check can only contradict.
+
+    ``scores`` are as in :func:`rank_tests`; ``source`` names them in the checks' keys.
     """
     four, three = rank_tests(scores), rank_tests(merge_domains(scores))
 
-    def of_one_call(tests: pd.DataFrame) -> tuple[float, float]:
+    def least_ps(tests: pd.DataFrame) -> tuple[float, float]:
+        """Return the smallest p and the smallest possible p, both corrected for all tests."""
         pairs = len(tests) // tests["labels"].nunique()
         return min(1.0, tests["p"].min() * len(tests)), min(1.0, tests["least_p"].min() / pairs * len(tests))
 
     readings = {
-        f"four domains, {len(four)} pairs": of_one_call(four),
-        f"three categories, {len(three)} pairs": of_one_call(three),
+        f"four domains, {len(four)} pairs": least_ps(four),
+        f"three categories, {len(three)} pairs": least_ps(three),
         "three categories, each share by itself": tuple(three[["p_bonferroni", "least_p"]].min()),
     }
     name = Key("no pair of categories differs", source)
@@ -147,9 +166,12 @@ def check_differences(scores: pd.DataFrame, source: str) -> list[Check]:
 
 
 def lies_within(row: pd.Series, least: float, most: float) -> bool | None:
-    """Return whether the interval of a slope lies among the numbers that round to ``least`` to ``most``
-    percent, read as points of NLU score and as percent of the mean score ``nlu``: True where it does by both,
-    False where by neither any of it does, else None."""
+    """Return whether a slope's interval lies among the numbers that round to ``least`` to ``most`` percent.
+
+    Percent may mean points of NLU score or percent of the mean score. Return True if the whole interval lies
+    there in both meanings, False if it lies outside in both, and None otherwise. ``row`` has the slope's
+    interval ``low`` and ``high`` in points, and the mean score ``nlu``.
+    """
     bottom, top = least - _HALF_PERCENT, most + _HALF_PERCENT
     units = (1.0, 100 / row["nlu"])
     if all(bottom <= row["low"] * unit and row["high"] * unit <= top for unit in units):
@@ -160,14 +182,16 @@ def lies_within(row: pd.Series, least: float, most: float) -> bool | None:
 
 
 def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
-    """Draw NLU score against size, with a ring where the authors' figure notebook (``released``, by model)
-    puts each; lines join the sizes of one family."""
+    """Draw each model's NLU score against its number of parameters; lines join the models of a family.
+
+    ``released`` has the same numbers from the authors' figure notebook, which are drawn as rings.
+    """
     fig, ax = plots.panels(1, 1, 6.8)
     for _, family in scores.groupby("family"):
         ax.plot(family["million parameters"], family["value"], color=plots.PALETTE[6], linewidth=1, zorder=3)
     markers = dict(zip(colours(), plots.MARKERS, strict=False))
-    look = {"palette": colours(), "markers": markers, "s": 60, "ax": ax}
-    sns.scatterplot(scores, x="million parameters", y="value", hue="domain", style="domain", **look)
+    style = {"palette": colours(), "markers": markers, "s": 60, "ax": ax}
+    sns.scatterplot(scores, x="million parameters", y="value", hue="domain", style="domain", **style)
     shown = (scores["million parameters"] > 200) | scores["domain"].isin(SPECIAL)
     for model, x, y in scores.loc[shown, ["model", "million parameters", "value"]].itertuples(index=False):
         plots.label_point(ax, model, (x, y), _BY_SIZE.get(model, (9, 0)))
@@ -179,8 +203,10 @@ def draw_size(scores: pd.DataFrame, released: pd.DataFrame) -> Figure:
 
 
 def draw_shares(scores: pd.DataFrame, released: pd.DataFrame) -> Axes:
-    """Draw mean score by domain and share of labels, with the standard deviation over models, and as diamonds
-    the means that the authors' figure notebook (``released``) gives."""
+    """Draw the mean score by domain and share of labels, with the standard deviation over models.
+
+    ``released`` has the scores that the authors' figure notebook averages; diamonds show their means.
+    """
     grid = {"x": "labels", "y": "value", "hue": "domain", "order": _ORDER, "hue_order": list(colours())}
     bars = {"errorbar": "sd", "capsize": 0.15, "err_kws": {"linewidth": 1, "zorder": 4}}
     ax = sns.barplot(scores, palette=colours(), **grid, **bars)
@@ -193,16 +219,20 @@ def draw_shares(scores: pd.DataFrame, released: pd.DataFrame) -> Axes:
 
 
 def draw_transfer(scores: pd.DataFrame) -> Figure:
-    """Draw NLU score ``nlu`` of each ``model`` against its ``value`` elsewhere with a least-squares line, one
-    panel per ``benchmark``, coloured by ``domain``."""
+    """Draw models' NLU scores against their scores on another benchmark, with a least-squares line; one panel
+    per benchmark.
+
+    ``scores`` has one row per model and benchmark: ``model``, ``domain``, ``benchmark``, ``value`` (the score
+    there) and ``nlu``.
+    """
     fig, axes = plots.panels(2, 1, 3.6)
     names = list(colours())
     for ax, (name, part) in zip(axes, scores.groupby("benchmark", sort=False), strict=True):
         line = {"linewidth": 1}
         sns.regplot(part, x="value", y="nlu", ci=None, scatter=False, color="#4D4D4D", ax=ax, line_kws=line)
         order = {"hue_order": names, "style_order": names, "markers": plots.MARKERS[:4]}
-        look = {**order, "palette": colours(), "s": 50, "ax": ax, "legend": name == "BLURB"}
-        sns.scatterplot(part, x="value", y="nlu", hue="domain", style="domain", **look)
+        style = {**order, "palette": colours(), "s": 50, "ax": ax, "legend": name == "BLURB"}
+        sns.scatterplot(part, x="value", y="nlu", hue="domain", style="domain", **style)
         named = part.set_index("model").reindex(_IN_TEXT).dropna(subset="nlu")
         for model, row in named.iterrows():
             plots.label_point(ax, str(model), (row["value"], row["nlu"]), _IN_TEXT[str(model)])

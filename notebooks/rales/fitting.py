@@ -1,9 +1,10 @@
-"""How a model is fitted to a task in each regime, and what is measured on the test part.
+"""The fitting of encoders to RaLEs' tasks in each regime (share of labels, or frozen encoder), and the counts
+on the test part.
 
-Settings and epochs are chosen on validation alone, by a search that resumes if it was killed: its folder has
-a file for each finished trial, with its settings, its value and its tables, and a trial that was running is
-made again. What a trial is given depends on the trials before it and on the seed alone, so that an
-interrupted search ends where an uninterrupted one does. One process searches a folder at a time.
+Settings and epochs are chosen on validation data alone, by a search that can resume: its folder has a file
+for each finished trial with its settings, value and tables, and an interrupted trial is repeated. The
+settings of a trial depend only on the trials before it and on the seed, so an interrupted search has the same
+result as an uninterrupted one. Only one process may search a folder at a time.
 
 Source: RaLEs, Section 4.2.2 and Appendix C; Akiba et al. 2019 (Optuna).
 """
@@ -38,12 +39,11 @@ from radeval_lib.paths import display_path
 from radeval_lib.study.runs import Run
 
 _KNOWN = {setting.name for setting in fields(TrainingSettings)}
-_OF_REGIMES = {"penalty", "frozen"}  # of a probe; of a search that may also freeze the encoder
+_OF_REGIMES = {"penalty", "frozen"}  # settings of a probe, and of a search that may freeze the encoder
 
 SHALLOW, IN_DOMAIN = "shallow:", "in_domain"
-"""Before an encoder's name, ``shallow:`` stands for the first layers of a model and ``untrained:``, which may
-stand before that, for its architecture with weights drawn at random; ``in_domain`` is the encoder that the
-pretraining keeps."""
+"""Names of encoders: ``shallow:NAME`` has only the first layers of a model, ``untrained:NAME`` random
+weights, and ``untrained:shallow:NAME`` both; ``in_domain`` is the encoder that the job rales/pretraining trains."""
 
 Tables = dict[str, pd.DataFrame]
 Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
@@ -51,7 +51,7 @@ Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
 
 @dataclass(frozen=True)
 class Trial:
-    """A finished trial."""
+    """A finished trial of a search: its settings, the value on validation, and its tables."""
 
     parameters: dict[str, Any]
     value: float
@@ -68,24 +68,25 @@ def search(
     seed: int,
     startup: int = 10,
 ) -> list[Trial]:
-    """Try settings until ``trials`` trials are finished, counting those of an earlier call.
+    """Return the finished trials of a search for settings by TPE, including those of an earlier call.
 
     Parameters
     ----------
-    objective : function of a trial's settings that returns the finite value to maximize, and tables to keep.
-    space : the range of each setting to vary, by the setting's name.
-    trials : number of trials in all.
-    folder : where they are stored. It is deleted if it holds a search with other ``inputs`` or ``space``.
-    inputs : whatever else the values depend on.
+    objective : a function of a trial's settings that returns the value to maximize and the tables to keep.
+    space : the range of each setting to vary, by its name.
+    trials : the total number of trials.
+    folder : for the files of the trials. Its content is deleted if it belongs to a search with other
+        ``inputs``, another ``space`` or other package versions.
+    inputs : everything else on which the values depend.
     seed : of the TPE sampler.
-    startup : number of first trials that the sampler draws at random.
+    startup : the number of first trials whose settings are drawn at random.
 
     Raises
     ------
     SearchError
         If a trial's value is not finite.
     """
-    with warnings.catch_warnings():  # that there are no widgets, which would stand on a page
+    with warnings.catch_warnings():  # Optuna warns if there are no widgets, which a page would show
         warnings.simplefilter("ignore")
         import optuna
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -93,17 +94,17 @@ def search(
     described = json.dumps(
         {**inputs, "space": ranges, "conditions": provenance.conditions()}, indent=1, sort_keys=True
     )
-    noted = folder / "search.json"
-    if not (noted.is_file() and noted.read_bytes() == described.encode()):
+    description = folder / "search.json"
+    if not (description.is_file() and description.read_bytes() == described.encode()):
         shutil.rmtree(folder, ignore_errors=True)
-        atomic.write_text(noted, described)
+        atomic.write_text(description, described)
     study = optuna.create_study(direction="maximize")
     dimensions = {name: _distribution(optuna.distributions, dimension) for name, dimension in space.items()}
     finished: list[Trial] = []
     for number in range(trials):
         trial_seed = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
         study.sampler = optuna.samplers.TPESampler(seed=trial_seed, n_startup_trials=startup)
-        asked = study.ask(dimensions)  # the same settings as before the search was killed
+        asked = study.ask(dimensions)  # a resumed search asks for the same settings
         stored = folder / f"trial-{number}.pickle"
         if not stored.is_file():
             value, tables = objective(asked.params)
@@ -118,7 +119,7 @@ def search(
 
 
 def _distribution(distributions: Any, dimension: Dimension) -> Any:
-    """Return Optuna's form of a dimension."""
+    """Return the Optuna distribution of a dimension."""
     if dimension.choices:
         return distributions.CategoricalDistribution(dimension.choices)
     numeric = distributions.IntDistribution if dimension.whole else distributions.FloatDistribution
@@ -126,11 +127,11 @@ def _distribution(distributions: Any, dimension: Dimension) -> Any:
 
 
 def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> list[int]:
-    """Return positions in an order of which every beginning holds each stratum in its share.
+    """Return all positions in a random order whose first k positions are a stratified sample, for every k.
 
-    The members of a stratum are shuffled and spaced evenly over the order, from a random start. So the
-    first k hold, of a stratum with a share p, less than two more or fewer than p k; and because a smaller
-    subset is a shorter beginning, subsets are nested.
+    ``strata`` has the stratum of each position. The members of a stratum are shuffled and spaced evenly over
+    the order, from a random start, so the first k contain p k members of a stratum with the share p, give or
+    take less than two. Samples of different sizes are nested.
     """
     places: dict[Hashable, list[int]] = {}
     for position, stratum in enumerate(strata):
@@ -143,14 +144,21 @@ def stratified_order(strata: Sequence[Hashable], rng: np.random.Generator) -> li
 
 
 def first_share(order: Sequence[int], share: float) -> list[int]:
-    """Return the beginning of an order that holds ``share`` of it, from 0 to 1, rounded up; sorted."""
-    # 0.07 * 100 is 7.000000000000001 in binary: what is whole but for rounding is not rounded up.
+    """Return the first ``share`` (0 to 1) of an order, rounded up to whole positions, and sorted."""
+    # The inner rounding keeps 0.07 * 100, which is 7.000000000000001, from being rounded up to 8.
     return sorted(order[: int(np.ceil(round(share * len(order), 9)))])
 
 
 @dataclass(frozen=True)
 class Plan:
-    """One regime of one task, ready to be fitted."""
+    """All that is needed to fit an encoder to one task in one regime.
+
+    Attributes
+    ----------
+    parts : the task's training, validation and test records.
+    start : returns the folder or hub name of the encoder for a draw.
+    folder : for checkpoints.
+    """
 
     task: BenchmarkTask
     parts: Parts
@@ -162,18 +170,21 @@ class Plan:
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """Settings that the search does not vary."""
-        return _own(self.settings.defaults, self.task.name, self.regime)
+        """The settings that the search does not vary."""
+        return _select_settings(self.settings.defaults, self.task.name, self.regime)
 
     @property
     def space(self) -> dict[str, Dimension]:
-        """What the search varies."""
-        return _own(self.settings.space, self.task.name, self.regime)
+        """The range of each setting that the search varies."""
+        return _select_settings(self.settings.space, self.task.name, self.regime)
 
     def sample(self, draw: int) -> Parts:
-        """Return the records of a draw: a stratified sample of the training records, as large as the settings
-        say, reduced to the regime's share, and half as many validation records. The test records are the same
-        in every draw and regime and for every model."""
+        """Return the records of a draw.
+
+        The training records are a stratified sample of the size in the settings, reduced to the regime's
+        share; the validation records are half as many. The test records are the same in all draws and
+        regimes and for all models.
+        """
         name, size = self.task.name, self.settings.documents.get(self.task.name, 0)
         drawn = {}
         for part, rows, most in (("train", self.parts.train, size), ("dev", self.parts.dev, -(-size // 2))):
@@ -185,22 +196,23 @@ class Plan:
         return Parts(drawn["train"], drawn["dev"], self.parts.test[: tested or None])
 
 
-def _own(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[str, Any]:
-    """Return the settings for the task in this regime, or else for the task; empty if there are neither."""
+def _select_settings(by_name: Mapping[str, dict[str, Any]], task: str, regime: str) -> dict[str, Any]:
+    """Return the settings under ``task/regime`` or else under ``task``; empty if there are neither."""
     return by_name.get(f"{task}/{regime}", by_name.get(task, {}))
 
 
 def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[float, Tables]:
-    """Fit one draw with some settings: the measure on validation, and what is found on the test part.
+    """Return the measure on validation and the tables of the test part, after fitting one draw.
 
-    ``seconds`` of the table ``fits`` are CPU seconds of this process. A :class:`ParameterError` for a setting
-    that does not exist.
+    The tables are those of :meth:`BenchmarkTask.outcomes` and ``fits``: the numbers of training and
+    validation records, the measure, the CPU seconds of this process and the settings. Raises ParameterError
+    for an unknown setting among ``hyperparameters`` and the plan's defaults.
     """
     began = time.process_time()
     settings = {**plan.defaults, **hyperparameters}
     if unknown := sorted(settings.keys() - _KNOWN - _OF_REGIMES):
         remedy = f"Use one of {', '.join(sorted(_KNOWN | _OF_REGIMES))}."
-        raise ParameterError(f"no setting {unknown[0]!r}", f"rales, {plan.task.name}", remedy)
+        raise ParameterError(f"unknown setting {unknown[0]!r}", f"rales, {plan.task.name}", remedy)
     task, parts = plan.task, plan.sample(draw)
     start = plan.start(draw)
     fitted = task.probe(start, plan.parts, plan.run.profile.device) if plan.regime == "probe" else None
@@ -229,7 +241,11 @@ def fit(plan: Plan, draw: int, hyperparameters: Mapping[str, Any]) -> tuple[floa
 
 
 def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
-    """Search on the first draw, then fit the others with the settings that were best on validation."""
+    """Return the tables of all draws (:func:`fit`), with the columns ``task``, ``regime`` and ``draw``.
+
+    If the settings ask for trials, they are searched for on the first draw; the other draws take the settings
+    that were best on validation. ``search_fingerprint`` has the search's inputs (:func:`fingerprint`).
+    """
     tables_of_draws: list[Tables] = []
     hyperparameters: dict[str, Any] = {}
     keys = {"task": plan.task.name, "regime": plan.regime}
@@ -259,8 +275,8 @@ def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
 
 
 def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]) -> Tables:
-    """Fit an encoder to tasks in regimes (see :func:`radeval_lib.jobs.rales.work`): the tables of
-    :func:`fit_regime`. Interrupted searches and trainings resume from their checkpoints."""
+    """Return the tables of :func:`fit_regime` for one encoder, over the tasks and regimes in ``work``
+    (:func:`radeval_lib.jobs.rales.work`). Interrupted searches and trainings resume from checkpoints."""
     frames: dict[str, list[pd.DataFrame]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, regimes in groupby(work, key=itemgetter(0)):
@@ -284,7 +300,10 @@ def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tup
 
 
 def title(name: str, layers: int) -> str:
-    """Return an encoder as a page shows it: Table 2's name if it is one of Table 2's models."""
+    """Return the title of an encoder on pages, which is Table 2's name for a model of that table.
+
+    ``layers``: how many layers a shallow encoder has.
+    """
     if name == IN_DOMAIN:
         return "in-domain"
     if name.startswith(SHALLOW):
@@ -296,18 +315,25 @@ def title(name: str, layers: int) -> str:
 
 
 def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
-    """Return folder or hub name of an encoder, other than the in-domain one.
+    """Return the folder or hub name of an encoder other than the in-domain one, after making it if needed.
+
+    Parameters
+    ----------
+    name : with or without the prefixes ``untrained:`` and ``shallow:``.
+    layers : how many layers a shallow encoder keeps.
+    seed : of random weights.
+    folder : for encoders that are made.
 
     Raises
     ------
     ParameterError
-        If a prefix stands in the other order or twice, or before the in-domain encoder.
+        If a prefix is repeated, in the wrong order, or before the in-domain encoder.
     """
     where = name.removeprefix(catalog.UNTRAINED).removeprefix(SHALLOW)
     if where == IN_DOMAIN or where.startswith((catalog.UNTRAINED, SHALLOW)):
         order = f"{catalog.UNTRAINED}{SHALLOW}NAME"
         remedy = f"Use each prefix at most once, in the order {order}, and none on the in-domain encoder."
-        raise ParameterError(f"no encoder {name!r}", "rales, encoders", remedy)
+        raise ParameterError(f"unknown encoder {name!r}", "rales, encoders", remedy)
     if SHALLOW in name:
         where = shallow(where, layers, folder)
     return make_untrained(where, folder, seed) if name.startswith(catalog.UNTRAINED) else where
@@ -316,8 +342,11 @@ def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
 def encoder_of_draw(
     run: Run, settings: RalesSettings, encoder: str, parts: Parts, folder: Path
 ) -> Callable[[int], str]:
-    """Return a function that makes, once for each draw, the encoder that it starts from, resolved by name and
-    trimmed to the texts of the task where the profile says so; it returns its folder or hub name."""
+    """Return a function of the draw's number that returns the folder or hub name of its starting encoder.
+
+    The encoder is made once per draw. If the settings ask for it, its vocabulary is trimmed to the texts in
+    ``parts``.
+    """
 
     @cache
     def made(draw: int) -> str:
@@ -332,11 +361,11 @@ def encoder_of_draw(
 
 
 def fingerprint(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict[str, Any]:
-    """Return the inputs of a search beside its space: records, encoder and settings.
+    """Return the inputs of a search apart from its space: records, encoder, settings and seed.
 
     Parameters
     ----------
-    start : folder or hub name of the encoder of the first draw.
+    start : the folder or hub name of the first draw's encoder.
     """
     return {
         "records": {"role": task.role, "files": run.reading.files.get(task.role, {})},

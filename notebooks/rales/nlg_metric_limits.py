@@ -1,4 +1,4 @@
-"""The page on limits of metrics: whether they punish acceptable impressions."""
+"""The page on limits of metrics: whether they score acceptable impressions below one with an error."""
 
 from __future__ import annotations
 
@@ -13,10 +13,18 @@ from radeval_lib.stats.inference import preferences
 
 
 def fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
-    """Return how often a metric scores an acceptable candidate above the one with the error.
+    """Return how often each metric scores an acceptable candidate above the one with the error.
 
-    Index ``phenomenon`` and ``metric``; columns of :func:`radeval_lib.stats.inference.preferences`. One half
-    is chance; below it the metric prefers the error.
+    Parameters
+    ----------
+    scored : one row per candidate: ``report``, ``phenomenon`` and a column of scores per metric.
+    metrics : the columns of scores.
+
+    Returns
+    -------
+    DataFrame
+        Index ``phenomenon`` (how the acceptable candidate differs from the reference) and ``metric``; columns
+        of :func:`radeval_lib.stats.inference.preferences`. Below one half, the metric prefers the error.
     """
     wrong = scored[scored["phenomenon"] == ERROR].set_index("report")[metrics]
     shares = {}
@@ -28,7 +36,8 @@ def fairness(scored: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
 
 
 def draw_fairness(fair: pd.DataFrame) -> Figure:
-    """Draw one panel per phenomenon: how often each metric prefers the acceptable candidate."""
+    """Draw how often each metric prefers the acceptable candidate, one panel per phenomenon; ``fair`` comes
+    from :func:`fairness`."""
     shown = [name for name in FAIR if name in fair.index.get_level_values("phenomenon")]
     figure, grid = plots.panels(-(-len(shown) // 2), 2, height=2.4, sharey=True, squeeze=False)
     for ax in grid.flat[len(shown) :]:

@@ -1,4 +1,4 @@
-"""The page on the NLU and NLG averages: its figure, and what the printed scores of two hospitals allow."""
+"""The page on NLU and NLG averages: its figure, and the share of one hospital's reports that scores allow."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from radeval_lib import plots
 from radeval_lib.papers.printed_numbers import cell_in, cells_by
 from radeval_lib.study.checks import Check
 
-_SLACK = 1e-9  # of differences of decimals
+_SLACK = 1e-9  # tolerance for rounding errors of differences
 
 
 def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
-    """Draw printed averages less the mean of the columns, one dot per model and one row per setting."""
+    """Draw each printed average minus the mean of the columns: one dot per model, one row per setting.
+
+    ``checks`` has the checks of the averages by setting.
+    """
     rows = [
         (setting, check.stated - check.value)
-        for setting, several in checks.items()
-        for check in several
+        for setting, checks_of_setting in checks.items()
+        for check in checks_of_setting
         if check.stated is not None and check.value is not None
     ]
     gaps = pd.DataFrame(rows, columns=["setting", "gap"])
-    look = {"palette": list(plots.PALETTE[:4]), "size": 5, "legend": False}
-    ax = sns.swarmplot(gaps, x="gap", y="setting", hue="setting", **look)
+    style = {"palette": list(plots.PALETTE[:4]), "size": 5, "legend": False}
+    ax = sns.swarmplot(gaps, x="gap", y="setting", hue="setting", **style)
     ax.axvspan(-0.1, 0.1, color="#4D4D4D", alpha=0.15, zorder=0)
     ax.set(ylabel="share of labels", xlabel="printed average − mean of seven columns (points)")
     sns.despine(left=True)
@@ -34,18 +37,23 @@ def draw_gaps(checks: Mapping[str, Sequence[Check]]) -> Axes:
 
 
 def shares_of_stanford(table12: pd.DataFrame, whole: pd.DataFrame) -> tuple[float, float]:
-    """Return the lowest and the highest share of Stanford's reports with which every mean of Table 12's two
-    hospitals rounds to the score of the ``whole`` test set; if there is none, the lowest is the larger.
+    """Return the lowest and the highest share of the test reports that can come from Stanford, 0 to 1.
 
-    Each score of Table 12 may be anything that rounds to what is printed, so each mean allows the shares
-    from its lowest to its highest.
+    With such a share, every weighted mean of the scores at Stanford and Indiana (Table 12), within rounding,
+    equals the score of the whole test set. If there is no such share, the lowest is above the highest.
+
+    Parameters
+    ----------
+    table12 : printed cells by ``model``, ``metric`` and ``site``.
+    whole : printed cells of the whole test set by ``model`` and ``metric``.
     """
     lowest, highest = 0.0, 1.0
     for (model, metric), pair in table12.groupby(["model", "metric"], sort=False):
         by_site = cells_by(pair, "site")
         stanford, indiana = by_site["Stanford"], by_site["Indiana"]
         score = cell_in(whole[(whole["model"] == model) & (whole["metric"] == metric)].iloc[0])
-        # share * slope <= room: the mean's low end is at most the score's high end, and the other way round.
+        # The intervals overlap if share * slope <= room for both: the low end of the mean must not exceed the
+        # high end of the score, nor the low end of the score the high end of the mean.
         for slope, room in (
             (stanford.low - indiana.low, score.high - indiana.low),
             (indiana.high - stanford.high, indiana.high - score.low),

@@ -1,4 +1,4 @@
-"""The sixteen models of Table 2, their printed averages, and a rank test of two groups of models."""
+"""The sixteen models of RaLEs (Table 2), their printed averages, and a rank test of two groups of models."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from radeval_lib.stats.base import finite
 
 GENERAL = "General"
 SPECIAL = ["Clinical", "Radiology"]
-"""Domains that the paper's text takes together."""
+"""The domains that the paper's text treats as one."""
 
 SETTINGS = {
     "100%": ("rales.table3", "NLU score"),
@@ -22,15 +22,17 @@ SETTINGS = {
     "1%": ("rales.table10", "Avg"),
     "100%, frozen": ("rales.table11", "Avg"),
 }
-"""By share of the labels: the table, and its column of averages."""
+"""By share of the labels, the table and its column of averages."""
 
 
 def models() -> pd.DataFrame:
-    """Return Table 2, indexed by model: ``domain``, ``family`` and ``million parameters``; what the table
-    calls *English* is *General* in the paper's text, its figures and here."""
-    listed = study.printed("rales.table2").set_index("model").rename(columns={"value": "million parameters"})
-    listed["domain"] = listed["domain"].replace("English", GENERAL)
-    return listed[["domain", "family", "million parameters"]]
+    """Return Table 2, indexed by model: ``domain``, ``family`` and ``million parameters``.
+
+    The table's domain *English* is called *General*, as in the paper's text and figures.
+    """
+    table2 = study.printed("rales.table2").set_index("model").rename(columns={"value": "million parameters"})
+    table2["domain"] = table2["domain"].replace("English", GENERAL)
+    return table2[["domain", "family", "million parameters"]]
 
 
 def colours() -> dict[str, str]:
@@ -39,8 +41,11 @@ def colours() -> dict[str, str]:
 
 
 def averages() -> pd.DataFrame:
-    """Return the printed averages of the sixteen models in every setting (percent), one row per model and
-    setting: ``labels``, ``model``, ``value``, ``half_width`` and the columns of :func:`models`."""
+    """Return the printed averages of the sixteen models, one row per model and key of :data:`SETTINGS`.
+
+    Columns: ``labels`` (the key), ``model``, ``value`` and ``half_width`` (percent), and those of
+    :func:`models`.
+    """
     tables = [
         study.printed(table).query("task == @average").assign(labels=labels)
         for labels, (table, average) in SETTINGS.items()
@@ -49,15 +54,17 @@ def averages() -> pd.DataFrame:
 
 
 def mann_whitney(first: ArrayLike, second: ArrayLike) -> pd.Series:
-    """Return pingouin's two-sided Mann-Whitney U test of two groups of scores, each of shape (models,), its p
-    exact: every division of the pooled scores is enumerated, ties included.
+    """Return the exact two-sided Mann-Whitney U test of two groups of scores, each of shape (models,).
+
+    The p enumerates all divisions of the pooled scores into groups of these sizes, so it is exact with ties,
+    too. The test is pingouin's.
 
     Returns
     -------
     Series
-        ``p``, ``cles`` (how often a score of the first group exceeds one of the second, a tie being half) and
-        ``least_p``, the smallest p that any scores of groups of these sizes can give: 2 / C(n_first +
-        n_second, n_first).
+        ``p``; ``cles``, the share of pairs in which the score of the first group is higher, where a tie
+        counts as half; and ``least_p``, the smallest p that is possible for groups of these sizes: 2 /
+        C(n_first + n_second, n_first).
     """
     x, y = (finite("scores", scores, None) for scores in (first, second))
     divisions = comb(len(x) + len(y), len(x))
