@@ -43,7 +43,7 @@ _OF_REGIMES = {"penalty", "frozen"}  # settings of a probe, and of a search that
 
 SHALLOW, IN_DOMAIN = "shallow:", "in_domain"
 """Names of encoders: ``shallow:NAME`` has only the first layers of a model, ``untrained:NAME`` random
-weights, and ``untrained:shallow:NAME`` both; ``in_domain`` is the encoder that the job rales/pretraining trains."""
+weights, ``untrained:shallow:NAME`` both; ``in_domain`` is the encoder that rales/pretraining trains."""
 
 Tables = dict[str, pd.DataFrame]
 Objective = Callable[[dict[str, Any]], tuple[float, Tables]]
