@@ -141,8 +141,8 @@ def _loaded_modules(names: Iterable[str]) -> set[str]:
     for name in names:
         reached.update(_modules(name.removesuffix(".*")))
         package, _, used = name.rpartition(".")
-        for lazy, home in _lazy_names(package).items():
-            if used in ("*", lazy):
+        for lazy_name, home in _lazy_names(package).items():
+            if used in ("*", lazy_name):
                 reached.update(_modules(home))
     return reached
 

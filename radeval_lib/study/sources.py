@@ -121,14 +121,14 @@ def code_cells(lines: list[str]) -> Iterator[slice]:
         elif start is not None and line == "```":
             if lines[start] == "---":
                 if "---" not in lines[start + 1 : number]:
-                    raise SyntaxError(f"the options in line {start + 1} have no closing ---")
+                    raise SyntaxError(f"cell options without end; close those in line {start + 1} with ---")
                 start = lines.index("---", start + 1) + 1
             while start < number and (lines[start].startswith(":") or not lines[start].strip()):
                 start += 1
             yield slice(start, number)
             start = None
     if start is not None:
-        raise SyntaxError(f"the code cell in line {start} has no closing ```")
+        raise SyntaxError(f"code cell without end; close that of line {start} with ```")
 
 
 def code_of(text: str) -> str:
