@@ -256,8 +256,8 @@ def draw_reliability(outputs: pd.DataFrame, fitted: float) -> Figure:
     return figure
 
 
-def draw_aklu(table7: pd.DataFrame, maximum: float, labelled: Sequence[str]) -> Axes:
-    """Draw printed aKLU against printed aPE, with the line of KL(p || U) and its maximum ``maximum`` (log 46).
+def draw_aklu(table7: pd.DataFrame, top: float, labelled: Sequence[str]) -> Axes:
+    """Draw printed aKLU against printed aPE, with the line of KL(p || U) and its maximum ``top`` (log 46).
 
     The models in ``labelled`` are named.
     """
@@ -265,10 +265,8 @@ def draw_aklu(table7: pd.DataFrame, maximum: float, labelled: Sequence[str]) -> 
     _, ax = plots.panels(1, 1, 4.2)
     sns.scatterplot(values, x="aPE", y="aKLU", s=50, ax=ax)
     ends = np.array([0.95, 1.35])
-    ax.plot(ends, maximum - ends, color=plots.PALETTE[1], label="log 46 − aPE")
-    ax.axhline(
-        maximum, color="#4D4D4D", linestyle="--", linewidth=1, label="log 46, the maximum of KL(p || U)"
-    )
+    ax.plot(ends, top - ends, color=plots.PALETTE[1], label="log 46 − aPE")
+    ax.axhline(top, color="#4D4D4D", linestyle="--", linewidth=1, label="log 46, the maximum of KL(p || U)")
     for model in labelled:
         plots.label_point(ax, str(model), tuple(values.loc[model, ["aPE", "aKLU"]]), (8, 4))
     ax.set(xlabel="aPE, as printed", ylabel="aKLU, as printed", xlim=(0.95, 1.35))
