@@ -249,14 +249,14 @@ def lead_of_correlations(first: Number, second: Number, n: int, kind: printed.Ki
     """
     pairs = _rounded([first, second])
     if kind == "pearson":
-        needs = [(ours - theirs, printed.needed_between(ours, theirs, n)) for ours, theirs in pairs]
+        needs = [(left - right, printed.needed_between(left, right, n)) for left, right in pairs]
         return _printed_lead(needs, "the two metrics")
 
     def with_interval(value: float) -> tuple[float, float, float]:
         return value, *printed.correlation_interval(value, n, kind)
 
     return _printed_lead(
-        (_gap_and_need(with_interval(ours), with_interval(theirs)) for ours, theirs in pairs), "their errors"
+        (_gap_and_need(with_interval(left), with_interval(right)) for left, right in pairs), "their errors"
     )
 
 
@@ -299,11 +299,11 @@ def lead_of_counts(first: int | Sequence[int], second: int | Sequence[int], n: i
     A sequence gives the possible values of a number that is not known exactly; the lead is established only
     if it is so for every combination.
     """
-    ours, theirs = ([right] if isinstance(right, int) else right for right in (first, second))
-    possible = list(product(ours, theirs))
-    ranges = [printed.mcnemar_range(right, other_right, n) for right, other_right in possible]
+    counts = [[count] if isinstance(count, int) else count for count in (first, second)]
+    possible = list(product(*counts))
+    ranges = [printed.mcnemar_range(left, right, n) for left, right in possible]
     smallest, largest = min(low for low, _ in ranges), max(high for _, high in ranges)
-    signs = {(right > other_right) - (right < other_right) for right, other_right in possible}
+    signs = {(left > right) - (left < right) for left, right in possible}
     sign = signs.pop() if largest < LEVEL and len(signs) == 1 else 0
     if math.isclose(smallest, largest) or p_words(smallest) == p_words(largest):
         return Lead(sign, f"{p_words(largest)} however the right cases overlap")
