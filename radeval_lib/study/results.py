@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from math import isnan
+from math import isfinite, isnan
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -96,8 +96,8 @@ class Result:
     checks : those that count for the verdict.
     remaining : the part of the exhibit that was not checked, in words.
     discrepancies : the known reasons why checks fail, by name.
-    table : the rows of the rebuilt table, if there is one. An infinite number is the text ``Infinity`` or
-        ``-Infinity`` in the file.
+    table : the rows of the rebuilt table, if there is one. An infinite number is the text ``inf`` or
+        ``-inf``.
     provenance : as :meth:`radeval_lib.study.runs.Run.provenance` returns it.
     substitutes : a description of what replaces the paper's data or models.
     samples : the cases on which intervals and leads rest.
@@ -376,14 +376,14 @@ def record(
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as JSON values by column, with ten significant digits of each float.
 
-    Missing values are None; infinite ones stay infinite. The digits replace those of pandas, whose ten
-    decimals would be zeros in a p of 5e-15 and which writes an infinite number as missing.
+    Missing values are None; infinite ones are the texts ``inf`` and ``-inf``. Pandas itself would
+    write ten decimals, which are zeros in a p of 5e-15, and infinite numbers as missing.
     """
     rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records"))
     for row, values in zip(rows, table.itertuples(index=False, name=None), strict=True):
         for name, value in zip(row, values, strict=True):
             if isinstance(value, float) and not isnan(value):
-                row[name] = float(f"{value:.10g}")
+                row[name] = float(f"{value:.10g}") if isfinite(value) else str(value)
     return rows
 
 
