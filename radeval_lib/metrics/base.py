@@ -40,28 +40,29 @@ if TYPE_CHECKING:
     from radeval_lib.rules.lexicon.significance import Context
     from radeval_lib.stats.base import FloatArray, OfSums
 
+#: Reference and candidate.
 Pair = tuple[str, str]
-"""Reference and candidate."""
 UNKNOWN = "unknown"
 _SAFE = ":/@+,.-_~()[]<>=#*"
 _WORDS = {True: "yes", False: "no", None: "none"}
 _EDGE = 1e-6  # how far rounding, as of cosines in float32, may take a score beyond its range
+#: What :mod:`radeval_lib.rules.report_text` does to a text, for the signature of what reads through it.
 FRONT_DOOR = ("plain-characters", "sections", "statements")
-"""What :mod:`radeval_lib.rules.report_text` does to a text, for the signature of what reads through it."""
 
 
 def model_text(name: str) -> str:
-    """Return a model as signatures write it: ``name@digits``.
+    """Return the name of a model with the beginning of its checksum, ``name@digits``, for signatures.
 
-    The name of a folder is its last part. The digits are the first twelve of the SHA-256 of the model's files
-    or of a hub model's commit, or ``unknown``.
+    For a folder or file, the name is the last part of its path. The digits are the first twelve of the
+    SHA-256 of the model's files or of a hub model's commit, or ``unknown`` if neither can be determined.
     """
-    shown = Path(name).name if "://" not in name and Path(name).exists() else name
-    return f"{shown}@{_content_id(name)[:12]}"
+    short_name = Path(name).name if "://" not in name and Path(name).exists() else name
+    return f"{short_name}@{_content_id(name)[:12]}"
 
 
 def _content_id(name: str) -> str:
-    """Return the SHA-256 of a model's files or the commit of a hub's model, or :data:`UNKNOWN`."""
+    """Return the SHA-256 of a model's files, or the commit of a hub model in this machine's cache; else
+    :data:`UNKNOWN`."""
     if name == RULES:
         return _rules_digest()
     from radeval_lib.errors import ModelError
@@ -72,13 +73,13 @@ def _content_id(name: str) -> str:
     path = Path(name)
     if path.is_file():
         return checksums.of_file(path)
-    # Without the hub's package, or for what is not a name of a hub's model, nothing is known.
+    # Without the package huggingface_hub, or for a name that no hub model can have, the commit is unknown.
     with suppress(ModelError, ModuleNotFoundError, ValueError):
         if path.is_dir() or is_packaged(name):
             return checksum(name)
         from huggingface_hub import try_to_load_from_cache
 
-        # The folder of a model's files in the machine's cache has the name of their commit.
+        # In the hub's cache, the folder that holds a model's files is named after their commit.
         cached: Any = try_to_load_from_cache(name, "config.json", revision=revision_of(name))
         return Path(cached).parent.name if isinstance(cached, str) else UNKNOWN
     return UNKNOWN
@@ -86,14 +87,16 @@ def _content_id(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _rules_digest() -> str:
-    """Return the SHA-256 of the lexicon, the reader, the rule-based judge and the observations."""
-    library = Path(__file__).parents[1]  # not imported: a signature of another metric does not depend on them
+    """Return one SHA-256 over the source of the lexicon, the reader, the rule-based judge and the
+    observations."""
+    # The files are read, not imported, so that signatures of other metrics do not come to depend on them.
+    library = Path(__file__).parents[1]
     files = [path for path in (library / "rules").rglob("*") if path.suffix in (".py", ".yml")]
     files = [path for path in files if path.parent.name != "generator"]
     files += Path(__file__).parent.glob("observations.*")
     digests = {path: checksums.of_source(path.read_bytes(), path.suffix) for path in files}
-    named = sorted(f"{path.parent.name}/{path.name} {digest}" for path, digest in digests.items())
-    return checksums.of_text("\n".join(named))
+    lines = sorted(f"{path.parent.name}/{path.name} {digest}" for path, digest in digests.items())
+    return checksums.of_text("\n".join(lines))
 
 
 class MetricError(RadevalError):
@@ -157,7 +160,7 @@ class Metric(ABC):
 
     @classmethod
     def sign(cls) -> int:
-        """Return 1 if a higher score is better, else -1."""
+        """Return 1 if a higher score is better and -1 if a lower one is."""
         return 1 if cls.higher_is_better else -1
 
     def __init_subclass__(cls) -> None:
@@ -169,26 +172,26 @@ class Metric(ABC):
         candidates: Sequence[str],
         contexts: Sequence[Context | None] | None = None,
     ) -> Scores:
-        """Score each candidate against the reference of the same position.
+        """Return the score of each candidate against the reference at the same position.
 
-        Each distinct pair is scored once, in an order that depends on the texts alone: neither the order of
-        the input nor repetitions in it change a pair's score.
+        Each distinct pair is scored once, in an order that depends only on the texts, so that neither the
+        order of the input nor repetitions in it change a pair's score. Empty lists give empty scores.
 
         Parameters
         ----------
-        references, candidates : equally long sequences of str.
-        contexts : what is known about each patient, one per pair, None if nothing is; only the rule-based
-            judge reads them.
+        references, candidates : equally long sequences of str; an empty text is allowed.
+        contexts : age and indication of the patient of each pair, None where unknown; only the rule-based
+            judge uses them.
 
         Raises
         ------
         MetricError
-            If an argument is no sequence of texts, or the lengths differ; or if the metric's own
-            ``_score_pairs`` does not return one finite value, in ``range``, and one detail per pair.
+            If an argument is not a sequence of str, or the lengths differ; or if the metric's own
+            ``_score_pairs`` does not yield, for each pair, a finite value within :meth:`bounds` and a detail.
         PlaceholderError
-            If a text is recorded as numbers alone.
+            If a text is the placeholder of a text that is stored only as numbers.
         """
-        pairs = self._seen(references, candidates)
+        pairs = self._prepare_pairs(references, candidates)
         for pair in pairs:
             refuse(pair, self.name)
         if not pairs:
@@ -204,83 +207,94 @@ class Metric(ABC):
             paired = zip(distinct, results, strict=True)
             scored = {case: (float(value), detail) for case, (value, detail) in paired}
         except (TypeError, ValueError):
-            problem = f"`_score_pairs` does not give {len(distinct)} numbers, each with a detail"
-            raise MetricError(problem, self.name, "Yield (value, detail) for each pair.") from None
+            problem = f"`_score_pairs` did not yield a (number, detail) for each of {len(distinct)} pairs"
+            raise MetricError(problem, self.name, "Yield (value, detail) once per pair, in order.") from None
         low, high = self.bounds()
-        for position, case in enumerate(cases):
+        for position, case in enumerate(cases, start=1):
             value = scored[case][0]
             if not (math.isfinite(value) and low - _EDGE <= value <= high + _EDGE):
-                problem = f"the score of pair {position} is {value:g}, not a number from {low:g} to {high:g}"
-                raise MetricError(problem, self.name, "Correct the score, or `range` of its class.")
+                problem = f"pair {position} of {len(cases)} scored {value:g}, expected a finite number"
+                problem += f" from {low:g} to {high:g}" if math.isfinite(high - low) else ""
+                remedy = "Check the metric's model, or correct `_score_pairs` or `range` of its class."
+                raise MetricError(problem, self.name, remedy)
         values = np.array([scored[case][0] for case in cases], dtype=np.float64)
         return Scores(values, [scored[case][1] for case in cases], self)
 
     def values(self, references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-        """Return the values of :meth:`score`, float64 of shape (n,), without keeping details in memory.
+        """Return the scores of n pairs, float64 of shape (n,), without their details, to save memory.
 
-        Texts that are recorded as numbers alone and values that are not finite are not refused.
+        Unlike :meth:`score`, it refuses neither placeholders of stored texts nor values that are not finite
+        or out of range, and it takes no contexts.
         """
-        pairs = self._seen(references, candidates)
+        pairs = self._prepare_pairs(references, candidates)
         distinct = sorted(set(pairs))
         values = (value for value, _ in self._score_pairs(distinct)) if distinct else ()
         value_of = dict(zip(distinct, values, strict=True))
         return np.array([value_of[pair] for pair in pairs], dtype=np.float64)
 
-    def _seen(self, references: Sequence[str], candidates: Sequence[str]) -> list[Pair]:
-        """Return the pairs as the metric sees them: each text on one line, unless it reads lines."""
-        pairs = checked_pairs(references, candidates)
+    def _prepare_pairs(self, references: Sequence[str], candidates: Sequence[str]) -> list[Pair]:
+        """Return the (reference, candidate) pairs, each text joined to one line unless ``reads_lines``."""
+        pairs = check_pairs(references, candidates)
         if self.reads_lines:
             return pairs
         joined = {text: one_line(text) for pair in pairs for text in pair}
         return [(joined[reference], joined[candidate]) for reference, candidate in pairs]
 
     def bounds(self) -> tuple[float, float]:
-        """Return the lowest and the highest value possible under these settings."""
+        """Return the lowest and the highest score that these settings allow; infinite without a bound."""
         return self.range
 
     @abstractmethod
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
-        """Yield (value, detail) for each of the distinct pairs, one at least, in the order given."""
+        """Yield (value, detail) for each pair in order; ``pairs`` are distinct, and there is at least one."""
 
     def _score_in_context(
         self, pairs: list[Pair], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
-        """Score pairs with their patients' contexts. Metrics whose scores depend on these override it,
-        together with :meth:`reads_context`."""
+        """Yield (value, detail) for each pair, given the context of its patient or None.
+
+        The default ignores contexts. A metric that uses them overrides this and :meth:`reads_context`.
+        """
         return self._score_pairs(pairs)
 
     def reads_context(self) -> bool:
-        """Return whether a patient's context (age, indication) can change a score."""
+        """Return whether a patient's age or indication can change a score."""
         return False
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
-        """Return sufficient statistics for a corpus score, so that resampling needs no rescoring.
+        """Return statistics of each pair whose sums determine the corpus score, and the function from sums to
+        that score, so that resampling pairs needs no rescoring.
+
+        The corpus score is the mean over pairs, unless a subclass overrides this as corpus BLEU does.
 
         Returns
         -------
-        statistics : of each scored pair, shape (n, statistics).
-        value : a function from sums of statistics over pairs, shape (..., statistics), to the corpus score of
-            these pairs, shape (..., 1).
-
-        By default the mean over pairs; corpus BLEU overrides it.
+        statistics : float64 of shape (n, k), a row per scored pair.
+        value : a function from sums of rows, shape (..., k), to the corpus score of the summed pairs, shape
+            (..., 1).
         """
         from radeval_lib.stats.resampling import mean_of_sums
 
         return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
-        """Yield the reasons for a pair's score, given its detail from :class:`Scores`; none if the metric
-        cannot explain. Positions refer to the texts as given to :meth:`score`."""
+        """Yield the reasons for the score of one pair; none if the metric cannot explain its scores.
+
+        ``detail`` is the pair's entry of ``Scores.details``. Character positions in the reasons refer to the
+        texts as passed to :meth:`score`.
+        """
         return ()
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
-        """Yield cautions that only this metric can give, for example that its model cut a text. The same
-        caution has the same words for every pair, because pairs are counted by it. Cautions for any metric
-        are in :mod:`radeval_lib.metrics.cautions`."""
+        """Yield the cautions about one pair that only this metric can give: that its model cut a text, say.
+
+        ``detail`` is the pair's entry of ``Scores.details``. A caution has the same words for every pair,
+        because its pairs are counted. :mod:`radeval_lib.metrics.cautions` has the cautions for all metrics.
+        """
         return ()
 
     def signature(self, *, in_context: bool = False, of_corpus: bool = False) -> str:
-        """Return in one line how a score is made, in sacrebleu's format::
+        """Return one line that names everything that decides a score, in sacrebleu's format::
 
             metric:bertscore|variant:f1|layer:5|model.encoder:minilm@6c3a0f9d21b4|text:one-line|version:1.0.0
 
@@ -316,7 +330,7 @@ class Metric(ABC):
         return "|".join(f"{key}:{quote(value, safe=_SAFE)}" for key, value in parts.items())
 
     def signed_models(self) -> dict[str, str]:
-        """Return each model by role, as :func:`model_text` writes it."""
+        """Return the name and checksum of each model (:func:`model_text`) by role, the rules among them."""
         models = {role: model_text(name) for role, name in self.models().items()}
         return models | ({"rules": model_text(RULES)} if self.by_rules else {})
 
@@ -326,43 +340,43 @@ class Metric(ABC):
         return {name: getattr(self, name) for name in names if name not in ("device", "cache")}
 
     def models(self) -> dict[str, str]:
-        """Return the folder or name of every model that the scores depend on, by setting."""
+        """Return the folder or name of every model that can change a score, by the setting that names it."""
         settings = self.settings()
         return {role: str(settings[role]) for role in self.needs}
 
 
-def checked_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[Pair]:
-    """Return the (reference, candidate) pairs of two lists of texts.
+def check_pairs(references: Sequence[str], candidates: Sequence[str]) -> list[Pair]:
+    """Return the (reference, candidate) pairs of two equally long sequences of str.
 
     Raises
     ------
     MetricError
-        If an argument is no sequence of texts, or the lengths differ. It names the argument and the position,
-        and never repeats a text, which may be restricted.
+        If an argument is not a sequence of str, or the lengths differ. The error names the argument and the
+        position, and never repeats a text, which may be restricted.
     """
     for label, texts in (("references", references), ("candidates", candidates)):
         # A set has no order; the items of a mapping or table would be its keys or the names of its columns.
         unordered = isinstance(texts, str | bytes | Mapping | Set) or hasattr(texts, "columns")
         if unordered or not hasattr(texts, "__len__"):
-            problem = f"{type(texts).__name__} is not a sequence of texts"
+            problem = f"expected a list of str, got {type(texts).__name__}"
             raise MetricError(problem, label, "Pass a list of texts, one per pair.")
         for position, text in enumerate(texts):
             if not isinstance(text, str):
-                problem = f"item {position} is of type {type(text).__name__}, not a string"
+                problem = f"item {position} (the first is 0) has type {type(text).__name__}, expected str"
                 remedy = "Convert it to a string; use '' for an empty report."
                 raise MetricError(problem, label, remedy)
     if len(references) != len(candidates):
         problem = f"{len(references)} references but {len(candidates)} candidates"
-        raise MetricError(problem, "candidates", "Give one for each reference, in the same order.")
+        raise MetricError(problem, "candidates", "Give one candidate per reference, in the same order.")
     return list(zip(references, candidates, strict=True))
 
 
+#: The metrics whose modules were imported, by name; :mod:`radeval_lib.metrics.by_name` imports them.
 REGISTERED: dict[str, type[Metric]] = {}
-"""The metrics whose modules were imported, by name; :mod:`radeval_lib.metrics.by_name` imports them."""
-M = TypeVar("M", bound=Metric)
+MetricClass = TypeVar("MetricClass", bound=Metric)
 
 
-def register(metric: type[M]) -> type[M]:
-    """Register a metric under its ``name``; a class decorator."""
+def register(metric: type[MetricClass]) -> type[MetricClass]:
+    """Return a metric class unchanged, after registering it under its ``name``; a class decorator."""
     REGISTERED[metric.name] = metric
     return metric

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, checked_pairs, register
+from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, check_pairs, register
 
 if TYPE_CHECKING:
     from radeval_lib.stats.base import FloatArray, OfSums
@@ -19,63 +19,69 @@ if TYPE_CHECKING:
 TINY, SMALL = 1e-15, 1e-9
 
 
-def _counts(reference: str, candidate: str, order: int) -> NDArray[np.float64]:
-    """Return matching n-grams and n-grams of the candidate, both for n = 1..order, then the words of the
-    candidate and of the reference."""
-    ours, theirs = reference.split(), candidate.split()
+def _count_ngrams(reference: str, candidate: str, order: int) -> NDArray[np.float64]:
+    """Return the counts from which BLEU is computed, float64 of shape (2 * order + 2,).
+
+    First come, for n = 1 to ``order``, the n-grams of the candidate that the reference has too; then all
+    n-grams of the candidate; then the number of words of the candidate and of the reference.
+    """
+    words_of_sides = reference.split(), candidate.split()
     matched, total = [], []
     for n in range(1, order + 1):
-        wanted, given = (
-            Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in (ours, theirs)
+        reference_ngrams, candidate_ngrams = (
+            Counter(tuple(words[i : i + n]) for i in range(len(words) - n + 1)) for words in words_of_sides
         )
-        matched.append((wanted & given).total())
-        total.append(given.total())
-    return np.array([*matched, *total, len(theirs), len(ours)], dtype=np.float64)
+        matched.append((reference_ngrams & candidate_ngrams).total())
+        total.append(candidate_ngrams.total())
+    lengths = map(len, reversed(words_of_sides))
+    return np.array([*matched, *total, *lengths], dtype=np.float64)
 
 
 def _bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
-    """Return BLEU from counts as :func:`_counts` returns them, or sums of these; shape (..., counts) to
-    (...)."""
+    """Return BLEU, from 0 to 1, of counts that :func:`_count_ngrams` returned, or of sums of such counts;
+    shape (..., 2 * order + 2) gives shape (...)."""
     matched, total = counts[..., :order], counts[..., order : 2 * order]
     precision = np.prod((matched + TINY) / (total + SMALL), axis=-1) ** (1 / order)
-    ratio = (counts[..., -2] + TINY) / (counts[..., -1] + SMALL)
-    brevity = np.exp(np.minimum(0.0, 1 - 1 / ratio))
+    length_ratio = (counts[..., -2] + TINY) / (counts[..., -1] + SMALL)
+    brevity = np.exp(np.minimum(0.0, 1 - 1 / length_ratio))
     return np.asarray(precision * brevity, dtype=np.float64)
 
 
-def _all_counts(references: Sequence[str], candidates: Sequence[str], order: int) -> NDArray[np.float64]:
-    """Return the counts of each pair, shape (n, counts)."""
-    counts = [_counts(*pair, order) for pair in checked_pairs(references, candidates)]
+def _count_all_pairs(references: Sequence[str], candidates: Sequence[str], order: int) -> NDArray[np.float64]:
+    """Return the counts of :func:`_count_ngrams` for n pairs, float64 of shape (n, 2 * order + 2)."""
+    counts = [_count_ngrams(*pair, order) for pair in check_pairs(references, candidates)]
     return np.array(counts).reshape(len(counts), 2 * order + 2)
 
 
 def corpus_bleu(references: Sequence[str], candidates: Sequence[str], order: int = 4) -> float:
-    """Return BLEU of the whole corpus, from 0 to 1; n-gram counts are summed before precisions are computed.
+    """Return BLEU of the whole corpus, from 0 to 1, with n-gram counts summed before precisions are computed;
+    0 for an empty corpus.
 
     Raises
     ------
     MetricError
-        If an argument is no sequence of texts, or the lengths differ.
+        If an argument is not a sequence of str, or the lengths differ.
     """
-    return float(_bleu(_all_counts(references, candidates, order).sum(axis=0), order))
+    return float(_bleu(_count_all_pairs(references, candidates, order).sum(axis=0), order))
 
 
 def sentence_bleu(
     references: Sequence[str], candidates: Sequence[str], order: int = 4
 ) -> NDArray[np.float64]:
     """Return BLEU of each pair, from 0 to 1, float64 of shape (n,); raises as :func:`corpus_bleu`."""
-    return _bleu(_all_counts(references, candidates, order), order)
+    return _bleu(_count_all_pairs(references, candidates, order), order)
 
 
 @register
 class Bleu(Metric):
-    """BLEU of each pair; the value of a corpus is :func:`corpus_bleu`, not the mean of these.
+    """BLEU of each pair, from 0 to 1; the value of a corpus is :func:`corpus_bleu`, not the mean of these.
 
-    A text without words scores 0. Even identical texts shorter than ``order`` words score below 1.
+    A text without words scores 0. Even identical texts of fewer than ``order`` words score near 0. Each
+    value's detail has the pair's ``counts``, from which the value of a corpus is computed.
 
     Parameters
     ----------
-    order : the longest n-gram, in words.
+    order : the number of words of the longest n-grams that are compared, at least 1.
     """
 
     name = "bleu"
@@ -93,13 +99,13 @@ class Bleu(Metric):
 
     def __post_init__(self) -> None:
         if self.order < 1:
-            raise MetricError(f"an n-gram of {self.order} words", "bleu.order", "Give 1 or more.")
+            raise MetricError(f"order is {self.order}", "bleu.order", "Give a whole number, 1 or more.")
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
         for pair in pairs:
-            counts = _counts(*pair, self.order)
-            # The last two counts are the lengths of both texts, in words.
-            yield float(_bleu(counts, self.order)) if counts[-2:].all() else 0.0, {"counts": counts}
+            counts = _count_ngrams(*pair, self.order)
+            both_have_words = counts[-2:].all()
+            yield float(_bleu(counts, self.order)) if both_have_words else 0.0, {"counts": counts}
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         if any(0 < len(text.split()) < self.order for text in (reference, candidate)):

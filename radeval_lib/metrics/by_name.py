@@ -14,29 +14,29 @@ from radeval_lib.metrics.base import REGISTERED, Metric, MetricError
 from radeval_lib.paths import display_path
 from radeval_lib.registry import METRICS, RULES, module
 
+#: In place of a name: every metric whose models, or substitutes for them, are on this machine.
 ALL = "all"
-"""In place of a name: every metric whose models, or substitutes for them, are on this machine."""
 Wanted = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
 
 
 def names() -> list[str]:
-    """Return the names of all metrics, sorted."""
+    """Return the names of all metrics in alphabetical order, after importing their modules."""
     for home in METRICS.values():
         module(home)
     return sorted(REGISTERED)
 
 
 def get(name: str) -> type[Metric]:
-    """Return the metric class of that name.
+    """Return the class of the metric with this name.
 
     Raises
     ------
     MetricError
-        If there is none; it names the nearest and lists all.
+        If no metric has the name; the error suggests the most similar name and lists all.
     """
     if not isinstance(name, str):
         remedy = f"Name one of {', '.join(names())}."
-        raise MetricError(f"{type(name).__name__} is not a name", "metrics", remedy)
+        raise MetricError(f"expected the name of a metric, got {type(name).__name__}", "metrics", remedy)
     if name in METRICS:
         module(METRICS[name])
     if name not in REGISTERED and name not in (every := names()):
@@ -46,18 +46,18 @@ def get(name: str) -> type[Metric]:
 
 
 def settings_of(name: str) -> dict[str, Any]:
-    """Return the settings of a metric and their defaults."""
+    """Return the default of each setting of a metric, by the setting's name; raises as :func:`get`."""
     parameters = inspect.signature(get(name)).parameters
     return {key: parameter.default for key, parameter in parameters.items()}
 
 
 def create(name: str, /, **settings: Any) -> Metric:
-    """Return a metric by its name and settings; a setting given as text is converted to its type.
+    """Return the metric with this name and these settings; a value given as text is converted to its type.
 
     Raises
     ------
     MetricError
-        If the metric or a setting is unknown, or a value is not of the setting's type or choices.
+        If the metric or a setting is unknown, or a value has the wrong type or is not one of the choices.
     """
     metric, defaults = get(name), settings_of(name)
     hints = typing.get_type_hints(metric.__init__)
@@ -65,10 +65,18 @@ def create(name: str, /, **settings: Any) -> Metric:
         if key not in defaults:
             remedy = f"Use one of {', '.join(sorted(defaults))}." if defaults else "Leave it out."
             raise MetricError(f"unknown setting {key!r}", name, remedy)
-    return metric(**{key: _checked(value, hints[key], f"{name}.{key}") for key, value in settings.items()})
+    return metric(**{key: _convert(value, hints[key], f"{name}.{key}") for key, value in settings.items()})
 
 
-def _checked(value: Any, hint: Any, where: str) -> Any:
+def _convert(value: Any, hint: Any, setting: str) -> Any:
+    """Return a setting's value converted to the type ``hint``; the text "none" or "" is None if that is
+    allowed.
+
+    Raises
+    ------
+    MetricError
+        If the value cannot be converted; the error names ``setting``.
+    """
     from pydantic import TypeAdapter, ValidationError
 
     if isinstance(value, os.PathLike):
@@ -78,86 +86,102 @@ def _checked(value: Any, hint: Any, where: str) -> Any:
     try:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
-        remedy = "Give a value that this setting takes."
-        raise MetricError(complaint(error), where, remedy) from None
+        remedy = "Correct the value, or leave the setting out to use its default."
+        raise MetricError(complaint(error), setting, remedy) from None
 
 
 class Chosen(NamedTuple):
-    """Metrics that are ready to score.
+    """The metrics that can score on this machine, and why others of those requested cannot.
 
     Attributes
     ----------
-    metrics : by name, in the order requested.
-    substitutes : by metric, a note on the models that replace those it was published with.
-    left_out : by metric, why it cannot score.
+    metrics : the metrics by name, in the order requested.
+    substitutes : by metric, a note that names each published model and the model used in its place.
+    left_out : by metric, the reason that it cannot score.
     """
 
     metrics: dict[str, Metric]
     substitutes: dict[str, str]
     left_out: dict[str, str]
 
-    def leave_out(self, failed: Mapping[str, RadevalError]) -> None:
-        """Leave out the metrics that failed; raises the first error if none would remain."""
-        new = {name: error for name, error in failed.items() if name in self.metrics}
-        if new and len(new) == len(self.metrics):
-            raise next(iter(new.values()))
-        for name, error in new.items():
+    def leave_out(self, errors: Mapping[str, RadevalError]) -> None:
+        """Move the metrics with an error from ``metrics`` to ``left_out``, in place; raise the first error if
+        no metric would remain."""
+        new_errors = {name: error for name, error in errors.items() if name in self.metrics}
+        if new_errors and len(new_errors) == len(self.metrics):
+            raise next(iter(new_errors.values()))
+        for name, error in new_errors.items():
             del self.metrics[name]
             self.substitutes.pop(name, None)
             self.left_out[name] = str(error)
 
 
 def choose(wanted: Wanted) -> Chosen:
-    """Return metrics from a name, names, or settings by name; ``all`` selects all that are not named.
+    """Return the requested metrics that can score on this machine, with their models.
 
-    A model that no setting names is the metric's default, if that is on this machine or, for a metric that is
-    asked for by name, can be fetched. Otherwise it gets a substitute: the encoder that the installation
-    brings, or a model that a build on this machine has trained. With another encoder than the default,
-    settings that are not given suit it (:func:`settings_for_models`).
+    A model that no setting names is the metric's default if that is on this machine or, for a metric
+    requested by name, can be downloaded. Otherwise the metric gets a substitute: the packaged encoder, or a
+    model that a build on this machine has trained. If the encoder is not the default, settings that the
+    caller leaves out are adapted to it (:func:`settings_for_models`).
+
+    Parameters
+    ----------
+    wanted : a name, names, or settings by name; ``all`` adds every metric that is not named.
 
     Raises
     ------
     MetricError
-        If a metric or setting is unknown, or no metric is left that can score.
+        If a metric or setting is unknown, or none of the requested metrics can score.
     """
     settings = settings_by_name(wanted)
-    everything = [name for name in names() if name not in settings] if ALL in settings else []
+    unnamed = [name for name in names() if name not in settings] if ALL in settings else []
     settings.pop(ALL, None)
     chosen, failed = Chosen({}, {}, {}), list[RadevalError]()
-    for name in [*settings, *everything]:
-        given = settings.get(name, {})
-        if name in everything and "judge" in get(name).needs:
-            chosen.left_out[name] = f"no language model is named as its judge. Give one as {name}.judge."
+    for name in [*settings, *unnamed]:
+        own_settings = settings.get(name, {})
+        if name in unnamed and "judge" in get(name).needs:
+            chosen.left_out[name] = f"no language model is set as its judge. Name one as {name}.judge."
             continue
         try:
-            models, note = _substitutes(name, given, fetch=name in settings)
+            models, note = _find_substitutes(name, own_settings, fetch=name in settings)
         except ModelError as error:
             failed.append(MetricError(error.what, name, error.remedy))
             chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
             continue
-        suiting = settings_for_models(name, {**given, **models})
-        chosen.metrics[name] = create(name, **{**suiting, **models, **given})
+        defaults_for_models = settings_for_models(name, {**own_settings, **models})
+        chosen.metrics[name] = create(name, **{**defaults_for_models, **models, **own_settings})
         if note:
             chosen.substitutes[name] = note
     if not chosen.metrics:
-        none = MetricError("no metric", "metrics", f"Name one of {', '.join(names())}.")
-        raise failed[0] if failed else none
+        none_named = MetricError("no metric is named", "metrics", f"Name one of {', '.join(names())}.")
+        raise failed[0] if failed else none_named
     return chosen
 
 
 def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
-    """Return the settings of each requested metric by its name, in that order."""
-    given = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
-    pairs = list(given.items()) if isinstance(given, Mapping) else [(name, {}) for name in given]
+    """Return the settings of each requested metric by its name, in the order requested; empty settings for a
+    metric given by its name alone.
+
+    Raises
+    ------
+    MetricError
+        If a name is not a str, or settings are not a mapping.
+    """
+    items = wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]
+    pairs = list(items.items()) if isinstance(items, Mapping) else [(name, {}) for name in items]
     for name, settings in pairs:
         if not (isinstance(name, str) and isinstance(settings, Mapping)):
-            problem = "not a name with a mapping of settings"
-            raise MetricError(problem, f"metrics, {name}", "Give names, or {name: {setting: value}}.")
+            problem = f"expected a str and a mapping of settings, got {name!r}: {settings!r}"
+            raise MetricError(problem, "metrics", "Give names, or {name: {setting: value}}.")
     return dict(pairs)
 
 
 def settings_for_models(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a metric that suit models (by setting) other than its defaults."""
+    """Return the values of ``pooling`` and ``layer`` that fit the encoder in ``models``; empty if that is the
+    metric's default encoder, or if the metric has neither setting.
+
+    ``models`` are the names of models by the setting that takes them.
+    """
     encoder, defaults = str(models.get("encoder", "")), settings_of(name)
     if encoder in ("", defaults.get("encoder")):
         return {}
@@ -165,14 +189,26 @@ def settings_for_models(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
 
     settings: dict[str, Any] = {}
     if "pooling" in defaults and PACKAGED in encoder:
-        settings["pooling"] = "mean"  # as the packaged MiniLM was trained
+        settings["pooling"] = "mean"  # The packaged MiniLM was trained with mean pooling.
     if "layer" in defaults:
-        settings["layer"] = None  # the default is the layer of the default model
+        settings["layer"] = None  # The default number of the layer is chosen for the default encoder alone.
     return settings
 
 
-def _substitutes(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[str, str], str]:
-    """Return substitutes, by role, for default models that are not available, and a note on them."""
+def _find_substitutes(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[dict[str, str], str]:
+    """Return a substitute, by role, for each default model that is not on this machine, and a note that names
+    them; the note is empty if the metric runs with its published models.
+
+    Parameters
+    ----------
+    settings : the caller's settings; a role that they configure gets no substitute.
+    fetch : whether a default model may be downloaded instead.
+
+    Raises
+    ------
+    ModelError
+        If a role has no substitute on this machine, or its model needs a package that is not installed.
+    """
     if not get(name).needs:
         return {}, ""
     from radeval_lib.models.catalog import RADGRAPH
@@ -190,34 +226,34 @@ def _substitutes(name: str, settings: Mapping[str, Any], fetch: bool) -> tuple[d
             continue
         substitute = substitute_model(role)
         if substitute is None:
-            problem = f"its {role} {default!r} is not on this machine, and nothing there can replace it"
-            raise ModelError(problem, remedy=f"Give another as {name}.{role}.")
+            problem = f"its {role} {default!r} is not on this machine, and no substitute is either"
+            raise ModelError(problem, remedy=f"Name another model as {name}.{role}.")
         substitutes[role] = substitute
     if not substitutes:
         return {}, ""
-    text = "; ".join(
-        f"{role} {display_path(Path(other)) if Path(other).exists() else other} instead of {defaults[role]}"
-        for role, other in substitutes.items()
+    replaced = "; ".join(
+        f"{role} {display_path(Path(model)) if Path(model).exists() else model} instead of {defaults[role]}"
+        for role, model in substitutes.items()
     )
-    return substitutes, f"{text}: the scores are not those of the published metric"
+    return substitutes, f"{replaced}: the scores are not those of the published metric"
 
 
 def metric(name: str, model: Callable[[str], str], device: str, settings: Mapping[str, Any]) -> Metric:
-    """Return a metric with the models configured for its roles.
+    """Return a metric with the models that a profile configures for its roles.
 
     Parameters
     ----------
-    model : from a role that ``settings`` do not configure to the name of its model.
-    device : where the models run, unless ``settings`` say.
-    settings : of the metric, if they differ from its defaults.
+    model : a function from a role to the name of its model, called for roles that ``settings`` leave out.
+    device : where the models run, unless ``settings`` name a device.
+    settings : the settings of the metric that differ from its defaults.
 
     Raises
     ------
     MetricError
-        If the metric or a setting is unknown, or a value not of its type.
+        If the metric or a setting is unknown, or a value has the wrong type.
     """
     configured: dict[str, Any] = {role: model(role) for role in get(name).needs if role not in settings}
     if "device" in settings_of(name):
         configured["device"] = device
-    suiting = settings_for_models(name, {**settings, **configured})
-    return create(name, **{**configured, **suiting, **settings})
+    defaults_for_models = settings_for_models(name, {**settings, **configured})
+    return create(name, **{**configured, **defaults_for_models, **settings})

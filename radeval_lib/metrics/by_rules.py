@@ -1,6 +1,7 @@
-"""The rule-based judge's results for a pair: the GREEN score, its reasons, and the data for a page.
+"""The rule-based judge's results for a pair of reports: the GREEN score, its reasons, and the data for a
+page.
 
-Nothing here needs more than Python and PyYAML: these modules also run in a reader's browser
+This module and those that it imports need only Python and PyYAML, because they also run in the browser
 (:mod:`radeval_lib.pipeline.browser_judge`).
 """
 
@@ -21,13 +22,14 @@ SIDES = ("reference", "candidate")
 
 
 def green_score(matched: int, significant_errors: int) -> float:
-    """Return matched findings over matched findings plus clinically significant errors (Ostmeier et al. 2024,
-    Equation 1), from 0 to 1; 0 without a match."""
+    """Return the GREEN score, from 0 to 1: matched findings divided by matched findings plus clinically
+    significant errors (Ostmeier et al. 2024, Equation 1); 0 without a matched finding."""
     return matched / (matched + significant_errors) if matched else 0.0
 
 
 def reasons_of(judgement: Judgement) -> Iterator[Reason]:
-    """Yield a reason for each error, for the slight differences together, and for each matched statement."""
+    """Yield a reason for each error of a judgement, one for all slight differences together, and one for each
+    matched finding and each shared negative or normal statement."""
     for error in judgement.errors:
         yield Reason(
             "error",
@@ -54,18 +56,18 @@ def reasons_of(judgement: Judgement) -> Iterator[Reason]:
 
 
 def page_data(reference: str, candidate: str) -> dict[str, Any]:
-    """Return the data for a pair's page, ready for JSON.
+    """Return the data that the page of a pair shows, as a dictionary for JSON.
 
     Returns
     -------
     dict
         ``scores`` by metric; ``cautions``; ``errors``, one dictionary per error (``category``, ``says``,
-        ``rule``, ``significant``, ``weight``), numbered from 1 in this order; ``matched``, what both reports
-        say; and ``sides``, for the reference and the candidate: ``segments`` (text, kinds of marks, numbers
-        of the errors that end there), which concatenate to the text; ``share``, how much of it was read, None
-        if empty; ``unread``, the statements in which nothing was read; ``in_part``, the statements that were
-        read in part, with the words that were not and their kinds; ``remarks``. Characters that were not read
-        are marked ``unread``.
+        ``rule``, ``significant``, ``weight``), numbered from 1 in this order; ``matched``, the statements
+        that both reports make; and ``sides``, for ``reference`` and ``candidate``: ``segments`` (text, kinds
+        of marks, numbers of the errors that end there), which concatenate to the text; ``share`` of the
+        meaningful words that the rules read, None if there are none; ``unread``, the statements of which
+        nothing was read; ``in_part``, the statements that were read in part, with the unread words and their
+        kinds; ``remarks``. Characters that were not read have a mark of kind ``unread``.
     """
     pair = (reference, candidate)
     judgement = judge_pair(*pair)
@@ -80,23 +82,24 @@ def page_data(reference: str, candidate: str) -> dict[str, Any]:
             for reason in errors
         ],
         "matched": [reason.finding for reason in reasons if reason.kind == "matched"],
-        "sides": {side: _side(side, text, errors) for side, text in zip(SIDES, pair, strict=True)},
+        "sides": {side: _describe_side(side, text, errors) for side, text in zip(SIDES, pair, strict=True)},
     }
 
 
-def _side(side: str, text: str, errors: list[Reason]) -> dict[str, Any]:
-    read = coverage(text)
+def _describe_side(side: str, text: str, errors: list[Reason]) -> dict[str, Any]:
+    """Return the entry of one report in ``sides`` of :func:`page_data`; ``side`` names the report."""
+    covered = coverage(text)
     marks = [
         Highlight(span[0], span[1], mark_kind(error.kind, error.significant), number)
         for number, error in enumerate(errors, start=1)
         if (span := getattr(error, side)) is not None
     ]
-    unused = [word for part in read.in_part for word in part.unused]
-    marks += [Highlight(*span, "unread") for span in (*read.unread, *unused)]
+    unused_words = [word for part in covered.in_part for word in part.unused]
+    marks += [Highlight(*span, "unread") for span in (*covered.unread, *unused_words)]
     return {
         "segments": [[part.text, part.kinds, list(part.numbers)] for part in segments(text, marks)],
-        "share": read.share,
-        "unread": [text[slice(*span)] for span in read.unread],
+        "share": covered.share,
+        "unread": [text[slice(*span)] for span in covered.unread],
         "in_part": [
             {
                 "statement": text[slice(*part.span)],
@@ -104,19 +107,20 @@ def _side(side: str, text: str, errors: list[Reason]) -> dict[str, Any]:
                     [text[slice(*span)], kind] for span, kind in zip(part.unused, part.kinds, strict=True)
                 ],
             }
-            for part in read.in_part
+            for part in covered.in_part
         ],
-        "remarks": list(read.remarks),
+        "remarks": list(covered.remarks),
     }
 
 
 def shown_as_json(reference: str, candidate: str) -> str:
-    """Return :func:`page_data` as JSON, ASCII only: the payload sent to the page."""
+    """Return the dictionary of :func:`page_data` as JSON in ASCII, which the page receives."""
     return json.dumps(page_data(reference, candidate))
 
 
 class Highlight(NamedTuple):
-    """Characters of a text to be marked, end exclusive; errors have a number from 1."""
+    """A mark on characters of a text, end exclusive; ``number`` counts the errors from 1, 0 for other
+    marks."""
 
     start: int
     end: int
@@ -125,7 +129,8 @@ class Highlight(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A stretch of text with one kind of mark, and the numbers of the errors that end with it."""
+    """A stretch of text whose characters have the same marks: the kinds, separated by blanks, and the numbers
+    of the errors whose mark ends with it."""
 
     text: str
     kinds: str
@@ -133,18 +138,20 @@ class Segment(NamedTuple):
 
 
 def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
-    """Yield the stretches of a text between the ends of marks; a mark without characters is not shown."""
+    """Yield the stretches of a text between positions at which a mark begins or ends; they concatenate to the
+    text. A mark without characters is ignored."""
     marks = [mark for mark in marks if mark.start < mark.end]
     borders = sorted({0, len(text), *(mark.start for mark in marks), *(mark.end for mark in marks)})
     for start, end in pairwise(borders):
-        here = [mark for mark in marks if mark.start <= start and end <= mark.end]
-        kinds = " ".join(sorted({mark.kind for mark in here}))
-        numbers = tuple(mark.number for mark in here if mark.number and mark.end == end)
+        covering = [mark for mark in marks if mark.start <= start and end <= mark.end]
+        kinds = " ".join(sorted({mark.kind for mark in covering}))
+        numbers = tuple(mark.number for mark in covering if mark.number and mark.end == end)
         yield Segment(text[start:end], kinds, numbers)
 
 
 def mark_kind(reason: str, significant: bool | None) -> str:
-    """Return the kind of a reason's mark: an error's significance, otherwise the reason's own kind."""
+    """Return the kind of the mark for a reason: ``significant`` or ``insignificant`` for an error, else the
+    reason's kind."""
     if reason != "error":
         return reason
     return "significant" if significant else "insignificant"

@@ -1,8 +1,8 @@
-"""The reasons for a pair's score, and the cautions about it, in the same words everywhere, with rows.
+"""Reasons for the score of a pair, and cautions about pairs and systems, with the rows that they are about.
 
-A caution about a pair comes from its texts (an empty text, another script, tags of HTML), from the rules, or
-from a metric that knows what its model cannot read (:meth:`radeval_lib.metrics.base.Metric.cautions`); a
-caution about a system comes from all its pairs.
+A caution about a pair follows from its texts (an empty text, another script, tags of HTML), from the rules,
+or from a metric that knows what its model cannot read (:meth:`radeval_lib.metrics.base.Metric.cautions`). A
+caution about a system follows from all its pairs.
 """
 
 from __future__ import annotations
@@ -37,15 +37,17 @@ IN_PART = "the rules read a text in part: they left a word of degree, side, size
 CONTRADICTED = "the candidate contradicts itself: it states a finding and denies it altogether"
 OTHERWISE = "a word is read as one of the lexicon that it is a letter off"
 NOT_READ = "not read: "
+#: If the rules read a smaller share of the words than this, users are advised not to rely on them.
 RELIABLE = 0.5
-"""If the rules read a smaller share of the words than this, users are advised not to rely on them."""
+#: The cautions about a candidate that states nothing, or nothing that the rules can read. A low number of
+#: errors is then no sign of quality.
 SILENT = frozenset([EMPTY_CANDIDATE, UNREAD_CANDIDATE])
-"""Of a candidate that says nothing, or nothing that can be judged: a low count of errors is then no merit."""
 
+#: If a larger share of a system's pairs has a caution, a sentence that calls it better names the caution.
 MOST = 0.05
-"""If a larger share of its pairs has a caution, a system is called better only together with that."""
-_ALIKE, _FEWEST = 0.9, 10  # from this share of alike candidates on there is a caution, if there are ten
-_SHOWN = 5  # rows that a caution names
+# A system of ten candidates or more gets a caution if one text makes up this share of them.
+_EQUAL_SHARE, _LEAST_PAIRS = 0.9, 10
+_ROWS_SHOWN = 5  # rows that a caution names
 _LATIN = "\u024f"  # the last letter of Latin Extended-B
 # NaN, "None.", "N/A", "nan nan", or no letter and no digit at all.
 _MISSING = re.compile(r"(?:\W|_|\b(?:nan|none|nothing|null|n/?a|n\.a|nat|nil|missing|error)\b)+", re.I)
@@ -71,22 +73,22 @@ Kind = Literal["error", "matched", "unmatched"]
 
 
 class Reason(NamedTuple):
-    """One thing that moves a score.
+    """An error, an entity or a finding that raises or lowers the score of a pair.
 
     Attributes
     ----------
-    kind : ``error``: named by a judge; ``matched``: both texts say it; ``unmatched``: one of them says it.
-    category : of errors, one of GREEN's six (:data:`~radeval_lib.categories.CATEGORIES`) if it has one; of
+    kind : ``error``: named by a judge; ``matched``: both texts state it; ``unmatched``: only one text does.
+    category : for errors, one of GREEN's six (:data:`~radeval_lib.categories.CATEGORIES`) if it has one; for
         entities, the type.
-    finding, says : what it is about, and what is wrong with it, in our words; empty if only the text has
-        words for it.
-    quoted : what may be words of the texts: what a language model says, the target of a relation.
-    rule : why it counts, and how much it matters.
-    significant : of errors, whether clinically so.
-    weight : of errors by rules, what it adds to the sum of weighted errors.
-    credit : of entities, the share of their weight that they keep, mostly from 0 to 1.
-    reference, candidate : characters of either text, end exclusive; None if a text lacks it, or the metric
-        does not know where.
+    finding, says : what it is about, and what is wrong with it, in words of this library; empty if only the
+        texts have words for it.
+    quoted : words that may come from the texts, such as a language model's answer.
+    rule : why it counts, and how much.
+    significant : whether an error is clinically significant; None for other kinds.
+    weight : what an error named by rules adds to the sum of weighted errors; else None.
+    credit : the share of its weight that an entity keeps, mostly from 0 to 1; else None.
+    reference, candidate : its characters in each text, end exclusive; None if the text lacks it, or the
+        metric does not know its position.
     """
 
     kind: Kind
@@ -104,70 +106,71 @@ class Reason(NamedTuple):
 
 @dataclass
 class Rows:
-    """The number of rows, and the first of them, numbered from 1."""
+    """How many rows were added, and the numbers of the first of them, counted from 1."""
 
     count: int = 0
     first: list[int] = field(default_factory=list)
 
     def add(self, row: int) -> None:
-        """Add a row."""
+        """Count a row, and keep its number if few were added before."""
         self.count += 1
-        if len(self.first) < _SHOWN:
+        if len(self.first) < _ROWS_SHOWN:
             self.first.append(row)
 
     def __str__(self) -> str:
-        more = ", ..." if self.count > len(self.first) else ""
-        rows = "row" if self.count == 1 else "rows"
-        return f"{self.count:,} {rows} ({', '.join(map(str, self.first))}{more})"
+        ellipsis = ", ..." if self.count > len(self.first) else ""
+        noun = "row" if self.count == 1 else "rows"
+        return f"{self.count:,} {noun} ({', '.join(map(str, self.first))}{ellipsis})"
 
 
 def text_cautions(reference: str, candidate: str) -> Iterator[str]:
-    """Yield the cautions of a pair that apply to every metric."""
-    both, empty = (reference, candidate), not candidate.strip()
+    """Yield the cautions about a pair that follow from its texts and so hold for every metric."""
+    texts, empty = (reference, candidate), not candidate.strip()
     thinking = "<think" in candidate.lower()
     sentences = Counter(" ".join(part.lower().split()) for part in re.split(r"[.!?]\s|\n", f"{candidate} "))
-    holds = {
+    applies = {
         EMPTY_REFERENCE: not reference.strip(),
         EMPTY_CANDIDATE: empty,
         EQUAL: not empty and candidate.split() == reference.split(),
-        NO_TEXT: any(text.strip() and (_MISSING.fullmatch(text) or _REFUSAL.match(text)) for text in both),
-        NOT_LATIN: any(share_of_letters(text, beyond=_LATIN) > 0.5 for text in both),
+        NO_TEXT: any(text.strip() and (_MISSING.fullmatch(text) or _REFUSAL.match(text)) for text in texts),
+        NOT_LATIN: any(share_of_letters(text, beyond=_LATIN) > 0.5 for text in texts),
         THINKING: thinking,
         TAGS: not thinking
-        and any(_MARKS.search(text) for text in both if any(sign in text for sign in _SIGNS)),
+        and any(_MARKS.search(text) for text in texts if any(sign in text for sign in _SIGNS)),
         LONG: len(candidate) > 2_000 and len(candidate.split()) > 2_000,
         REPEATED: any(count >= 3 and " " in sentence for sentence, count in sentences.items()),
         CUT: _OPEN_END.search(reference.rstrip()[-9:]) is not None,
     }
-    yield from (caution for caution, is_so in holds.items() if is_so)
+    yield from (caution for caution, holds in applies.items() if holds)
 
 
 def rule_cautions(reference: str, candidate: str) -> Iterator[str]:
-    """Yield the cautions of a pair for metrics that read findings by rules; an empty text has its own."""
+    """Yield the cautions about a pair for metrics that read findings by rules; none about an empty text, for
+    which :func:`text_cautions` has one."""
     from radeval_lib.rules.reader import coverage, read
 
     sides = ((reference, UNREAD_REFERENCE), (candidate, UNREAD_CANDIDATE))
-    filled = [(coverage(text), unread) for text, unread in sides if text.strip()]
-    for covered, unread in filled:
+    coverages = [(coverage(text), unread) for text, unread in sides if text.strip()]
+    for covered, unread in coverages:
         if len(covered.unread) == len(covered.statements):
             yield unread
         elif covered.share is not None and covered.share < RELIABLE:
             yield LITTLE
-    if any(set(part.kinds) - {"word"} for covered, _ in filled for part in covered.in_part):
+    if any(set(part.kinds) - {"word"} for covered, _ in coverages for part in covered.in_part):
         yield IN_PART
-    for remark in dict.fromkeys(remark for covered, _ in filled for remark in covered.remarks):
-        # The other remarks quote a word, which explanations without texts must not repeat.
+    for remark in dict.fromkeys(remark for covered, _ in coverages for remark in covered.remarks):
+        # Other remarks quote a word of the text, which explanations without texts must not repeat.
         yield remark if remark.startswith(NOT_READ) else OTHERWISE
     findings = read(candidate).findings
-    denied = {finding.observation for finding in findings if finding.outright}
-    if any(finding.presence == "present" and finding.observation in denied for finding in findings):
+    denied_outright = {finding.observation for finding in findings if finding.outright}
+    if any(finding.presence == "present" and finding.observation in denied_outright for finding in findings):
         yield CONTRADICTED
 
 
 class Cautions:
-    """Counts the cautions of pairs as they are scored, by system and metric.
+    """Counts the cautions about pairs by system and metric, as the pairs are scored.
 
-    ``metrics`` are all that score; a caution without a metric counts for each of them.
+    ``metrics`` are the names of all metrics that score; a caution about the texts counts for each of them.
     """
 
     def __init__(self, metrics: Iterable[str]) -> None:
@@ -180,59 +183,68 @@ class Cautions:
         self._ids = array("q")  # hashes
 
     def add_ids(self, names: Iterable[object]) -> None:
-        """Add the ids of rows, to find those that occur twice."""
+        """Remember the ids of the next rows, so that :meth:`lines` can name ids that occur twice."""
         self._ids.extend(hash(str(name)) for name in names)
 
     def add(
         self, system: str, row: int, pair: tuple[str, str], of_metrics: Mapping[str, Iterable[str]]
     ) -> list[str]:
-        """Add a pair with its metrics' cautions; return all its cautions, with those of named metrics."""
-        common, shown = list(text_cautions(*pair)), []
+        """Count the cautions about a pair, and return them; those of one metric begin with its name.
+
+        ``row`` is the number of the pair's row, ``of_metrics`` the cautions that each metric gives.
+        """
+        common, pair_cautions = list(text_cautions(*pair)), []
         self._pairs[system] += 1
-        hashes = self._texts.setdefault(system, (array("q"), array("q")))
+        system_hashes = self._texts.setdefault(system, (array("q"), array("q")))
         reference, candidate = (" ".join(text.split()) for text in pair)
-        for kept, text in zip(hashes, (candidate, (reference, candidate)), strict=True):
-            kept.append(hash(text))
+        for hashes_so_far, text in zip(system_hashes, (candidate, (reference, candidate)), strict=True):
+            hashes_so_far.append(hash(text))
         for caution in common:
             self._rows.setdefault((system, "", caution), Rows()).add(row)
-            shown.append(caution)
+            pair_cautions.append(caution)
         for metric in self.metrics:
-            given = dict.fromkeys(of_metrics.get(metric, ()))
-            alone = [caution for caution in given if caution not in common]
-            for caution in alone:
+            own_cautions = dict.fromkeys(of_metrics.get(metric, ()))
+            further_cautions = [caution for caution in own_cautions if caution not in common]
+            for caution in further_cautions:
                 self._rows.setdefault((system, metric, caution), Rows()).add(row)
-                shown.append(f"{metric}: {caution}")
-            self._doubtful[system, metric] += bool({*common, *alone} - {EQUAL})
-            self._silent[system, metric] += bool(SILENT.intersection((*common, *alone)))
-        return shown
+                pair_cautions.append(f"{metric}: {caution}")
+            self._doubtful[system, metric] += bool({*common, *further_cautions} - {EQUAL})
+            self._silent[system, metric] += bool(SILENT.intersection((*common, *further_cautions)))
+        return pair_cautions
 
     def lines(self) -> list[str]:
-        """Return the cautions in words, one per line: metrics, system, the caution, and its rows.
+        """Return the cautions counted so far as texts: the metrics, the system if it has a name, the caution,
+        and its rows.
 
-        A system without a name is not named. A caution that applies to every metric is given once.
+        A caution about the texts of pairs, which holds for every metric, is returned once, without metrics.
         """
         by_metric: dict[tuple[str, str, str], list[str]] = {}
         for (system, metric, caution), rows in self._rows.items():
             by_metric.setdefault((system, caution, str(rows)), []).append(metric)
         lines = [
-            _line(", ".join(metrics), system, f"{caution}: {rows}")
+            _join_parts(", ".join(metrics), system, f"{caution}: {rows}")
             for (system, caution, rows), metrics in by_metric.items()
         ]
         for system, hashes in self._texts.items():
-            lines += [_line("", system, caution) for caution, _ in _of_system(*hashes)]
+            lines += [_join_parts("", system, caution) for caution, _ in _find_system_cautions(*hashes)]
         for first, second in combinations(self._texts, 2):
             if self._texts[first][0] == self._texts[second][0]:
                 lines.append(f"{first} and {second} have the same candidate in every row")
-        if again := _repeated(self._ids):
-            lines.append(f"an id that an earlier row has too: {again}")
+        if repeated_ids := _find_repeated(self._ids):
+            lines.append(f"rows with the id of an earlier row: {repeated_ids}")
         return lines
 
     def doubt(self, system: str, metric: str) -> str:
-        """Return why a metric alone cannot call a system better; empty if it can."""
+        """Return, as text, the cautions that a sentence must name if it calls a system better by this metric;
+        empty if there are none.
+
+        These are cautions about the whole system and, if more than :data:`MOST` of its pairs have any, the
+        two most frequent cautions about pairs."""
         pairs = self._pairs[system]
         if not pairs:
             return ""
-        whole = " and ".join(text for text, count in _of_system(*self._texts[system]) if count > MOST * pairs)
+        system_cautions = _find_system_cautions(*self._texts[system])
+        whole = " and ".join(caution for caution, count in system_cautions if count > MOST * pairs)
         if self._doubtful[system, metric] <= MOST * pairs:
             return whole
         counted = [
@@ -245,32 +257,33 @@ class Cautions:
         return " and ".join(filter(None, [*parts, whole]))
 
     def is_silent(self, system: str, metric: str) -> bool:
-        """Return whether most of a system's candidates say nothing that the metric could judge."""
+        """Return whether more than half of a system's candidates have a caution of :data:`SILENT`."""
         return self._silent[system, metric] > self._pairs[system] / 2
 
 
-def _line(metric: str, system: str, text: str) -> str:
+def _join_parts(metric: str, system: str, text: str) -> str:
+    """Return the parts that are not empty, with ": " between them."""
     return ": ".join(part for part in (metric, system, text) if part)
 
 
-def _repeated(hashes: array[int]) -> Rows | None:
-    """Return the rows whose hash an earlier row has; None if there is none."""
-    import numpy as np  # not above: a browser, where one pair is judged, has no numpy
+def _find_repeated(hashes: array[int]) -> Rows | None:
+    """Return the rows whose hash equals that of an earlier row; None if there are none."""
+    import numpy as np  # Not at the top: the judge in the browser uses this module without numpy.
 
-    _, first = np.unique(np.asarray(hashes), return_index=True)
-    again = np.delete(np.arange(1, len(hashes) + 1), first).tolist()
-    return Rows(len(again), again[:_SHOWN]) if again else None
+    _, first_positions = np.unique(np.asarray(hashes), return_index=True)
+    repeated_rows = np.delete(np.arange(1, len(hashes) + 1), first_positions).tolist()
+    return Rows(len(repeated_rows), repeated_rows[:_ROWS_SHOWN]) if repeated_rows else None
 
 
-def _of_system(candidates: array[int], pairs: array[int]) -> Iterator[tuple[str, int]]:
+def _find_system_cautions(candidates: array[int], pairs: array[int]) -> Iterator[tuple[str, int]]:
     """Yield each caution about a system as a whole, with the number of its pairs that it is about.
 
-    ``candidates`` and ``pairs`` are the hashes of its texts.
+    ``candidates`` and ``pairs`` are hashes of the system's candidates and of its pairs, one per row.
     """
     import numpy as np
 
-    most = int(np.unique(np.asarray(candidates), return_counts=True)[1].max())
-    if len(candidates) >= _FEWEST and most >= _ALIKE * len(candidates):
-        yield f"one text for {most:,} of {len(candidates):,} candidates", most
-    if again := _repeated(pairs):
-        yield f"pairs that an earlier row has too, so that intervals may be too narrow: {again}", again.count
+    equal = int(np.unique(np.asarray(candidates), return_counts=True)[1].max())
+    if len(candidates) >= _LEAST_PAIRS and equal >= _EQUAL_SHARE * len(candidates):
+        yield f"one text for {equal:,} of {len(candidates):,} candidates", equal
+    if rows := _find_repeated(pairs):
+        yield f"pairs that an earlier row has too, so that intervals may be too narrow: {rows}", rows.count

@@ -29,15 +29,17 @@ from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.scoring import CANDIDATE, ID, REFERENCE
 
+#: Rows that are read, scored and kept together: memory does not grow with the file, and little is lost.
 CHUNK = 500
-"""Rows that are read, scored and kept together: memory does not grow with the file, and little is lost."""
 _GROUP = "group"
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half of a pair for one character; files cannot hold it alone
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _FORMATS = (*_SEPARATORS, ".jsonl")
 
 
 class Chunk(NamedTuple):
-    """Rows of a table: the first one's number, from 1, and the share of the file read so far, 0 to 1."""
+    """Consecutive rows of a file, the number of the first of them (from 1), and the share of the file that
+    was read after them, from 0 to 1."""
 
     start: int
     frame: pd.DataFrame
@@ -46,12 +48,13 @@ class Chunk(NamedTuple):
 
 @dataclass
 class ScoredFile:
-    """Scores of a file, and what is reported about them.
+    """Summary of the scores of a file: means, cautions and signatures.
 
     Attributes
     ----------
-    chosen : the metrics that scored, and why others did not.
-    rows : how many were scored; ``kept``, how many of them by an interrupted run.
+    chosen : the metrics that scored, and the reason for each that did not.
+    rows : the number of rows that were scored.
+    kept : how many of these rows an interrupted run had scored before.
     """
 
     chosen: Chosen
@@ -59,44 +62,51 @@ class ScoredFile:
     kept: int = 0
     _in_context: bool = False
     _cautions: Cautions = field(default_factory=lambda: Cautions(()))
-    _sums: dict[str, pd.Series[float]] = field(default_factory=dict)  # of scores by column, and ``rows``
-    _covered: tuple[float, int] = (0.0, 0)  # sum of shares, and of how many pairs
+    _sums: dict[str, pd.Series[float]] = field(default_factory=dict)  # of each column of scores, and ``rows``
+    _covered: tuple[float, int] = (0.0, 0)  # the sum of the shares that were read, and the number of pairs
 
     @property
     def means(self) -> dict[str, dict[str, float]]:
-        """The mean of each column of scores, for ``all`` rows and for each ``group <name>``."""
-        filled = {part: sums for part, sums in self._sums.items() if sums["rows"]}
-        return {part: (sums.drop("rows") / sums["rows"]).to_dict() for part, sums in filled.items()}
+        """The mean of each column of scores, for ``all`` rows and for each ``group <name>``; no entry for a
+        group without rows."""
+        sums_of = {group: sums for group, sums in self._sums.items() if sums["rows"]}
+        return {group: (sums.drop("rows") / sums["rows"]).to_dict() for group, sums in sums_of.items()}
 
     @property
     def cautions(self) -> list[str]:
-        """Cautions for a reader, one line each."""
+        """The cautions about all pairs and systems, as lines of text with the rows that they are about."""
         return self._cautions.lines()
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The signature of each metric."""
+        """The signature of each metric, by its name."""
         metrics = self.chosen.metrics.items()
         return {name: metric.signature(in_context=self._in_context) for name, metric in metrics}
 
     @property
     def coverage(self) -> float | None:
-        """The mean share of the texts that the rules could read, from 0 to 1; None if nothing was
-        explained."""
+        """The mean share of the words that the rules could read, from 0 to 1; None if no pair was explained
+        or no text has meaningful words."""
         total, pairs = self._covered
         return total / pairs if pairs else None
 
     def take(
         self, chunk: Chunk, result: Mapping[str, Any]
     ) -> tuple[pd.DataFrame, list[tuple[tuple[str, str], dict[str, Any]]]]:
-        """Add a chunk's scores; return its rows with them and, if explanations were requested, each pair of
-        texts with its record."""
-        failed = {name: MetricError(*error) for name, error in result["failed"].items()}
+        """Add a chunk to the summary; return its rows with columns of scores and, if explanations were
+        requested, each (reference, candidate) with its record.
+
+        Raises
+        ------
+        MetricError
+            If a metric fails that scored the first chunk, or all metrics fail on the first chunk.
+        """
+        errors = {name: MetricError(*error) for name, error in result["failed"].items()}
         if chunk.start == 1:
-            self.chosen.leave_out(failed)
+            self.chosen.leave_out(errors)
             self._cautions.metrics = list(self.chosen.metrics)
-        elif later := [error for name, error in failed.items() if name in self.chosen.metrics]:
-            raise later[0]
+        elif late_errors := [error for name, error in errors.items() if name in self.chosen.metrics]:
+            raise late_errors[0]
         columns, frame = result["columns"], chunk.frame
         scored = {name: scoring.Scored(*result["scored"][name]) for name in self.chosen.metrics}
         evaluation = scoring.Evaluation(columns, scoring.pairs_of(frame, columns), None, scored, {})
@@ -113,19 +123,19 @@ class ScoredFile:
                 self._covered = self._covered[0] + explained["coverage"], self._covered[1] + 1
         self.kept += len(frame) if result["kept"] else 0
         self.rows += len(frame)
-        whole = scoring.with_scores(frame, columns, scored)
-        parts = {"all": whole}
-        if _GROUP in whole:
-            names = whole[_GROUP].fillna("").map(lambda key: plain(str(key).strip(), 60) or "without a name")
-            parts |= {f"group {name}": part for name, part in whole.groupby(names, sort=False)}
-        for part, rows in parts.items():
+        table = scoring.with_scores(frame, columns, scored)
+        groups = {"all": table}
+        if _GROUP in table:
+            names = table[_GROUP].fillna("").map(lambda key: plain(str(key).strip(), 60) or "without a name")
+            groups |= {f"group {name}": part for name, part in table.groupby(names, sort=False)}
+        for part, rows in groups.items():
             sums = rows[[scoring.score_column(name, column) for name in scored for column in columns]].sum()
             sums["rows"] = len(rows)
             self._sums[part] = sums + self._sums.get(part, 0)
-        return whole, records
+        return table, records
 
     def about(self, source: Path) -> dict[str, Any]:
-        """Return the record to write beside a file's scores, ready for JSON."""
+        """Return everything needed to reproduce and judge the scores of the file ``source``, for JSON."""
         return {
             "input": source.name,
             "sha256 of the input": checksums.of_file(source),
@@ -162,22 +172,23 @@ def score_file(
     """Score the candidates of a file; write its rows with a column of scores for each metric.
 
     The column ``reference`` is compared with ``candidate``, and with each ``candidate:<system>``, whose
-    scores are in a column ``<metric>:<system>``. The input's columns, their order and the rows' order stay.
-    Means are also given for each value of a column ``group``. The output appears only when it is complete,
+    scores are in a column ``<metric>:<system>``. Columns and rows of the input keep their order. Means are
+    also returned for each value of a column ``group``. The output is written only when all rows are scored,
     and with it ``<output>.about.json``: metrics, settings, models, versions, means, and cautions. A metric
-    whose models cannot be loaded is left out if others score. What was scored is kept in a hidden folder
-    beside the output until that is complete, so that the same call resumes an interrupted run.
+    whose models cannot be loaded is left out if others score. Until the output is complete, a hidden folder
+    next to it keeps the scores, so that the same call resumes an interrupted run.
 
     Parameters
     ----------
     metrics : a name (:func:`radeval_lib.metrics.names`), names, or settings by name, as texts or values;
         ``all`` selects all metrics, see :func:`~radeval_lib.metrics.by_name.choose`.
-    input_path, output_path : ``.csv``, ``.tsv`` or ``.jsonl``; the two may differ in format, but not be one
-        file.
-    explain : also write ``<output>.explained.jsonl``, a line per pair: the number of its row from 1, its
-        ``id`` if the file has them, the column of its candidate, its scores, and what
-        :func:`~radeval_lib.metrics.scoring.explanation_record` reports.
-    report : where to write a page about the scores (:mod:`radeval_lib.metrics.report`), if anywhere.
+    input_path, output_path : ``.csv``, ``.tsv`` or ``.jsonl``; the two may differ in format, but must be two
+        files.
+    explain : whether to write ``<output>.explained.jsonl`` too, a line per pair: the number of its row from
+        1, its ``id`` if the file has such a column, the column of its candidate, its scores, and the fields
+        of :func:`~radeval_lib.metrics.scoring.explanation_record`.
+    report : the file for an HTML page about the scores (:mod:`radeval_lib.metrics.report`), if any; a path
+        other than those of the input and of the other outputs.
     texts : whether explanations and the page may repeat words of the texts.
     workers : how many processes score; None for one per core if no metric needs a model and the file is
         large. The scores are the same with any number.
@@ -186,17 +197,21 @@ def score_file(
     Raises
     ------
     MetricError
-        If files, metrics or settings are not as described, or no metric can score; it names file and row.
+        If files, metrics or settings are not as described, or no metric can score. The error names the file
+        and, if rows are at fault, the row.
     """
     source, target = Path(input_path), Path(output_path)
     endings = ["about.json", *(["explained.jsonl"] if explain else [])]
-    beside = [target.with_name(f"{target.name}.{ending}") for ending in endings]
+    side_files = [target.with_name(f"{target.name}.{ending}") for ending in endings]
     check_target(target, [source])
-    for path in (*beside, *([Path(report)] if report else [])):
+    for path in (*side_files, *([Path(report)] if report else [])):
         check_target(path, [source], "report.html")
+    if report and Path(report).resolve() in {path.resolve() for path in (target, *side_files)}:
+        problem = "the page would overwrite another output of this run"
+        raise MetricError(problem, str(report), "Give the page another name.")
     check_format(target)
     if workers is not None and (not isinstance(workers, int) or workers < 1):
-        raise MetricError(f"workers is {workers}", "workers", "Give a whole number, 1 or more, or None.")
+        raise MetricError(f"workers is {workers!r}", "workers", "Give a whole number, 1 or more, or None.")
     scored = ScoredFile(chosen := choose(metrics))
     page = None
     if report:
@@ -205,18 +220,18 @@ def score_file(
         page = ScorePage(chosen.metrics, texts=texts)
     scorer = _ChunkScorer(dict(chosen.metrics), target, source.name, explain or page is not None, texts)
     workers = default_workers(chosen, source) if workers is None else workers
-    with atomic.new_files(*beside, target) as (about, *lines, part), ExitStack() as stack:
-        stream = stack.enter_context(lines[0].open("w", encoding="utf-8")) if lines else None
-        write = row_writer(target, stack.enter_context(part.open("w", newline="", encoding="utf-8")))
-        for chunk, result in stack.enter_context(closing(_results(source, scorer, chosen, workers))):
-            whole, records = scored.take(chunk, result)
-            write(whole)
+    with atomic.new_files(*side_files, target) as (about, *explained, output), ExitStack() as stack:
+        stream = stack.enter_context(explained[0].open("w", encoding="utf-8")) if explained else None
+        write = row_writer(target, stack.enter_context(output.open("w", newline="", encoding="utf-8")))
+        for chunk, result in stack.enter_context(closing(_score_chunks(source, scorer, chosen, workers))):
+            table, records = scored.take(chunk, result)
+            write(table)
             for pair, record in records:
                 if stream is not None:
                     stream.write(f"{json.dumps(record, ensure_ascii=False, default=str)}\n")
                 if page is not None:
                     page.add(pair, record)
-            if progress is not None and len(whole):
+            if progress is not None and len(table):
                 progress(scored.rows, chunk.share)
         text = json.dumps(scored.about(source), indent=2, ensure_ascii=False)
         about.write_text(f"{text}\n", encoding="utf-8")
@@ -228,10 +243,8 @@ def score_file(
 
 
 def default_workers(chosen: Chosen, source: Path) -> int:
-    """Return how many processes score a file: one per core, but at most one for each two megabytes.
-
-    A process takes seconds to start. If a metric has a model, which uses all cores, it is one process.
-    """
+    """Return how many processes should score a file: one per core, but at most one for each two megabytes,
+    because a process takes seconds to start; only one if a metric has a model, which uses all cores."""
     if any(set(metric.models().values()) - {"rules"} for metric in chosen.metrics.values()):
         return 1
     size = source.stat().st_size if source.is_file() else 0
@@ -239,22 +252,24 @@ def default_workers(chosen: Chosen, source: Path) -> int:
 
 
 class _ChunkScorer:
-    """Scores chunks, each independently of the others, in any process.
+    """Scores chunks independently of each other, in any process.
 
-    A chunk's scores are kept in a file of :attr:`folder`, to resume an interrupted run.
+    It keeps the scores of each chunk in a file of ``folder``, so that an interrupted run can resume. ``key``
+    identifies the metrics, settings, code and files on which the scores depend.
     """
 
     def __init__(
-        self, metrics: dict[str, Metric], target: Path, where: str, explained: bool, texts: bool
+        self, metrics: dict[str, Metric], target: Path, source_name: str, explain: bool, quote_texts: bool
     ) -> None:
-        self._metrics, self._where, self._explained, self._texts = metrics, where, explained, texts
+        self._metrics, self._where, self._explained, self._texts = metrics, source_name, explain, quote_texts
         self.folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
-        decides = [[metric.signature(), metric.device] for metric in metrics.values()]
+        settings = [[metric.signature(), metric.device] for metric in metrics.values()]
         code = provenance.library_digest(), provenance.environment()
-        self.key = json.dumps([str(self.folder), where, decides, explained, texts, code])
+        self.key = json.dumps([str(self.folder), source_name, settings, explain, quote_texts, code])
 
     def __call__(self, chunk: Chunk, names: list[str]) -> tuple[Chunk, dict[str, Any]]:
-        """Return the chunk and the results of the named metrics, ready for JSON."""
+        """Return the chunk and the results of the named metrics, as a dictionary for JSON; ``kept`` says
+        whether an interrupted run had scored the chunk."""
         content = chunk.frame.to_json(orient="split", default_handler=str)
         path = self.folder / f"{checksums.of_text(f'{self.key} {names} {content}')}.json"
         with suppress(OSError, ValueError):
@@ -278,54 +293,64 @@ class _ChunkScorer:
         }
         text = json.dumps(result)
         if not failed:
-            with suppress(OSError):  # what cannot be kept is scored again
+            with suppress(OSError):  # Without the kept file, a resumed run scores the chunk again.
                 self.folder.mkdir(exist_ok=True)
                 with atomic.new_file(path) as part:
                     part.write_text(text, encoding="utf-8")
         return chunk, {**json.loads(text), "kept": False}
 
 
+#: The scorers of this worker process by their keys. A scorer keeps the models that it loaded, so that a
+#: worker loads them once.
 _SCORERS: dict[str, _ChunkScorer] = {}
-"""By key, the scorers of this worker process, with the models that it loaded."""
 
 
-def _in_worker(scorer: _ChunkScorer, chunk: Chunk, names: list[str]) -> tuple[Chunk, dict[str, Any]]:
+def _score_in_worker(scorer: _ChunkScorer, chunk: Chunk, names: list[str]) -> tuple[Chunk, dict[str, Any]]:
+    """Return a chunk's results from the scorer that this process keeps for ``scorer.key``."""
     return _SCORERS.setdefault(scorer.key, scorer)(chunk, names)
 
 
-def _results(
+def _score_chunks(
     source: Path, scorer: _ChunkScorer, chosen: Chosen, workers: int
 ) -> Generator[tuple[Chunk, dict[str, Any]], None, None]:
-    """Yield each chunk of a file with the results of the metrics still chosen, in the file's order; at most
-    two chunks for each worker are in memory."""
+    """Yield each chunk of a file with its results, in the file's order; at most two chunks per worker are in
+    memory. A metric that was left out of ``chosen`` in the meantime does not score later chunks.
+
+    Raises
+    ------
+    MetricError
+        If the file is malformed, or a worker process is killed.
+    """
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    score = scorer if workers == 1 else partial(_in_worker, scorer)
+    score = scorer if workers == 1 else partial(_score_in_worker, scorer)
     jobs = (joblib.delayed(score)(chunk, [*chosen.metrics]) for chunk in chunks(source))
     parallel = joblib.Parallel(workers, return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
     try:
         yield from parallel(jobs)
     except TerminatedWorkerError:
-        remedy = "If memory was short, give a smaller number."
+        remedy = f"Give fewer than {workers} workers if memory was short, then run again: scores are kept."
         raise MetricError("a scoring process was killed", "workers", remedy) from None
 
 
 def chunks(path: Path) -> Iterator[Chunk]:
-    """Yield the rows of a file in one or more chunks; every value of a CSV or TSV file is a text.
+    """Yield the rows of a file in chunks of at most :data:`CHUNK`, at least one chunk; all values of a CSV or
+    TSV file are texts.
 
     Raises
     ------
     MetricError
-        If there is no file, it is not of its format, or a later row has a column that the first lack.
+        If there is no such file, it is not of the format that its name ends in, or a chunk has a column that
+        the first chunk lacks.
     """
     check_format(path)
     if not path.is_file():
-        raise MetricError("no such file", path.name, "Check its name and folder.")
+        raise MetricError("no such file", path.name, "Correct its name or folder.")
     start, columns = 1, list[Any]()
-    for frame, share in _lines(path):
+    for frame, share in _read_chunks(path):
         columns = columns or [*frame.columns]
-        if later := [name for name in frame.columns if name not in columns]:
-            problem = f"column {plain(str(later[0]), 30)!r} is missing from earlier rows"
+        if new_columns := [name for name in frame.columns if name not in columns]:
+            problem = f"column {plain(str(new_columns[0]), 30)!r} is missing from earlier rows"
             remedy = "Give every row the same columns."
             raise MetricError(problem, f"{path.name}, row {start} or later", remedy)
         yield Chunk(start, frame.reindex(columns=columns), share)
@@ -333,44 +358,53 @@ def chunks(path: Path) -> Iterator[Chunk]:
 
 
 def table(path: Path) -> pd.DataFrame:
-    """Return all rows of a file; raises the errors of :func:`chunks`."""
+    """Return all rows of a file as one table; raises the errors of :func:`chunks`."""
     return pd.concat([chunk.frame for chunk in chunks(path)], ignore_index=True)
 
 
-def _lines(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
+def _read_chunks(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
     """Yield the rows of a file in chunks, each with the share of the file read so far."""
     size = path.stat().st_size or 1
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
-            position: Any = stream.buffer
-            columns, rows = (json_lines if path.suffix.lower() == ".jsonl" else _delimited)(stream, path.name)
-            while part := list(islice(rows, CHUNK)):
-                yield pd.DataFrame(part, dtype=object), position.tell() / size
+            raw: Any = stream.buffer
+            read = json_lines if path.suffix.lower() == ".jsonl" else _open_delimited
+            columns, rows = read(stream, path.name)
+            while batch := list(islice(rows, CHUNK)):
+                yield pd.DataFrame(batch, dtype=object), raw.tell() / size
                 columns = []
             if columns:
                 yield pd.DataFrame(columns=columns, dtype=object), 1.0
     except UnicodeDecodeError:
-        # The stream decodes in blocks, so its position is not that of the sign.
+        # The stream decodes in blocks, so its position is not that of the first undecodable byte.
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
-        line = re.split("[\ud800-\udfff]", text, maxsplit=1)[0].count("\n") + 1
-        remedy = "Save a text file as UTF-8, a workbook as CSV."
+        line = _SURROGATE.split(text, maxsplit=1)[0].count("\n") + 1
+        remedy = "Save a text file as UTF-8, and a workbook as CSV in UTF-8."
         raise MetricError("not UTF-8 text", f"{path.name}, line {line}", remedy) from None
 
 
-def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns and the rows of a CSV or TSV file, which commas, semicolons or tabs may separate.
+def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
+    """Return the columns of a CSV or TSV file, and an iterator over its rows. The separator may be a comma, a
+    semicolon or a tab.
 
-    Not by pandas, which would fill a row that a line break in a text cuts short.
+    Pandas is not used, because it fills up rows that have too few cells instead of refusing them.
+
+    Raises
+    ------
+    MetricError
+        If the file is empty or a column's name occurs twice; from the iterator, if a row has the wrong number
+        of cells or a quotation mark is not closed. ``where`` names the file.
     """
-    csv.field_size_limit(1 << 30)  # of a cell; the module's own limit is 131,072, less than some reports have
-    first = next((line for line in stream if line.strip()), "")
+    # Some reports are longer than the module's own limit of 131,072 characters per cell.
+    csv.field_size_limit(1 << 30)
+    header = next((line for line in stream if line.strip()), "")
     stream.seek(0)
-    separator = max(("\t" if where.lower().endswith(".tsv") else ",", ",", ";", "\t"), key=first.count)
+    separator = max(("\t" if where.lower().endswith(".tsv") else ",", ",", ";", "\t"), key=header.count)
     reader = csv.reader(stream, strict=True, delimiter=separator)
 
     def cells() -> Iterator[list[str]]:
         try:
-            yield from filter(None, reader)  # blank lines are no rows
+            yield from filter(None, reader)  # Blank lines are not rows.
         except csv.Error as error:
             line = f"{where}, line {reader.line_num}"
             raise MetricError(f"not a CSV file: {error}", line, "Close every quotation mark.") from None
@@ -378,30 +412,40 @@ def _delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str
     def rows() -> Iterator[dict[str, Any]]:
         for number, row in enumerate(cells_left, start=1):
             if len(row) != len(columns):
-                problem = f"{len(row)} values for {len(columns)} columns"
+                problem = f"{len(row)} cells, but the header has {len(columns)}"
                 raise MetricError(problem, f"{where}, row {number}", "Quote texts that contain separators.")
             yield dict(zip(columns, row, strict=True))
 
     cells_left = cells()
     if not (columns := next(cells_left, [])):
         raise MetricError("the file is empty", where, "Begin it with a line of column names.")
-    if twice := [name for name in columns if columns.count(name) > 1]:
-        problem = f"two columns are called {plain(twice[0], 30)!r}"
+    if repeated := [name for name in columns if columns.count(name) > 1]:
+        problem = f"two columns are called {plain(repeated[0], 30)!r}"
         raise MetricError(problem, where, scoring.describe_columns(columns))
     return columns, rows()
 
 
 def json_lines(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
-    """Return the columns of a table without rows, and the objects of JSON lines from ``where``."""
+    """Return the columns that an empty file counts as having, and an iterator over the objects of a JSON
+    lines file; blank lines and empty objects are skipped.
+
+    Raises
+    ------
+    MetricError
+        From the iterator, if a line is not a JSON object, or has half of a surrogate pair, which cannot be
+        written to a file. ``where`` names the file.
+    """
 
     def rows() -> Iterator[dict[str, Any]]:
         for number, line in enumerate(stream, start=1):
-            row = None
+            row, place = None, f"{where}, line {number}"
             with suppress(ValueError, RecursionError):
                 row = json.loads(line) if line.strip() else {}
             if not isinstance(row, dict):
-                line_of = f"{where}, line {number}"
-                raise MetricError("not a JSON object", line_of, "Write one object on each line.")
+                raise MetricError("not a JSON object", place, "Write one object on each line.")
+            if "\\ud" in line.lower() and _SURROGATE.search(json.dumps(row, ensure_ascii=False)):
+                problem = "half of a surrogate pair, an escape from \\ud800 to \\udfff without its partner"
+                raise MetricError(problem, place, "Write both escapes of the character, or \\ufffd.")
             if row:
                 yield row
 
@@ -409,29 +453,35 @@ def json_lines(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str
 
 
 def check_format(path: Path) -> None:
-    """Raise an error for a file whose name does not end in a known format."""
+    """Raise :class:`MetricError` unless the name of a file ends in ``.csv``, ``.tsv`` or ``.jsonl``."""
     if path.suffix.lower() not in _FORMATS:
         remedy = f"Name a file that ends in {' or '.join(_FORMATS)}."
-        raise MetricError(f"unknown format {path.suffix!r}", path.name, remedy)
+        raise MetricError(f"unknown ending {path.suffix!r}", path.name, remedy)
 
 
 def check_target(target: Path, sources: Iterable[Path] = (), example: str = "scores.csv") -> None:
-    """Raise an error for a path that cannot be written, or that is also an input. ``example``: the name of a
-    file to suggest in place of a folder."""
+    """Raise :class:`MetricError` if a file cannot be written at a path, or if the path is that of an input.
+
+    Parameters
+    ----------
+    sources : the inputs.
+    example : the name of a file that the error suggests if the path is a folder.
+    """
     if target.is_dir():
         raise MetricError(f"{target} is a folder", remedy=f"Name a file in it, such as {target / example}.")
     if target.exists() and not target.is_file():
-        raise MetricError(f"{target} is not a regular file", remedy="Name another.")
+        raise MetricError(f"{target} is not a regular file", remedy="Give the path of a file.")
     if not target.parent.is_dir():
-        raise MetricError(f"there is no folder {target.parent}", str(target), "Make it, or name another.")
+        raise MetricError(f"no folder {target.parent}", str(target), "Create it, or name another folder.")
     if any(target.exists() and source.exists() and target.samefile(source) for source in sources):
         raise MetricError("input and output are the same file", str(target), "Give the output another name.")
 
 
 def row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:
-    """Return a writer of rows to a stream, in the format that ``path`` ends in.
+    """Return a function that writes the rows of a table to a stream, in the format that ``path`` ends in.
 
-    JSON lines have null for numbers that are not finite. Cells hold lists, mappings and truth values as JSON.
+    In JSON lines, numbers that are not finite are null. In CSV and TSV, the first call writes the header, and
+    lists, mappings and booleans are written as JSON.
     """
 
     def write_lines(frame: pd.DataFrame) -> None:
@@ -446,15 +496,15 @@ def row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:
 
     def write_cells(frame: pd.DataFrame) -> None:
         cells = frame.map(as_cell)
-        # The csv module quotes a carriage return only where it ends lines.
-        returns = cells.map(lambda cell: isinstance(cell, str) and "\r" in cell).any(axis=None)
+        # The csv module would leave a carriage return unquoted, since lines here end with a line feed.
+        has_returns = cells.map(lambda cell: isinstance(cell, str) and "\r" in cell).any(axis=None)
         cells.to_csv(
             stream,
             sep=_SEPARATORS[path.suffix.lower()],
             header=not stream.tell(),
             index=False,
             lineterminator="\n",
-            quoting=csv.QUOTE_ALL if returns else csv.QUOTE_MINIMAL,
+            quoting=csv.QUOTE_ALL if has_returns else csv.QUOTE_MINIMAL,
         )
 
     return write_lines if path.suffix.lower() == ".jsonl" else write_cells

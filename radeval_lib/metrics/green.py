@@ -1,4 +1,4 @@
-"""GREEN: from a judge's written analysis of a candidate report to error counts and the score.
+"""GREEN: parses a judge's written analysis of a candidate report into error counts, and computes the score.
 
 Source: Ostmeier et al. 2024, Section 3.2; layout of an analysis, its category names and the released parser's
 rules: GREEN repository at d72c195, ``green_score/green.py`` and ``green_score/utils.py``.
@@ -29,15 +29,16 @@ from radeval_lib.rules.judge.base import LONGEST, Judge
 from radeval_lib.rules.lexicon.significance import Context
 
 Mode = Literal["reference", "strict"]
+#: The errors of each of the six categories.
 Counts = tuple[int, ...]
-"""The errors of each of the six categories."""
 _ZERO: Counts = (0,) * len(LETTERS)
 
 # "[Matched Findings]:" at the beginning of a line.
 _HEADER = re.compile(rf"^[ \t]*\[({'|'.join(SECTIONS)})\]:", re.MULTILINE)
 _MARK = re.compile(r"\(([a-f1-6])\)")  # (a), or (1) as some answers have it
 _NONE = re.compile(r"No(?:ne)?\b")  # "None.", "No errors"
-# The end of a fault that quotes the answer, which may have words of a report that an error must not show.
+# The part of a fault that quotes the answer. An error must not show it, because it may have words of a
+# report.
 _QUOTED = re.compile(r""": (['"]).*\1$""")
 
 
@@ -46,11 +47,11 @@ class Analysis(NamedTuple):
 
     Attributes
     ----------
-    significant, insignificant : errors of categories (a) to (f); None if a strict reading found the section
-        malformed.
-    matched : matched findings; None likewise.
-    faults : what is malformed, one sentence each, which may end with a quotation of the answer; empty in
-        reference mode, which looks for none.
+    significant, insignificant : the number of errors in each of the categories (a) to (f); None if the
+        section is malformed (mode ``strict``).
+    matched : the number of matched findings; None if the section is malformed (mode ``strict``).
+    faults : a sentence for each malformed part, which may end with a quotation of the answer; empty in mode
+        ``reference``.
     """
 
     significant: Counts | None
@@ -60,22 +61,23 @@ class Analysis(NamedTuple):
 
     @property
     def score(self) -> float | None:
-        """The GREEN score, without insignificant errors; None if a count that it needs is malformed."""
+        """The GREEN score, from 0 to 1, which ignores insignificant errors; None if the section of
+        significant errors or of matched findings is malformed."""
         if self.significant is None or self.matched is None:
             return None
         return green_score(self.matched, sum(self.significant))
 
 
 def parse(response: str, mode: Mode = "reference") -> Analysis:
-    """Return the counts in a judge's analysis.
+    """Return the counts of errors and matched findings in a judge's analysis.
 
     Parameters
     ----------
     response : the analysis; pass a model's raw output through :func:`clean` first.
-    mode : ``"reference"`` returns what the released parser returns, flaws included: a section ends at the
-        first blank line, so an empty section takes over the next one; whatever does not have the expected
-        form counts 0, a missing section too; of two lines with the same letter, the lexicographically last
-        counts. ``"strict"`` reads up to the next header, returns None for a malformed section and says why.
+    mode : ``"reference"`` returns the counts of the released parser, including its flaws: a section ends at
+        the first blank line, so that an empty section takes over the next one; a missing section and every
+        part of another form count 0; of two lines with the same letter, the alphabetically last counts.
+        ``"strict"`` reads a section up to the next header, returns None for a malformed one and says why.
 
     Raises
     ------
@@ -84,11 +86,11 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
     """
     check_choice(mode, Mode, "mode", MetricError)
     if mode == "strict":
-        return _strict(response)
+        return _parse_strictly(response)
     significant, insignificant = (_reference_errors(response, name) for name in (SIGNIFICANT, INSIGNIFICANT))
     section = _reference_section(response, MATCHED)
-    number = None if section is None or section.startswith("No") else re.search(r"^\b\d+\b(?=\.)", section)
-    return Analysis(significant, insignificant, int(number.group()) if number else 0)
+    matched = None if section is None or section.startswith("No") else re.search(r"^\b\d+\b(?=\.)", section)
+    return Analysis(significant, insignificant, int(matched.group()) if matched else 0)
 
 
 def clean(response: str) -> str:
@@ -103,11 +105,13 @@ def clean(response: str) -> str:
 
 
 def _reference_section(text: str, name: str) -> str | None:
+    """Return a section as the released parser cuts it, up to the first blank line; None if it is missing."""
     section = re.search(rf"\[{name}\]:\s*(.*?)(?:\n\s*\n|\Z)", text, re.DOTALL)
     return section.group(1) if section else None
 
 
 def _reference_errors(text: str, name: str) -> Counts:
+    """Return the errors of each category in a section as the released parser counts them; 0 if it cannot."""
     section = _reference_section(text, name)
     if section is None or section.startswith("No"):
         return _ZERO
@@ -123,24 +127,25 @@ def _reference_errors(text: str, name: str) -> Counts:
     return tuple(counts.values())
 
 
-def _strict(text: str) -> Analysis:
+def _parse_strictly(text: str) -> Analysis:
+    """Return the counts of an analysis, with None and a fault for each malformed section."""
     bodies: dict[str, list[str]] = {name: [] for name in SECTIONS}
-    _, *parts = _HEADER.split(text)
-    for name, body in zip(parts[::2], parts[1::2], strict=True):
+    _, *names_and_bodies = _HEADER.split(text)
+    for name, body in zip(names_and_bodies[::2], names_and_bodies[1::2], strict=True):
         bodies[name].append(body.strip().strip("`").strip())
     faults = [
-        f"{name}: {'more than one section' if of_name else 'no such section'}"
-        for name, of_name in bodies.items()
-        if len(of_name) != 1
+        f"{name}: {'more than one section' if found else 'no such section'}"
+        for name, found in bodies.items()
+        if len(found) != 1
     ]
-    alone = {name: of_name[0] for name, of_name in bodies.items() if len(of_name) == 1}
+    unique = {name: found[0] for name, found in bodies.items() if len(found) == 1}
     significant, insignificant = (
-        _strict_errors(name, alone[name], faults) if name in alone else None
+        _parse_errors_strictly(name, unique[name], faults) if name in unique else None
         for name in (SIGNIFICANT, INSIGNIFICANT)
     )
     matched = None
-    if MATCHED in alone:
-        body = alone[MATCHED]
+    if MATCHED in unique:
+        body = unique[MATCHED]
         if number := green_analysis.COUNT.match(body):
             matched = int(number[1])
         elif _NONE.match(body):
@@ -151,10 +156,12 @@ def _strict(text: str) -> Analysis:
     return Analysis(significant, insignificant, matched, tuple(faults))
 
 
-def _strict_errors(name: str, body: str, faults: list[str]) -> Counts | None:
+def _parse_errors_strictly(name: str, body: str, faults: list[str]) -> Counts | None:
+    """Return the errors of each category in the text of a section; None if it is malformed, with the reasons
+    added to ``faults``."""
     if _NONE.match(body) and not _MARK.search(body):
         return _ZERO
-    before, counts = len(faults), dict[str, int]()
+    earlier_faults, counts = len(faults), dict[str, int]()
     if not body:
         faults.append(f"{name}: the section is empty")
     for line in filter(None, map(str.strip, body.splitlines())):
@@ -166,30 +173,31 @@ def _strict_errors(name: str, body: str, faults: list[str]) -> Counts | None:
         letter = green_analysis.category_letter(mark)
         if letter in counts:
             faults.append(f"{name}: ({mark}) is given twice")
-        if other := green_analysis.ERROR_LINE.search(line, entry.end()):
-            faults.append(f"{name}: ({mark}) and ({other.group(1)}) share a line")
+        if second := green_analysis.ERROR_LINE.search(line, entry.end()):
+            faults.append(f"{name}: ({mark}) and ({second.group(1)}) share a line")
         counts[letter] = int(count)
-    if len(faults) == before and (absent := [letter for letter in LETTERS if letter not in counts]):
-        faults.append(f"{name}: no count for ({'), ('.join(absent)})")
-    if len(faults) > before:
+    if len(faults) == earlier_faults and (missing := [letter for letter in LETTERS if letter not in counts]):
+        faults.append(f"{name}: no count for ({'), ('.join(missing)})")
+    if len(faults) > earlier_faults:
         return None
     return tuple(counts[letter] for letter in LETTERS)
 
 
 @register
 class Green(Metric):
-    """GREEN (Ostmeier et al. 2024, Equation 1) from the answers of a judge.
+    """GREEN (Ostmeier et al. 2024, Equation 1) from the answers of a judge, from 0 to 1.
 
-    The details are the parsed :class:`~radeval_lib.metrics.green.Analysis` and the judge's text.
+    Each value's detail is the parsed :class:`~radeval_lib.metrics.green.Analysis` and the judge's answer.
 
     Parameters
     ----------
     judge : ``rules``, an address ``http://127.0.0.1:...`` of an OpenAI-compatible endpoint on this machine,
         or a folder or hub name of a causal language model.
-    model : the model's name at an endpoint.
-    mode : ``strict`` refuses an answer that is malformed; ``reference`` scores it as the released parser.
-    device : of a language model: ``auto``, ``cpu`` or ``cuda``.
-    cache : folder where answers of language models are kept, or None.
+    model : the name of the model at an endpoint; empty for other judges.
+    mode : ``strict`` raises an error for a malformed answer; ``reference`` scores it as the released parser
+        does.
+    device : where a local language model runs: ``auto``, ``cpu`` or ``cuda``.
+    cache : folder that keeps the answers of language models; None keeps none.
     """
 
     name = "green"
@@ -207,7 +215,7 @@ class Green(Metric):
 
     @cached_property
     def _judge(self) -> Judge:
-        """The judge, opened when first needed."""
+        """The judge that the setting ``judge`` names, opened when first needed."""
         from radeval_lib.models.judges import open_judge
 
         return open_judge(self.judge, cache=self.cache, device=self.device, model=self.model)
@@ -222,22 +230,28 @@ class Green(Metric):
         return self.judge == RULES
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
-        return self._parsed(self._judge.judge(pairs))
+        return self._parse_answers(self._judge.judge(pairs))
 
     def _score_in_context(
         self, pairs: list[Pair], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
         cases = zip(pairs, contexts, strict=True)
-        return self._parsed([judge_pair(*pair, context).analysis() for pair, context in cases])
+        return self._parse_answers([judge_pair(*pair, context).analysis() for pair, context in cases])
 
-    def _parsed(self, answers: list[str]) -> Iterator[tuple[float, Any]]:
-        """Yield the score of each answer, with the counts read from it and the answer."""
+    def _parse_answers(self, answers: list[str]) -> Iterator[tuple[float, Any]]:
+        """Yield the score of each answer, with its parsed counts and the answer as detail.
+
+        Raises
+        ------
+        MetricError
+            In mode ``strict``, if an answer is malformed.
+        """
         for position, answer in enumerate(answers):
             read = parse(clean(answer), self.mode)
             if read.score is None:
-                problem = f"the judge's answer to a pair is malformed: {_QUOTED.sub('', read.faults[0])}"
+                problem = f"the judge's answer is malformed: {_QUOTED.sub('', read.faults[0])}"
                 where = f"{self.name}, pair {position + 1} of {len(answers)}"
-                remedy = "Use mode=reference to score it as the released parser does, or another judge."
+                remedy = "Set mode=reference to score it as the released parser does, or use another judge."
                 raise MetricError(problem, where, remedy)
             yield read.score, (read, answer)
 
@@ -251,10 +265,11 @@ class Green(Metric):
 
 @register
 class GreenRules(Metric):
-    """GREEN (Ostmeier et al. 2024, Equation 1) from the findings of the rule-based judge.
+    """GREEN (Ostmeier et al. 2024, Equation 1) from the findings of the rule-based judge, from 0 to 1.
 
-    Findings that both reports state without an error match, and so do shared negative and normal statements.
-    The details are :class:`~radeval_lib.rules.judge.Judgement`.
+    Findings that both reports state without an error count as matched, and so do statements in which both
+    deny a finding or call a structure normal. Each value's detail is a
+    :class:`~radeval_lib.rules.judge.Judgement`.
     """
 
     name = "green_rules"
@@ -282,7 +297,7 @@ class GreenRules(Metric):
             yield self.value(judgement), judgement
 
     def value(self, judgement: Judgement) -> float:
-        """Return the score of a judgement."""
+        """Return the score that follows from the judgement of a pair."""
         return green_score(judgement.matched_findings, sum(judgement.count(True)))
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
@@ -291,10 +306,11 @@ class GreenRules(Metric):
 
 @register
 class GreenRulesErrors(GreenRules):
-    """The sum of the errors that the rules find, each weighted by the significance of its finding.
+    """The weighted sum of the errors that the rules find, at least 0; lower is better.
 
-    The weights are in ``rules/lexicon/significance.yml``. Unlike the GREEN score, the sum does not depend on
-    how much two reports agree on, so a long normal report cannot make up for an error.
+    The significance of its finding decides the weight of an error (``rules/lexicon/significance.yml``).
+    Unlike the GREEN score, the sum ignores what two reports agree on, so that a long normal report cannot
+    make up for an error. Each value's detail is a :class:`~radeval_lib.rules.judge.Judgement`.
     """
 
     name = "green_rules_errors"

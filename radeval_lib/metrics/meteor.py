@@ -10,31 +10,43 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from radeval_lib.errors import listed
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.stats.tokens import porter_stemmer
 
-# "t1", "patient's", "x-ray" and "2.5" are one word each; an underscore is none.
+# "t1", "patient's", "x-ray" and "2.5" are one word each; an underscore is not part of a word.
 _WORD = re.compile(r"[^\W_]+(?:[-'.][^\W_]+)*")
-_NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])  # replaces WordNet if none is given
+_NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])  # used in place of WordNet if no folder is given
+_FORMS = ("data.{}", "index.{}", "{}.exc")
+_FILES = [form.format(part) for part in ("noun", "verb", "adj", "adv") for form in _FORMS]
 
 
-def _wordnet(folder: str) -> Any:
-    """Return NLTK's reader of a WordNet 3.0 dictionary, also of one without ``lexnames``, as Debian packages
-    it."""
+def _open_wordnet(folder: str) -> Any:
+    """Return NLTK's reader of the WordNet dictionary in a folder; ``lexnames``, which Debian's package lacks,
+    is not needed.
+
+    Raises
+    ------
+    MetricError
+        If a file that synonyms are read from is missing.
+    """
+    if missing := [name for name in _FILES if not (Path(folder) / name).is_file()]:
+        problem = f"{len(missing)} of {len(_FILES)} files of WordNet are missing: {listed(missing)}"
+        raise MetricError(problem, "meteor.wordnet", "Give a folder with all of them, or leave it out.")
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class Reader(WordNetCorpusReader):
         def open(self, file: str) -> Any:
             if file == "lexnames" and not (Path(folder) / file).is_file():
-                # Names of the lexicographers' files, which no synonym depends on.
+                # The file names categories of words, on which no synonym depends.
                 return io.StringIO("".join(f"{number:02} {number:02} 0\n" for number in range(45)))
             return super().open(file)
 
         def map_wn(self, version: str = "wordnet") -> None:
-            """Do nothing: no other version is mapped to."""
+            """Do nothing, because offsets of synsets are not mapped to another version of WordNet."""
 
-    # NLTK opens only files below its data folders.
+    # NLTK opens only files below the folders in this list.
     if folder not in nltk.data.path:
         nltk.data.path.append(folder)
     return Reader(folder, None)
@@ -42,12 +54,14 @@ def _wordnet(folder: str) -> Any:
 
 @register
 class Meteor(Metric):
-    """METEOR with NLTK's constants (alpha 0.9, beta 3, gamma 0.5).
+    """METEOR with NLTK's constants (alpha 0.9, beta 3, gamma 0.5), from 0 to 1.
+
+    A text without words scores 0. Each value's detail has the number of words of both texts.
 
     Parameters
     ----------
-    wordnet : folder of the WordNet 3.0 dictionary (``nltk_data/corpora/wordnet``) for the synonym step;
-        None skips the step, which the scores' signature then says.
+    wordnet : folder of a WordNet dictionary (``nltk_data/corpora/wordnet``, version 3.0), for the synonym
+        step; None skips the step. The signature names the version or says that there are no synonyms.
     """
 
     name = "meteor"
@@ -60,22 +74,19 @@ class Meteor(Metric):
 
     def __post_init__(self) -> None:
         self._synonyms: Any = _NO_SYNONYMS
+        self._synonym_source = "none"
         if self.wordnet is not None:
-            if not (Path(self.wordnet) / "data.noun").is_file():
-                remedy = "Give the folder that has data.noun, or leave it out."
-                raise MetricError("no WordNet dictionary in that folder", "meteor.wordnet", remedy)
-            self._synonyms = _wordnet(self.wordnet)
+            self._synonyms = _open_wordnet(self.wordnet)
+            self._synonym_source = f"wordnet-{self._synonyms.get_version() or 'unknown'}"
 
     def settings(self) -> dict[str, Any]:
-        return {"synonyms": "wordnet" if self.wordnet else "none"}
+        return {"synonyms": self._synonym_source}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
-        from nltk.translate.meteor_score import single_meteor_score
+        from nltk.translate.meteor_score import single_meteor_score as score
 
         stemmer = porter_stemmer()
         for reference, candidate in pairs:
-            ours, theirs = (_WORD.findall(text.lower()) for text in (reference, candidate))
-            value = 0.0
-            if ours and theirs:
-                value = float(single_meteor_score(ours, theirs, stemmer=stemmer, wordnet=self._synonyms))
-            yield value, {"reference words": len(ours), "candidate words": len(theirs)}
+            words = [_WORD.findall(text.lower()) for text in (reference, candidate)]
+            value = score(*words, stemmer=stemmer, wordnet=self._synonyms) if all(words) else 0.0
+            yield float(value), {"reference words": len(words[0]), "candidate words": len(words[1])}

@@ -1,7 +1,8 @@
 """Agreement of the fourteen chest observations that two reports state, read by rules.
 
-It takes the place of CheXbert (Smit et al. 2020) until that model's weights are available: the same fourteen
-labels in four classes (:mod:`radeval_lib.rules.reader.observations`), so its values are not CheXbert's.
+It replaces CheXbert (Smit et al. 2020), whose weights this library cannot load: it gives the same fourteen
+labels in four classes, but by rules (:mod:`radeval_lib.rules.reader.observations`), so its values are not
+CheXbert's.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from radeval_lib.rules.reader.observations import FIVE, NO_FINDING, label, obser
 
 @register
 class ObservationF1(Metric):
-    """F1 of the observations that two reports state to be present; 1 if neither states any.
+    """F1 of the observations that two reports state as present or possible, from 0 to 1; 1 if neither states
+    any.
 
-    It fits reports of the chest alone.
+    It reads chest reports only. Each value's detail has, for ``reference`` and ``candidate``, the value of
+    every observation as :func:`~radeval_lib.rules.reader.observations.label` returns it.
 
     Parameters
     ----------
@@ -37,8 +40,8 @@ class ObservationF1(Metric):
 
     def __post_init__(self) -> None:
         if self.labels not in (5, 14):
-            problem = f"there is no set of {self.labels} labels"
-            raise MetricError(problem, "observations.labels", "Give 14 or 5.")
+            remedy = "Give 14, or 5 for the five most often reported."
+            raise MetricError(f"labels is {self.labels}, expected 14 or 5", "observations.labels", remedy)
         self._kept = frozenset(observations() if self.labels == 14 else FIVE)
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
@@ -47,18 +50,18 @@ class ObservationF1(Metric):
                 yield "a text mentions none of the observations; the rules fit chest reports alone"
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
-        ours, theirs = (positive(detail[side]) & self._kept for side in ("reference", "candidate"))
-        for name in sorted(ours | theirs):
-            if name in ours & theirs:
+        stated = {side: positive(labels) & self._kept for side, labels in detail.items()}
+        for name in sorted(stated["reference"] | stated["candidate"]):
+            if name in stated["reference"] & stated["candidate"]:
                 yield Reason("matched", "observation", name)
             else:
-                alone = "reference" if name in ours else "candidate"
-                yield Reason("unmatched", "observation", name, f"the {alone} alone states it")
+                only_side = next(side for side, names in stated.items() if name in names)
+                yield Reason("unmatched", "observation", name, f"the {only_side} alone states it")
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         labels = {text: label(text) for text in {text for pair in pairs for text in pair}}
         for reference, candidate in pairs:
-            ours, theirs = (positive(labels[text]) & self._kept for text in (reference, candidate))
-            total = len(ours) + len(theirs)
-            value = 2 * len(ours & theirs) / total if total else 1.0
-            yield value, {"reference": labels[reference], "candidate": labels[candidate]}
+            detail = {"reference": labels[reference], "candidate": labels[candidate]}
+            stated = [positive(of_side) & self._kept for of_side in detail.values()]
+            total = sum(map(len, stated))
+            yield (2 * len(stated[0] & stated[1]) / total if total else 1.0), detail

@@ -20,7 +20,8 @@ COMPONENTS = ("radgraph_combined", "bertscore", "semb", "bleu2")
 
 
 class LinearModel(NamedTuple):
-    """A linear model of standardised components, each in the order of :data:`COMPONENTS`."""
+    """A linear model of standardised components: ``means`` and ``scales`` standardise them, ``weights``
+    multiply them; each has one number per component, in the order of :data:`COMPONENTS`."""
 
     means: tuple[float, float, float, float]
     scales: tuple[float, float, float, float]
@@ -28,6 +29,7 @@ class LinearModel(NamedTuple):
     intercept: float
 
 
+#: The released models by version: CXR-Report-Metric at 9c9ecad, decoded from its pickled files.
 MODELS = {
     # Scaler fitted on 200 pairs. The weight of BLEU is positive: more overlap predicts more errors.
     "v0": LinearModel(
@@ -44,21 +46,20 @@ MODELS = {
         intercept=2.5e-10,
     ),
 }
-"""The released models by version: CXR-Report-Metric at 9c9ecad, decoded from its pickled files."""
+#: F1 of unrelated sentences by distilroberta-base, layer 5, to which the package bert-score 0.3.13 rescales.
 DISTILROBERTA_BASELINE = 0.8473319
-"""F1 of unrelated sentences by distilroberta-base, layer 5, to which the package bert-score 0.3.13
-rescales."""
 Version = Literal["v0", "v1"]
 
 
 def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
-    """Return the predicted error count of each pair, float64 of shape (n,), without bounds; lower is better.
+    """Return the predicted number of errors of each pair, float64 of shape (n,); lower is better. Predictions
+    may be negative.
 
     Parameters
     ----------
-    components : shape (n, 4), float: RadGraph F1 (mean of entity and relation F1), BERTScore F1, cosine of
-        CheXbert embeddings, BLEU-2; in this order, computed as the released code does it.
-    version : ``v0`` or ``v1``, see :data:`MODELS`.
+    components : float of shape (n, 4), with the columns RadGraph F1 (mean of entity and relation F1),
+        BERTScore F1, cosine of CheXbert embeddings, and BLEU-2, each computed as the released code does.
+    version : ``v0`` or ``v1``, a key of :data:`MODELS`.
     """
     model = MODELS[version]
     standardised = (np.asarray(components, dtype=np.float64) - model.means) / np.array(model.scales)
@@ -67,11 +68,13 @@ def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
 
 @register
 class RadCliQ(Metric):
-    """Errors that a radiologist is expected to count (Yu et al. 2023): lower is better, without bounds.
+    """Predicted number of errors that a radiologist would count (Yu et al. 2023); lower is better, and values
+    may be negative.
 
     The linear models (:data:`~radeval_lib.metrics.radcliq.MODELS`) were fitted to scores of RadGraph's first
     model, of distilroberta-base (BERTScore), of CheXbert's encoder and of BLEU-2. With other models the score
-    orders candidates, but its values are not RadCliQ's. Each value's detail is a dictionary of the four.
+    still ranks candidates, but its values are not RadCliQ's. Each value's detail is a dictionary of the four
+    components, with the keys :data:`~radeval_lib.metrics.radcliq.COMPONENTS`.
 
     Parameters
     ----------
@@ -79,10 +82,11 @@ class RadCliQ(Metric):
     graph_model : see :func:`~radeval_lib.models.graph_extraction.open_extractor`; released:
         ``radgraph:radgraph``.
     encoder : of BERTScore; released: ``distilroberta-base``, whose layer 5 is compared.
-    layer, baseline : of BERTScore: the hidden layer (None: the last), and the value that is rescaled to 0;
-        None takes bert-score's for the released model, and 0 for any other.
-    label_encoder : whose opening token's vectors give SembScore; released: CheXbert's BERT, which is not
-        published as safetensors. None takes ``encoder``.
+    layer : the hidden layer that BERTScore compares; None takes the last.
+    baseline : the BERTScore that is rescaled to 0, at least 0 and below 1; None takes bert-score's value for
+        the released encoder and layer, and 0 for any other.
+    label_encoder : the encoder for SembScore, the cosine of the first tokens' vectors; None takes
+        ``encoder``. Released: CheXbert's BERT, which is not published as safetensors.
     device : ``auto``, ``cpu`` or ``cuda``.
     """
 
@@ -107,8 +111,8 @@ class RadCliQ(Metric):
             released = (self.encoder, self.layer) == ("distilroberta-base", 5)
             self.baseline = DISTILROBERTA_BASELINE if released else 0.0
         if not 0 <= self.baseline < 1:
-            problem = f"the baseline is {self.baseline}"
-            raise MetricError(problem, "radcliq.baseline", "Give 0 or more, and less than 1.")
+            remedy = "Give a number of at least 0 and below 1."
+            raise MetricError(f"the baseline is {self.baseline}", "radcliq.baseline", remedy)
         self.label_encoder = self.encoder if self.label_encoder is None else self.label_encoder
         self._graphs = RadGraphCombined(graph_model=self.graph_model, device=self.device)
         self._bertscore = BertScore(encoder=self.encoder, layer=self.layer, device=self.device)
@@ -120,13 +124,13 @@ class RadCliQ(Metric):
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             references, candidates = (list(side) for side in zip(*chunk, strict=True))
-            left, right = (self._semb.encode(side).astype(np.float64) for side in (references, candidates))
-            norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
-            bert, baseline = self._bertscore.score(references, candidates).values, self.baseline or 0.0
+            label_vectors = np.array([self._semb.encode(side) for side in (references, candidates)], float)
+            norms = np.linalg.norm(label_vectors, axis=2).prod(axis=0)
+            bertscores, baseline = self._bertscore.score(references, candidates).values, self.baseline or 0.0
             columns = [
                 self._graphs.score(references, candidates).values,
-                (bert - baseline) / (1 - baseline),
-                (left * right).sum(axis=1) / np.maximum(norms, 1e-12),  # cosines of label vectors
+                (bertscores - baseline) / (1 - baseline),
+                label_vectors.prod(axis=0).sum(axis=1) / np.maximum(norms, 1e-12),  # SembScore: cosines
                 np.array([bleu2(*pair) for pair in chunk]),
             ]
             table = np.stack(columns, axis=1)
@@ -144,16 +148,17 @@ class RadCliQ(Metric):
 
 
 def bleu2(reference: str, candidate: str) -> float:
-    """Return BLEU-2 as CXR-Report-Metric computes it with fast-bleu 0.0.90; 0 without a common word.
+    """Return BLEU-2 of a pair, from 0 to 1, as CXR-Report-Metric computes it with fast-bleu 0.0.90; 0 if the
+    texts have no word in common.
 
-    Texts are lower-cased and split at blanks, full stops are words, and a precision of 0 counts as 0.1 of a
-    match.
+    Texts are lower-cased and split at blanks, a full stop is a word, and an n-gram order without a match
+    counts as 0.1 matches.
     """
     words = [text.lower().replace(".", " .").split(" ") for text in (reference, candidate)]
-    left, right = ([word for word in side if word] for side in words)
-    if not left or not set(left) & set(right):
+    target, output = ([word for word in side if word] for side in words)
+    if not target or not set(target) & set(output):
         return 0.0
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
-    smoothed = SmoothingFunction(epsilon=0.1).method1
-    return float(sentence_bleu([left], right, weights=(0.5, 0.5), smoothing_function=smoothed))
+    smoothing = SmoothingFunction(epsilon=0.1).method1
+    return float(sentence_bleu([target], output, weights=(0.5, 0.5), smoothing_function=smoothing))

@@ -28,7 +28,8 @@ BothEmpty = Literal["zero", "one"]
 
 
 class GraphEntity(NamedTuple):
-    """One entity: its words, its label ("OBS-DP"), its outgoing relations as (type, key of the other)."""
+    """An entity: its words, its label such as "OBS-DP", and its outgoing relations, each as the relation's
+    type and the key of the target entity."""
 
     tokens: str
     label: str
@@ -39,7 +40,7 @@ Graph = Mapping[str, GraphEntity]
 
 
 class Item(NamedTuple):
-    """An entity or a relation, as two graphs are compared by it; a field that is not compared is empty."""
+    """An entity or a relation in the form in which two graphs are compared; fields not compared are empty."""
 
     tokens: str
     label: str
@@ -49,7 +50,8 @@ class Item(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """Agreement of two sets of items: the sizes of their intersection and of both; shares from 0 to 1."""
+    """Agreement of two sets of items: the size of their intersection (``common``) and of each set, and
+    precision, recall and F1, from 0 to 1."""
 
     common: int
     reference: int
@@ -60,12 +62,13 @@ class Overlap(NamedTuple):
 
 
 def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEntity]:
-    """Return the graph in RadGraph's ``entities`` dictionary of one text; numeric keys become texts."""
+    """Return the graph of one text, by entity key, from the dictionary ``entities`` of RadGraph's output;
+    numeric keys become str."""
     return {
         str(key): GraphEntity(
             entity["tokens"],
             entity["label"],
-            tuple((str(kind), str(other)) for kind, other in entity.get("relations") or ()),
+            tuple((str(kind), str(target)) for kind, target in entity.get("relations") or ()),
         )
         for key, entity in entities.items()
     }
@@ -74,7 +77,11 @@ def parse_graph(entities: Mapping[str, Mapping[str, Any]]) -> dict[str, GraphEnt
 def build_graph(
     entities: Sequence[tuple[str, str]], relations: Iterable[tuple[int, str, int]] = ()
 ) -> dict[str, GraphEntity]:
-    """Return a graph from (tokens, label) pairs and (source, type, target) triples of positions from 0."""
+    """Return a graph from entities (tokens, label) and relations (source, type, target).
+
+    Source and target are 0-based positions in ``entities``; the graph's keys are the positions from 1, as
+    str.
+    """
     outgoing: dict[int, list[tuple[str, str]]] = {}
     for source, kind, target in relations:
         outgoing.setdefault(source, []).append((kind, str(target + 1)))
@@ -85,16 +92,17 @@ def build_graph(
 
 
 def items(graph: Graph, level: Level, case: Case = "relations") -> Iterator[tuple[str, Item]]:
-    """Yield a graph's items at a reward level, each with the key of its entity; items may repeat.
+    """Yield the items of a graph that a reward level compares, each with the key of its entity; equal items
+    are not merged.
 
     Parameters
     ----------
     level : ``simple``: tokens and label. ``partial``: also whether the entity has an outgoing relation.
         ``complete``: an entity without one gives its tokens and label, any other gives one item for each
         relation, with its type and the target's tokens.
-    case : which words are lower-cased. ``relations``: those of complete's relation items alone, as the
-        ``radgraph`` package 0.1.18 of the Python Package Index does; ``fold``: all, as its repository does
-        since commit 87f11a1 of July 2026 without a new version; ``keep``: none.
+    case : which words are lower-cased. ``relations``: only those of relation items at level ``complete``, as
+        in the package ``radgraph`` 0.1.18 of the Python Package Index. ``fold``: all, as in the package's
+        repository since commit 87f11a1 of July 2026. ``keep``: none.
 
     Raises
     ------
@@ -105,30 +113,32 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> Iterator[tupl
     check_choice(level, Level, "level", MetricError)
     check_choice(case, Case, "case", MetricError)
 
-    def words(text: str, in_relation: bool = False) -> str:
-        return text.lower() if case == "fold" or (case == "relations" and in_relation) else text
+    def set_case(words: str, in_relation: bool = False) -> str:
+        return words.lower() if case == "fold" or (case == "relations" and in_relation) else words
 
     for key, entity in graph.items():
         if level == "simple" or not entity.relations:
-            yield key, Item(words(entity.tokens), entity.label)
+            yield key, Item(set_case(entity.tokens), entity.label)
         elif level == "partial":
-            yield key, Item(words(entity.tokens), entity.label, "any")
+            yield key, Item(set_case(entity.tokens), entity.label, "any")
         else:
-            for kind, other in entity.relations:
-                target = words(graph[other].tokens, True)
-                yield key, Item(words(entity.tokens, True), entity.label, kind, target)
+            for kind, target_key in entity.relations:
+                target_words = set_case(graph[target_key].tokens, True)
+                yield key, Item(set_case(entity.tokens, True), entity.label, kind, target_words)
 
 
 def entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
     """Yield a graph's entities, then its relations with both labels, each with the key of its entity."""
     yield from items(graph, "simple", "keep")
     for key, entity in graph.items():
-        for kind, other in entity.relations:
-            yield key, Item(entity.tokens, entity.label, kind, graph[other].tokens, graph[other].label)
+        for kind, target_key in entity.relations:
+            target = graph[target_key]
+            yield key, Item(entity.tokens, entity.label, kind, target.tokens, target.label)
 
 
 def overlap(reference: set[Item], candidate: set[Item], both_empty: BothEmpty = "zero") -> Overlap:
-    """Return the agreement of two sets of items; see :func:`compare`."""
+    """Return the agreement of two sets of items. If both are empty, precision, recall and F1 are 0 or 1, as
+    ``both_empty`` says; if one is, they are 0."""
     if not candidate and not reference and both_empty == "one":
         return Overlap(0, 0, 0, 1.0, 1.0, 1.0)
     common = len(candidate & reference)
@@ -144,67 +154,70 @@ def compare(
     case: Case = "relations",
     both_empty: BothEmpty = "zero",
 ) -> Overlap:
-    """Return F1-RadGraph of one pair, as an :class:`Overlap`; the paper multiplies by 100.
+    """Return the agreement of two graphs, whose ``f1`` is F1-RadGraph from 0 to 1 (the paper multiplies it by
+    100).
 
     Parameters
     ----------
     reference, candidate : graphs from :func:`parse_graph` or :func:`build_graph`.
-    level, case : see :func:`items`.
-    both_empty : value if neither side has an entity: ``zero`` as the reference code, or ``one``.
+    level, case : what is compared, and which words are lower-cased; see :func:`items`.
+    both_empty : F1 if neither graph has an entity: ``zero`` as in the reference code, or ``one``.
     """
-    ours, theirs = ({item for _, item in items(graph, level, case)} for graph in (reference, candidate))
-    return overlap(ours, theirs, both_empty)
+    item_sets = [{item for _, item in items(graph, level, case)} for graph in (reference, candidate)]
+    return overlap(*item_sets, both_empty=both_empty)
 
 
 def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty = "zero") -> float:
-    """Return the mean of entity F1 and relation F1: ``radgraph_combined`` of CXR-Report-Metric, from 0 to 1.
+    """Return the mean of entity F1 and relation F1 of two graphs, from 0 to 1; it is ``radgraph_combined`` of
+    CXR-Report-Metric.
 
-    Entities are compared by tokens and label, relations by both entities and their type; case counts.
+    Entities are compared by tokens and label, relations by both entities and their type; upper and lower case
+    are distinguished.
 
     Parameters
     ----------
-    both_empty : value of either F1 if neither side has an item. The reference code takes ``zero``, so that
-        two identical reports without relations score 0.5; ``one`` gives them 1.
+    both_empty : the F1 of entities, or of relations, if neither graph has any. The reference code takes
+        ``zero``, so that two identical reports without relations score 0.5; ``one`` gives them 1.
     """
-    ours, theirs = ({item for _, item in entities_and_relations(graph)} for graph in (reference, candidate))
-    return mean_of_two_f1(ours, theirs, both_empty)[0]
+    item_sets = [{item for _, item in entities_and_relations(graph)} for graph in (reference, candidate)]
+    return mean_of_two_f1(*item_sets, both_empty=both_empty)[0]
 
 
 def mean_of_two_f1(
     reference: set[Item], candidate: set[Item], both_empty: BothEmpty = "zero"
 ) -> tuple[float, dict[str, Overlap]]:
-    """Return the mean F1 of entities and relations, and the overlap of each."""
-    overlaps = {}
-    for name, related in (("entities", False), ("relations", True)):
-        ours, theirs = (
-            {item for item in side if bool(item.relation) == related} for side in (reference, candidate)
-        )
-        overlaps[name] = overlap(ours, theirs, both_empty)
+    """Return the mean of the F1 of entities and the F1 of relations, from 0 to 1, and the agreement of each
+    by ``entities`` and ``relations``."""
+    overlaps, sides = {}, (reference, candidate)
+    for kind, is_relation in (("entities", False), ("relations", True)):
+        of_kind = [{item for item in side if bool(item.relation) == is_relation} for side in sides]
+        overlaps[kind] = overlap(*of_kind, both_empty=both_empty)
     return (overlaps["entities"].f1 + overlaps["relations"].f1) / 2, overlaps
 
 
 def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
-    """Return where an annotation's entities are in its text, by key; empty if it is of another text."""
+    """Return the characters of each entity in a text, by the entity's key; empty if the annotation is of a
+    text with other words."""
     words = annotated["text"].split()
     if "".join(words) != "".join(text.split()):
         return {}
-    visible = [at for at, sign in enumerate(text) if not sign.isspace()]
-    ends = list(accumulate(map(len, words)))
+    visible_positions = [at for at, character in enumerate(text) if not character.isspace()]
+    word_ends = list(accumulate(map(len, words)))
     return {
         key: (
-            visible[ends[item["start_ix"]] - len(words[item["start_ix"]])],
-            visible[ends[item["end_ix"]] - 1] + 1,
+            visible_positions[word_ends[entity["start_ix"]] - len(words[entity["start_ix"]])],
+            visible_positions[word_ends[entity["end_ix"]] - 1] + 1,
         )
-        for key, item in annotated["entities"].items()
+        for key, entity in annotated["entities"].items()
     }
 
 
+#: Pairs whose texts are read together; memory grows with this, not with the number of pairs.
 CHUNK = 1_000
-"""Pairs whose texts are read together; memory grows with this, not with the number of pairs."""
 
 
 class _GraphMetric(Metric):
-    """The base of the metrics of RadGraph graphs: the graphs of pairs, and the reasons for a score."""
+    """The base of metrics that compare RadGraph graphs: it extracts the graphs and explains the scores."""
 
     citation = "jain2021radgraph"
     needs = ("graph_model",)
@@ -218,13 +231,13 @@ class _GraphMetric(Metric):
 
     @cached_property
     def extractor(self) -> Extractor:
-        """The model that finds the graphs, opened when first needed."""
+        """The model that extracts graphs from texts, loaded when first needed."""
         from radeval_lib.models.graph_extraction import shared_extractor
 
         return shared_extractor(self.graph_model, device=self.device)
 
     def _item_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[set[Item], set[Item]]]:
-        """Yield the items of the reference and of the candidate of each pair."""
+        """Yield, for each pair, the set of items of the reference and that of the candidate."""
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             texts = list(dict.fromkeys(text for pair in chunk for text in pair))
@@ -236,32 +249,32 @@ class _GraphMetric(Metric):
                 yield items_of[reference], items_of[candidate]
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
-        result: Overlap = detail if isinstance(detail, Overlap) else detail["entities"]
-        texts = ((reference, result.reference), (candidate, result.candidate))
-        if any(text.strip() and not entities for text, entities in texts):
+        entity_overlap: Overlap = detail if isinstance(detail, Overlap) else detail["entities"]
+        texts = ((reference, entity_overlap.reference), (candidate, entity_overlap.candidate))
+        if any(text.strip() and not entity_count for text, entity_count in texts):
             yield "the graph model finds no entity in a text"
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterator[Reason]:
-        """Yield a reason for each item of either text, where it first occurs."""
+        """Yield a reason for each item of either text, with the characters of its first occurrence."""
         texts = (reference, candidate)
-        sides: list[dict[Item, Span | None]] = []
+        spans_of_sides: list[dict[Item, Span | None]] = []
         for text, annotated in zip(texts, self.extractor.annotate([*map(one_line, texts)]), strict=True):
-            spans, first = character_spans(text, annotated), dict[Item, Span | None]()
+            spans, first_span = character_spans(text, annotated), dict[Item, Span | None]()
             for key, item in self._items(parse_graph(annotated["entities"])):
-                first.setdefault(item, spans.get(key))
-            sides.append(first)
-        ours, theirs = sides
-        for item in dict.fromkeys([*ours, *theirs]):
+                first_span.setdefault(item, spans.get(key))
+            spans_of_sides.append(first_span)
+        in_reference, in_candidate = spans_of_sides
+        for item in dict.fromkeys([*in_reference, *in_candidate]):
             labels = f"{item.label} {item.relation} {item.target_label}" if item.target_label else item.label
-            shared = item in ours and item in theirs
+            is_shared = item in in_reference and item in in_candidate
             yield Reason(
-                "matched" if shared else "unmatched",
+                "matched" if is_shared else "unmatched",
                 labels,
                 says="with a relation" if item.relation and not item.target else "",
                 quoted=f"{item.relation} {item.target}" if item.target else "",
-                credit=float(shared),
-                reference=ours.get(item),
-                candidate=theirs.get(item),
+                credit=float(is_shared),
+                reference=in_reference.get(item),
+                candidate=in_candidate.get(item),
             )
 
 
@@ -293,9 +306,9 @@ class F1RadGraph(_GraphMetric):
         return items(graph, self.level, self.case)
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[float, Overlap]]:
-        for ours, theirs in self._item_pairs(pairs):
-            result = overlap(ours, theirs, self.both_empty)
-            yield result.f1, result
+        for reference_items, candidate_items in self._item_pairs(pairs):
+            agreement = overlap(reference_items, candidate_items, self.both_empty)
+            yield agreement.f1, agreement
 
 
 @register
@@ -322,5 +335,5 @@ class RadGraphCombined(_GraphMetric):
         return entities_and_relations(graph)
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[float, dict[str, Overlap]]]:
-        for ours, theirs in self._item_pairs(pairs):
-            yield mean_of_two_f1(ours, theirs, self.both_empty)
+        for reference_items, candidate_items in self._item_pairs(pairs):
+            yield mean_of_two_f1(reference_items, candidate_items, self.both_empty)

@@ -1,6 +1,8 @@
-"""A page about a file's scores: how they are distributed, and every pair with its marks.
+"""An HTML page about the scores of a file: their distribution, and each pair with its errors and matches
+marked.
 
-It is one file that loads no other, and nothing in a text can run as a script.
+The page is one file that loads no other, and its content security policy prevents that a text runs as a
+script.
 """
 
 from __future__ import annotations
@@ -23,15 +25,17 @@ from radeval_lib.metrics.scoring import score_column
 from radeval_lib.text_format import environment
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+#: The most pairs on a page, which a phone can still show; pairs with the worst scores are kept.
 MOST_PAIRS = 1_000
-"""A telephone cannot show a page with more pairs; those with the worst scores are kept."""
 
 
 class ScorePage:
-    """Takes the pairs of a file as they are scored, and writes the page.
+    """Collects the pairs of a file as they are scored, and writes the page.
 
-    ``metrics`` are those that score, by name; pairs are worst according to the first. ``texts`` says whether
-    the page may show words of the texts.
+    Parameters
+    ----------
+    metrics : the metrics that score, by name; the first one decides which pairs are worst.
+    texts : whether the page may show words of the texts.
     """
 
     def __init__(self, metrics: Mapping[str, Metric], *, texts: bool) -> None:
@@ -41,7 +45,10 @@ class ScorePage:
         self._worst: list[tuple[float, int, str, Pair]] = []  # a heap, the least bad on top
 
     def add(self, pair: Pair, record: Mapping[str, Any]) -> None:
-        """Take a pair and its record, as ``radbook score --explain`` writes it."""
+        """Add the scores of a pair, and keep the pair itself if it is among the worst so far.
+
+        ``record`` is the pair's line in the file that ``radbook score --explain`` writes.
+        """
         for name, value in record["scores"].items():
             self._scores.setdefault(score_column(name, record["candidate"]), array("d")).append(value)
         name, metric = next(iter(self._metrics.items()))
@@ -51,10 +58,10 @@ class ScorePage:
         keep(self._worst, (badness, -self._total, json.dumps(record, default=str), pair))
 
     def write(self, path: Path, **about: Any) -> None:
-        """Write the page; the template shows ``about`` in addition to scores and pairs."""
-        shown = sorted(self._worst, reverse=True)
-        beside = (Path(__file__).with_name(f"report.{kind}") for kind in ("css", "js"))
-        style, script = (path.read_text(encoding="utf-8") for path in beside)
+        """Write the page to a file; ``about`` are further values that the template shows."""
+        worst_first = sorted(self._worst, reverse=True)
+        assets = (Path(__file__).with_name(f"report.{kind}") for kind in ("css", "js"))
+        style, script = (path.read_text(encoding="utf-8") for path in assets)
         template = environment(Path(__file__).parent).get_template("report.html.j2")
         stream = template.stream(
             **about,
@@ -64,8 +71,8 @@ class ScorePage:
                 for column, values in self._scores.items()
             },
             shares=[f"{share:.0%}" for share in QUANTILES],
-            pairs=(self._pair(json.loads(record), texts) for *_, record, texts in shown),
-            shown=len(shown),
+            pairs=(self._pair(json.loads(record), texts) for *_, record, texts in worst_first),
+            shown=len(worst_first),
             total=self._total,
             texts=self._texts,
             reliable=RELIABLE,
@@ -79,7 +86,8 @@ class ScorePage:
             stream.dump(page)
 
     def _pair(self, pair: dict[str, Any], texts: Pair) -> dict[str, Any]:
-        """Return the record of a pair with what the template shows of it."""
+        """Return the record of a pair with its texts and with the views and errors that the template
+        shows."""
         pair["texts"] = texts if self._texts else None
         by_reasons: dict[str, tuple[list[str], list[dict[str, Any]]]] = {}
         for name in self._metrics:
@@ -92,7 +100,8 @@ class ScorePage:
         return pair
 
     def _view(self, pair: dict[str, Any], names: list[str], reasons: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return the reasons that one metric, or several with the same reasons, give for a pair."""
+        """Return what the template shows of the reasons for a pair's score, which all metrics in ``names``
+        share."""
         errors, matched, unmatched = (
             [reason for reason in reasons if reason["kind"] == kind]
             for kind in ("error", "matched", "unmatched")
@@ -110,8 +119,8 @@ class ScorePage:
     def _sides(
         self, pair: dict[str, Any], reasons: list[dict[str, Any]], errors: list[dict[str, Any]]
     ) -> list[tuple[str, list[Segment]]]:
-        """Return both texts, cut where a mark begins or ends."""
-        numbers = {id(error): number for number, error in enumerate(errors, start=1)}
+        """Return (side, segments) for both texts, cut at the positions where a mark begins or ends."""
+        number_of = {id(error): number for number, error in enumerate(errors, start=1)}
         sides = []
         for side, text in zip(SIDES, pair["texts"], strict=True):
             marks = [
@@ -119,7 +128,7 @@ class ScorePage:
                     reason[side]["start"],
                     reason[side]["end"],
                     mark_kind(reason["kind"], reason["significant"]),
-                    numbers.get(id(reason), 0),
+                    number_of.get(id(reason), 0),
                 )
                 for reason in reasons
                 if reason[side] is not None
@@ -130,5 +139,5 @@ class ScorePage:
 
 
 def content_hash(content: str) -> str:
-    """Return the hash of a style or script as a content security policy writes it."""
+    """Return the SHA-256 of a style or script in the notation of content security policies."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"

@@ -11,7 +11,8 @@ from radeval_lib.stats.tokens import RougeTokenizer, longest_common_subsequence,
 
 
 class _Rouge(Metric):
-    """The base of the three; ``kind`` is the package's name of the score."""
+    """The base of the three metrics; ``kind`` is the name of the score in the package rouge_score. Each
+    value's detail has ``precision`` and ``recall``."""
 
     citation = "lin2004rouge"
     variant = "f1"
@@ -21,7 +22,7 @@ class _Rouge(Metric):
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         if any(share_of_letters(text, beyond="\x7f") > 0.1 for text in (reference, candidate)):
-            yield "a text has letters that ROUGE does not read, which keeps a to z and digits"
+            yield "a text has letters that ROUGE ignores: it reads only a to z and digits"
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
         from rouge_score.rouge_scorer import RougeScorer
@@ -34,7 +35,7 @@ class _Rouge(Metric):
 
 @register
 class Rouge1(_Rouge):
-    """F1 of the words. A text without words scores 0."""
+    """F1 of the words that two texts have in common, from 0 to 1; 0 if a text has no words."""
 
     name, kind = "rouge_1", "rouge1"
     title = "ROUGE-1"
@@ -42,7 +43,8 @@ class Rouge1(_Rouge):
 
 @register
 class Rouge2(_Rouge):
-    """F1 of the pairs of neighbouring words."""
+    """F1 of the pairs of neighbouring words that two texts have in common, from 0 to 1; 0 if a text has
+    none."""
 
     name, kind = "rouge_2", "rouge2"
     title = "ROUGE-2"
@@ -50,10 +52,10 @@ class Rouge2(_Rouge):
 
 @register
 class RougeL(_Rouge):
-    """F1 of the longest common subsequence of words.
+    """F1 of the longest common subsequence of words, from 0 to 1; 0 if a text has no words.
 
-    Words, stems and F1 are the package's. The subsequence is ours, because the package takes half a minute
-    and a gigabyte for two texts of 10,000 words.
+    Words, stems and F1 are computed by the package. This library computes the subsequence itself, because the
+    package takes half a minute and a gigabyte for two texts of 10,000 words.
     """
 
     name = "rouge_l"

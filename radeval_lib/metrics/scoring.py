@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from radeval_lib.errors import ModelError, RadevalError, listed, plain
-from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, checked_pairs
+from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, check_pairs
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions, Reason
 
 if TYPE_CHECKING:
     from radeval_lib.rules.lexicon.significance import Context
 
+#: The metric if none is named: it needs no model and explains itself.
 DEFAULT = "green_rules_errors"
-"""The metric if none is named: it needs no model and explains itself."""
 REFERENCE, CANDIDATE, ID = "reference", "candidate", "id"
+#: Columns that may name a row's case; the first that a table has counts.
 CASES = ("case", "patient")
-"""Columns that may name a row's case; the first that a table has counts."""
+#: Columns about a row's patient, which the rule-based judge reads.
 CONTEXT = ("age", "indication")
-"""Columns about a row's patient, which the rule-based judge reads."""
 # An empty cell, "___" and "XXXX" of de-identified texts, "NaT", "n/a".
 _NOTHING = re.compile(r"(?i)|_+|-+|x{3,}|nan|nat|<na>|n/a|none|null|unknown")
 # 45, 045Y, ">89", "90+", "6 months", "2.5 y".
@@ -44,12 +44,13 @@ def system_of(candidate: str) -> str:
 def candidate_columns(
     frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 1
 ) -> tuple[str, ...]:
-    """Return the columns of candidates of a table whose pairs the metrics can score.
+    """Return the names of a table's columns of candidates, after checking that its pairs can be scored.
 
     Parameters
     ----------
-    where : the file or argument, for messages; these repeat no text.
-    start : the number of the first row.
+    metrics : names of the metrics, whose columns of scores must not exist yet.
+    where : the file or argument, for errors; these repeat no text.
+    start : the number of the first row, for errors.
 
     Raises
     ------
@@ -58,47 +59,50 @@ def candidate_columns(
         column.
     """
     columns = [str(name) for name in frame.columns]
-    named = [name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:")]
-    candidates = tuple(named or [CANDIDATE])
+    candidates_named = [name for name in columns if name == CANDIDATE or name.startswith(f"{CANDIDATE}:")]
+    candidates = tuple(candidates_named or [CANDIDATE])
     for name in (REFERENCE, *candidates):
         if (count := columns.count(name)) != 1:
             problem = f"two columns are called {plain(name, 30)!r}" if count else f"no column {name!r}"
             raise MetricError(problem, where, describe_columns(columns))
         for row, text in enumerate(frame[name], start):
             if not isinstance(text, str):
-                problem = f"{plain(name, 30)!r} is of type {type(text).__name__}, not a string"
+                problem = f"the cell of {plain(name, 30)!r} has type {type(text).__name__}, expected str"
                 remedy = "Convert it to a string; use '' for an empty report."
                 raise MetricError(problem, f"{where}, row {row}", remedy)
     for name in (score_column(metric, candidate) for metric in metrics for candidate in candidates):
         if name in columns:
             problem = f"the scores would overwrite column {plain(name, 30)!r}"
-            raise MetricError(problem, where, "Rename that column in the input.")
+            raise MetricError(problem, where, "Rename or remove that column in the input.")
     return candidates
 
 
 def describe_columns(columns: Sequence[str]) -> str:
-    """Return a message that lists the columns and says which to rename. It does not repeat a name of several
-    words, which in a file without a header may be a report."""
+    """Return a remedy that lists the columns and says which one to rename.
+
+    A column's name of several words is not repeated: in a file without a header it may be a report.
+    """
     names = [
         name if re.fullmatch(r"[\w.:-]{1,30}", name) else f"a text of {len(name):,} characters"
         for name in columns
     ]
     wanted = {REFERENCE, CANDIDATE} - set(columns)
-    alike = next((name for name in columns if name.lower() in wanted), None)
-    remedy = f"Rename {alike!r} to {alike.lower()!r}." if alike else "Rename the column that holds the texts."
+    near = next((name for name in columns if name.lower() in wanted), None)
+    remedy = f"Rename {near!r} to {near.lower()!r}." if near else "Rename the column that holds the texts."
     return f"Columns: {listed(names)}. {remedy}"
 
 
 def context_of(row: Mapping[str, Any], where: str) -> Context | None:
-    """Return the context in a row; None if both values are empty or marked as unknown.
+    """Return the age and indication in a row's columns ``age`` and ``indication``; None if both are empty or
+    marked as unknown.
 
     An age is a number of years, a number with a unit (``045Y`` as in DICOM, ``6 months``), or the lower end
-    of an open range (``90+``, ``>89``).
+    of an open range (``90+``, ``>89``). ``where`` names the file and row, for errors.
 
     Raises
     ------
     MetricError
-        If the age has another form or is not from 0 to 130 years; ``where`` names the row.
+        If the age has another form or is not from 0 to 130 years.
     """
     texts = ("" if row.get(name) is None else str(row[name]).strip() for name in CONTEXT)
     age, indication = ("" if _NOTHING.fullmatch(text) else text for text in texts)
@@ -108,28 +112,37 @@ def context_of(row: Mapping[str, Any], where: str) -> Context | None:
 
     if not age:
         return Context(None, indication)
-    parts = _AGE.fullmatch(age)
-    years = float(parts[1]) / _PER_YEAR[(parts[2] or "y")[0].lower()] if parts else -1.0
+    age_match = _AGE.fullmatch(age)
+    years = float(age_match[1]) / _PER_YEAR[(age_match[2] or "y")[0].lower()] if age_match else -1.0
     if not 0 <= years <= 130:
-        remedy = "Give years, from 0 to 130, or leave it empty."
+        remedy = "Give a number of years from 0 to 130, or leave the cell empty."
         raise MetricError(f"{plain(age, 20)!r} is not an age", f"{where}, column 'age'", remedy)
     return Context(years, indication)
 
 
 def cases_of(frame: pd.DataFrame, where: str) -> list[str]:
-    """Return the case of each row: its value in a column of :data:`CASES`, else the row's number from 1."""
+    """Return the case of each row: its value in the first column of :data:`CASES` that the table has, else
+    the row's number from 1.
+
+    Raises
+    ------
+    MetricError
+        If a row's value is empty or missing; ``where`` names the file or argument.
+    """
     column = next((name for name in CASES if name in frame), None)
     rows = range(1, len(frame) + 1)
     cases = [str(case).strip() for case in (rows if column is None else frame[column].fillna(""))]
     if "" in cases:
-        remedy = "Name the case of every row, or leave the column out."
-        raise MetricError("no case", f"{where}, row {rows[cases.index('')]}, column {column!r}", remedy)
+        row = rows[cases.index("")]
+        remedy = "Fill the column in every row, or remove it."
+        raise MetricError("the cell is empty", f"{where}, row {row}, column {column!r}", remedy)
     return cases
 
 
 class Scored(NamedTuple):
-    """A metric's results, an entry for each pair: values, cautions and, if requested, reasons. ``scores`` has
-    the details."""
+    """The results of one metric: for each pair its value, its cautions and, if explanations were requested,
+    its reasons (else ``reasons`` is empty). ``scores`` has the details; None after a round trip through JSON.
+    """
 
     values: list[float]
     cautions: list[tuple[str, ...]]
@@ -138,15 +151,15 @@ class Scored(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """The results of metrics for a table.
+    """The results of several metrics for the rows of a table.
 
     Attributes
     ----------
-    columns : the columns of candidates.
-    pairs : reference and candidate; the pairs of a row are together.
-    contexts : of the patient of each pair; None if the table gives none.
-    scored : by metric.
-    failed : by metric that could not score, its error.
+    columns : the names of the columns of candidates.
+    pairs : (reference, candidate), row by row and, within a row, in the order of ``columns``.
+    contexts : the context of the patient of each pair; None if the table has none, or no metric uses them.
+    scored : the results by metric.
+    failed : the error of each metric that could not score.
     """
 
     columns: tuple[str, ...]
@@ -156,22 +169,25 @@ class Evaluation(NamedTuple):
     failed: dict[str, RadevalError]
 
     def reasons(self, at: int) -> list[tuple[str, Reason]]:
-        """Return the reasons of all metrics for a pair, each with its metric's name."""
+        """Return (metric, reason) for the pair at position ``at`` of ``pairs``, for all metrics."""
         return [(name, reason) for name, scored in self.scored.items() for reason in scored.reasons[at]]
 
     def add_cautions(
         self, cautions: Cautions, ids: Iterable[object], *, start: int = 1, without: Sequence[str] = ()
     ) -> list[list[str]]:
-        """Add the cautions of all pairs, except of systems left out, and the ids of the rows; return the
-        cautions of each pair. ``start`` is the number of the first row."""
+        """Count the cautions about all pairs in ``cautions``, and return them pair by pair.
+
+        ``ids`` are the ids of the rows, ``start`` is the number of the first row. The pairs of the systems in
+        ``without`` are neither counted nor returned.
+        """
         cautions.add_ids(ids)
-        added = []
+        cautions_of_pairs = []
         for at, pair in enumerate(self.pairs):
             row, position = divmod(at, len(self.columns))
-            of_metrics = {name: scored.cautions[at] for name, scored in self.scored.items()}
+            cautions_by_metric = {name: scored.cautions[at] for name, scored in self.scored.items()}
             if (system := system_of(self.columns[position])) not in without:
-                added.append(cautions.add(system, start + row, pair, of_metrics))
-        return added
+                cautions_of_pairs.append(cautions.add(system, start + row, pair, cautions_by_metric))
+        return cautions_of_pairs
 
 
 def evaluate(
@@ -182,13 +198,14 @@ def evaluate(
     *,
     explained: bool = False,
 ) -> Evaluation:
-    """Check a table and score its pairs.
+    """Return the scores of every pair of a table by every metric, after checking the table's columns.
 
     Parameters
     ----------
-    metrics : by name.
-    where, start : the file or argument, and the number of the first row, for messages.
-    explained : whether to ask for reasons.
+    frame : a table with a column ``reference`` and a column ``candidate`` or ``candidate:<system>``.
+    metrics : the metrics by name.
+    where, start : the file or argument, and the number of the first row, for errors.
+    explained : whether to compute the reasons for scores.
 
     Raises
     ------
@@ -197,12 +214,12 @@ def evaluate(
     """
     columns = candidate_columns(frame, list(metrics), where, start)
     pairs = pairs_of(frame, columns)
-    given = [name for name in CONTEXT if name in frame]
+    context_columns = [name for name in CONTEXT if name in frame]
     contexts: list[Context | None] | None = None
-    if given and any(metric.reads_context() for metric in metrics.values()):
-        rows = enumerate(frame[given].to_dict("records"), start)
-        of_rows = [context_of(row, f"{where}, row {number}") for number, row in rows]
-        contexts = [context for context in of_rows for _ in columns]
+    if context_columns and any(metric.reads_context() for metric in metrics.values()):
+        rows = enumerate(frame[context_columns].to_dict("records"), start)
+        row_contexts = [context_of(row, f"{where}, row {number}") for number, row in rows]
+        contexts = [context for context in row_contexts for _ in columns]
     scored, failed = dict[str, Scored](), dict[str, RadevalError]()
     references, candidates = ([pair[side] for pair in pairs] for side in (0, 1))
     for name, metric in metrics.items():
@@ -225,26 +242,27 @@ def evaluate(
 
 
 def pairs_of(frame: pd.DataFrame, columns: Sequence[str]) -> list[Pair]:
-    """Return the pairs of a table, with those of a row together."""
+    """Return (reference, candidate) for each row of a table and, within a row, each column of candidates."""
     texts = zip(frame[REFERENCE], *(frame[column] for column in columns), strict=True)
     return [(reference, candidate) for reference, *candidates in texts for candidate in candidates]
 
 
 def with_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str, Scored]) -> pd.DataFrame:
-    """Return a table with its scores in columns ``<metric>`` or ``<metric>:<system>``."""
-    added = {
+    """Return a table with a column of scores, ``<metric>`` or ``<metric>:<system>``, for each metric and
+    column of candidates."""
+    score_columns = {
         score_column(name, column): pd.Series(
             of_pairs.values[position :: len(columns)], frame.index, dtype=float
         )
         for name, of_pairs in scored.items()
         for position, column in enumerate(columns)
     }
-    return frame.assign(**added)
+    return frame.assign(**score_columns)
 
 
 def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, texts: bool) -> dict[str, Any]:
-    """Return a pair's explanation from the metrics' reasons, ready for JSON; without ``texts`` it has no
-    words of the pair.
+    """Return the explanation of a pair's scores as a dictionary for JSON; without ``texts`` it has no words
+    of the pair.
 
     Returns
     -------
@@ -270,8 +288,8 @@ def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, tex
                 if texts:
                     record[side]["words"] = text[slice(*span)]
                 if texts and reason.kind == "error":
-                    around = (held for held in read[side].statements if held[0] <= span[0] < held[1])
-                    record[side]["sentence"] = text[slice(*next(around, span))]
+                    containing = (held for held in read[side].statements if held[0] <= span[0] < held[1])
+                    record[side]["sentence"] = text[slice(*next(containing, span))]
         if not texts:
             del record["quoted"]
         records.append(record)
@@ -290,22 +308,24 @@ def score(
     *,
     metrics: Wanted = DEFAULT,
 ) -> pd.DataFrame:
-    """Score candidates against the references of the same rows.
+    """Return a table with the scores of candidates against the references of the same rows.
 
-    Warns of cautions, with their rows, of substitute models, and of metrics that could not score.
+    It warns of cautions, with their rows, of substitute models, and of metrics that could not score.
 
     Parameters
     ----------
-    references, candidates : equally many texts; or a pandas table alone, with a column ``reference`` and
-        ``candidate`` or, for each system, ``candidate:<system>``. Its columns ``age`` and ``indication``
-        decide how much errors weigh for the rule-based judge.
+    references, candidates : equally many texts; or, as ``references`` alone, a pandas table with a column
+        ``reference`` and a column ``candidate`` or, for each system, ``candidate:<system>``. In its columns
+        ``age`` and ``indication``, the rule-based judge finds the patient's context, which changes the
+        weights of errors.
     metrics : a name, names, or settings by name; ``all`` selects all that can score on this machine. See
         :func:`~radeval_lib.metrics.by_name.choose`.
 
     Returns
     -------
     DataFrame
-        The table with a column ``<metric>``, or ``<metric>:<system>``, for each.
+        The rows in their order, with a float column ``<metric>`` or ``<metric>:<system>`` for each metric and
+        column of candidates.
 
     Raises
     ------
@@ -317,7 +337,7 @@ def score(
     >>> float(score(["Small left effusion."], ["Small right effusion."])["green_rules_errors"].iloc[0])
     0.25
     """
-    frame, evaluation = _evaluated(references, candidates, metrics, explained=False)
+    frame, evaluation = _evaluate_and_warn(references, candidates, metrics, explained=False)
     return with_scores(frame, evaluation.columns, evaluation.scored)
 
 
@@ -328,7 +348,8 @@ def explain(
     metrics: Wanted = DEFAULT,
     texts: bool = True,
 ) -> pd.DataFrame:
-    """Return the reasons for scores: errors with their places, and entities that match or do not.
+    """Return a table of the reasons for scores: errors with their positions in the texts, and entities that
+    match or do not.
 
     Parameters
     ----------
@@ -338,8 +359,10 @@ def explain(
     Returns
     -------
     DataFrame
-        A row for each reason, under the index of its pair, with the fields of :func:`explanation_record`; a
-        pair without reasons has no row. The columns are always the same.
+        A row for each reason, with the index of its pair's row; none for a pair without reasons. Columns:
+        ``column`` (of the candidate), ``coverage``, ``score`` and ``metric``; then the fields of
+        :class:`~radeval_lib.metrics.cautions.Reason`, with the characters and words of each text in
+        ``reference_start``, ``reference_end`` and so on.
 
     Raises
     ------
@@ -351,7 +374,7 @@ def explain(
     >>> explain(["Small left effusion."], ["Small right effusion."])["says"].tolist()
     ['pleural effusion in right instead of left']
     """
-    frame, evaluation = _evaluated(references, candidates, metrics, explained=True)
+    frame, evaluation = _evaluate_and_warn(references, candidates, metrics, explained=True)
     spans = ("start", "end", *(("words", "sentence") if texts else ()))
     left_out = (REFERENCE, CANDIDATE, *(() if texts else ("quoted",)))
     columns = ["column", "coverage", "score", "metric"]
@@ -364,29 +387,35 @@ def explain(
         for reason in record["reasons"]:
             labels.append(frame.index[row])
             value = evaluation.scored[reason["metric"]].values[at]
-            head = {"column": evaluation.columns[position], "coverage": record["coverage"], "score": value}
-            rows.append(head | reason)
-    flat = pd.json_normalize(rows, sep="_")  # a span gets columns of its own, such as reference_start
+            fields = {"column": evaluation.columns[position], "coverage": record["coverage"], "score": value}
+            rows.append(fields | reason)
+    flat = pd.json_normalize(rows, sep="_")  # Nested spans become columns such as reference_start.
     table = flat.reindex(columns=columns).set_axis(pd.Index(labels, name=frame.index.name))
     return table.astype({name: "Int64" for name in table if name.endswith(("_start", "_end"))})
 
 
-def _evaluated(
+def _evaluate_and_warn(
     references: Sequence[str] | pd.DataFrame,
     candidates: Sequence[str] | None,
     metrics: Wanted,
     *,
     explained: bool,
 ) -> tuple[pd.DataFrame, Evaluation]:
-    """Return the table with the metrics' results, and warn of any cautions."""
+    """Return the table of pairs and its evaluation by all metrics; warn of each caution and substitute.
+
+    Raises
+    ------
+    MetricError
+        If ``candidates`` is None and ``references`` is not a table, texts are malformed, or no metric scores.
+    """
     if candidates is not None:
-        pairs = checked_pairs(references, candidates)
+        pairs = check_pairs(references, candidates)
         frame = pd.DataFrame(pairs, columns=[REFERENCE, CANDIDATE], dtype=object)
     elif isinstance(references, pd.DataFrame):
         frame = references
     else:
-        remedy = "Give two lists of texts, or a pandas table alone."
-        raise MetricError("no candidates", "candidates", remedy)
+        remedy = "Give two lists of texts, or one pandas table with both."
+        raise MetricError("candidates are missing", "candidates", remedy)
     chosen = choose(metrics)
     evaluation = evaluate(frame, chosen.metrics, "references", explained=explained)
     chosen.leave_out(evaluation.failed)
@@ -398,7 +427,8 @@ def _evaluated(
 
 
 def notes_of(chosen: Chosen) -> list[str]:
-    """Return a line for each metric that was left out or differs from what its name promises."""
+    """Return a line for each metric that was left out, has substitute models, or differs from what readers
+    expect under its name."""
     return [
         *(f"{name}: {metric.remark}" for name, metric in chosen.metrics.items() if metric.remark),
         *(f"{name}: {note}" for name, note in chosen.substitutes.items()),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from radeval_lib.metrics import MetricError, bertscore, create
-from radeval_lib.metrics.bertscore import greedy
+from radeval_lib.metrics.bertscore import match_greedily
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -36,12 +36,14 @@ def test_meteor_finds_synonyms_in_a_dictionary(tmp_path) -> None:
             (tmp_path / name).touch()
     (tmp_path / "index.noun").write_text("center n 1 0 1 0 00000000\nheart n 1 0 1 0 00000000\n")
     (tmp_path / "data.noun").write_text("00000000 15 n 02 center 0 heart 0 000 | the middle\n")
+    (tmp_path / "data.adj").write_text("  3 WordNet 3.0 Copyright 2006\n")
     metric = create("meteor", wordnet=str(tmp_path))
     assert metric.score(["center"], ["heart"]).values[0] == pytest.approx(0.5)  # F 1, penalty 0.5
-    assert metric.settings() == {"synonyms": "wordnet"}
+    assert metric.settings() == {"synonyms": "wordnet-3.0"}
     assert create("meteor").score(["center"], ["heart"]).values[0] == 0
+    (tmp_path / "verb.exc").unlink()
     with pytest.raises(MetricError):
-        create("meteor", wordnet=str(tmp_path / "none"))
+        create("meteor", wordnet=str(tmp_path))
 
 
 def test_greedy_match_by_hand() -> None:
@@ -49,10 +51,10 @@ def test_greedy_match_by_hand() -> None:
     reference = np.array([[1.0, 0.0], [0.6, 0.8]])
     both, second = np.array([True, True]), np.array([False, True])
     # candidate tokens: best 1 and 0.8; reference tokens: best 1 and 0.8
-    assert greedy(candidate, both, reference, both) == pytest.approx((0.9, 0.9))
+    assert match_greedily(candidate, both, reference, both) == pytest.approx((0.9, 0.9))
     # without the first ones in the means; they may still be matched
-    assert greedy(candidate, second, reference, second) == pytest.approx((0.8, 0.8))
-    assert greedy(candidate, both, reference, ~both) == (0.0, 0.0)
+    assert match_greedily(candidate, second, reference, second) == pytest.approx((0.8, 0.8))
+    assert match_greedily(candidate, both, reference, ~both) == (0.0, 0.0)
 
 
 def test_bertscore_orders_texts_and_takes_empty_ones() -> None:

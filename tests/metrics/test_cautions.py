@@ -103,7 +103,7 @@ def test_cautions_of_all_pairs() -> None:
     assert "m, n: s: odd: 6 rows (1, 2, 3, 4, 5, ...)" in lines  # once
     assert [line.rpartition(": ")[2] for line in lines if "pairs that" in line] == ["3 rows (4, 5, 6)"] * 2
     assert any(line.startswith("s and t have the same candidate") for line in lines)
-    assert any("id that an earlier row has" in line and line.endswith("1 row (6)") for line in lines)
+    assert any("rows with the id of an earlier row" in line and line.endswith("1 row (6)") for line in lines)
 
 
 def test_five_in_a_hundred_need_no_words_and_more_do() -> None:

@@ -22,9 +22,9 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 REFERENCE = Path(__file__).resolve().parents[1] / "reference" / "ratescore"
 NER = str(REFERENCE / "tiny_ner")
 ENCODER = "packaged-minilm"
+#: Pairs in which an entity is equally similar to two of different types: the package's choice is
+#: torch.topk's.
 TIED = {204, 220}
-"""Pairs in which an entity is equally similar to two of different types: the package's choice is
-torch.topk's."""
 
 
 def _read(name: str) -> Any:

@@ -89,6 +89,7 @@ def test_json_lines_keep_types_and_have_null_for_what_is_no_number(tmp_path) -> 
         ("in.jsonl", '{"reference": "x"', "in.jsonl, line 1"),
         ("in.jsonl", '{"reference": "x", "candidate": "y"}\n{"reference": "x"}\n', "in.jsonl, row 2"),
         ("in.jsonl", '{"reference": "x", "candidate": 3}\n', "in.jsonl, row 1"),
+        ("in.jsonl", '{"reference": "\\ud83d\\ude00", "candidate": "\\uD83D x"}\n', "in.jsonl, line 1"),
         ("in.parquet", b"PAR1", "in.parquet"),
     ],
 )
@@ -109,14 +110,16 @@ def test_errors_repeat_no_text(tmp_path) -> None:
 
 
 def test_output_may_not_be_the_input_or_a_folder(tmp_path) -> None:
-    source = _write(tmp_path / "pairs.csv", ROWS)
-    for target in (source, tmp_path, tmp_path / "nowhere" / "out.csv"):
+    source, output = _write(tmp_path / "pairs.csv", ROWS), tmp_path / "out.csv"
+    for name in ("pairs.csv", ".", "none/out.csv"):
         with pytest.raises(MetricError):
-            score_file("bleu", source, target)
-    with pytest.raises(MetricError):
-        score_file("bleu", tmp_path / "gone.csv", tmp_path / "out.csv")
-    with pytest.raises(MetricError):
-        score_file("bleu", source, tmp_path / "out.csv", workers=0)
+            score_file("bleu", source, tmp_path / name)
+    for name in ("pairs.csv", "out.csv", "out.csv.about.json"):
+        with pytest.raises(MetricError):
+            score_file("bleu", source, output, report=tmp_path / name)
+    for path, workers in ((tmp_path / "gone.csv", 1), (source, 0)):
+        with pytest.raises(MetricError):
+            score_file("bleu", path, output, workers=workers)
 
 
 def test_each_system_gets_its_columns_and_each_pair_its_line(tmp_path) -> None:

@@ -1,8 +1,9 @@
-"""RaTEScore's formula (Zhao et al. 2024, Section 2.4): entities of two texts matched, weighted by their types
-and averaged; with its options, its type weights W (5 x 5) and its mismatch penalty p.
+"""RaTEScore's formula: it matches the entities of two texts, weights each match by the types of both
+entities, and averages.
 
-The options cover each point on which the released code and the paper differ or the paper is silent. Sources:
-Zhao et al. 2024, Section 2.4 and Appendix A.1; package RaTEScore 0.6.0, repository at a970406.
+The module has the formula's options, its type weights W (5 x 5) and its mismatch penalty p. There is an
+option for each point on which the released code and the paper differ, or the paper is silent. Sources: Zhao
+et al. 2024, Section 2.4 and Appendix A.1; package RaTEScore 0.6.0, repository at a970406.
 """
 
 from __future__ import annotations
@@ -36,24 +37,26 @@ Cosine = Literal["keep", "clip_at_zero"]
 
 @checked_dataclass(frozen=True)
 class Options:
-    """How RaTEScore is computed; a value that is not listed here raises pydantic's ``ValidationError``.
+    """The choices on which RaTEScore depends. Any other value raises pydantic's ``ValidationError``.
 
     Attributes
     ----------
-    penalty : which cosines are multiplied by p. ``cross_polarity``: a disease or abnormality against a
-        non-disease or non-abnormality (the code). ``any_mismatch``: any two different types (Section 2.4).
-    orientation : index of W. ``query_first``: W[type of the query entity, type of its match] (the code).
-        ``match_first``: the other way round, as Section 2.4 and the worked example of A.1 print it.
-    empty : value if a side has no entity. ``half``: 0.5, whatever the other side has (the code). ``zero``:
-        0. ``one_if_both_empty``: 1 if neither side has any, else 0. The paper does not define it.
-    min_characters : shorter sentences are dropped before the entities are looked for (the code: 3; the paper
-        states no filter).
-    pooling : vector of an entity. ``cls``: last hidden state of the first token (the code). ``mean``: mean
-        over the tokens, as the encoder's own card has it. The paper does not say.
-    cosine : treatment of a negative cosine. ``keep`` (the code and the formula as printed) lets a score leave
-        [0, 1]; ``clip_at_zero`` does not.
-    decoding : how entities are read off the NER model's labels, see
-        :data:`~radeval_lib.models.entities.Decoding`; ``released`` (the code) or ``standard``.
+    penalty : which cosines are multiplied by p. ``cross_polarity``: those of a disease or abnormality with a
+        non-disease or non-abnormality (released code). ``any_mismatch``: those of two different types
+        (Section 2.4).
+    orientation : the index of W. ``query_first``: W[type of the query entity, type of its match] (released
+        code). ``match_first``: the reverse, as printed in Section 2.4 and the worked example of Appendix A.1.
+    empty : the score if a text has no entity, which the paper does not define. ``half``: 0.5 (released code).
+        ``zero``: 0. ``one_if_both_empty``: 1 if neither text has an entity, else 0.
+    min_characters : sentences with fewer characters are dropped before entities are extracted (released code:
+        3; the paper mentions no such filter).
+    pooling : how the vector of an entity is computed, which the paper does not say. ``cls``: last hidden
+        state of the first token (released code). ``mean``: mean over the tokens, as the encoder's model card
+        recommends.
+    cosine : ``keep`` keeps negative cosines (released code and printed formula), so that a score can be
+        outside [0, 1]. ``clip_at_zero`` replaces them by 0.
+    decoding : how the labels of the NER model become entities, ``released`` (released code) or ``standard``;
+        see :data:`~radeval_lib.models.entities.Decoding`.
     """
 
     penalty: PenaltyRule = "cross_polarity"
@@ -79,11 +82,11 @@ PRESETS: dict[Preset, Options] = {
 
 
 def options(preset: Preset = "released", **changes: Any) -> Options:
-    """Return the options of a preset with changes; a change of None is ignored.
+    """Return the options of a preset, with the given ones replaced; None keeps the preset's value.
 
-    ``released`` are those of the package, ``paper`` those of Section 2.4 as printed. On points where the
-    paper is silent, two texts without findings agree, no sentence is dropped, and the encoder is used as its
-    card says.
+    The preset ``released`` has the options of the package, ``paper`` those of Section 2.4 as printed. Where
+    the paper is silent, ``paper`` gives 1 to two texts without entities, drops no sentence, and pools as the
+    encoder's model card recommends.
     """
     return replace(PRESETS[preset], **{key: value for key, value in changes.items() if value is not None})
 
@@ -93,19 +96,20 @@ _INDEX = {name: index for index, name in enumerate(TYPES)}
 POSITIVE = frozenset({"ABNORMALITY", "DISEASE"})
 NEGATED = frozenset({"NON-ABNORMALITY", "NON-DISEASE"})
 
-_RELEASED = Path(__file__).with_name("weights.yml")
+_RELEASED_FILE = Path(__file__).with_name("weights.yml")
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """W and p of Section 2.4.
+    """The type weights W and the mismatch penalty p of Section 2.4.
 
     Attributes
     ----------
-    name : ``long``, ``short``, or the user's file name, ``@`` and the first digits of its SHA-256.
-    matrix : W, float64 of shape (5, 5), in the order of ``TYPES``: a row for the type of the query entity, a
-        column for that of its match.
-    penalty : p, the factor by which a mismatch of types changes the cosine.
+    name : ``long``, ``short``, or the name of the user's file with ``@`` and the first 12 digits of its
+        SHA-256.
+    matrix : W, float64 of shape (5, 5), at least 0; rows are the type of the query entity and columns that of
+        its match, in the order of ``TYPES``.
+    penalty : p, by which the cosine of two entities is multiplied if their types mismatch.
     """
 
     name: str
@@ -113,13 +117,13 @@ class Weights:
     penalty: float
 
     def weight(self, query: str, match: str) -> float:
-        """Return w[query type, match type]."""
+        """Return the weight for the types of a query entity and its match, such as "DISEASE"."""
         row, column = type_indices([query, match])
         return float(self.matrix[row, column])
 
 
 def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
-    """Return the indices of entity types in W."""
+    """Return the row (or column) of each entity type in W; KeyError for an unknown type."""
     return np.array([_INDEX[name] for name in types], dtype=np.intp)
 
 
@@ -127,6 +131,8 @@ _Type = Annotated[str, AfterValidator(str.upper)]
 
 
 class _File(BaseModel):
+    """The content of a file of weights: p, and W by the types of query and match in upper or lower case."""
+
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
     penalty: FiniteFloat
@@ -134,18 +140,19 @@ class _File(BaseModel):
 
 
 def weights_from_mapping(content: Any, name: str) -> Weights:
-    """Return weights from ``{penalty: p, weights: {query: {match: value}}}``; case of types does not matter.
+    """Return the weights in a mapping ``{penalty: p, weights: {query type: {match type: weight}}}``, in which
+    types may be in upper or lower case.
 
     Raises
     ------
     MetricError
-        If it has another form, a pair of types is missing or unknown, p is not finite, or a weight is not
-        finite or below 0.
+        If the mapping has another form, a pair of types is missing or unknown, p is not finite, or a weight
+        is negative or not finite; ``name`` names the file.
     """
     try:
         entry = _File.model_validate(content)
     except ValidationError as error:
-        raise MetricError(complaint(error), name, "Give a penalty and 25 weights.") from None
+        raise MetricError(complaint(error), name, "Give a number `penalty` and 25 `weights`.") from None
     rows = entry.weights
     if set(rows) != set(TYPES) or any(set(row) != set(TYPES) for row in rows.values()):
         remedy = f"Give a weight for all 25 pairs of {', '.join(TYPES)}."
@@ -155,28 +162,29 @@ def weights_from_mapping(content: Any, name: str) -> Weights:
 
 
 @lru_cache(maxsize=1)
-def _released() -> dict[str, Weights]:
-    content = yaml.safe_load(_RELEASED.read_text(encoding="utf-8"))
+def _load_released() -> dict[str, Weights]:
+    """Return the two sets of weights of the released package, by ``long`` and ``short``."""
+    content = yaml.safe_load(_RELEASED_FILE.read_text(encoding="utf-8"))
     return {name: weights_from_mapping(entry, name) for name, entry in content.items()}
 
 
 def load(name_or_path: str | Path | Weights = "long") -> Weights:
-    """Return the weights ``long`` (the package's default for any text), ``short``, or those of a YAML or JSON
+    """Return the weights called ``long`` (the package's default) or ``short``, or those of a YAML or JSON
     file.
 
     Raises
     ------
     MetricError
-        If there is no such set or file, or the file does not hold weights.
+        If there is no such set or file, or the file is not of the form of :func:`weights_from_mapping`.
     """
     if isinstance(name_or_path, Weights):
         return name_or_path
-    if str(name_or_path).lower() in _released():
-        return _released()[str(name_or_path).lower()]
+    if str(name_or_path).lower() in _load_released():
+        return _load_released()[str(name_or_path).lower()]
     path = Path(name_or_path)
     if not path.is_file():
         problem = f"no weights called {str(name_or_path)!r} and no such file"
-        remedy = f"Name {', '.join(_released())}, or a YAML or JSON file of 25 weights and a penalty."
+        remedy = f"Name {', '.join(_load_released())}, or a YAML or JSON file of 25 weights and a penalty."
         raise MetricError(problem, "ratescore.weights", remedy)
     try:
         text = path.read_text(encoding="utf-8")
@@ -196,8 +204,8 @@ class NamedEntity(NamedTuple):
 
 
 class Match(NamedTuple):
-    """One term of a direction's sum: the positions of two entities, the cosine of their embeddings, W for
-    their types, and p if the types mismatch, else 1."""
+    """One term of the weighted sum: the position of the query entity and of its match, the cosine of their
+    vectors, the weight for their types, and the penalty, p if the types mismatch and else 1."""
 
     query: int
     match: int
@@ -207,19 +215,20 @@ class Match(NamedTuple):
 
     @property
     def term(self) -> float:
-        """The term's contribution to the numerator."""
+        """The product of weight, penalty and cosine."""
         return self.weight * self.penalty * self.cosine
 
 
 @dataclass(frozen=True, eq=False)
 class Direction:
-    """One of the two weighted means.
+    """The weighted mean of the cosines of one text's entities (the queries) with their matches in the other
+    text: precision or recall.
 
     Attributes
     ----------
-    positions, cosines, weights, penalties : for each query entity, the position of its match and their
-        cosine, W and penalty; shape (query entities,).
-    value : the sum of the terms over the sum of the weights; 0 if these sum to 0.
+    positions, cosines, weights, penalties : for each query entity, the position of its match, and their
+        cosine, weight and penalty; shape (query entities,).
+    value : the sum of the terms divided by the sum of the weights; 0 if the weights sum to 0.
     """
 
     positions: NDArray[np.int64]
@@ -230,33 +239,33 @@ class Direction:
 
     @property
     def matches(self) -> tuple[Match, ...]:
-        """The terms, one per query entity, in order."""
+        """The terms of the sum, one per query entity, in the order of the entities."""
         columns = (self.positions, self.cosines, self.weights, self.penalties)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         return tuple(Match(query, *row) for query, row in enumerate(rows))
 
     @property
     def numerator(self) -> float:
-        """The sum of the terms."""
+        """The sum of weight times penalty times cosine over the query entities."""
         return float((self.cosines * self.weights * self.penalties).sum())
 
     @property
     def denominator(self) -> float:
-        """The sum of the weights."""
+        """The sum of the weights over the query entities."""
         return float(self.weights.sum())
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """All that is needed to recompute a pair's score by hand.
+    """Everything from which the score of a pair can be recomputed by hand.
 
     Attributes
     ----------
-    reference, candidate : the entities of each text.
-    precision, recall : the candidate's entities looked up in the reference's, and the reverse; None if a side
-        has no entity.
-    score : the harmonic mean of both, or the value for a side without entities.
-    notes : cautions about reading the texts.
+    reference, candidate : the entities of each text, in its order.
+    precision, recall : the means over the candidate's entities, matched to those of the reference, and over
+        the reference's, matched to those of the candidate; None if a text has no entity.
+    score : the harmonic mean of both, or the value of the option ``empty`` if a text has no entity.
+    notes : cautions about the texts.
     """
 
     reference: tuple[NamedEntity, ...]
@@ -268,8 +277,8 @@ class Explanation:
 
 
 def cosines(queries: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the cosine of every pair of rows: shapes (n, d) and (m, d) give (n, m). The cosine with a zero
-    vector is 0."""
+    """Return the cosine of every row of ``queries``, shape (n, d), with every row of ``others``, shape (m,
+    d), as float64 of shape (n, m); 0 for a zero vector."""
     return unit(queries) @ unit(others).T
 
 
@@ -281,18 +290,19 @@ def unit(vectors: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def penalty_matrix(p: float, options: Options) -> NDArray[np.float64]:
-    """Return the factor for each (query type, match type), shape (5, 5): p if the rule punishes the mismatch,
-    else 1."""
+    """Return the penalty for each (query type, match type), float64 of shape (5, 5): p if the option
+    ``penalty`` says that the types mismatch, else 1."""
 
-    def punished(a: str, b: str) -> bool:
-        crossed = (a in POSITIVE and b in NEGATED) or (a in NEGATED and b in POSITIVE)
-        return crossed or (options.penalty == "any_mismatch" and a != b)
+    def is_mismatch(a: str, b: str) -> bool:
+        opposite = (a in POSITIVE and b in NEGATED) or (a in NEGATED and b in POSITIVE)
+        return opposite or (options.penalty == "any_mismatch" and a != b)
 
-    return np.array([[p if punished(a, b) else 1.0 for b in TYPES] for a in TYPES])
+    return np.array([[p if is_mismatch(a, b) else 1.0 for b in TYPES] for a in TYPES])
 
 
 class Scorer:
-    """Scores pairs of entity lists with one set of weights (``long``, ``short``, a file) and options."""
+    """Computes RaTEScore from the entities of two texts, with one set of weights (see :func:`load`) and
+    options."""
 
     def __init__(self, weights: str | Weights = "long", options: Options | None = None) -> None:
         self.weights = load(weights)
@@ -302,7 +312,7 @@ class Scorer:
         self._penalties = penalty_matrix(self.weights.penalty, self.options)
 
     def empty_score(self, reference: int, candidate: int) -> float:
-        """Return the score if a side has no entity, from each side's number of entities."""
+        """Return the score of a pair of which a text has no entity, given both numbers of entities."""
         if self.options.empty == "half":
             return 0.5
         return float(self.options.empty == "one_if_both_empty" and reference == candidate == 0)
@@ -310,20 +320,23 @@ class Scorer:
     def direction(
         self, types: Sequence[str], other_types: Sequence[str], similarity: NDArray[Any]
     ) -> Direction:
-        """Return one weighted mean; ``similarity`` has a row per query entity and a column per entity of the
-        other side.
+        """Return the weighted mean over the entities of one text, each matched to the most similar entity of
+        the other text, the first one in a tie.
 
-        Of several equally similar entities the first is taken.
+        Parameters
+        ----------
+        types, other_types : the types of the query entities and of the other text's entities.
+        similarity : cosines, shape (query entities, other entities).
         """
-        best = similarity.argmax(axis=1)
-        rows, columns = type_indices(types), type_indices(other_types)[best]
-        values = similarity[np.arange(len(best)), best]
+        best_positions = similarity.argmax(axis=1)
+        rows, columns = type_indices(types), type_indices(other_types)[best_positions]
+        values = similarity[np.arange(len(best_positions)), best_positions]
         if self.options.cosine == "clip_at_zero":
             values = np.maximum(values, 0.0)
         weights, penalties = self._matrix[rows, columns], self._penalties[rows, columns]
         total = float(weights.sum())
         value = float((values * weights * penalties).sum()) / total if total else 0.0
-        return Direction(best, values, weights, penalties, value)
+        return Direction(best_positions, values, weights, penalties, value)
 
     def score(
         self,
@@ -334,33 +347,36 @@ class Scorer:
         embeddings: tuple[NDArray[Any], NDArray[Any]] | None = None,
         notes: Sequence[str] = (),
     ) -> Explanation:
-        """Score one candidate against one reference.
+        """Return the score of one candidate against one reference, with everything it is computed from.
 
         Parameters
         ----------
-        reference, candidate : (text, type) of each entity, in the order of the text; repeated entities count.
-        similarity : cosines, shape (len(reference), len(candidate)); or
-        embeddings : vectors of the reference's and of the candidate's entities, one row each. If a side
-            has no entity, neither is needed.
-        notes : carried into the explanation.
+        reference, candidate : (text, type) of each entity, in the order of the text; a repeated entity counts
+            each time.
+        similarity : cosines, shape (len(reference), len(candidate)); not needed with ``embeddings``, or if a
+            text has no entity.
+        embeddings : in place of ``similarity``, the vectors of the reference's entities and those of the
+            candidate's, each of shape (entities, dimension).
+        notes : cautions about the texts, for the explanation.
 
         Raises
         ------
         MetricError
-            If the similarity has another shape.
+            If the cosines have another shape.
         """
         ours, theirs = (tuple(NamedEntity(*pair) for pair in side) for side in (reference, candidate))
         if not ours or not theirs:
             value = self.empty_score(len(ours), len(theirs))
-            absent = [name for name, side in (("reference", ours), ("candidate", theirs)) if not side]
-            note = f"no entity in the {' and the '.join(absent)}"
+            sides_without = [name for name, side in (("reference", ours), ("candidate", theirs)) if not side]
+            note = f"no entity in the {' and the '.join(sides_without)}"
             return Explanation(ours, theirs, None, None, value, (*notes, note))
-        table = np.asarray(similarity if embeddings is None else cosines(*embeddings), dtype=np.float64)
-        if table.shape != (len(ours), len(theirs)):
-            problem = f"its shape is {table.shape}, not {(len(ours), len(theirs))}"
+        given = similarity if embeddings is None else cosines(*embeddings)
+        cosine_table = np.asarray(given, dtype=np.float64)
+        if cosine_table.shape != (len(ours), len(theirs)):
+            problem = f"its shape is {cosine_table.shape}, expected {(len(ours), len(theirs))}"
             remedy = "Give a row for each entity of the reference and a column for each of the candidate."
             raise MetricError(problem, "similarity", remedy)
         rows, columns = ([entity.type for entity in side] for side in (ours, theirs))
-        precision = self.direction(columns, rows, table.T)
-        recall = self.direction(rows, columns, table)
+        precision = self.direction(columns, rows, cosine_table.T)
+        recall = self.direction(rows, columns, cosine_table)
         return Explanation(ours, theirs, precision, recall, f1(precision.value, recall.value), tuple(notes))

@@ -1,4 +1,4 @@
-"""RaTEScore as a metric: sentences, entities, embeddings and a score for every pair of texts."""
+"""RaTEScore as a metric: it splits texts into sentences, extracts and encodes entities, and scores pairs."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from radeval_lib.models.entities import NerModel
     from radeval_lib.rules.report_text.words import Span
 
+#: The number of pairs whose texts are tagged together; memory grows with it and with the number of distinct
+#: entities.
 CHUNK = 2_000
-"""Pairs whose texts are read together; memory grows with this, and with the number of distinct entities."""
-_MATCHED_CREDIT = 0.5  # an entity that keeps at least this share of its weight is reported as matched
+_MATCHED_CREDIT = 0.5  # An entity that keeps at least this share of its weight is reported as matched.
 
 
 class _Reading(NamedTuple):
-    """The entities of a text, and cautions about reading it."""
+    """The entities of a text, and cautions about extracting them."""
 
     entities: tuple[formula.NamedEntity, ...]
     notes: tuple[str, ...]
@@ -40,10 +41,11 @@ class _Reading(NamedTuple):
 
 @register
 class RaTEScore(Metric):
-    """RaTEScore (Zhao et al. 2024).
+    """RaTEScore (Zhao et al. 2024), from 0 to 1 unless negative cosines are kept.
 
-    Every text, sentence and entity is read once, however often it occurs. A text without a sentence or an
-    entity gets the value that ``empty`` names; the package misaligns all later pairs there.
+    Every distinct text, sentence and entity is processed once. A pair with a text without a sentence or
+    entity gets the value of the option ``empty``; the released package assigns the wrong scores to all pairs
+    after such a text. Each value's detail is an :class:`~radeval_lib.metrics.ratescore.formula.Explanation`.
 
     Parameters
     ----------
@@ -53,10 +55,10 @@ class RaTEScore(Metric):
         library saved.
     encoder : folder or hub name of the entity encoder.
     penalty, orientation, empty, min_characters, pooling, cosine, decoding : see
-        :class:`~radeval_lib.metrics.ratescore.formula.Options`; None keeps the preset's.
+        :class:`~radeval_lib.metrics.ratescore.formula.Options`; None keeps the value of the preset.
     device : ``auto``, ``cpu`` or ``cuda``.
-    precision : ``auto``, ``float32`` or ``bfloat16``, of both models: ``auto`` is bfloat16 on a GPU, float32
-        on a CPU. What bfloat16 gains and changes is in ``benchmarks/README.md``.
+    precision : the number type of both models, ``float32``, ``bfloat16`` or ``auto``, which is bfloat16 on a
+        GPU and float32 on a CPU; ``benchmarks/README.md`` compares them.
     """
 
     name = "ratescore"
@@ -82,13 +84,13 @@ class RaTEScore(Metric):
     precision: Precision = "auto"
 
     def __post_init__(self) -> None:
-        changes = {option.name: getattr(self, option.name) for option in fields(formula.Options)}
-        self.options = formula.options(self.preset, **changes)
-        vars(self).update(asdict(self.options))  # what the preset decides
+        overrides = {option.name: getattr(self, option.name) for option in fields(formula.Options)}
+        self.options = formula.options(self.preset, **overrides)
+        vars(self).update(asdict(self.options))  # Settings that were None get the value of the preset.
         self.scorer = formula.Scorer(self.weights, self.options)
 
     def bounds(self) -> tuple[float, float]:
-        """Return ``range``; no bounds if negative cosines are kept."""
+        """Return the lowest and highest score; infinite if negative cosines are kept."""
         return (-math.inf, math.inf) if self.options.cosine == "keep" else self.range
 
     def settings(self) -> dict[str, Any]:
@@ -104,8 +106,9 @@ class RaTEScore(Metric):
         )
         types = {label.partition("-")[2] for label in getattr(tagger, "labels", []) if label != "O"}
         if unknown := sorted(types - set(TYPES)):
-            problem = f"the tagger has the unknown type {unknown[0]!r}"
-            raise MetricError(problem, "ratescore.ner_model", f"Give one of {', '.join(TYPES)}.")
+            problem = f"a label of the model has the unknown type {unknown[0]!r}"
+            remedy = f"Name a model whose labels have only the types {', '.join(TYPES)}."
+            raise MetricError(problem, "ratescore.ner_model", remedy)
         return tagger
 
     @cached_property
@@ -118,33 +121,33 @@ class RaTEScore(Metric):
         )
 
     def entities(self, texts: Sequence[str]) -> list[tuple[formula.NamedEntity, ...]]:
-        """Return the entities of each text, in order."""
-        readings = self._read(list(dict.fromkeys(texts)))
+        """Return the entities of each text, in the order in which the text has them."""
+        readings = self._read_texts(list(dict.fromkeys(texts)))
         return [readings[text].entities for text in texts]
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, formula.Explanation]]:
-        # The encoder is loaded only where an entity is found.
+        # The lambda delays loading the encoder until the first entity is found.
         vectors = Vectors(lambda texts: self.entity_encoder.encode(texts))
         readings: dict[str, _Reading] = {}
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             texts = list(dict.fromkeys(text for pair in chunk for text in pair if text not in readings))
-            readings.update(self._read(texts))
+            readings.update(self._read_texts(texts))
             vectors.learn(entity.text for text in texts for entity in readings[text].entities)
             for reference, candidate in chunk:
                 sides = {"reference": readings[reference], "candidate": readings[candidate]}
                 ours, theirs = (reading.entities for reading in sides.values())
                 notes = [f"{side}: {note}" for side, reading in sides.items() for note in reading.notes]
-                table = vectors.rows(ours) @ vectors.rows(theirs).T if ours and theirs else None
-                explanation = self.scorer.score(ours, theirs, table, notes=notes)
+                similarity = vectors.rows(ours) @ vectors.rows(theirs).T if ours and theirs else None
+                explanation = self.scorer.score(ours, theirs, similarity, notes=notes)
                 yield explanation.score, explanation
 
     def cautions(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[str]:
         yield from detail.notes
 
     def explain(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[Reason]:
-        """Yield each entity with the entity of the other text that it is compared with. It is matched if it
-        keeps at least half of its weight."""
+        """Yield a reason for each entity, with the most similar entity of the other text; the entity is
+        matched if it keeps at least half of its weight."""
         ours, theirs = (
             [(entity.type, find(entity.text)) for entity in side]
             for find, side in (
@@ -152,7 +155,7 @@ class RaTEScore(Metric):
                 (Finder(candidate), detail.candidate),
             )
         )
-        if detail.precision is None or detail.recall is None:  # a side without an entity: nothing to compare
+        if detail.precision is None or detail.recall is None:  # One text has no entity to compare with.
             yield from (Reason("unmatched", kind, credit=0.0, reference=span) for kind, span in ours)
             yield from (Reason("unmatched", kind, credit=0.0, candidate=span) for kind, span in theirs)
             return
@@ -160,15 +163,15 @@ class RaTEScore(Metric):
         for entities, others, direction in ((theirs, ours, detail.precision), (ours, theirs, detail.recall)):
             for term in direction.matches:
                 kind, span = entities[term.query]
-                other, nearest = others[term.match]
+                match_type, match_span = others[term.match]
                 credit = term.penalty * term.cosine
                 matched = credit >= _MATCHED_CREDIT
-                pair = (nearest if matched else None, span)
+                pair = (match_span if matched else None, span)
                 spans = pair if entities is theirs else pair[::-1]
-                rule = f"cosine {term.cosine:.2f} with the nearest entity, of type {other}"
+                rule = f"cosine {term.cosine:.2f} with the nearest entity, of type {match_type}"
                 rule += f"; penalty {term.penalty:g}" if term.penalty != 1 else ""
-                # If two entities are each other's nearest, once is enough.
-                if not matched or (kind, other, *spans) not in reported:
+                # If two entities are each other's match, they are reported once.
+                if not matched or (kind, match_type, *spans) not in reported:
                     yield Reason(
                         "matched" if matched else "unmatched",
                         kind,
@@ -177,35 +180,35 @@ class RaTEScore(Metric):
                         reference=spans[0],
                         candidate=spans[1],
                     )
-                reported.add((other, kind, *spans))
+                reported.add((match_type, kind, *spans))
 
-    def _read(self, texts: Sequence[str]) -> dict[str, _Reading]:
-        """Return the entities of each text with notes for cautions, by the text; equal sentences are tagged
-        once."""
+    def _read_texts(self, texts: Sequence[str]) -> dict[str, _Reading]:
+        """Return the entities of each text and the cautions about it, by the text; each distinct sentence is
+        tagged once."""
         sentences = [split(text, self.options.min_characters) for text in texts]
-        distinct = list(dict.fromkeys(sentence for row in sentences for sentence in row))
+        distinct = list(dict.fromkeys(sentence for own in sentences for sentence in own))
         tagged = dict(zip(distinct, self.tagger.tag(distinct), strict=True)) if distinct else {}
-        # A piece is at least a character long, so only these can be longer than the tagger reads.
+        # A token has at least one character, so that only long sentences can exceed the tagger's limit.
         long = [sentence for sentence in distinct if len(sentence) > 500]
-        over = self.tagger.cut(long) if long and hasattr(self.tagger, "cut") else []
-        cut, readings = {*compress(long, over)}, {}
-        for text, row in zip(texts, sentences, strict=True):
-            notes = ["no sentence"] if not row else []
-            if not cut.isdisjoint(row):
+        is_cut = self.tagger.cut(long) if long and hasattr(self.tagger, "cut") else []
+        cut, readings = {*compress(long, is_cut)}, {}
+        for text, own in zip(texts, sentences, strict=True):
+            notes = ["no sentence"] if not own else []
+            if not cut.isdisjoint(own):
                 notes.append("a sentence is longer than the entity tagger reads; its end was left out")
             if well_formed(text) != text:
                 notes.append("characters that cannot be written were read as U+FFFD")
-            entities = (formula.NamedEntity(*entity) for sentence in row for entity in tagged[sentence])
+            entities = (formula.NamedEntity(*entity) for sentence in own for entity in tagged[sentence])
             readings[text] = _Reading(tuple(entities), tuple(notes))
         return readings
 
 
 class Vectors:
-    """Unit vectors of the entity texts seen so far.
+    """A table of unit vectors of entity texts, each encoded once.
 
     Parameters
     ----------
-    encode : texts to vectors, shape (number of texts, dimension).
+    encode : a function from texts to vectors, shape (number of texts, dimension).
     """
 
     def __init__(self, encode: Callable[[Sequence[str]], NDArray[Any]]) -> None:
@@ -214,34 +217,35 @@ class Vectors:
         self._matrix: NDArray[np.float64] = np.empty((0, 0))
 
     def learn(self, texts: Iterator[str]) -> None:
-        """Encode the new texts, in alphabetical order."""
-        new = sorted({text for text in texts if text not in self._row_of})
-        if not new:
+        """Encode the texts that are not in the table yet, in alphabetical order, and add their vectors."""
+        new_texts = sorted({text for text in texts if text not in self._row_of})
+        if not new_texts:
             return
-        block = formula.unit(self._encode(new))
-        self._matrix = np.vstack((self._matrix, block)) if len(self._matrix) else block
-        self._row_of.update({text: len(self._row_of) + index for index, text in enumerate(new)})
+        new_vectors = formula.unit(self._encode(new_texts))
+        self._matrix = np.vstack((self._matrix, new_vectors)) if len(self._matrix) else new_vectors
+        self._row_of.update({text: len(self._row_of) + index for index, text in enumerate(new_texts)})
 
     def rows(self, entities: Sequence[formula.NamedEntity]) -> NDArray[np.float64]:
-        """Return the vectors of entities with known texts, shape (entities, dimension)."""
+        """Return the unit vectors of entities whose texts are in the table, float64 of shape (entities,
+        dimension)."""
         return self._matrix[[self._row_of[entity.text] for entity in entities]]
 
 
 class Finder:
-    """Finds words in a text one after another, ignoring white space and capitals."""
+    """Finds the positions of entities in a text, one after another, ignoring white space and letter case."""
 
     def __init__(self, text: str) -> None:
         self._text, self._end = text, 0
 
     def __call__(self, words: str) -> Span | None:
-        """Return the position of the words after the previous match, else anywhere; None if they do not
-        occur."""
-        if not (signs := "".join(words.split())):
+        """Return the first characters after the previous match, or else anywhere in the text, that have these
+        words; None if none have."""
+        if not (characters := "".join(words.split())):
             return None
-        pattern = r"\s*".join(map(re.escape, signs))
-        before = r"(?<![^\W_])" if signs[0].isalnum() else ""  # not within a word
-        behind = r"(?![^\W_])" if signs[-1].isalnum() else ""
-        search = re.compile(f"{before}{pattern}{behind}", re.IGNORECASE).search
+        pattern = r"\s*".join(map(re.escape, characters))
+        left_edge = r"(?<![^\W_])" if characters[0].isalnum() else ""  # Do not match within a word.
+        right_edge = r"(?![^\W_])" if characters[-1].isalnum() else ""
+        search = re.compile(f"{left_edge}{pattern}{right_edge}", re.IGNORECASE).search
         if match := search(self._text, self._end) or search(self._text):
             self._end = match.end()
         return match and match.span()

@@ -1,15 +1,15 @@
-"""Sentences as the released RaTEScore splits a text: by the RuSH rules, at spaCy's tokens.
+"""Splits a text into sentences as the released RaTEScore does: by the RuSH rules, at spaCy's tokens.
 
-The released code lets medspaCy mark tokens of spaCy as beginnings of sentences; the text between two of them
-is a sentence. So a boundary that the rules find within a token has no effect. :func:`spans` finds boundaries
-as medspaCy's PyRuSH does, without spaCy and much faster.
+In the released code, medspaCy marks tokens of spaCy as beginnings of sentences, and the text between two
+marks is a sentence. A boundary that the rules find within a token therefore has no effect. :func:`spans`
+finds the boundaries that medspaCy's PyRuSH finds, without spaCy and much faster.
 
 The rules are data (``rush_rules.tsv``, medspaCy 1.3.1, file ``resources/en/rush_rules.tsv``, Apache 2.0):
 patterns over characters that mark where a sentence begins (``stbegin``) or ends (``stend``), with scores;
 an odd score makes a pattern a false clue that wins over the true clues it overlaps if it is wider. They
-live in a trie that is tried at each position of the text. PyRuSH needs spaCy below 3.8, which needs numpy
-1, and takes milliseconds per report; this module keeps its rules' meaning, oddities included, and skips
-positions where no rule can match, by one regular expression.
+are compiled to a trie that is matched at each position of the text. PyRuSH needs spaCy below 3.8, which needs
+numpy 1, and takes milliseconds per report. This module gives the same results, including PyRuSH's oddities,
+and uses a regular expression to skip positions at which no rule can match.
 
 Sources: PyRuSH 1.0.13 (``RuSH.segToSentenceSpans``), PyFastNER 1.0.10 (``FastCNER``), quicksectx 0.4.1.
 """
@@ -25,15 +25,18 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+#: A character that a plus sign follows in a rule matches once, and as many further times as possible, up to
+#: this number.
 MAX_REPEAT = 50
-"""A character with a plus sign matches once, or as often as it can up to this many further times."""
 
+#: Text between two sentences becomes a sentence if it has more characters than this; else it is added to the
+#: sentence before it.
 MIN_CHARACTERS = 5
-"""A stretch between two sentences becomes one itself only if it is longer than this; else it joins the one
-before."""
 
 _RULES = Path(__file__).with_name("rush_rules.tsv")
 
+#: By the letter of a character class: a test of a character, and a regular expression that matches all
+#: characters of the class and perhaps more.
 _CLASSES: dict[str, tuple[Callable[[str], bool], str]] = {
     "s": (lambda char: char in (" ", "\t", "\xa0"), "[ \t\xa0]"),
     "n": (lambda char: char in ("\n", "\r"), "[\n\r]"),
@@ -48,24 +51,25 @@ _CLASSES: dict[str, tuple[Callable[[str], bool], str]] = {
     ")": (lambda char: char == ")", r"\)"),
     "\\": (lambda char: char == "\\", r"\\"),
 }
-"""By letter, which characters are of a class, and an expression that has at least these."""
 _REPEATABLE = frozenset("sndCcpauw")
-_TOO_MUCH = frozenset(_CLASSES[letter][1] for letter in "dCc")
-"""The expressions that have more: beyond ASCII, any character is a digit and a letter to them."""
+#: The expressions that match more than their class: every character beyond ASCII.
+_BEYOND_ASCII = frozenset(_CLASSES[letter][1] for letter in "dCc")
 
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A node of the trie.
+    """A node of the trie of rules.
 
     Attributes
     ----------
-    wildcards : by class letter, the test of a character and the node after one of the class.
-    start : the node after the mark of the text's begin.
-    literals : the node after a character; a plus or a backslash of the text may stand for the rule's own.
-    opening, closing : the nodes after the brackets of the marked stretch.
-    plus : the node after repetitions of the character before.
-    rules, at_end : by kind, whether the rule that ends here, or here at the text's end, is a true clue.
+    wildcards : for each character class that may follow: its letter, its test, and the next node.
+    start : the next node if the rule requires the beginning of the text here.
+    literals : the next node by the character that may follow; a plus sign or backslash of the text also
+        matches the rule's own.
+    opening, closing : the next node after the rule's bracket that begins or ends the marked characters.
+    plus : the next node after repetitions of the character before.
+    rules : by kind, whether the rule that ends here is a true clue; None if none ends here.
+    at_end : the same for rules that match only at the end of the text.
     """
 
     wildcards: list[tuple[str, Callable[[str], bool], _Node]] = field(default_factory=list)
@@ -78,18 +82,19 @@ class _Node:
     at_end: dict[str, bool] | None = None
 
 
-def _node(raw: dict[str, dict]) -> _Node:
+def _build_node(raw: dict[str, dict]) -> _Node:
+    """Return the trie below a node of nested dictionaries, which have characters of rules as keys."""
     node = _Node()
     for key, value in raw.items():
         if key == "<END>":
             node.rules = dict(value)
         elif key == "(":
-            node.opening = _node(value)
+            node.opening = _build_node(value)
         elif key == ")":
-            node.closing = _node(value)
+            node.closing = _build_node(value)
         elif key != "\\":
-            node.literals[key] = _node(value)
-    classes = {letter: _node(value) for letter, value in raw.get("\\", {}).items()}
+            node.literals[key] = _build_node(value)
+    classes = {letter: _build_node(value) for letter, value in raw.get("\\", {}).items()}
     for letter, child in classes.items():
         if letter == "b":
             node.start = child
@@ -97,7 +102,8 @@ def _node(raw: dict[str, dict]) -> _Node:
             node.at_end = child.rules
         elif letter in _CLASSES:
             node.wildcards.append((letter, _CLASSES[letter][0], child))
-    if classes:  # a backslash of the text stands for the rule's own, and the class letter then for itself
+    # As in PyRuSH, a backslash in the text matches the rule's own, and the class letter then matches itself.
+    if classes:
         itself = {letter: child for letter, child in classes.items() if letter not in "()"}
         node.literals["\\"] = _Node(literals=itself, plus=classes.get("+"))
     node.plus = node.literals.get("+")
@@ -106,8 +112,8 @@ def _node(raw: dict[str, dict]) -> _Node:
 
 @lru_cache(maxsize=1)
 def _rules() -> tuple[_Node, re.Pattern[str]]:
-    """Return the rules as a trie, and a lookahead that matches wherever some rule does, and at few other
-    positions."""
+    """Return the root of the trie of rules, and a lookahead that matches at every position where a rule does,
+    and at few others."""
     trie: dict[str, dict] = {}
     for row in csv.reader(_RULES.read_text(encoding="utf-8").splitlines(), delimiter="\t"):
         if len(row) >= 3 and not row[0].startswith(("#", "@")):
@@ -116,12 +122,12 @@ def _rules() -> tuple[_Node, re.Pattern[str]]:
             for char in pattern:
                 node = node.setdefault(char, {})
             node.setdefault("<END>", {})[kind] = score % 2 == 0
-    root = _node(trie)
-    return root, re.compile(f"(?={_expression(root, '')})")
+    root = _build_node(trie)
+    return root, re.compile(f"(?={_pattern(root, '')})")
 
 
 class _Clues:
-    """The clues of one kind; a wider clue replaces a clue that it overlaps."""
+    """The clues of one kind that were found in a text: begin, end, and whether the clue is true."""
 
     __slots__ = ("clues", "intervals")
 
@@ -130,31 +136,33 @@ class _Clues:
         self.intervals: list[tuple[int, int, int]] = []
 
     def add(self, begin: int, end: int, true_clue: bool) -> None:
+        """Add a clue; if it overlaps an earlier clue, only the wider of the two is kept."""
         overlapped = (
-            number
-            for start, stop, number in reversed(self.intervals)
+            replaced
+            for start, stop, replaced in reversed(self.intervals)
             if not (stop <= begin or start >= end) or begin == end == start or start == stop == begin
         )
-        if (number := next(overlapped, None)) is None:
-            # The reference's interval search shortens the very first interval by one.
+        if (replaced := next(overlapped, None)) is None:
+            # The interval search of PyRuSH shortens its first interval by one.
             self.intervals.append((begin, end if self.intervals else end - 1, len(self.clues)))
             self.clues.append((begin, end, true_clue))
-        elif end - begin > self.clues[number][1] - self.clues[number][0]:
-            self.clues[number] = (begin, end, true_clue)
-            self.intervals.append((begin, end, number))
+        elif end - begin > self.clues[replaced][1] - self.clues[replaced][0]:
+            self.clues[replaced] = (begin, end, true_clue)
+            self.intervals.append((begin, end, replaced))
 
 
 class _Search:
-    """The search for one text's clues, by kind."""
+    """A search for the clues in one text: at which characters sentences may begin (``stbegin``) or end
+    (``stend``)."""
 
     def __init__(self, text: str) -> None:
         self.text, self.length = text, len(text)
         self.clues: dict[str, _Clues] = {"stbegin": _Clues(), "stend": _Clues()}
 
     def run(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """Return where sentences may begin, and where clues of an end begin and end."""
+        """Return the positions at which sentences may begin, and (begin, end) of each clue that one ends."""
         root, possible = _rules()
-        # Position 0 is always tried, because only there a rule can ask for the text's begin.
+        # Position 0 is always tried, because a rule can require the beginning of the text.
         for position in [0, *(match.start() for match in possible.finditer(self.text, 1))]:
             self.descend(root, position, 0, position, False, " ")
         begins = [begin for begin, _, true_clue in self.clues["stbegin"].clues if true_clue]
@@ -162,12 +170,20 @@ class _Search:
         return begins, ends
 
     def emit(self, rules: dict[str, bool], begin: int, end: int) -> None:
+        """Add a clue for each rule that ends at a node, with the marked characters."""
         for kind, true_clue in rules.items():
             self.clues[kind].add(min(begin, end), max(begin, end), true_clue)
 
     def descend(self, node: _Node, begin: int, end: int, position: int, wildcard: bool, before: str) -> None:
+        """Add the clues of all rules below a node that match the text from ``position`` on.
+
+        Parameters
+        ----------
+        begin, end : the marked characters so far; ``end`` is 0 until the closing bracket.
+        wildcard, before : whether the rule's previous character is a class, and that character or its letter.
+        """
         if position >= self.length:
-            self._at_end(node, begin, end, position)
+            self._match_at_end(node, begin, end, position)
             return
         char = self.text[position]
         if position == 0 and node.start is not None:
@@ -186,12 +202,13 @@ class _Search:
             self.descend(child_of, begin, end, position + 1, False, char)
         if node.plus is not None:
             self.descend(node.plus, begin, end, position, False, "+")
-            stop = self._run(position, wildcard, before)
+            stop = self._end_of_run(position, wildcard, before)
             if stop > position:
                 self.descend(node.plus, begin, end, stop, False, "+")
 
-    def _run(self, position: int, wildcard: bool, before: str) -> int:
-        """Return where the run of the repeated character ends."""
+    def _end_of_run(self, position: int, wildcard: bool, before: str) -> int:
+        """Return the position after the longest run, from ``position`` on, of the character or class
+        ``before``, at most :data:`MAX_REPEAT` characters long."""
         if wildcard and before not in _REPEATABLE:
             return position
         stop, limit = position, min(self.length, position + MAX_REPEAT)
@@ -204,72 +221,76 @@ class _Search:
                 stop += 1
         return stop
 
-    def _at_end(self, node: _Node, begin: int, end: int, position: int) -> None:
+    def _match_at_end(self, node: _Node, begin: int, end: int, position: int) -> None:
+        """Add the clues of the rules that end at a node reached at the end of the text."""
         if node.rules is not None:
             self.emit(node.rules, begin, end or position)
         elif node.at_end is not None:
             self.emit(node.at_end, begin, end or position)
         elif node.closing is not None:
-            # The reference gives up on a text's end that a closing bracket comes before.
+            # PyRuSH ignores a rule's mark for the end of the text if a closing bracket comes before it.
             if node.closing.rules is not None:
                 self.emit(node.closing.rules, begin, position)
         elif node.plus is not None:
             self.descend(node.plus, begin, end, position, False, before="+")
 
 
-def _expression(node: _Node, before: str) -> str:
-    """Return an expression for the rules below a node, each up to where the first of them ends.
+def _pattern(node: _Node, before: str) -> str:
+    """Return a regular expression that matches wherever a rule below a node matches, and at few other
+    positions.
 
-    ``before`` is the expression of the character before.
+    Of a rule that begins with another, only the shorter one is expressed. ``before`` is the expression of the
+    character before.
     """
     if node.rules is not None:
         return ""
-    ways = [
-        _CLASSES[letter][1] + _expression(child, _CLASSES[letter][1]) for letter, _, child in node.wildcards
-    ]
+    ways = [_CLASSES[letter][1] + _pattern(child, _CLASSES[letter][1]) for letter, _, child in node.wildcards]
     ways += [
-        re.escape(char) + ("" if char == "\\" else _expression(child, re.escape(char)))
+        re.escape(char) + ("" if char == "\\" else _pattern(child, re.escape(char)))
         for char, child in node.literals.items()
     ]
-    ways += [_expression(child, r"\(") for child in (node.opening, node.closing) if child is not None]
+    ways += [_pattern(child, r"\(") for child in (node.opening, node.closing) if child is not None]
     if node.plus is not None:
         run = f"{before}{{0,{MAX_REPEAT}}}"
-        ways.append((run if before in _TOO_MUCH else f"(?:{run}+|)") + _expression(node.plus, r"\+"))
+        ways.append((run if before in _BEYOND_ASCII else f"(?:{run}+|)") + _pattern(node.plus, r"\+"))
     if node.at_end is not None:
         ways.append(r"\Z")
     return f"(?:{'|'.join(ways)})"
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Return the beginning and end of each sentence; a port of PyRuSH's ``segToSentenceSpans``, including its
-    filling of gaps."""
+    """Return (begin, end) of each sentence, in order; text between sentences becomes a sentence or part of
+    one.
+
+    It is a port of PyRuSH's ``segToSentenceSpans``.
+    """
     begins, ends = _Search(text).run()
     output: list[list[int]] = []
-    start = stop = used = 0
-    started = False
+    start = stop = next_end = 0
+    is_open = False
     for index, begin in enumerate(begins):
-        if not started:
+        if not is_open:
             start = begin
             if start < stop:
                 continue
-            started = True
+            is_open = True
         elif begin < stop:
             continue
-        _fill(output, text, start)
-        following = begins[index + 1] if index < len(begins) - 1 else None
-        for k in range(used, len(ends)):
-            last = k == len(ends) - 1
-            if following is not None and not last and following < ends[k][0] + 1:
+        _fill_gap(output, text, start)
+        next_begin = begins[index + 1] if index < len(begins) - 1 else None
+        for end_index in range(next_end, len(ends)):
+            is_last = end_index == len(ends) - 1
+            if next_begin is not None and not is_last and next_begin < ends[end_index][0] + 1:
                 break
-            stop, used = ends[k][0] + 1, k
+            stop, next_end = ends[end_index][0] + 1, end_index
             while stop >= 1 and text[stop - 1].isspace():
                 stop -= 1
             if stop < start:
                 continue
-            if started:
+            if is_open:
                 output.append([start, stop])
-                started = False
-                if following is None or (not last and following > ends[k + 1][1]):
+                is_open = False
+                if next_begin is None or (not is_last and next_begin > ends[end_index + 1][1]):
                     continue
                 break
             output[-1] = [start, stop]
@@ -278,12 +299,13 @@ def spans(text: str) -> list[tuple[int, int]]:
             output.insert(0, gap)
         else:
             output[0][0] = gap[0]
-    _fill(output, text, len(text))
+    _fill_gap(output, text, len(text))
     return [(begin, end) for begin, end in output]
 
 
-def _fill(output: list[list[int]], text: str, end: int) -> None:
-    """Add the text between the last sentence and ``end``."""
+def _fill_gap(output: list[list[int]], text: str, end: int) -> None:
+    """Add the text between the last sentence of ``output`` and ``end`` to ``output``, in place: as a sentence
+    if it has more than :data:`MIN_CHARACTERS` characters, else to the last sentence."""
     gap = _trimmed(text, output[-1][1] if output else 0, end)
     if gap is None:
         return
@@ -294,25 +316,26 @@ def _fill(output: list[list[int]], text: str, end: int) -> None:
 
 
 def _trimmed(text: str, begin: int, end: int) -> list[int] | None:
-    """Return the stretch from its first visible character to its last letter, digit or closing sign, at least
-    two long."""
-    first = next((at for at in range(begin, end) if not text[at].isspace()), None)
-    if first is None:
+    """Return [start, end] of the characters between ``begin`` and ``end`` without white space before and
+    after them and without signs after them, except closing ones; None if fewer than two are left."""
+    first_visible = next((at for at in range(begin, end) if not text[at].isspace()), None)
+    if first_visible is None:
         return None
-    for at in range(end - 1, first, -1):
+    for at in range(end - 1, first_visible, -1):
         if text[at].isalnum() or text[at] in '.!?)]"':
-            return [first, at + 1]
+            return [first_visible, at + 1]
     return None
 
 
-_RUN = re.compile(r"\S+|\s+")  # each word with its signs, each stretch of white space
+_RUN = re.compile(r"\S+|\s+")  # a word with its punctuation, or white space
 _OPENING = re.compile(r"""[(\[{<"'`*#$&%+=~,.:;!?/_|«»“”‘’-]""")
 _CLOSING = re.compile(r"""(?:[)\]}>"'`*#,:;!?_|«»“”‘’]|(?<=[a-z0-9%)\]"'])\.|(?<=[A-Z][A-Z])\.|'s)$""")
 _INNER = re.compile(r"(?<=[a-z])(\.)(?=[A-Z])|(?<=[A-Za-z])([,:<>=/-])(?=[A-Za-z])|(\.{2,}|…)")
 
 
 def split(text: str, min_characters: int = 3) -> list[str]:
-    """Return the stripped sentences in order, without those shorter than ``min_characters`` characters."""
+    """Return the sentences of a text, in order and without white space around them; those of fewer than
+    ``min_characters`` characters are left out. An empty text has none."""
     if not text or text.isspace():
         return []
     boundaries = spans(text)
@@ -326,8 +349,8 @@ def split(text: str, min_characters: int = 3) -> list[str]:
 
 
 def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[bool]]:
-    """Return where each token starts, and whether it is white space. One space after a word belongs to the
-    word."""
+    """Return the start of each token, and whether it is white space; one space after a word belongs to the
+    word. A word is split into tokens only if a sentence boundary is inside it."""
     borders = sorted({border for span in spans for border in span})
     starts: list[int] = []
     blank: list[bool] = []
@@ -343,32 +366,32 @@ def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[bo
         inside = bisect_left(borders, begin + 1)
         cuts = [0]
         if inside < len(borders) and borders[inside] < end:
-            cuts = _pieces(run.group())
+            cuts = _token_starts(run.group())
         starts.extend(begin + cut for cut in cuts)
         blank.extend([False] * len(cuts))
     return starts, blank
 
 
-def _pieces(word: str) -> list[int]:
-    """Return where the tokens of a word start: opening signs and closing signs one by one, then borders
-    inside."""
+def _token_starts(word: str) -> list[int]:
+    """Return the starts of the tokens of a word, relative to the word: each opening and closing punctuation
+    mark is a token, and so is each mark inside that spaCy splits at."""
     begin, end, cuts = 0, len(word), {0}
     while begin < end and _OPENING.match(word[begin]):
         begin += 1
         cuts.add(begin)
-    while begin < end and (sign := _CLOSING.search(word[:end])) and sign.start() > begin:
-        end = sign.start()
+    while begin < end and (mark := _CLOSING.search(word[:end])) and mark.start() > begin:
+        end = mark.start()
         cuts.add(end)
-    for sign in _INNER.finditer(word, begin, end):
-        cuts |= set(sign.span())
+    for mark in _INNER.finditer(word, begin, end):
+        cuts |= set(mark.span())
     return sorted(cut for cut in cuts if cut < len(word))
 
 
 def _sentence_starts(starts: list[int], blank: list[bool], spans: list[tuple[int, int]]) -> set[int]:
-    """Return the tokens that begin a sentence.
+    """Return the indices of the tokens that begin a sentence.
 
-    They are the first token of each span and the token after it; between two spans the first white space or,
-    without any, the first token; after the last span all white space.
+    These are the first token of each span and the token after the span; between two spans the first white
+    space or, without any, the first token; after the last span every white space.
     """
     marks: set[int] = set()
     count, position, current = len(starts), 0, 0

@@ -23,9 +23,9 @@ from radeval_lib.rules.reader.records import IGNORED
 from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.rules.report_text import MASK, tokens
 
+#: What each error, a to f, becomes where reference and candidate change places: a false finding (a) is then
+#: missing (b), a comparison that is made up (e) is omitted (f).
 _MIRRORED = "bacdfe"
-"""What each error, a to f, becomes where reference and candidate change places: a false finding (a) is then
-missing (b), a comparison that is made up (e) is omitted (f)."""
 _NAMED_SIDES = re.compile(  # "right middle lobe", "left ventricle", "both": no other side has the like
     r"(?i)middle lobe|lingula|both|\bbi(?:lateral|basilar|basal|apical)|atri|ventric|arch|circumflex|quadrant"
     r"|silhouette"
@@ -51,6 +51,7 @@ def _numbered(text: str, between: str) -> str:
     return between.join(f"{number}. {part}" for number, part in enumerate(sentences(_closed(text)), 1))
 
 
+#: Layouts that change the marks between sentences too.
 MARKED: dict[str, Callable[[str], str]] = {
     "a sentence a line, no full stops": lambda text: _lines(text, "\n", stops=False),
     "line ends of Windows": lambda text: _lines(text, "\r\n", stops=False),
@@ -62,7 +63,7 @@ MARKED: dict[str, Callable[[str], str]] = {
     "numbered list, a line each": lambda text: _numbered(text, "\n"),
     "numbered list in one line": lambda text: _numbered(text, " "),
 }
-"""Layouts that change the marks between sentences too."""
+#: Forms that change nothing of what a report says of this study.
 FORMS = {
     "letter case: upper": str.upper,
     "letter case: lower": str.lower,
@@ -73,7 +74,6 @@ FORMS = {
     "order of sentences": lambda text: " ".join(reversed(sentences(_closed(text)))),
     "repeated sentences": lambda text: " ".join(2 * sentences(_closed(text))),
 }
-"""Forms that change nothing of what a report says of this study."""
 IDENTITY, SWAPPED, NORMAL = "identity", "reports swapped", "normal statements added"
 DELETED, DENIED = "one finding deleted", "one finding denied"
 MOVED, GROWN = "one finding on the other side", "one measurement tripled"
@@ -202,14 +202,14 @@ def tripled(sentence: str) -> str | None:
     )
 
 
+#: Changes of a sentence with a lone finding: the change, which gives None where it cannot be made, and the
+#: one error that follows where the changed report is the candidate, and where it is the reference.
 _CHANGES: dict[str, tuple[Callable[[str], str | None], str, str]] = {
     DELETED: (lambda sentence: "", "b", "a"),
     DENIED: (denial, "b", "a"),
     MOVED: (other_side, "c", "c"),
     GROWN: (tripled, "d", "d"),
 }
-"""Changes of a sentence with a lone finding: the change, which gives None where it cannot be made, and the
-one error that follows where the changed report is the candidate, and where it is the reference."""
 
 
 def tries(texts: Sequence[str]) -> Iterator[tuple[str, bool]]:

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from radeval_lib.rules.report_text import findings, sections, statements, tokens
 
+#: What each layout of :data:`LAYOUTS` holds.
 PARTS = [
     "Small left effusion",
     "No pneumothorax",
     "The 2.5 cm nodule in the right base is unchanged",
     "CABG clips",
 ]
-"""What each layout of :data:`LAYOUTS` holds."""
 LAYOUTS = {
     "sentences": ". ".join(PARTS) + ".",
     "a line each": "\n".join(PARTS),
