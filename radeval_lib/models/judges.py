@@ -21,7 +21,7 @@ from radeval_lib.errors import FileError
 from radeval_lib.models.catalog import ADDRESSES
 from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import RulesJudge
-from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, handed, prompt
+from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, prompt, store_answers
 
 _AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
 """HTTP states after which a request is repeated: the server is too busy, too slow or not up yet."""
@@ -181,7 +181,7 @@ class CachedJudge:
 
         if missing:
             self._judge.judge([pairs[position] for position in missing], store)
-        return handed([kept[key].decode("utf-8", "surrogatepass") for key in keys], keep)
+        return store_answers([kept[key].decode("utf-8", "surrogatepass") for key in keys], keep)
 
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:

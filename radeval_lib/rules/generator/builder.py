@@ -72,26 +72,29 @@ class TextBuilder:
         Returns the start, and the ids of its observation head and anatomy head (-1: none).
         """
         start, text = self.end, phrase.text
-        first = start == self._start
-        if first:
+        opens = start == self._start
+        if opens:
             text = text[0].upper() + text[1:]
         else:
             self._parts.append(" ")
             start += 1
         self._parts.append(text)
-        base, token = len(self._marks), self._tokens
+        base, first_token = len(self._marks), self._tokens
         for mark in phrase.marks:
             tokens = mark.tokens
-            if first and mark.start == 0:
+            if opens and mark.start == 0:
                 tokens = tokens[0].upper() + tokens[1:]
-            span, places = (start + mark.start, start + mark.end), (token + mark.first, token + mark.last)
+            span, places = (
+                (start + mark.start, start + mark.end),
+                (first_token + mark.first, first_token + mark.last),
+            )
             self._marks.append((*span, *places, tokens, mark.label or label))
         for source, name, target in phrase.relations:
             self._relations.append((base + source, name, base + target))
         for begin, end, kind in phrase.spans:
             self._entities.append((start + begin, start + end, kind))
         self.end = start + len(text)
-        self._tokens = token + phrase.ntokens
+        self._tokens = first_token + phrase.ntokens
         head, anatomy = phrase.head, phrase.anatomy
         return start, base + head if head >= 0 else -1, base + anatomy if anatomy >= 0 else -1
 
@@ -206,7 +209,7 @@ def compile_frame(template: str) -> Frame:
 Table = dict[str, tuple[Frame, ...]]
 
 
-def _frames(templates: dict[str, list[str]]) -> Table:
+def _compile_frames(templates: dict[str, list[str]]) -> Table:
     """Return the compiled frames of each key."""
     return {key: tuple(compile_frame(t) for t in phrasing) for key, phrasing in templates.items()}
 
@@ -226,11 +229,11 @@ class Words:
         }
         change, sized = raw["change"], raw["change"]["sized"]
         self.change: dict[tuple[str, bool], Table] = {
-            (form, with_size): _frames(change[form] | (sized[form] if with_size else {}))
+            (form, with_size): _compile_frames(change[form] | (sized[form] if with_size else {}))
             for form in ("post", "verb")
             for with_size in (False, True)
         }
-        self.change["state", False] = _frames(change["post"] | change["state"])
+        self.change["state", False] = _compile_frames(change["post"] | change["state"])
         self.before = {
             with_size: {
                 key: tuple(parse_name(word) for word in wording)
@@ -238,7 +241,7 @@ class Words:
             }
             for with_size in (False, True)
         }
-        self.again = _frames(raw["again"])
+        self.again = _compile_frames(raw["again"])
         self.many = tuple(parse_name(word) for word in self.lists["many"])
         self.sides = {word: parse_name(word, anatomy=True) for word in ("left", "right", "bilateral")}
         regions = {

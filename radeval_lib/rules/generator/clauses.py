@@ -77,16 +77,16 @@ class FindingClause(Clause):
         self.looks_later = False
         if concept.names:
             self._choose_name()
-        site, dice = self.place, byte(wording, Byte.PLACE)
-        self.short = bool(site and site.shorts and style == "hospital" and dice & 12 == 0)
+        place, place_byte = self.place, byte(wording, Byte.PLACE)
+        self.short = bool(place and place.shorts and style == "hospital" and place_byte & 12 == 0)
         self.place_before = bool(
-            site
-            and dice & 1
+            place
+            and place_byte & 1
             and not concept.device
-            and finding.side in site.premodifiers
+            and finding.side in place.premodifiers
             and concept.names
             # "cyst of the left kidney", not "left renal renal cyst"
-            and not site.premodifiers[finding.side][0].words & self.words_of_name
+            and not place.premodifiers[finding.side][0].words & self.words_of_name
         )
         self.size_inside = byte(wording, Byte.SIZE) & 1 == 0
 
@@ -140,46 +140,48 @@ class FindingClause(Clause):
     def _modifiers_that_fit(self) -> list[Phrase]:
         """Return the modifiers; place, size and change go behind the noun if it would become too long a
         span."""
-        behind = {"place_before": False, "size_inside": False, "change_form": "post", "": None}
-        for put_behind, value in behind.items():
+        fallbacks = {"place_before": False, "size_inside": False, "change_form": "post", "": None}
+        for attribute, value in fallbacks.items():
             pieces = self.modifiers()
             words = sum(len(piece.text.split()) for piece in [*pieces, self.name])
             if self.place_before and self.place is not None:
                 words += max(len(p.text.split()) for p in self.place.premodifiers[self.finding.side])
-            if words <= LONGEST_SPAN or not put_behind:
+            if words <= LONGEST_SPAN or not attribute:
                 break
-            if put_behind != "change_form" or self.change_form == "pre":
-                setattr(self, put_behind, value)
+            if attribute != "change_form" or self.change_form == "pre":
+                setattr(self, attribute, value)
         return pieces
 
     def noun_phrase(self, determiner: str) -> None:
         """Write the noun phrase; ``determiner`` is "a" (as needed), "the" or "" (none)."""
         finding, builder = self.finding, self.builder
         pieces = self._modifiers_that_fit()
-        located: Phrase | None = None
+        place_phrase: Phrase | None = None
         if self.place is not None:
             if self.place_before:
-                located = pick(self.place.premodifiers[finding.side], self.wording, Byte.EXTRA)
+                place_phrase = pick(self.place.premodifiers[finding.side], self.wording, Byte.EXTRA)
         elif finding.side:
-            located = self.words.sides[finding.side]
-        first = pieces[0] if pieces else located or self.name
+            place_phrase = self.words.sides[finding.side]
+        first_phrase = pieces[0] if pieces else place_phrase or self.name
         if determiner == "the":
             builder.word("the")
-        elif determiner == "a" and (first.text.endswith(" of") or not (self.plural or self.number == "mass")):
-            builder.word(article(first.text))
+        elif determiner == "a" and (
+            first_phrase.text.endswith(" of") or not (self.plural or self.number == "mass")
+        ):
+            builder.word(article(first_phrase.text))
         phrases = [builder.phrase(piece, self.label) for piece in pieces]
-        where = -1
-        if located is not None:
-            phrases.append(builder.phrase(located))
-            where = phrases[-1][2]
+        place_id = -1
+        if place_phrase is not None:
+            phrases.append(builder.phrase(place_phrase))
+            place_id = phrases[-1][2]
         phrases.append(builder.phrase(self.name, self.label))
         start, (_, self.head, anatomy) = phrases[0][0], phrases[-1]
         for _, head, _ in phrases[: len(pieces)]:
             builder.relate(head, "modify", self.head)
-        if where >= 0 and self.place is None and anatomy >= 0:
-            builder.relate(where, "modify", anatomy)  # "left pleural effusion"
-        elif where >= 0:
-            builder.relate(self.head, "located_at", where)
+        if place_id >= 0 and self.place is None and anatomy >= 0:
+            builder.relate(place_id, "modify", anatomy)  # "left pleural effusion"
+        elif place_id >= 0:
+            builder.relate(self.head, "located_at", place_id)
         if self.subject >= 0:
             builder.relate(self.head, "located_at", self.subject)
         self.span = (start, builder.end)
@@ -202,9 +204,9 @@ class FindingClause(Clause):
 
     def _size_phrase(self) -> Phrase:
         """Return the size in words; most sizes of 10 mm or more, and all of devices, are in centimetres."""
-        size = self.finding.size_mm or ()
-        big = min(size) >= 10 and byte(self.wording, Byte.SIZE) & 6 != 0
-        return size_phrase(size, big or self.concept.device)
+        sizes = self.finding.size_mm or ()
+        in_centimetres = min(sizes) >= 10 and byte(self.wording, Byte.SIZE) & 6 != 0
+        return size_phrase(sizes, in_centimetres or self.concept.device)
 
     def _say_size(self) -> None:
         _, head, _ = self.builder.phrase(self._size_phrase(), self.label)
@@ -218,12 +220,12 @@ class FindingClause(Clause):
 
     def _say_place(self) -> tuple[Span, int]:
         """Write the place; return its span and the id of its anatomy."""
-        site, side, builder = self.place, self.finding.side, self.builder
-        assert site is not None
-        if site.article and side != "bilateral":
+        place, side, builder = self.place, self.finding.side, self.builder
+        assert place is not None
+        if place.article and side != "bilateral":
             builder.word("the")
-        forms = site.shorts[side] if self.short and side in site.shorts else site.nouns[side]
-        start, _, anatomy = builder.phrase(pick(forms, self.wording, Byte.EXTRA))
+        place_forms = place.shorts[side] if self.short and side in place.shorts else place.nouns[side]
+        start, _, anatomy = builder.phrase(pick(place_forms, self.wording, Byte.EXTRA))
         builder.entity(start, builder.end, "Anatomy")
         return (start, builder.end), anatomy
 
@@ -297,15 +299,15 @@ class FindingClause(Clause):
         name = pick(concept.names, self.wording, Byte.SEVERITY)
         hedges = self.words.lists["cause" if name.number == "count" else "due"][self.style]
         self.hedge = builder.word(pick(hedges, self.wording, Byte.CAUSE))
-        several = self.plural and self.state is None and name.number == "count"
+        is_plural = self.plural and self.state is None and name.number == "count"
         phrases = [name.prefix] if name.prefix else []
-        phrases.append(name.many if several else name.one)
-        if name.number == "count" and not several:
+        phrases.append(name.many if is_plural else name.one)
+        if name.number == "count" and not is_plural:
             builder.word(article(phrases[0].text))
-        spoken = [builder.phrase(phrase, "OBS-U") for phrase in phrases]
-        start, head = spoken[0][0], spoken[-1][1]
+        positions = [builder.phrase(phrase, "OBS-U") for phrase in phrases]
+        start, head = positions[0][0], positions[-1][1]
         if name.prefix:
-            builder.relate(spoken[0][1], "modify", head)
+            builder.relate(positions[0][1], "modify", head)
         self.diagnosis = (start, builder.end)
         builder.entity(start, builder.end, "Disease" if concept.disease else "Abnormality")
         builder.relate(self.head, "suggestive_of", head)
@@ -361,9 +363,9 @@ class FindingClause(Clause):
 # Denials: how a list of denied findings fills the slots of a frame.
 
 
+#: The bytes that choose the names of the denied findings, in turn. A denial has no severity, size or change,
+#: so that these bytes are free.
 _NAME_BYTES = [which for which in Byte if which >= Byte.NAME]
-"""The bytes that choose the names of the denied findings, in turn. A denial has no severity, size or change,
-so that these bytes are free."""
 
 
 class Denied(NamedTuple):

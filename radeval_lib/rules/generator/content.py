@@ -151,22 +151,16 @@ def sides(lexicon: Lexicon, concept: Concept, site: str | None) -> tuple[Side, .
     return ("left", "right", "bilateral") if concept.sided else ()
 
 
-def draw_size(rng: Random, low: int, high: int, two: bool) -> tuple[int, ...]:
+def draw_size(rng: Random, low: int, high: int, two_diameters: bool) -> tuple[int, ...]:
     """Return one or two diameters in millimetres, log-uniform between ``low`` and ``high``."""
-    long = round(low * (high / low) ** rng.random())
-    if not two or long <= low + 1:
-        return (long,)
-    return (long, max(low, round(long * (0.6 + 0.35 * rng.random()))))
+    long_diameter = round(low * (high / low) ** rng.random())
+    if not two_diameters or long_diameter <= low + 1:
+        return (long_diameter,)
+    return (long_diameter, max(low, round(long_diameter * (0.6 + 0.35 * rng.random()))))
 
 
 def draw_finding(
-    rng: Random,
-    concept: Concept,
-    exam: Exam,
-    style: Style,
-    *,
-    prior: bool,
-    blocked: frozenset[str],
+    rng: Random, concept: Concept, exam: Exam, style: Style, *, prior: bool, blocked: frozenset[str]
 ) -> PlannedFinding:
     """Return a finding of ``concept`` with drawn attributes: place, side, severity, number, size, looks,
     certainty, change and suggested diagnosis. The order is fixed, so equal draws give equal findings.
@@ -180,11 +174,11 @@ def draw_finding(
     """
     lexicon, chances = load_lexicon(), CHANCES[style]
     places = lexicon.places_of(concept, exam)
-    site = choose(rng, places) if places else None
+    place = choose(rng, places) if places else None
     if concept.vague and rng.random() < chances.no_place:
-        site = None
+        place = None
     side: Side | None = None
-    options = sides(lexicon, concept, site)
+    options = sides(lexicon, concept, place)
     if "bilateral" in options and rng.random() < chances.both_sides:
         side = "bilateral"
     elif options:
@@ -193,17 +187,19 @@ def draw_finding(
     if concept.scale and rng.random() < chances.severity:
         low, high = concept.steps
         severity = min(low + int((high - low + 1) * rng.random() ** 1.4), high)
-    many = concept.many and side != "bilateral" and rng.random() < chances.many
-    size = None
-    distance = lexicon.places[site].distance if site else None
+    is_many = concept.many and side != "bilateral" and rng.random() < chances.many
+    size_mm = None
+    distance = lexicon.places[place].distance if place else None
     if distance:
-        size = draw_size(rng, *distance, two=False)
-    elif not many and side != "bilateral" and concept.size is not None:
-        x_ray = exam.modality == "X-Ray"  # it has fewer sizes, of one diameter each
-        if rng.random() < (chances.size_on_x_ray if x_ray else chances.size):
-            size = draw_size(rng, *concept.size, two=not x_ray and rng.random() < chances.two_diameters)
+        size_mm = draw_size(rng, *distance, two_diameters=False)
+    elif not is_many and side != "bilateral" and concept.size is not None:
+        is_x_ray = exam.modality == "X-Ray"  # it has fewer sizes, of one diameter each
+        if rng.random() < (chances.size_on_x_ray if is_x_ray else chances.size):
+            size_mm = draw_size(
+                rng, *concept.size, two_diameters=not is_x_ray and rng.random() < chances.two_diameters
+            )
     looks = _draw_looks(rng, concept.looks.get("any", ()) + concept.looks.get(exam.modality, ()), chances)
-    uncertain = concept.uncertain and not concept.device and rng.random() < chances.uncertain
+    is_uncertain = concept.uncertain and not concept.device and rng.random() < chances.uncertain
     change = _draw_change(rng, concept, chances) if prior and rng.random() < chances.change else None
     suggests = None
     hints = tuple(h for h in concept.hints if h not in blocked and h != concept.key)
@@ -211,13 +207,13 @@ def draw_finding(
         suggests = choose(rng, hints)
     return PlannedFinding(
         concept.key,
-        "uncertain" if uncertain else "present",
-        site,
+        "uncertain" if is_uncertain else "present",
+        place,
         side,
         severity,
-        size,
+        size_mm,
         looks,
-        many,
+        is_many,
         change,
         suggests,
     )
@@ -228,11 +224,11 @@ def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chanc
     true."""
     if not groups or rng.random() >= chances.look:
         return ()
-    first = choose(rng, choose(rng, groups))
+    first_look = choose(rng, choose(rng, groups))
     if chances.second_look and len(groups) > 1 and rng.random() < chances.second_look:
-        others = tuple(group for group in groups if first not in group)
-        return (first, choose(rng, choose(rng, others))) if others else (first,)
-    return (first,)
+        other_groups = tuple(group for group in groups if first_look not in group)
+        return (first_look, choose(rng, choose(rng, other_groups))) if other_groups else (first_look,)
+    return (first_look,)
 
 
 def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | None:
@@ -289,10 +285,10 @@ def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> l
 def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> list[NormalEntry]:
     """Return normal statements that nothing present contradicts, and that complement each other."""
     chosen: list[NormalEntry] = []
-    start = int(rng.random() * len(card.normals)) if card.normals else 0
-    for entry in card.normals[start:] + card.normals[:start]:
-        left_out = rng.random() > entry.weight * card.density
-        if left_out or entry.excludes & present or (entry.prior and not prior):
+    first = int(rng.random() * len(card.normals)) if card.normals else 0
+    for entry in card.normals[first:] + card.normals[:first]:
+        is_left_out = rng.random() > entry.weight * card.density
+        if is_left_out or entry.excludes & present or (entry.prior and not prior):
             continue
         if not any(
             2 * len(entry.excludes & o.excludes) > min(len(entry.excludes), len(o.excludes)) for o in chosen
@@ -319,47 +315,47 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int)
     lexicon, card, chances = load_lexicon(), menu(exam, style), CHANCES[style]
     concepts = _draw_concepts(rng, card, style, lexicon, least)
     present = {concept.key for concept in concepts}
-    order = list(range(len(card.systems)))  # the rank of each organ system: as usual,
+    system_ranks = list(range(len(card.systems)))  # the rank of each organ system: as usual,
     if chances.other_order and rng.random() < chances.other_order:
-        first = int(rng.random() * len(order))  # or with another system first
-        order = order[first:] + order[:first]
+        first = int(rng.random() * len(system_ranks))  # or with another system first
+        system_ranks = system_ranks[first:] + system_ranks[:first]
 
-    def place(entry: Concept | NormalEntry) -> int:
-        return order[card.systems[entry.region, entry.system]]
+    def reading_order(entry: Concept | NormalEntry) -> int:
+        return system_ranks[card.systems[entry.region, entry.system]]
 
     contents: list[tuple[float, Meaning]] = []  # each with what it is sorted by
-    blocked = set(present)
+    not_suggested = set(present)
     for concept in concepts:
-        finding = draw_finding(rng, concept, exam, style, prior=prior, blocked=frozenset(blocked))
-        blocked |= lexicon.conflicts(concept.key)
+        finding = draw_finding(rng, concept, exam, style, prior=prior, blocked=frozenset(not_suggested))
+        not_suggested |= lexicon.conflicts(concept.key)
         if finding.suggests:
-            blocked.add(finding.suggests)
-        lesion_first = -50.0 if style == "encyclopaedic" and concept.major else 0.0
-        contents.append((place(concept) + 0.3 * rng.random() + lesion_first, finding))
+            not_suggested.add(finding.suggests)
+        lesion_offset = -50.0 if style == "encyclopaedic" and concept.major else 0.0
+        contents.append((reading_order(concept) + 0.3 * rng.random() + lesion_offset, finding))
     for entry in _draw_normals(rng, card, present, prior):
-        contents.append((place(entry) + 0.25 * rng.random(), Normal(entry.key)))
-    for denial in _draw_denials(rng, card, blocked, style):
+        contents.append((reading_order(entry) + 0.25 * rng.random(), Normal(entry.key)))
+    for denial in _draw_denials(rng, card, not_suggested, style):
         denied = lexicon.concepts[denial.concepts[0]]
-        contents.append((place(denied) + 0.3 + 0.4 * rng.random(), denial))
+        contents.append((reading_order(denied) + 0.3 + 0.4 * rng.random(), denial))
     for remark in card.remarks:
         if rng.random() < remark.weight * chances.remark and (prior or not remark.prior):
             contents.append((-100.0, Remark(remark.key)))
     if all(isinstance(content, Remark) for _, content in contents):  # never an empty report
-        safe = tuple(entry for entry in card.normals if not entry.prior)
-        contents.append((0.0, Normal(choose(rng, safe).key)))
+        without_prior = tuple(entry for entry in card.normals if not entry.prior)
+        contents.append((0.0, Normal(choose(rng, without_prior).key)))
     contents.sort(key=lambda item: item[0])
-    return tuple(_number(rng, [content for _, content in contents], lexicon, style))
+    return tuple(_make_statements(rng, [content for _, content in contents], lexicon, style))
 
 
-def _number(rng: Random, contents: list[Meaning], lexicon: Lexicon, style: Style) -> list[Statement]:
+def _make_statements(rng: Random, contents: list[Meaning], lexicon: Lexicon, style: Style) -> list[Statement]:
     """Give each meaning its identity and wording, and join some to the sentence before."""
     statements: list[Statement] = []
     for uid, content in enumerate(contents):
-        before = statements[-1] if statements else None
+        last = statements[-1] if statements else None
         joined = bool(
-            before
-            and not before.joined
-            and joinable(lexicon, before.content, content)
+            last
+            and not last.joined
+            and joinable(lexicon, last.content, content)
             and rng.random() < CHANCES[style].joined
         )
         statements.append(Statement(uid, content, rng.getrandbits(96), joined))
@@ -382,8 +378,8 @@ def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
         systems = {lexicon.concepts[key].system for key in content.concepts}
         return systems == {concept.system} and not concept.device
     if isinstance(content, PlannedFinding):
-        other = lexicon.concepts[content.concept]
-        plain = content.change is None and content.suggests is None and content.certainty == "present"
-        devices = concept.device or other.device
-        return plain and concept.system == other.system and bool(other.names) and not devices
+        joined = lexicon.concepts[content.concept]
+        is_plain = content.change is None and content.suggests is None and content.certainty == "present"
+        has_device = concept.device or joined.device
+        return is_plain and concept.system == joined.system and bool(joined.names) and not has_device
     return False

@@ -83,40 +83,40 @@ def denied(plan: Plan) -> set[str]:
     return {key for content in contents if isinstance(content, Denial) for key in content.concepts}
 
 
-def _differ(first: object, other: object) -> bool:
+def _conflict(first: object, other: object) -> bool:
     """Return whether both are given and differ: an attribute that one report leaves open is no error."""
     return first is not None and other is not None and first != other
 
 
-def location_significant(lexicon: Lexicon, before: PlannedFinding, after: PlannedFinding) -> bool:
+def location_significant(lexicon: Lexicon, expected: PlannedFinding, given: PlannedFinding) -> bool:
     """Return whether the side differs, or the place differs and is not next to the other."""
-    if _differ(before.side, after.side):
+    if _conflict(expected.side, given.side):
         return True
-    if before.place is None or after.place is None or before.place == after.place:
+    if expected.place is None or given.place is None or expected.place == given.place:
         return False
     places = lexicon.places
-    return after.place not in places[before.place].near and before.place not in places[after.place].near
+    return given.place not in places[expected.place].near and expected.place not in places[given.place].near
 
 
-def degree_significant(before: PlannedFinding, after: PlannedFinding) -> bool:
+def degree_significant(expected: PlannedFinding, given: PlannedFinding) -> bool:
     """Return whether severity differs by two steps or more, or size by a factor of :data:`SIZE_RATIO`."""
-    if before.severity is not None and after.severity is not None:
-        return abs(before.severity - after.severity) >= 2
-    if before.size_mm and after.size_mm:
-        low, high = sorted((before.size_mm[0], after.size_mm[0]))
+    if expected.severity is not None and given.severity is not None:
+        return abs(expected.severity - given.severity) >= 2
+    if expected.size_mm and given.size_mm:
+        low, high = sorted((expected.size_mm[0], given.size_mm[0]))
         return high >= SIZE_RATIO * low
     return False
 
 
 def finding_errors(
-    lexicon: Lexicon, before: PlannedFinding | None, after: PlannedFinding | None
+    lexicon: Lexicon, expected: PlannedFinding | None, given: PlannedFinding | None
 ) -> list[GoldError]:
     """Return the errors on one finding, given the finding in reference and candidate (None: not stated).
 
     An error on a minor finding (see the lexicon) is never significant. A wrong comparison counts twice, as a
     comparison that the reference does not have and as one that is left out. Another certainty is no error.
     """
-    either = before or after
+    either = expected or given
     assert either is not None
     concept = lexicon.concepts.get(either.concept)  # a negated normal statement is none
 
@@ -125,33 +125,35 @@ def finding_errors(
             category, significant and (concept is None or concept.major), either.concept, was, now
         )
 
-    if before is None:
+    if expected is None:
         return [error("a", True, "", "present")]
-    if after is None:
+    if given is None:
         return [error("b", True, "present", "")]
     errors = []
-    if _differ(before.place, after.place) or _differ(before.side, after.side):
-        words = (_where(lexicon, finding) for finding in (before, after))
-        errors.append(error("c", location_significant(lexicon, before, after), *words))
+    if _conflict(expected.place, given.place) or _conflict(expected.side, given.side):
+        words = (_place_in_words(lexicon, finding) for finding in (expected, given))
+        errors.append(error("c", location_significant(lexicon, expected, given), *words))
     measured = concept is not None and not concept.device
-    if _differ(before.severity, after.severity) or (measured and _differ(before.size_mm, after.size_mm)):
-        words = (_degree(lexicon, finding) for finding in (before, after))
-        errors.append(error("d", degree_significant(before, after), *words))
-    was, now = before.change or "", after.change or ""
+    if _conflict(expected.severity, given.severity) or (
+        measured and _conflict(expected.size_mm, given.size_mm)
+    ):
+        words = (_degree_in_words(lexicon, finding) for finding in (expected, given))
+        errors.append(error("d", degree_significant(expected, given), *words))
+    was, now = expected.change or "", given.change or ""
     if was != now:
         errors += [error("e", now != "unchanged", was, now)] if now else []
         errors += [error("f", was != "unchanged", was, now)] if was else []
     return errors
 
 
-def _where(lexicon: Lexicon, finding: PlannedFinding) -> str:
+def _place_in_words(lexicon: Lexicon, finding: PlannedFinding) -> str:
     """Return the place in words."""
     if finding.place is None:
         return finding.side or ""
     return lexicon.places[finding.place].nouns[finding.side][0].text
 
 
-def _degree(lexicon: Lexicon, finding: PlannedFinding) -> str:
+def _degree_in_words(lexicon: Lexicon, finding: PlannedFinding) -> str:
     """Return size or severity in words."""
     if finding.size_mm:
         return " x ".join(map(str, finding.size_mm)) + " mm"
@@ -167,19 +169,19 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
     Findings are matched by concept. What one of the two leaves open (a place, a severity) is not an error.
     """
     lexicon = load_lexicon()
-    before, after = stated(reference.plan), stated(candidate.plan)
+    expected, given = stated(reference.plan), stated(candidate.plan)
     negatives = denied(reference.plan) & denied(candidate.plan)
     errors: list[GoldError] = []
     matched: list[str] = []
-    for concept in [*before, *(key for key in after if key not in before)]:
-        pair = (statements[concept][1] if concept in statements else None for statements in (before, after))
+    for concept in [*expected, *(key for key in given if key not in expected)]:
+        pair = (statements[concept][1] if concept in statements else None for statements in (expected, given))
         differences = finding_errors(lexicon, *pair)
         errors += differences
         if not differences:
             matched.append(concept)
     errors.sort(key=lambda error: (error.category, error.concept))
-    alike = normals(reference.plan) & normals(candidate.plan)
-    return ReportDifference(tuple(errors), tuple(matched), (*sorted(negatives), *sorted(alike)))
+    shared_normals = normals(reference.plan) & normals(candidate.plan)
+    return ReportDifference(tuple(errors), tuple(matched), (*sorted(negatives), *sorted(shared_normals)))
 
 
 # The analysis of a judge who knows the generator's plans, in GREEN's layout and in words.
@@ -187,44 +189,45 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
 
 def green_answer(reference: SyntheticReport, candidate: SyntheticReport, comparison: ReportDifference) -> str:
     """Return the analysis of a pair, written from its exact differences."""
-    says: dict[tuple[bool, str], list[str]] = {}
+    by_kind: dict[tuple[bool, str], list[str]] = {}
     for error in comparison.errors:
-        words = _error(error, reference, candidate)
-        says.setdefault((error.significant, error.category), []).append(words)
+        text = _error_in_words(error, reference, candidate)
+        by_kind.setdefault((error.significant, error.category), []).append(text)
     significant, insignificant = (
-        [says.get((weight, letter), []) for letter in CATEGORIES] for weight in (True, False)
+        [by_kind.get((weight, letter), []) for letter in CATEGORIES] for weight in (True, False)
     )
     findings, normals = stated(reference.plan), load_lexicon().normals
     negatives = (Normal(key) if key in normals else Denial((key,)) for key in comparison.agreed_negatives)
-    matched = [*(_finding(findings[concept][1]) for concept in comparison.matched), *map(_wording, negatives)]
+    matched = [_finding_in_words(findings[concept][1]) for concept in comparison.matched]
+    matched += map(_statement_in_words, negatives)
     return green_analysis.render(significant, insignificant, matched)
 
 
-def _error(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
+def _error_in_words(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
     """Return an error in words, by its category: (a) a finding of the candidate alone, (b) of the reference
     alone, (c) another place, (d) another degree, (e) a comparison that is not in the reference, (f) one left
     out."""
     if error.category in "ab":
         stated_findings = stated(candidate.plan if error.category == "a" else reference.plan)
-        return _finding(stated_findings[error.concept][1])
-    plain = _finding(PlannedFinding(error.concept))
+        return _finding_in_words(stated_findings[error.concept][1])
+    bare_finding = _finding_in_words(PlannedFinding(error.concept))
     if error.category == "c":
-        return f"{plain} in {error.candidate_says} instead of {error.reference_says}"
+        return f"{bare_finding} in {error.candidate_says} instead of {error.reference_says}"
     if error.category == "d":
-        return f"{plain}, {error.candidate_says} instead of {error.reference_says}"
+        return f"{bare_finding}, {error.candidate_says} instead of {error.reference_says}"
     if error.category == "e":
-        return f"{plain} called {error.candidate_says}"
-    return f"{plain} is {error.reference_says}"
+        return f"{bare_finding} called {error.candidate_says}"
+    return f"{bare_finding} is {error.reference_says}"
 
 
-def _finding(finding: PlannedFinding) -> str:
+def _finding_in_words(finding: PlannedFinding) -> str:
     """Return a finding as an impression would say it, without change and diagnosis."""
     if finding.concept.startswith("not "):
-        return _wording(Normal(finding.concept.removeprefix("not "), opposite=True))
-    return _wording(replace(finding, change=None, suggests=None))
+        return _statement_in_words(Normal(finding.concept.removeprefix("not "), opposite=True))
+    return _statement_in_words(replace(finding, change=None, suggests=None))
 
 
-def _wording(content: Meaning) -> str:
+def _statement_in_words(content: Meaning) -> str:
     """Return a statement as the generator words it, without the marks that separate the parts of an
     analysis."""
     text = realize((Statement(0, content, 0),), "hospital", "impression").text

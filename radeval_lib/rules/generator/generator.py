@@ -107,18 +107,18 @@ def report_at(
     protocol = protocols[0]
     if len(protocols) > 1:
         protocol = Weighted((option, option.weight) for option in protocols).draw(rng)
-    earlier = rng.random() < _PRIOR_SHARE if prior is None else prior
+    has_prior = rng.random() < _PRIOR_SHARE if prior is None else prior
     procedure = Weighted((option, option.weight) for option in protocol.procedures).draw(rng)
     sex = procedure.sex or ("male" if rng.random() < 0.5 else "female")
     age = protocol.ages[0] + int(rng.random() * (protocol.ages[1] - protocol.ages[0]))
     exam = Exam(protocol.modality, protocol.anatomy, sex, procedure.parts)
-    plan = draw_plan(rng, exam, style, prior=earlier, least=min_findings)
-    indication = _say_indication(rng, procedure, style, sex, age)
-    phrasing = load_lexicon().grammar["comparison"][protocol.earlier if earlier else "none"][style]
-    comparison = choose(rng, tuple(phrasing)).format(n=2 + int(rng.random() * 10)) + "."
+    plan = draw_plan(rng, exam, style, prior=has_prior, least=min_findings)
+    indication = _draw_indication(rng, procedure, style, sex, age)
+    templates = load_lexicon().grammar["comparison"][protocol.earlier if has_prior else "none"][style]
+    comparison = choose(rng, tuple(templates)).format(n=2 + int(rng.random() * 10)) + "."
     technique = choose(rng, procedure.technique[style])
     wording = rng.getrandbits(32)
-    blank = AnnotatedText("", (), (), (), ())
+    no_text = AnnotatedText("", (), (), (), ())
     report = SyntheticReport(
         f"s{seed}-{index:08d}",
         style,
@@ -132,8 +132,8 @@ def report_at(
         comparison,
         technique[0].upper() + technique[1:] + ".",
         plan,
-        blank,
-        blank,
+        no_text,
+        no_text,
         {},
         wording,
     )
@@ -171,7 +171,7 @@ def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None)
     )
 
 
-def _say_indication(rng: Random, procedure: Procedure, style: Style, sex: str, age: int) -> str:
+def _draw_indication(rng: Random, procedure: Procedure, style: Style, sex: str, age: int) -> str:
     """Return the indication: the patient, the complaint and the question."""
     reason = choose(rng, procedure.reasons)
     template = choose(rng, tuple(load_lexicon().grammar["indication"][style]))
@@ -197,7 +197,7 @@ def exam_of(report: SyntheticReport) -> Exam:
 # Derives the impression from what the findings say.
 
 
-_MOST = 4  # findings of an impression
+_MOST_FINDINGS = 4  # findings of an impression
 #: The uid of a statement of the impression that repeats no statement of the findings.
 CONCLUSION, ADVICE = -1, -2
 
@@ -210,26 +210,28 @@ def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> 
     major finding or a negated normal statement, the region's conclusion says so, and a minor finding may
     follow.
     """
-    stated = [(s, s.content) for s in plan if isinstance(s.content, PlannedFinding)]
+    findings = [(s, s.content) for s in plan if isinstance(s.content, PlannedFinding)]
     concepts = lexicon.concepts
-    patient = [(s, finding) for s, finding in stated if not concepts[finding.concept].device]
-    major = [(s, finding) for s, finding in patient if concepts[finding.concept].major]
-    minor = [(s, finding) for s, finding in patient if not concepts[finding.concept].major]
-    turned = [s for s in plan if isinstance(s.content, Normal) and s.content.opposite]
-    chosen: list[Statement] = [replace(s, joined=False) for s in turned[:2]]
-    chosen += [_brief(s, finding, index) for index, (s, finding) in enumerate(major[:_MOST])]
-    if not major and not turned:
-        kind = "acute" if stated else "clear"
+    of_patient = [(s, finding) for s, finding in findings if not concepts[finding.concept].device]
+    major = [(s, finding) for s, finding in of_patient if concepts[finding.concept].major]
+    minor = [(s, finding) for s, finding in of_patient if not concepts[finding.concept].major]
+    negated_normals = [s for s in plan if isinstance(s.content, Normal) and s.content.opposite]
+    chosen: list[Statement] = [replace(s, joined=False) for s in negated_normals[:2]]
+    chosen += [
+        _shorten_finding(s, finding, index) for index, (s, finding) in enumerate(major[:_MOST_FINDINGS])
+    ]
+    if not major and not negated_normals:
+        kind = "acute" if findings else "clear"
         chosen.append(Statement(CONCLUSION, Remark(f"{region}.{kind}"), wording))
         if minor and wording & 1:
-            chosen.append(_brief(*minor[0], 0))
+            chosen.append(_shorten_finding(*minor[0], 0))
     advice = [key for _, finding in major for key in concepts[finding.concept].advice]
     if advice and wording & 6 == 0:
         chosen.append(Statement(ADVICE, Remark(advice[(wording >> 3) % len(advice)]), wording))
     return tuple(chosen)
 
 
-def _brief(statement: Statement, finding: PlannedFinding, index: int) -> Statement:
+def _shorten_finding(statement: Statement, finding: PlannedFinding, index: int) -> Statement:
     """Return the finding as the impression says it, reworded."""
     wording = (statement.wording * 0x9E3779B97F4A7C15 + index) & ((1 << 96) - 1)
     return Statement(statement.uid, replace(finding, looks=(), size_mm=None), wording)
@@ -252,7 +254,7 @@ def chexpert_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int 
     """
     labels: dict[str, int | None] = dict.fromkeys(CHEXPERT)
 
-    def mention(name: str | None, value: int) -> None:
+    def record(name: str | None, value: int) -> None:
         if name is not None and _RANK[value] > _RANK[labels[name]]:
             labels[name] = value
 
@@ -260,15 +262,15 @@ def chexpert_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int 
         content = statement.content
         if isinstance(content, PlannedFinding):
             concept = lexicon.concepts[content.concept]
-            mention(concept.chexpert, -1 if content.certainty == "uncertain" else 1)
+            record(concept.chexpert, -1 if content.certainty == "uncertain" else 1)
             if content.suggests:
-                mention(lexicon.concepts[content.suggests].chexpert, -1)
+                record(lexicon.concepts[content.suggests].chexpert, -1)
         elif isinstance(content, Denial):
             for key in content.concepts:
-                mention(lexicon.concepts[key].chexpert, 0)
+                record(lexicon.concepts[key].chexpert, 0)
         elif isinstance(content, Normal):
             for name in lexicon.normals[content.key].chexpert:
-                mention(name, 1 if content.opposite else 0)
+                record(name, 1 if content.opposite else 0)
     others = (labels[name] for name in CHEXPERT if name not in ("Support Devices", "No Finding"))
     if chest and not any(value in (1, -1) for value in others):
         labels["No Finding"] = 1
@@ -303,14 +305,14 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
         If the kind is unknown, or the report can be said in one way only.
     """
     check_choice(kind, RewriteKind, "kind of rewrite", SyntheticError)
-    other = next(style for style in STYLES if style != report.style)
+    other_style = next(style for style in STYLES if style != report.style)
     for attempt in range(_TRIES):
         rng = seeded(seed, report.report_id, kind, attempt)
         if kind == "order":
-            rewritten = _reordered(report, rng)
+            rewritten = _reorder(report, rng)
         else:
             plan = tuple(replace(statement, wording=rng.getrandbits(96)) for statement in report.plan)
-            rewritten = rerender(report, plan, style=other if kind == "style" else None)
+            rewritten = rerender(report, plan, style=other_style if kind == "style" else None)
         if rewritten.findings.text != report.findings.text:
             return rewritten
     raise SyntheticError(
@@ -318,7 +320,7 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
     )
 
 
-def _reordered(report: SyntheticReport, rng: Random) -> SyntheticReport:
+def _reorder(report: SyntheticReport, rng: Random) -> SyntheticReport:
     """Return the report with its sentences in a drawn order; statements that are joined stay together."""
     groups: list[list[Statement]] = []
     for statement in report.plan:

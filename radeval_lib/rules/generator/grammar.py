@@ -55,11 +55,11 @@ def realize(plan: Plan, style: Style, section: Section = "findings") -> Annotate
     """
     check_choice(style, Style, "style", SyntheticError)
     check_choice(section, Section, "section", SyntheticError)
-    _check(plan)
+    _check_plan(plan)
     return _Speaker(style, section).say(plan)
 
 
-def _check(plan: Plan) -> None:
+def _check_plan(plan: Plan) -> None:
     """Refuse a plan that cannot be said."""
     lexicon = load_lexicon()
     for at, statement in enumerate(plan):
@@ -88,22 +88,22 @@ class _Speaker:
     def say(self, plan: Plan) -> AnnotatedText:
         """Return the section, sentence by sentence."""
         builder = self.builder
-        at, size = 0, len(plan)
-        while at < size:
-            statement = plan[at]
-            at += 1
+        position, size = 0, len(plan)
+        while position < size:
+            statement = plan[position]
+            position += 1
             uids = [statement.uid]
             builder.open_sentence()
-            alone = at == size or not plan[at].joined
-            later = self._main(statement, alone)
-            while at < size and plan[at].joined:
-                self._joined(plan[at], statement.content)
-                uids.append(plan[at].uid)
-                at += 1
+            is_alone = position == size or not plan[position].joined
+            clause_with_looks = self._main(statement, is_alone)
+            while position < size and plan[position].joined:
+                self._joined(plan[position], statement.content)
+                uids.append(plan[position].uid)
+                position += 1
             builder.close_sentence(tuple(uids))
-            if later is not None:
+            if clause_with_looks is not None:
                 builder.open_sentence()
-                later.say_looks()
+                clause_with_looks.say_looks()
                 builder.close_sentence((statement.uid,))
         return builder.build()
 
@@ -193,10 +193,10 @@ class _Speaker:
 
     def _denial(self, denial: Denial, wording: int) -> None:
         """Say a denial as a sentence."""
-        only = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
-        states = [s for s in only.states if s.place is None and None in s.subjects] if only else []
+        single = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
+        states = [s for s in single.states if s.place is None and None in s.subjects] if single else []
         # A finding that can be denied by its name and as a state is denied as a state once in four.
-        if states and only and (not only.denied or byte(wording, Byte.MODE) & 3 == 0):
+        if states and single and (not single.denied or byte(wording, Byte.MODE) & 3 == 0):
             clause = FindingClause(self.builder, self.style, wording, PlannedFinding(denial.concepts[0]))
             clause.label = "OBS-DA"
             clause.rate = f"Non-{clause.rate}"
@@ -213,7 +213,7 @@ class _Speaker:
 
     # --- joined ---
 
-    def _joined(self, statement: Statement, before: Meaning) -> None:
+    def _joined(self, statement: Statement, previous: Meaning) -> None:
         """Say a statement as the end of the sentence before it."""
         content, wording = statement.content, statement.wording
         if isinstance(content, PlannedFinding):
@@ -224,6 +224,6 @@ class _Speaker:
             clause.finish()
         else:
             assert isinstance(content, Denial)  # see `_check`
-            variant = "denial_after_normal" if isinstance(before, Normal) else "denial_after_finding"
+            variant = "denial_after_normal" if isinstance(previous, Normal) else "denial_after_finding"
             denial_clause = DenialClause(self.builder, self.style, wording, content)
             denial_clause.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))

@@ -17,14 +17,14 @@ from radeval_lib.rules.generator.planted_errors import ErrorKind, inject, with_c
 from radeval_lib.rules.generator.records import Plan, PlannedFinding, SyntheticError, SyntheticReport
 from radeval_lib.rules.lexicon.entries import tokenize
 
+#: random: a candidate about somebody else; shuffled: sentences removed and the others in random order; model:
+#: what a report generator would write, simulated; nearest: the most similar report not taken yet, of as many
+#: as references and at least two; permuted: findings, sizes, severities and places changed one by one.
 HEURISTICS = ("random", "shuffled", "model", "nearest", "permuted")
-"""random: a candidate about somebody else; shuffled: sentences removed and the others in random order; model:
-what a report generator would write, simulated; nearest: the most similar report not taken yet, of as many as
-references and at least two; permuted: findings, sizes, severities and places changed one by one."""
+#: References of a round, among whose candidates the nearest are found.
 POOL = 64
-"""References of a round, among whose candidates the nearest are found."""
 # Of a simulated report generator: chances to keep a finding and a detail, and how many findings it invents.
-_KEEP, _DETAIL, _INVENT = 0.6, 0.6, 0.4
+_KEEP_FINDING, _KEEP_DETAIL, _INVENTED_FINDINGS = 0.6, 0.6, 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,9 @@ def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
         size = min(POOL, n - offset)
         for heuristic in HEURISTICS:
             # Candidates of "random" and "nearest" are further reports of the stream, used for nothing else.
-            others = max(2, size) if heuristic in ("random", "nearest") else 0
+            other_count = max(2, size) if heuristic in ("random", "nearest") else 0
             stream = generate(
-                size + others,
+                size + other_count,
                 seed,
                 style="hospital",
                 modality_anatomy=("X-Ray", "CHEST"),
@@ -76,16 +76,13 @@ def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
                 min_findings=1,
             )
             reports = list(stream)
-            start += size + others
-            for reference, candidate in _paired(heuristic, reports[:size], reports[size:], seed):
+            start += size + other_count
+            for reference, candidate in _pair_reports(heuristic, reports[:size], reports[size:], seed):
                 yield SyntheticPair(reference, candidate, heuristic, compare(reference, candidate))
 
 
-def _paired(
-    heuristic: str,
-    references: list[SyntheticReport],
-    others: list[SyntheticReport],
-    seed: int,
+def _pair_reports(
+    heuristic: str, references: list[SyntheticReport], others: list[SyntheticReport], seed: int
 ) -> Iterator[tuple[SyntheticReport, SyntheticReport]]:
     """Yield each reference with its candidate; ``others`` are the reports that "random" and "nearest" take,
     as many as references or more."""
@@ -93,15 +90,15 @@ def _paired(
         yield from zip(references, others, strict=False)
     elif heuristic == "nearest":
         scores = token_cosine([r.findings.text for r in references], [o.findings.text for o in others])
-        free = np.ones(len(others), dtype=bool)
+        is_free = np.ones(len(others), dtype=bool)
         for row, reference in enumerate(references):
-            best = int(np.argmax(np.where(free, scores[row], -np.inf)))
-            free[best] = False
+            best = int(np.argmax(np.where(is_free, scores[row], -np.inf)))
+            is_free[best] = False
             yield reference, others[best]
     else:
-        make = {"shuffled": shuffled, "model": model_candidate, "permuted": permuted}[heuristic]
+        change = {"shuffled": shuffled, "model": model_candidate, "permuted": permuted}[heuristic]
         for reference in references:
-            yield reference, make(reference, seed)
+            yield reference, change(reference, seed)
 
 
 def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
@@ -133,13 +130,13 @@ def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
         replace(statement, wording=rng.getrandbits(96), joined=False) for statement in report.plan
     )
     for uid, finding in stated(plan).values():
-        if rng.random() > _KEEP and len(plan) > 1:
+        if rng.random() > _KEEP_FINDING and len(plan) > 1:
             plan = without(plan, uid)
         else:
-            plan = with_content(plan, uid, _vaguer(rng, finding))
+            plan = with_content(plan, uid, _drop_details(rng, finding))
     candidate = rerender(report, plan)
     invented: list[ErrorKind] = []
-    while rng.random() < _INVENT / (1 + _INVENT):
+    while rng.random() < _INVENTED_FINDINGS / (1 + _INVENTED_FINDINGS):
         invented.append(("a", rng.random() < 0.5))
     if rng.random() < 0.1:
         invented.append(("c", True))
@@ -151,16 +148,16 @@ def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
     return candidate
 
 
-def _vaguer(rng: Random, finding: PlannedFinding) -> PlannedFinding:
+def _drop_details(rng: Random, finding: PlannedFinding) -> PlannedFinding:
     """Return the finding without its appearance and, by chance, without other details."""
-    keep = [rng.random() < _DETAIL for _ in range(3)]
+    kept = [rng.random() < _KEEP_DETAIL for _ in range(3)]
     return replace(
         finding,
         looks=(),
         suggests=None,
-        severity=finding.severity if keep[0] else None,
-        size_mm=finding.size_mm if keep[1] else None,
-        change=finding.change if keep[2] else None,
+        severity=finding.severity if kept[0] else None,
+        size_mm=finding.size_mm if kept[1] else None,
+        change=finding.change if kept[2] else None,
     )
 
 

@@ -72,7 +72,7 @@ class ErrorPair:
         return self.comparison.errors
 
 
-def _ordered(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
+def _order_errors(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
     """Return the requested errors in the order in which they are made; refuse an unknown category."""
     if unknown := [category for category, _ in errors if category not in CATEGORY_SHARES]:
         raise SyntheticError(
@@ -83,29 +83,29 @@ def _ordered(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
     return sorted(errors, key=lambda kind: _ORDER.index(kind[0]))
 
 
+#: The uid of a statement, and its finding as a candidate with an error has it (None: left out).
 Option = tuple[int, PlannedFinding | None]
-"""The uid of a statement, and its finding as a candidate with an error has it (None: left out)."""
 
 
-def _options(
+def _list_options(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, category: str, significant: bool
 ) -> list[Option]:
     """Return the findings about which an error of one kind can be made, in a drawn order."""
     exam = exam_of(report)
-    fit: list[Option] = []
+    options: list[Option] = []
     for uid, finding in stated(report.plan).values():
         if finding.concept not in lexicon.concepts:
             continue
         if category == "b":
             if lexicon.concepts[finding.concept].major == significant:
-                fit.append((uid, None))
-        elif new := changed(rng, lexicon, exam, finding, category, significant):
-            fit.append((uid, new))
-    fit.sort(key=lambda _: rng.random())
-    return fit
+                options.append((uid, None))
+        elif changed := change_finding(rng, lexicon, exam, finding, category, significant):
+            options.append((uid, changed))
+    options.sort(key=lambda _: rng.random())
+    return options
 
 
-def _assign(
+def _assign_errors(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, kinds: list[ErrorKind]
 ) -> list[tuple[ErrorKind, int, PlannedFinding | None]] | None:
     """Assign the errors to findings: one each if possible, else several of different kinds.
@@ -113,12 +113,12 @@ def _assign(
     Returns, in the order of ``kinds``, the kind, the uid of the statement and the finding as the candidate
     has it (None: left out); None if ``_TRIES`` tries give no assignment.
     """
-    options = [_options(rng, lexicon, report, *kind) for kind in kinds]
+    options = [_list_options(rng, lexicon, report, *kind) for kind in kinds]
     order = sorted(range(len(kinds)), key=lambda i: len(options[i]))  # the errors with the least choice first
-    taken: dict[int, list[int]] = {}  # by uid, the errors on a finding
+    on_finding: dict[int, list[int]] = {}  # by uid, the errors on a finding
     tries = 0
 
-    def place(depth: int, shared: int) -> bool:
+    def place(depth: int, shared_count: int) -> bool:
         """Place the errors from ``depth`` on, backtracking; at most ``shared`` of them may fall on a finding
         that has one already."""
         nonlocal tries
@@ -129,22 +129,22 @@ def _assign(
             return True
         index = order[depth]
         for uid, _ in options[index]:
-            on_it = [kinds[i][0] for i in taken.get(uid, [])]
+            others = [kinds[i][0] for i in on_finding.get(uid, [])]
             # What is left out can have no other error, and no error is made twice.
-            fits = not on_it or (shared > 0 and "b" not in (kinds[index][0], *on_it))
-            if not fits or kinds[index][0] in on_it:
+            fits = not others or (shared_count > 0 and "b" not in (kinds[index][0], *others))
+            if not fits or kinds[index][0] in others:
                 continue
-            taken.setdefault(uid, []).append(index)
-            if place(depth + 1, shared - bool(on_it)):
+            on_finding.setdefault(uid, []).append(index)
+            if place(depth + 1, shared_count - bool(others)):
                 return True
-            taken[uid].pop()
+            on_finding[uid].pop()
         return False
 
-    for shared in range(len(kinds) + 1):
-        taken.clear()
-        if place(0, shared):
-            where = {index: uid for uid, indices in taken.items() for index in indices}
-            return [(kinds[i], where[i], dict(options[i])[where[i]]) for i in range(len(kinds))]
+    for shared_count in range(len(kinds) + 1):
+        on_finding.clear()
+        if place(0, shared_count):
+            uid_of = {index: uid for uid, indices in on_finding.items() for index in indices}
+            return [(kinds[i], uid_of[i], dict(options[i])[uid_of[i]]) for i in range(len(kinds))]
     return None
 
 
@@ -158,32 +158,32 @@ def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) 
     """
     lexicon = load_lexicon()
     rng = seeded(seed, report.report_id, "errors")
-    kinds = _ordered(errors)
+    kinds = _order_errors(errors)
     about = [kind for kind in kinds if kind[0] != "a"]
-    assigned = _assign(rng, lexicon, report, about)
-    infeasible = SyntheticError(
+    assigned = _assign_errors(rng, lexicon, report, about)
+    impossible = SyntheticError(
         f"report {report.report_id} allows no errors {kinds}", "inject", "error_pairs finds reports that do."
     )
     if assigned is None:
-        raise infeasible
-    before, plan = stated(report.plan), report.plan
-    for (category, _), uid, new in assigned:
+        raise impossible
+    findings, plan = stated(report.plan), report.plan
+    for (category, _), uid, changed in assigned:
         if category == "b":
             plan = without(plan, uid)
         else:
-            assert new is not None
-            original, now = before[new.concept][1], stated(plan)[new.concept][1]
-            values = {name: getattr(new, name) for name in _ATTRIBUTES}
+            assert changed is not None
+            original, current = findings[changed.concept][1], stated(plan)[changed.concept][1]
+            values = {name: getattr(changed, name) for name in _ATTRIBUTES}
             changes = {name: value for name, value in values.items() if value != getattr(original, name)}
-            plan = with_content(plan, uid, replace(now, **changes))  # it may have another error already
+            plan = with_content(plan, uid, replace(current, **changes))  # it may have another error already
     for category, significant in kinds:
         if category == "a":
-            added = false_finding(rng, lexicon, report, plan, significant)
-            if added is None:
-                raise infeasible
-            plan = added
+            extended = false_finding(rng, lexicon, report, plan, significant)
+            if extended is None:
+                raise impossible
+            plan = extended
     if not plan:
-        raise infeasible
+        raise impossible
     candidate = rerender(report, plan)
     return ErrorPair(report, candidate, compare(report, candidate))
 
@@ -202,7 +202,7 @@ def error_pairs(
     depends on ``seed``, i and the arguments only. References are drawn until one allows the errors.
     """
     for index in range(start, start + n):
-        kinds = _ordered(errors) if errors is not None else random_kinds(seeded(seed, index, "pair"))
+        kinds = _order_errors(errors) if errors is not None else random_kinds(seeded(seed, index, "pair"))
         for attempt in range(_ATTEMPTS):
             if errors is None and attempt and attempt % _PATIENCE == 0:
                 kinds = kinds[1:]
@@ -237,7 +237,7 @@ def random_kinds(rng: Random, number: int | None = None) -> list[ErrorKind]:
 # Edits of a plan: a finding moved, regraded, compared otherwise, left out or made up.
 
 
-def _moved(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) -> Iterator[PlannedFinding]:
+def _move(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) -> Iterator[PlannedFinding]:
     """Yield the finding in each other place."""
     concept = lexicon.concepts[finding.concept]
     if finding.side:
@@ -251,11 +251,11 @@ def _moved(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) -
                 continue
             size = finding.size_mm
             if site.distance or lexicon.places[finding.place].distance:
-                size = draw_size(rng, *site.distance, two=False) if site.distance else None
+                size = draw_size(rng, *site.distance, two_diameters=False) if site.distance else None
             yield replace(finding, place=key, size_mm=size)
 
 
-def _regraded(
+def _regrade(
     rng: Random, finding: PlannedFinding, concept: Concept, significant: bool
 ) -> Iterator[PlannedFinding]:
     """Yield the finding in other severities or sizes."""
@@ -263,16 +263,16 @@ def _regraded(
         low, high = concept.steps
         yield from (replace(finding, severity=s) for s in range(low, high + 1) if s != finding.severity)
     elif finding.size_mm and not concept.device:
-        wide = significant and concept.major
+        large = significant and concept.major
         for _ in range(8):
-            ratio = SIZE_RATIO * (1.05 + 0.6 * rng.random()) if wide else 1.08 + 0.25 * rng.random()
+            ratio = SIZE_RATIO * (1.05 + 0.6 * rng.random()) if large else 1.08 + 0.25 * rng.random()
             ratio = ratio if rng.random() < 0.5 else 1 / ratio
             size = tuple(max(2, round(mm * ratio)) for mm in finding.size_mm)
             if size[0] != finding.size_mm[0]:
                 yield replace(finding, size_mm=size)
 
 
-def changed(
+def change_finding(
     rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding, category: str, significant: bool
 ) -> PlannedFinding | None:
     """Return the finding with an error of the category, from c to f; None if it allows none."""
@@ -282,17 +282,17 @@ def changed(
         return replace(finding, change=None) if finding.change and matters == significant else None
     if category == "c":
         options = [
-            (new, location_significant(lexicon, finding, new)) for new in _moved(rng, lexicon, exam, finding)
+            (new, location_significant(lexicon, finding, new)) for new in _move(rng, lexicon, exam, finding)
         ]
     elif category == "d":
         options = [
-            (new, degree_significant(finding, new)) for new in _regraded(rng, finding, concept, significant)
+            (new, degree_significant(finding, new)) for new in _regrade(rng, finding, concept, significant)
         ]
     else:  # with a comparison that the reference has not
         changes = () if finding.change else allowed_changes(concept)
         options = [(replace(finding, change=change), change != "unchanged") for change in changes]
-    fit = tuple(new for new, matters in options if (concept.major and matters) == significant)
-    return choose(rng, fit) if fit else None
+    fitting = tuple(new for new, matters in options if (concept.major and matters) == significant)
+    return choose(rng, fitting) if fitting else None
 
 
 def without(plan: Plan, uid: int) -> Plan:
@@ -319,27 +319,27 @@ def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording:
     uid = max((s.uid for s in plan), default=-1) + 1
     conflicts = lexicon.conflicts(finding.concept)
     at: int | None = None
-    kept: Plan = plan
+    edited: Plan = plan
     for statement in plan:
         if not contradicts(lexicon, statement.content, present):
             continue
-        at = [s.uid for s in kept].index(statement.uid) if at is None else at
+        at = [s.uid for s in edited].index(statement.uid) if at is None else at
         content = statement.content
-        rest = tuple(k for k in content.concepts if k not in conflicts) if isinstance(content, Denial) else ()
-        if rest:
-            kept = tuple(replace(s, content=Denial(rest)) if s.uid == statement.uid else s for s in kept)
+        kept = tuple(k for k in content.concepts if k not in conflicts) if isinstance(content, Denial) else ()
+        if kept:
+            edited = tuple(replace(s, content=Denial(kept)) if s.uid == statement.uid else s for s in edited)
         else:
-            kept = without(kept, statement.uid)
+            edited = without(edited, statement.uid)
     if at is None:
-        system = _system(lexicon, finding)
-        same = [i for i, s in enumerate(kept) if _system(lexicon, s.content) == system]
-        at = same[-1] + 1 if same else len(kept)
-    while at < len(kept) and kept[at].joined:
+        system = _system_of(lexicon, finding)
+        same = [i for i, s in enumerate(edited) if _system_of(lexicon, s.content) == system]
+        at = same[-1] + 1 if same else len(edited)
+    while at < len(edited) and edited[at].joined:
         at += 1
-    return (*kept[:at], Statement(uid, finding, wording), *kept[at:])
+    return (*edited[:at], Statement(uid, finding, wording), *edited[at:])
 
 
-def _system(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
+def _system_of(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
     """Return region and organ system of a statement, by its first concept; None for a remark."""
     if isinstance(content, Remark):
         return None

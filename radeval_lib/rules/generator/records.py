@@ -201,12 +201,12 @@ def graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[i
 
 def token_places(text: str) -> tuple[tuple[str, ...], list[int]]:
     """Return tokens and, for each character position, its token or the next one."""
-    tokens, places, at = tokenize(text), [], 0
+    tokens, token_at, position = tokenize(text), [], 0
     for number, token in enumerate(tokens):
-        end = text.index(token, at) + len(token)
-        places += [number] * (end - at)
-        at = end
-    return tokens, places
+        end = text.index(token, position) + len(token)
+        token_at += [number] * (end - position)
+        position = end
+    return tokens, token_at
 
 
 def sentence_tokens(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple[int, int, str]]]]:
@@ -215,4 +215,4 @@ def sentence_tokens(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple
         begin, end = sentence.start, sentence.end
         tokens, places = token_places(text.text[begin:end])
         inside = (e for e in text.entities if begin <= e.start < end)
-        yield list(tokens), [(places[e.start - begin], places[e.end - 1 - begin], e.label) for e in inside]
+        yield (list(tokens), [(places[e.start - begin], places[e.end - 1 - begin], e.label) for e in inside])

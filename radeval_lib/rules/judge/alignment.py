@@ -12,8 +12,8 @@ from radeval_lib.rules.reader.records import HOME
 from radeval_lib.rules.reader.vocabulary import vocabulary
 
 SAME, MEANT, KIND = "same finding", "sign and diagnosis", "finer or coarser name"
+#: How two findings may be related, closest first.
 KIN = "near relative"
-"""How two findings may be related, closest first."""
 
 _GOOD_POSITION = "good_position"  # of a device; does not say where that is
 
@@ -23,13 +23,13 @@ def relation(item: Item, other: Item) -> str | None:
     not at all."""
     if item.observation == other.observation or _namesakes(item, other):
         return SAME
-    mine, theirs = item.means | {item.observation}, other.means | {other.observation}
-    if mine & theirs:
+    keys, other_keys = item.means | {item.observation}, other.means | {other.observation}
+    if keys & other_keys:
         return MEANT
     kinds, kin = vocabulary().kinds, vocabulary().kin
-    if any((a, b) in kinds or (b, a) in kinds for a in mine for b in theirs):
+    if any((a, b) in kinds or (b, a) in kinds for a in keys for b in other_keys):
         return KIND
-    if any(frozenset((a, b)) in kin for a in mine for b in theirs):
+    if any(frozenset((a, b)) in kin for a in keys for b in other_keys):
         return KIN
     return None
 
@@ -42,8 +42,8 @@ def _namesakes(first: Item, other: Item) -> bool:
     if not first.names & other.names or places_near(first, other) is False:
         return False
     concepts = load_lexicon().concepts
-    ours, theirs = (concepts.get(item.observation) for item in (first, other))
-    return (ours.region if ours else HOME) != (theirs.region if theirs else HOME)
+    concept, other_concept = (concepts.get(item.observation) for item in (first, other))
+    return (concept.region if concept else HOME) != (other_concept.region if other_concept else HOME)
 
 
 def sides_conflict(item: Item, other: Item) -> bool:
@@ -63,12 +63,12 @@ def places_near(first: Item, other: Item) -> bool | None:
         malpositions = {place for item in (first, other) for place in by_device.get(item.observation, ())}
         if bool(first.places & malpositions) != bool(other.places & malpositions):
             return False
-    mine, theirs = (item.places - {_GOOD_POSITION} for item in (first, other))
-    if not mine or not theirs:
+    places, other_places = (item.places - {_GOOD_POSITION} for item in (first, other))
+    if not places or not other_places:
         return None
-    if mine & theirs:
+    if places & other_places:
         return True
-    return bool(_beside(mine) & theirs or _beside(theirs) & mine)
+    return bool(_neighbours(places) & other_places or _neighbours(other_places) & places)
 
 
 def numbered_far_apart(item: Item, other: Item) -> bool:
@@ -76,25 +76,25 @@ def numbered_far_apart(item: Item, other: Item) -> bool:
     other."""
     numbered = vocabulary().beside
     return any(
-        site in numbered and not ({site} | _beside([site])) & theirs
-        for mine, theirs in ((item.places, other.places), (other.places, item.places))
-        for site in mine
-        if theirs and theirs <= numbered.keys()
+        site in numbered and not ({site} | _neighbours([site])) & other_places
+        for places, other_places in ((item.places, other.places), (other.places, item.places))
+        for site in places
+        if other_places and other_places <= numbered.keys()
     )
 
 
-def _beside(places: Iterable[str]) -> set[str]:
+def _neighbours(places: Iterable[str]) -> set[str]:
     """Return the places next to these."""
-    lexicon_places, beside = load_lexicon().places, vocabulary().beside
-    near = {key for site in places if site in lexicon_places for key in lexicon_places[site].near}
-    return near.union(*(beside.get(site, frozenset()) for site in places))
+    lexicon_places, numbered_neighbours = load_lexicon().places, vocabulary().beside
+    neighbours = {key for site in places if site in lexicon_places for key in lexicon_places[site].near}
+    return neighbours.union(*(numbered_neighbours.get(site, frozenset()) for site in places))
 
 
 # Which findings of two reports correspond, one to one, and what one report covers of the other.
 
 
-_BASE = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0}
-"""The likeness of two findings so related, before side, place, degree and size raise or lower it."""
+#: The likeness of two findings so related, before side, place, degree and size raise or lower it.
+_BASE_LIKENESS = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0}
 
 
 class Link(NamedTuple):
@@ -117,7 +117,7 @@ def _likeness(item: Item, other: Item) -> tuple[float, str] | None:
     nearby = places_near(item, other)
     if related_as in (KIND, KIN) and nearby is False:
         return None
-    value = _BASE[related_as] - 1.5 * conflict + (item.side is not None and item.side == other.side)
+    value = _BASE_LIKENESS[related_as] - 1.5 * conflict + (item.side is not None and item.side == other.side)
     if nearby is not None:
         value += 1.0 if item.places & other.places else (0.5 if nearby else -1.0)
     value += 0.25 * (item.severity is not None and item.severity == other.severity)
@@ -131,64 +131,64 @@ def align(reference: Content, candidate: Content) -> list[Link]:
     Findings of finer, coarser or kindred names are not linked if one report denies the other's finding.
     """
     options = []
-    for left, item in enumerate(reference.stated):
-        for right, other in enumerate(candidate.stated):
+    for row, item in enumerate(reference.stated):
+        for column, other in enumerate(candidate.stated):
             if (likeness := _likeness(item, other)) is None:
                 continue
             value, related_as = likeness
             denied = other.observation in reference.denied or item.observation in candidate.denied
             if related_as in (SAME, MEANT) or not denied:
-                options.append((-value, left, right, related_as))
+                options.append((-value, row, column, related_as))
     links: dict[int, Link] = {}
-    taken: set[int] = set()
-    for _, left, right, related_as in sorted(options):
-        if left not in links and right not in taken:
-            links[left] = Link(reference.stated[left], candidate.stated[right], related_as)
-            taken.add(right)
+    linked_columns: set[int] = set()
+    for _, row, column, related_as in sorted(options):
+        if row not in links and column not in linked_columns:
+            links[row] = Link(reference.stated[row], candidate.stated[column], related_as)
+            linked_columns.add(column)
     return sorted(links.values(), key=lambda link: link.reference.start)
 
 
-def split_compounds(mine: Content, theirs: Content) -> Content:
+def split_compounds(report: Content, other_report: Content) -> Content:
     """Return a report with compound findings split into parts if the other report mentions only the parts: a
     hydropneumothorax is a pneumothorax and an effusion."""
     compounds = vocabulary().compounds
-    mentioned = {item.observation for item in theirs.stated} | theirs.denied.keys()
-    observations = {item.observation for item in mine.stated}
+    mentioned = {item.observation for item in other_report.stated} | other_report.denied.keys()
+    observations = {item.observation for item in report.stated}
     stated = []
-    for item in mine.stated:
+    for item in report.stated:
         parts = compounds.get(item.observation, [])
         if item.observation in mentioned or not mentioned.intersection(parts):
             stated.append(item)
         else:
-            new = [part for part in parts if part not in observations]
-            stated += [replace(item, observation=part, severity=None) for part in new]
-    return replace(mine, stated=stated)
+            new_parts = [part for part in parts if part not in observations]
+            stated += [replace(item, observation=part, severity=None) for part in new_parts]
+    return replace(report, stated=stated)
 
 
-def split_by_side(mine: Content, theirs: Content) -> Content:
+def split_by_side(report: Content, other_report: Content) -> Content:
     """Return a report with its bilateral findings stated for each side if the other report does so."""
     stated = []
-    for item in mine.stated:
-        sides = {other.side for other in theirs.stated if other.observation == item.observation}
+    for item in report.stated:
+        sides = {other.side for other in other_report.stated if other.observation == item.observation}
         if item.side == "bilateral" and "bilateral" not in sides and {"left", "right"} <= sides:
             stated += [replace(item, sides=frozenset([side])) for side in ("left", "right")]
         else:
             stated.append(item)
-    return replace(mine, stated=stated)
+    return replace(report, stated=stated)
 
 
-def covering_item(item: Item, mine: Content, theirs: Content) -> tuple[Item, str] | None:
+def covering_item(item: Item, report: Content, other_report: Content) -> tuple[Item, str] | None:
     """Return the first finding of ``theirs`` that states what ``item`` of ``mine`` states, and how the two
     are related; None if there is none.
 
     It has a finer or coarser name, or is a sign of the same diagnosis, at a place that fits; or it is the
     same finding at all places of ``item`` and perhaps more. Neither report denies the other's finding.
     """
-    if item.observation in theirs.denied:
+    if item.observation in other_report.denied:
         return None
-    for other in theirs.stated:
+    for other in other_report.stated:
         related_as = relation(item, other)
-        if sides_conflict(other, item) or other.observation in mine.denied:
+        if sides_conflict(other, item) or other.observation in report.denied:
             continue
         if (related_as in (MEANT, KIND) and places_near(other, item) is not False) or (
             related_as == SAME and item.places and item.places <= other.places

@@ -10,12 +10,12 @@ from radeval_lib.errors import RadevalError
 from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 
 Pair = tuple[str, str]
+#: A function that takes each batch of analyses, by the positions of their pairs, as soon as it is made. A run
+#: that resumes asks only for the pairs that were not kept.
 Keep = Callable[[Mapping[int, str]], None]
-"""A function that takes each batch of analyses, by the positions of their pairs, as soon as it is made. A run
-that resumes asks only for the pairs that were not kept."""
 
+#: The most words of a report in a prompt, as in the released package.
 LONGEST = 300
-"""The most words of a report in a prompt, as in the released package."""
 
 
 class JudgeError(RadevalError):
@@ -36,7 +36,7 @@ class Judge(Protocol):
         ...
 
 
-def handed(answers: list[str], keep: Keep | None) -> list[str]:
+def store_answers(answers: list[str], keep: Keep | None) -> list[str]:
     """Return the answers after passing them to ``keep`` by position."""
     if keep is not None:
         keep(dict(enumerate(answers)))

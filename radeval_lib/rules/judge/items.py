@@ -81,32 +81,32 @@ class Content:
 def content(text: str) -> Content:
     """Return the content of a report with repeated mentions merged; the result is shared and must not be
     changed."""
-    reading, result = read(text), Content()
+    reading, merged = read(text), Content()
     diagnoses = {number for finding in reading.findings for number in finding.sign_of}
     items = []
     for number, finding in enumerate(reading.findings):
         if finding.observation in _GENERAL and finding.presence != "absent":
             continue
         if finding.presence == "absent":
-            result.denied.setdefault(finding.observation, (finding.start, finding.end))
+            merged.denied.setdefault(finding.observation, (finding.start, finding.end))
             if finding.outright:
-                result.contradicted.setdefault(finding.observation, (finding.start, finding.end))
+                merged.contradicted.setdefault(finding.observation, (finding.start, finding.end))
         elif number not in diagnoses:
-            items += _split_by_place(_item(finding, reading), finding)
-    for item in sorted(_split_by_side(items), key=_rank):
-        _merge(result.stated, item)
-    result.stated.sort(key=lambda item: item.uncertain)
+            items += _split_by_place(_build_item(finding, reading), finding)
+    for item in sorted(_split_by_side(items), key=_merge_order):
+        _merge(merged.stated, item)
+    merged.stated.sort(key=lambda item: item.uncertain)
     for statement in reading.normals:
         key = _SAME_STRUCTURE.get(statement.key, statement.key)
-        result.normal.setdefault(key, (statement.start, statement.end))
-    stated = {item.observation for item in result.stated}
+        merged.normal.setdefault(key, (statement.start, statement.end))
+    stated = {item.observation for item in merged.stated}
     # "No large effusion" does not deny the small one.
-    result.denied = {key: span for key, span in result.denied.items() if key not in stated}
-    result.contradicted = {key: span for key, span in result.contradicted.items() if key in stated}
-    return result
+    merged.denied = {key: span for key, span in merged.denied.items() if key not in stated}
+    merged.contradicted = {key: span for key, span in merged.contradicted.items() if key in stated}
+    return merged
 
 
-def _rank(item: Item) -> tuple[object, ...]:
+def _merge_order(item: Item) -> tuple[object, ...]:
     """Return the order in which items are merged: those with a place or side come first, so that an item
     without one joins the first that it fits."""
     return (
@@ -125,7 +125,7 @@ def _rank(item: Item) -> tuple[object, ...]:
     )
 
 
-def _item(finding: Finding, reading: Reading) -> Item:
+def _build_item(finding: Finding, reading: Reading) -> Item:
     """Return a finding as an item; "lung" is no place, for it says less than a side."""
     diagnoses = [reading.findings[number] for number in finding.sign_of]
     means = frozenset(diagnosis.observation for diagnosis in diagnoses) - {finding.observation}
@@ -153,8 +153,8 @@ def _item(finding: Finding, reading: Reading) -> Item:
 def _split_by_place(item: Item, finding: Finding) -> list[Item]:
     """Return a finding at places of both sides, once for each: "in the right upper and left lower lobe"."""
     locations = [at for at in finding.locations if at.place and at.place != "lung"]
-    several = len({at.place for at in locations}) > 1
-    if not several or {at.side for at in locations} != {"left", "right"}:
+    has_several_places = len({at.place for at in locations}) > 1
+    if not has_several_places or {at.side for at in locations} != {"left", "right"}:
         return [item]
     return [
         replace(item, places=frozenset([at.place]), sides=frozenset([at.side]), count=None)

@@ -25,7 +25,7 @@ from radeval_lib.rules.judge.alignment import (
     split_by_side,
     split_compounds,
 )
-from radeval_lib.rules.judge.base import Keep, Pair, handed
+from radeval_lib.rules.judge.base import Keep, Pair, store_answers
 from radeval_lib.rules.judge.items import Content, Item, content
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.lexicon.significance import Context, factor, significance
@@ -36,10 +36,10 @@ from radeval_lib.rules.report_text.words import Span
 
 _UNLIKE = {KIND: "finer", KIN: "kin"}
 
+#: Tips less than ``NEARBY`` mm apart are at the same place; a tube may end at ``SAFE`` mm from the carina.
 NEARBY, SAFE = 10.0, (20.0, 70.0)
-"""Tips less than ``NEARBY`` mm apart are at the same place; a tube may end at ``SAFE`` mm from the carina."""
+#: The smallest ratio of two sizes that makes a wrong size significant.
 SIZE_RATIO = 1.5
-"""The smallest ratio of two sizes that makes a wrong size significant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +99,16 @@ class Judgement:
     def analysis(self) -> str:
         """Return the analysis in GREEN's layout."""
 
-        def listed(significant: bool) -> list[list[str]]:
-            counted = [error for error in self.errors if error.significant == significant]
-            return [[error.says for error in counted if error.category == letter] for letter in LETTERS]
+        def by_category(significant: bool) -> list[list[str]]:
+            errors = [error for error in self.errors if error.significant == significant]
+            return [[error.says for error in errors if error.category == letter] for letter in LETTERS]
 
-        number = len(self.errors)
-        explanation = f"{number} differences between the findings of the two reports were named by rules."
-        agreed = [*self.matched, *self.agreed_negatives]
-        return green_analysis.render(listed(True), listed(False), agreed, f"[Explanation]:\n{explanation}")
+        explanation = (
+            f"[Explanation]:\n{len(self.errors)} differences between the findings of the two reports "
+        )
+        explanation += "were named by rules."
+        matched = [*self.matched, *self.agreed_negatives]
+        return green_analysis.render(by_category(True), by_category(False), matched, explanation)
 
 
 class RulesJudge:
@@ -116,7 +118,7 @@ class RulesJudge:
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """Return an analysis of each (reference, candidate), in GREEN's layout."""
-        return handed([judge_pair(*pair).analysis() for pair in pairs], keep)
+        return store_answers([judge_pair(*pair).analysis() for pair in pairs], keep)
 
 
 def judge_pair(reference: str, candidate: str, context: Context | None = None) -> Judgement:
@@ -134,41 +136,44 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     context : the patient's age and the indication, which change the significance of some findings; None if
         neither is known. Without an indication, the history in the reference is taken.
     """
-    ours, theirs = content(reference), content(candidate)
-    ours, theirs = split_compounds(ours, theirs), split_compounds(theirs, ours)
-    ours, theirs = split_by_side(ours, theirs), split_by_side(theirs, ours)
-    links = align(ours, theirs)
-    linked = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
+    expected, observed = content(reference), content(candidate)
+    expected, observed = split_compounds(expected, observed), split_compounds(observed, expected)
+    expected, observed = split_by_side(expected, observed), split_by_side(observed, expected)
+    links = align(expected, observed)
+    linked_items = {id(link.reference) for link in links} | {id(link.candidate) for link in links}
     if context is None or not context.indication:
         history = [statement.text for statement in statements(reference) if statement.section == "history"]
-        if asked := " ".join(history):
-            context = Context(None if context is None else context.age, asked)
-    weigh = _Weigher(context)
+        if indication := " ".join(history):
+            context = Context(None if context is None else context.age, indication)
+    weigher = _Weigher(context)
     errors: list[JudgedError] = []
     matched: list[str] = []
-    slight = 0.0
-    contradicted = {key: span for key, span in theirs.contradicted.items() if key not in ours.contradicted}
+    slight_weight = 0.0
+    contradicted = dict(observed.contradicted)
+    for key in expected.contradicted:
+        contradicted.pop(key, None)
     for link in links:
-        differences = weigh.attribute_errors(link)
+        differences = weigher.attribute_errors(link)
         if link.relation == SAME and (denied := contradicted.pop(link.candidate.observation, None)):
-            differences.append(weigh.missing(link.reference, denied))
-        differences += weigh.diagnosis_errors(link, ours, theirs)
+            differences.append(weigher.missing_error(link.reference, denied))
+        differences += weigher.diagnosis_errors(link, expected, observed)
         errors += differences
-        slight += weigh.slight_difference(link)
+        slight_weight += weigher.slight_difference(link)
         if not differences:
             matched.append(finding_in_words(link.candidate))
-    for mine, other, unmatched in ((ours, theirs, weigh.missing), (theirs, ours, weigh.false)):
-        for item in mine.stated:
-            if id(item) in linked:
+    directions = (expected, observed, weigher.missing_error), (observed, expected, weigher.false_error)
+    for source, target, make_error in directions:
+        for item in source.stated:
+            if id(item) in linked_items:
                 continue
-            if (covering := covering_item(item, mine, other)) is None:
-                errors.append(unmatched(item, other.rules_out(item.observation)))
+            if (covering := covering_item(item, source, target)) is None:
+                errors.append(make_error(item, target.rules_out(item.observation)))
             else:
-                pair = (item, covering[0]) if mine is ours else (covering[0], item)
-                links.append(Link(*pair, covering[1]))
-                slight += weigh.slight_difference(links[-1])
+                linked_pair = (item, covering[0]) if source is expected else (covering[0], item)
+                links.append(Link(*linked_pair, covering[1]))
+                slight_weight += weigher.slight_difference(links[-1])
     errors.sort(key=lambda error: (error.category, not error.significant, error.says))
-    shared = tuple(
+    link_texts = tuple(
         (
             observation_in_words(link.reference.observation),
             observation_in_words(link.candidate.observation),
@@ -176,10 +181,11 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
         )
         for link in links
     )
-    return Judgement(tuple(errors), tuple(matched), _agreed(ours, theirs), shared, slight)
+    negatives = _agreed_negatives(expected, observed)
+    return Judgement(tuple(errors), tuple(matched), negatives, link_texts, slight_weight)
 
 
-def _not_stated(denied: Span | None) -> str:
+def _omission_in_words(denied: Span | None) -> str:
     """Return in words that a report does not state a finding, with the denial if it has one."""
     return "does not mention it" if denied is None else "rules it out"
 
@@ -194,7 +200,7 @@ class _Weigher:
         """Return the weight of a finding: that of its gravest diagnosis if it is read as any."""
         return max(self._grade(key).weight for key in item.means or [item.observation])
 
-    def _graded_as(self, item: Item) -> str:
+    def _graded_key(self, item: Item) -> str:
         """Return the observation whose significance a finding has.
 
         A minor sign of an urgent diagnosis ("lucency, consistent with pneumothorax") is as grave as the
@@ -203,13 +209,13 @@ class _Weigher:
         urgent = [key for key in sorted(item.means) if self._grade(key).name == "urgent"]
         return urgent[0] if urgent else item.observation
 
-    def _error(
+    def _make_error(
         self,
         category: str,
         item: Item,
         graded_as: str,
         significant: bool,
-        share: float,
+        weight_share: float,
         says: str,
         rule: str,
         spans: tuple[Span | None, Span | None],
@@ -218,12 +224,12 @@ class _Weigher:
     ) -> JudgedError:
         grade = self._grade(graded_as)
         # Acting on the wrong side does harm, whatever the finding, unless it is benign.
-        counted = significant and (grade.major or (sided and grade.name != "benign"))
+        is_significant = significant and (grade.major or (sided and grade.name != "benign"))
         rule = f"{rule}; {observation_in_words(graded_as)} is {grade.name}: {grade.why}"
-        weight = share * self._weight(item)
-        return JudgedError(category, counted, weight, item.observation, says, rule, *spans)
+        weight = weight_share * self._weight(item)
+        return JudgedError(category, is_significant, weight, item.observation, says, rule, *spans)
 
-    def _difference(
+    def _make_difference(
         self,
         category: str,
         link: Link,
@@ -235,33 +241,33 @@ class _Weigher:
         sided: bool = False,
     ) -> JudgedError:
         """Return an error about a finding that both reports state; it is as grave as the graver name."""
-        ours, theirs = link.reference, link.candidate
+        reference, candidate = link.reference, link.candidate
         graded_as = max(
-            (self._graded_as(ours), theirs.observation),
+            (self._graded_key(reference), candidate.observation),
             key=lambda key: (self._grade(key).major, self._grade(key).weight),
         )
-        spans = (ours.start, ours.end), (theirs.start, theirs.end)
-        share = factor(factor_name)
-        return self._error(category, ours, graded_as, significant, share, says, rule, spans, sided=sided)
+        spans = (reference.start, reference.end), (candidate.start, candidate.end)
+        about = category, reference, graded_as, significant, factor(factor_name)
+        return self._make_error(*about, says, rule, spans, sided=sided)
 
-    def missing(self, item: Item, denied: Span | None) -> JudgedError:
+    def missing_error(self, item: Item, denied: Span | None) -> JudgedError:
         """Return the error of a finding that the candidate lacks, or rules out although it states it
         elsewhere."""
-        rule = f"the reference states it and the candidate {_not_stated(denied)}"
-        return self._unmatched("b", item, "missing", rule, ((item.start, item.end), denied))
+        rule = f"the reference states it and the candidate {_omission_in_words(denied)}"
+        return self._make_unmatched("b", item, "missing", rule, ((item.start, item.end), denied))
 
-    def false(self, item: Item, denied: Span | None) -> JudgedError:
+    def false_error(self, item: Item, denied: Span | None) -> JudgedError:
         """Return the error of a finding that the reference lacks."""
-        rule = f"the candidate states it and the reference {_not_stated(denied)}"
-        return self._unmatched("a", item, "false", rule, (denied, (item.start, item.end)))
+        rule = f"the candidate states it and the reference {_omission_in_words(denied)}"
+        return self._make_unmatched("a", item, "false", rule, (denied, (item.start, item.end)))
 
-    def _unmatched(
+    def _make_unmatched(
         self, category: str, item: Item, factor_name: str, rule: str, spans: tuple[Span | None, Span | None]
     ) -> JudgedError:
         """Return an error about a finding that one report states alone."""
         share = factor(factor_name) * (factor("doubtful") if item.uncertain else 1.0)
         says = finding_in_words(item)
-        return self._error(category, item, self._graded_as(item), True, share, says, rule, spans)
+        return self._make_error(category, item, self._graded_key(item), True, share, says, rule, spans)
 
     def attribute_errors(self, link: Link) -> list[JudgedError]:
         """Return the differences in place, degree and change between findings that both reports state."""
@@ -271,121 +277,120 @@ class _Weigher:
 
     def _place_errors(self, link: Link) -> Iterator[JudgedError]:
         """Yield another side or place, another distance of a tip, and another side with more."""
-        ours, theirs = link.reference, link.candidate
-        finding = observation_in_words(ours.observation)
-        sides, nearby = sides_conflict(ours, theirs), places_near(ours, theirs)
-        far_apart = numbered_far_apart(ours, theirs)
-        if sides or far_apart or (nearby is not None and not ours.places & theirs.places):
-            wrong = sides or far_apart or nearby is False
-            here, there = (place_in_words(item.places, item.side) for item in (ours, theirs))
-            says = f"{finding} in {there} instead of {here}"
-            rule = "another side" if sides else ("another place" if wrong else "a neighbouring place")
-            yield self._difference(
-                "c", link, wrong, "location" if wrong else "slight", says, rule, sided=sides
-            )
-        elif _distance_error(ours, theirs):
-            says = f"{finding} {theirs.distance_mm:g} mm away instead of {ours.distance_mm:g} mm"
+        reference, candidate = link.reference, link.candidate
+        finding = observation_in_words(reference.observation)
+        sides_differ, nearby = sides_conflict(reference, candidate), places_near(reference, candidate)
+        far_apart = numbered_far_apart(reference, candidate)
+        if sides_differ or far_apart or (nearby is not None and not reference.places & candidate.places):
+            matters = sides_differ or far_apart or nearby is False
+            expected, stated = (place_in_words(item.places, item.side) for item in (reference, candidate))
+            says = f"{finding} in {stated} instead of {expected}"
+            rule = "another side" if sides_differ else "another place" if matters else "a neighbouring place"
+            factor_name = "location" if matters else "slight"
+            yield self._make_difference("c", link, matters, factor_name, says, rule, sided=sides_differ)
+        elif _has_distance_error(reference, candidate):
+            says = f"{finding} {candidate.distance_mm:g} mm away instead of {reference.distance_mm:g} mm"
             rule = "a tip that lies where it may not, or the other way round"
-            yield self._difference("c", link, True, "location", says, rule)
-        if ours.greater and theirs.greater and ours.greater != theirs.greater:
-            says = f"{finding} greater on the {theirs.greater} instead of the {ours.greater}"
-            yield self._difference("c", link, True, "location", says, "another side", sided=True)
+            yield self._make_difference("c", link, True, "location", says, rule)
+        if reference.greater and candidate.greater and reference.greater != candidate.greater:
+            says = f"{finding} greater on the {candidate.greater} instead of the {reference.greater}"
+            yield self._make_difference("c", link, True, "location", says, "another side", sided=True)
 
     def _count_errors(self, link: Link) -> Iterator[JudgedError]:
         """Yield another number of findings; "several" differs from one alone."""
-        ours, theirs = link.reference, link.candidate
-        if ours.count is None or theirs.count is None or ours.count == theirs.count:
+        reference, candidate = link.reference, link.candidate
+        if reference.count is None or candidate.count is None or reference.count == candidate.count:
             return
-        if SEVERAL not in (ours.count, theirs.count) or 1 in (ours.count, theirs.count):
-            counted, instead = (
-                "several" if item.count == SEVERAL else str(item.count) for item in (theirs, ours)
+        if SEVERAL not in (reference.count, candidate.count) or 1 in (reference.count, candidate.count):
+            stated, expected = (
+                "several" if item.count == SEVERAL else str(item.count) for item in (candidate, reference)
             )
-            says = f"{counted} instead of {instead} {observation_in_words(ours.observation)}"
-            yield self._difference("d", link, True, "severity", says, "another number")
+            says = f"{stated} instead of {expected} {observation_in_words(reference.observation)}"
+            yield self._make_difference("d", link, True, "severity", says, "another number")
 
     def _quality_errors(self, link: Link, *, places_too: bool) -> Iterator[JudgedError]:
         """Yield other qualities of a kind; of those that say where, one at most, and only if
         ``places_too``."""
-        ours, theirs = link.reference, link.candidate
-        for category, kind in sorted({quality[:2] for quality in ours.qualities}):
-            mine, other = (
+        reference, candidate = link.reference, link.candidate
+        for category, kind in sorted({quality[:2] for quality in reference.qualities}):
+            expected, stated = (
                 {word for *group, word in item.qualities if group == [category, kind]}
-                for item in (ours, theirs)
+                for item in (reference, candidate)
             )
-            if other and not mine & other and (category == "d" or places_too):
+            if stated and not expected & stated and (category == "d" or places_too):
                 places_too = False
-                stated, instead = (", ".join(sorted(words)) for words in (other, mine))
-                says = f"{stated} instead of {instead} {observation_in_words(ours.observation)}"
+                says = f"{', '.join(sorted(stated))} instead of {', '.join(sorted(expected))}"
+                says += f" {observation_in_words(reference.observation)}"
                 factor_name = "severity" if category == "d" else "location"
-                yield self._difference(category, link, True, factor_name, says, f"of another {kind}")
+                yield self._make_difference(category, link, True, factor_name, says, f"of another {kind}")
 
     def _degree_errors(self, link: Link) -> Iterator[JudgedError]:
         """Yield another grade, and another degree or size."""
-        ours, theirs = link.reference, link.candidate
-        finding = observation_in_words(ours.observation)
-        if ours.grade and theirs.grade and ours.grade != theirs.grade:
-            says = f"{finding} of grade {theirs.grade} instead of {ours.grade}"
-            yield self._difference("d", link, True, "severity", says, "another grade")
-        far = _degree_error(ours, theirs)
-        if far is not None:
-            says = f"{degree_in_words(theirs)} instead of {degree_in_words(ours)} {finding}"
-            rule = "a degree or size that is clearly other" if far else "a neighbouring degree or size"
-            yield self._difference("d", link, far, "severity" if far else "slight", says, rule)
+        reference, candidate = link.reference, link.candidate
+        finding = observation_in_words(reference.observation)
+        if reference.grade and candidate.grade and reference.grade != candidate.grade:
+            says = f"{finding} of grade {candidate.grade} instead of {reference.grade}"
+            yield self._make_difference("d", link, True, "severity", says, "another grade")
+        matters = _is_degree_error_significant(reference, candidate)
+        if matters is not None:
+            says = f"{degree_in_words(candidate)} instead of {degree_in_words(reference)} {finding}"
+            rule = "a degree or size that is clearly other" if matters else "a neighbouring degree or size"
+            yield self._make_difference("d", link, matters, "severity" if matters else "slight", says, rule)
 
     def _change_errors(self, link: Link) -> Iterator[JudgedError]:
         """Yield the changes that only one of the reports states."""
-        ours, theirs = link.reference, link.candidate
+        reference, candidate = link.reference, link.candidate
         for category, changes, verb, silent in (
-            ("e", theirs.changes - ours.changes, "called", "reference"),
-            ("f", ours.changes - theirs.changes, "is", "candidate"),
+            ("e", candidate.changes - reference.changes, "called", "reference"),
+            ("f", reference.changes - candidate.changes, "is", "candidate"),
         ):
             for change in sorted(changes):
-                says = f"{observation_in_words(ours.observation)} {verb} {change}"
-                counts = change != "unchanged"
-                rule, factor_name = f"the {silent} does not say so", "change" if counts else "slight"
-                yield self._difference(category, link, counts, factor_name, says, rule)
+                says = f"{observation_in_words(reference.observation)} {verb} {change}"
+                is_change = change != "unchanged"
+                rule, factor_name = f"the {silent} does not say so", "change" if is_change else "slight"
+                yield self._make_difference(category, link, is_change, factor_name, says, rule)
 
-    def diagnosis_errors(self, link: Link, ours: Content, theirs: Content) -> list[JudgedError]:
+    def diagnosis_errors(self, link: Link, reference: Content, candidate: Content) -> list[JudgedError]:
         """Return errors about diagnoses that one report suggests ("likely pneumonia") and the other
         denies."""
-        missing = [
-            self.missing(replace(link.reference, observation=key, means=frozenset()), theirs.denied[key])
-            for key in sorted(link.reference.means & theirs.denied.keys() - ours.denied.keys())
-        ]
-        return missing + [
-            self.false(replace(link.candidate, observation=key, means=frozenset()), ours.denied[key])
-            for key in sorted(link.candidate.means & ours.denied.keys() - theirs.denied.keys())
-        ]
+        errors = []
+        for key in sorted(link.reference.means & candidate.denied.keys() - reference.denied.keys()):
+            diagnosis = replace(link.reference, observation=key, means=frozenset())
+            errors.append(self.missing_error(diagnosis, candidate.denied[key]))
+        for key in sorted(link.candidate.means & reference.denied.keys() - candidate.denied.keys()):
+            diagnosis = replace(link.candidate, observation=key, means=frozenset())
+            errors.append(self.false_error(diagnosis, reference.denied[key]))
+        return errors
 
     def slight_difference(self, link: Link) -> float:
         """Return the weight of the differences outside the six categories."""
-        ours, theirs = link.reference, link.candidate
-        weight = max(self._weight(ours), self._weight(theirs))
-        unlike = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
-        doubt = factor("certainty") if ours.uncertain != theirs.uncertain else 0.0
-        return weight * (unlike + doubt)
+        reference, candidate = link.reference, link.candidate
+        weight = max(self._weight(reference), self._weight(candidate))
+        name_share = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
+        certainty_share = factor("certainty") if reference.uncertain != candidate.uncertain else 0.0
+        return weight * (name_share + certainty_share)
 
 
-def _degree_error(item: Item, other: Item) -> bool | None:
+def _is_degree_error_significant(item: Item, other: Item) -> bool | None:
     """Return whether the degree is significantly wrong; None if it is right or one of the two has none."""
     if item.severity is not None and other.severity is not None and item.severity != other.severity:
         return abs(item.severity - other.severity) >= 2
     if item.volume_ml and other.volume_ml and item.volume_ml != other.volume_ml:
         return max(item.volume_ml, other.volume_ml) >= SIZE_RATIO * min(item.volume_ml, other.volume_ml)
     if item.size_mm and other.size_mm and item.observation not in vocabulary().devices:
-        return _size_error(item, other)
+        return _is_size_error_significant(item, other)
     return None
 
 
-def _size_error(item: Item, other: Item) -> bool | None:
+def _is_size_error_significant(item: Item, other: Item) -> bool | None:
     """Return whether a size is significantly wrong; None if it may be the same."""
     if bool(item.span_mm) != bool(other.span_mm):  # "5-7 mm" for one, "8 mm" for the other
-        (low, high), (least, most) = (
-            each.span_mm or (max(each.size_mm), max(each.size_mm)) for each in (item, other)
+        (low, high), (other_low, other_high) = (
+            sized.span_mm or (max(sized.size_mm), max(sized.size_mm)) for sized in (item, other)
         )
-        if least <= high and low <= most:
+        if other_low <= high and low <= other_high:
             return None
-        return max(low, least) >= SIZE_RATIO * min(high, most)
+        return max(low, other_low) >= SIZE_RATIO * min(high, other_high)
     pairs = [(max(item.size_mm), max(other.size_mm))]
     if len(item.size_mm) == len(other.size_mm):
         pairs = list(zip(sorted(item.size_mm), sorted(other.size_mm), strict=True))
@@ -394,24 +399,27 @@ def _size_error(item: Item, other: Item) -> bool | None:
     return any(max(pair) >= SIZE_RATIO * min(pair) for pair in pairs)
 
 
-def _distance_error(ours: Item, other: Item) -> bool:
+def _has_distance_error(item: Item, other: Item) -> bool:
     """Return whether exactly one of the tips is at a safe distance."""
-    if ours.distance_mm is None or other.distance_mm is None:
+    if item.distance_mm is None or other.distance_mm is None:
         return False
-    safe, other_safe = (SAFE[0] <= distance <= SAFE[1] for distance in (ours.distance_mm, other.distance_mm))
-    return safe != other_safe and abs(ours.distance_mm - other.distance_mm) >= NEARBY
+    distances = item.distance_mm, other.distance_mm
+    one_is_safe = len({SAFE[0] <= distance <= SAFE[1] for distance in distances}) == 2
+    return one_is_safe and abs(item.distance_mm - other.distance_mm) >= NEARBY
 
 
-def _agreed(ours: Content, theirs: Content) -> tuple[str, ...]:
+def _agreed_negatives(reference: Content, candidate: Content) -> tuple[str, ...]:
     """Return, in words, the observations that both reports deny and the structures that both call normal."""
     normals = load_lexicon().normals
-    denied = sorted(ours.denied.keys() & theirs.denied.keys())
-    normal = [(key, normals.get(key)) for key in sorted(ours.normal.keys() & theirs.normal.keys())]
+    denied_by_both = sorted(reference.denied.keys() & candidate.denied.keys())
+    normal_in_both = [
+        (key, normals.get(key)) for key in sorted(reference.normal.keys() & candidate.normal.keys())
+    ]
     return (
-        *(f"No {observation_in_words(key)}" for key in denied),
+        *(f"No {observation_in_words(key)}" for key in denied_by_both),
         *(
             item.wordings["hospital"][0].text if item else f"Normal {key.split('_')[0]}"
-            for key, item in normal
+            for key, item in normal_in_both
         ),
     )
 
@@ -430,7 +438,7 @@ def observation_in_words(observation: str) -> str:
 
 def place_in_words(places: Iterable[str], side: str | None) -> str:
     """Return places and side in words; empty if none is stated."""
-    lexicon_places, names = load_lexicon().places, []
+    lexicon_places, place_names = load_lexicon().places, []
     for key in sorted(places):
         text = key.replace("_", " ")
         if key in lexicon_places:
@@ -438,8 +446,8 @@ def place_in_words(places: Iterable[str], side: str | None) -> str:
             text = (nouns.get(side) or next(iter(nouns.values())))[0].text
             if side not in nouns:  # the noun is that of one side, the finding on both or on none
                 text = " ".join(word for word in text.split() if word not in ("left", "right"))
-        names.append(text)
-    text = " and ".join(names)
+        place_names.append(text)
+    text = " and ".join(place_names)
     if side is None or (text and (side in text or side == "bilateral")):
         return text
     return f"{side}, {text}" if text else side
@@ -469,8 +477,8 @@ def finding_in_words(item: Item) -> str:
         observation_in_words(item.observation),
     ]
     text = " ".join(part for part in parts if part)
-    site = place_in_words(item.places, item.side)
-    text = f"{text} ({site})" if site else text
+    place = place_in_words(item.places, item.side)
+    text = f"{text} ({place})" if place else text
     if item.means:
         text += f", read as {' or '.join(sorted(map(observation_in_words, item.means)))}"
     return text[0].upper() + text[1:]

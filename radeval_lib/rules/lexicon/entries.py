@@ -103,31 +103,31 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
     pieces: list[str] = []
     heads: dict[bool, int] = {}
     starred: dict[bool, int] = {}
-    inside, broken, position, token = False, False, 0, 0
+    in_braces, is_broken, position, token = False, False, 0, 0
     for match in map(_WORD.fullmatch, markup.split()):
         assert match is not None  # every word has this form
-        broken = broken or bool(match["opens"] and inside)
-        inside = inside or bool(match["opens"])
-        broken = broken or bool(match["closes"] and not inside)
+        is_broken = is_broken or bool(match["opens"] and in_braces)
+        in_braces = in_braces or bool(match["opens"])
+        is_broken = is_broken or bool(match["closes"] and not in_braces)
         word = match["text"].replace("_", " ")
         tokens = tokenize(word)
         if word not in FUNCTION_WORDS:
-            kind = inside or anatomy
-            heads[kind] = len(marks)
+            is_anatomy = in_braces or anatomy
+            heads[is_anatomy] = len(marks)
             if match["star"] or match["inner_star"]:
-                broken = broken or kind in starred
-                starred[kind] = len(marks)
-            label = "ANAT-DP" if kind else observation
+                is_broken = is_broken or is_anatomy in starred
+                starred[is_anatomy] = len(marks)
+            label = "ANAT-DP" if is_anatomy else observation
             span = position, position + len(word), token, token + len(tokens) - 1
             marks.append(Mark(*span, " ".join(tokens), label))
         pieces.append(word)
         position, token = position + len(word) + 1, token + len(tokens)
-        inside = inside and not match["closes"]
-    if broken or inside or not marks or _SIGNS.search("".join(pieces)):
+        in_braces = in_braces and not match["closes"]
+    if is_broken or in_braces or not marks or _SIGNS.search("".join(pieces)):
         raise LexiconError(f"phrase {markup!r} has broken markup or no content word")
     heads.update(starred)
-    governed = ((index, heads[mark.label == "ANAT-DP"]) for index, mark in enumerate(marks))
-    relations = [(index, "modify", head) for index, head in governed if index != head]
+    heads_of_marks = ((index, heads[mark.label == "ANAT-DP"]) for index, mark in enumerate(marks))
+    relations = [(index, "modify", head) for index, head in heads_of_marks if index != head]
     if True in heads and False in heads:
         relations.append((heads[False], "located_at", heads[True]))
     return Phrase(
@@ -160,43 +160,43 @@ def parse_sentence(markup: str) -> Phrase:
     marks: list[Mark] = []
     relations: list[tuple[int, str, int]] = []
     spans: list[tuple[int, int, str]] = []
-    places: list[int] = []
-    waiting: list[int] = []
-    fresh = True
+    anatomy_heads: list[int] = []
+    states_waiting: list[int] = []
+    after_state = True
     if not markup.strip() or _SIGNS.search(_GROUP.sub("", markup)):
         raise LexiconError(f"sentence {markup!r} is empty or has broken markup")
     for match in _GROUP.finditer(markup):
         before, at = markup[at : match.start()], match.end()
         text, token = text + before, token + len(tokenize(before))
         kind = match.lastindex or 0  # the only group of the pattern that matched
-        inner = match[kind]
-        rate, label = _STATES.get(kind, ("Anatomy", "ANAT-DP"))
-        if inner.startswith("d:"):
-            inner, rate = inner[2:], rate.replace("Abnormality", "Disease")
-        if inner.startswith("!"):
-            inner, label = inner[1:], "OBS-DA"
-        part = parse_name(inner, anatomy=kind == _ANATOMY, observation=label)
-        base, offset = len(marks), len(text)
+        content = match[kind]
+        rate_type, label = _STATES.get(kind, ("Anatomy", "ANAT-DP"))
+        if content.startswith("d:"):
+            content, rate_type = content[2:], rate_type.replace("Abnormality", "Disease")
+        if content.startswith("!"):
+            content, label = content[1:], "OBS-DA"
+        phrase = parse_name(content, anatomy=kind == _ANATOMY, observation=label)
+        first_mark, offset = len(marks), len(text)
         marks += [
             Mark(m.start + offset, m.end + offset, m.first + token, m.last + token, m.tokens, m.label)
-            for m in part.marks
+            for m in phrase.marks
         ]
-        relations += [(base + i, name, base + j) for i, name, j in part.relations]
-        spans.append((offset, offset + len(part.text), rate))
+        relations += [(first_mark + i, name, first_mark + j) for i, name, j in phrase.relations]
+        spans.append((offset, offset + len(phrase.text), rate_type))
         if kind == _ANATOMY:
-            if fresh:
-                places, fresh = [], False
-            places.append(base + part.anatomy)
-            relations += [(state, "located_at", base + part.anatomy) for state in waiting]
-            waiting = []
+            if after_state:
+                anatomy_heads, after_state = [], False
+            anatomy_heads.append(first_mark + phrase.anatomy)
+            relations += [(state, "located_at", first_mark + phrase.anatomy) for state in states_waiting]
+            states_waiting = []
         else:
-            head = base + part.head
-            if part.anatomy < 0 and places:
-                relations += [(head, "located_at", site) for site in places]
-            elif part.anatomy < 0:
-                waiting.append(head)
-            fresh = True
-        text, token = text + part.text, token + part.ntokens
+            head = first_mark + phrase.head
+            if phrase.anatomy < 0 and anatomy_heads:
+                relations += [(head, "located_at", site) for site in anatomy_heads]
+            elif phrase.anatomy < 0:
+                states_waiting.append(head)
+            after_state = True
+        text, token = text + phrase.text, token + phrase.ntokens
     text, token = text + markup[at:], token + len(tokenize(markup[at:]))
     if marks and marks[0].start == 0:
         marks[0] = replace(marks[0], tokens=marks[0].tokens[0].upper() + marks[0].tokens[1:])

@@ -43,7 +43,7 @@ def texts(value: Any) -> tuple[str, ...]:
     return tuple(value) if isinstance(value, list) else () if value is None else (value,)
 
 
-def _by_side(forms: Iterable[str], both: Iterable[str]) -> dict[str | None, tuple[Phrase, ...]]:
+def _compile_by_side(forms: Iterable[str], both: Iterable[str]) -> dict[str | None, tuple[Phrase, ...]]:
     """Compile the forms of a place; "@" is replaced by the side, "&" by its letter."""
     by_side: dict[str | None, list[str]] = {None: list(forms)}
     if any("@" in form or "&" in form for form in by_side[None]):
@@ -58,14 +58,14 @@ def _by_side(forms: Iterable[str], both: Iterable[str]) -> dict[str | None, tupl
     }
 
 
-def _place(key: str, raw: Mapping[str, Any]) -> Place:
+def _compile_place(key: str, raw: Mapping[str, Any]) -> Place:
     """Compile a place."""
     distance = raw.get("distance")
     return Place(
         key,
-        _by_side(texts(raw["name"]), texts(raw.get("both"))),
-        _by_side(texts(raw.get("short")), ()),
-        _by_side(texts(raw.get("pre")), texts(raw.get("both_pre"))),
+        _compile_by_side(texts(raw["name"]), texts(raw.get("both"))),
+        _compile_by_side(texts(raw.get("short")), ()),
+        _compile_by_side(texts(raw.get("pre")), texts(raw.get("both_pre"))),
         texts(raw.get("prep", "in")),
         raw.get("the", True),
         raw.get("plural", False),
@@ -75,7 +75,7 @@ def _place(key: str, raw: Mapping[str, Any]) -> Place:
     )
 
 
-def _name(markup: str, number: str) -> Name:
+def _compile_name(markup: str, number: str) -> Name:
     """Compile a name, "noun" or "prefix | noun", with its plural. ``number`` is that of its finding; a final
     "+" (plural) or "-" (mass noun) overrides it."""
     if markup[-1] in "+-":
@@ -90,28 +90,28 @@ def _name(markup: str, number: str) -> Name:
     return Name(prefix, singular, plural, number, singular.words | (prefix.words if prefix else frozenset()))
 
 
-def _denied(markup: str, number: str) -> tuple[Phrase, bool]:
+def _compile_denial(markup: str, number: str) -> tuple[Phrase, bool]:
     """Compile the wording in which a finding is denied; return also whether it is plural."""
     plural_form = markup[-1] == "+" or (number == "plural" and markup[-1] != "-")
     return parse_name(markup.rstrip("+-").replace(" | ", " ")), plural_form
 
 
-def _state(markup: str) -> State:
+def _compile_state(markup: str) -> State:
     """Compile "place|<subject>+: adjective"; raise :class:`LexiconError` if it has another form."""
-    site, bar, rest = markup.partition("|")
-    subject, _, adjective = (rest if bar else markup).partition(":")
+    site, has_place, after_bar = markup.partition("|")
+    subject, _, adjective = (after_bar if has_place else markup).partition(":")
     match = re.fullmatch(r"<([^>]+)>(\+?)", subject.strip())
     if match is None or not adjective:
         raise LexiconError(f"state {markup!r} is not of the form '<subject>: adjective'")
-    subjects = {side: phrases[0] for side, phrases in _by_side([match[1]], []).items()}
+    subjects = {side: phrases[0] for side, phrases in _compile_by_side([match[1]], []).items()}
     forms: dict[str | None, str] = {None: adjective.strip()}
     if "@" in adjective:
         forms = {side: adjective.strip().replace("@", word) for side, (word, _) in _SIDE_WORDS.items()}
     adjectives = {side: parse_name(form) for side, form in forms.items()}
-    return State(site if bar else None, subjects, adjectives, match[2] == "+")
+    return State(site if has_place else None, subjects, adjectives, match[2] == "+")
 
 
-def _looks(raw: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
+def _split_looks(raw: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
     """Return groups of descriptors by modality, or for any; of "solid/part-solid" only one can be true."""
     by_modality = {"any": raw} if isinstance(raw, list) else raw or {}
     return {
@@ -119,7 +119,7 @@ def _looks(raw: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
     }
 
 
-def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Concept:
+def _compile_concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Concept:
     """Compile a finding; ``system`` is the organ system below which the file has it."""
     number, names = raw.get("number", "count"), texts(raw.get("name"))
     denied = texts(raw["deny"]) if "deny" in raw else names
@@ -128,17 +128,17 @@ def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Conc
         key=key,
         region=region,
         system=raw.get("system", system),
-        names=tuple(_name(name, number) for name in names),
-        shorts=tuple(_name(name, number) for name in texts(raw.get("short"))),
-        denied=tuple(_denied(name, number) for name in denied or names),
-        states=tuple(_state(state) for state in texts(raw.get("state"))),
+        names=tuple(_compile_name(name, number) for name in names),
+        shorts=tuple(_compile_name(name, number) for name in texts(raw.get("short"))),
+        denied=tuple(_compile_denial(name, number) for name in denied or names),
+        states=tuple(_compile_state(state) for state in texts(raw.get("state"))),
         major=not raw.get("minor", False),
         scale=raw.get("scale"),
         steps=tuple(raw.get("steps", (0, 3))),
         sided=raw.get("side", False),
         places=texts(raw.get("place")),
         size=tuple(size) if size else None,
-        looks=_looks(raw.get("looks")),
+        looks=_split_looks(raw.get("looks")),
         **{flag: raw.get(flag, False) for flag in ("disease", "device", "tip", "rare", "vague", "many")},
         changes=raw.get("change", True),
         uncertain=raw.get("uncertain", True),
@@ -152,43 +152,46 @@ def _concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Conc
     )
 
 
-def _opposite(markup: str, antonyms: Mapping[str, str]) -> str:
+def _invert(markup: str, antonyms: Mapping[str, str]) -> str:
     """Return a normal sentence inverted: its states become their antonyms, or are denied."""
 
-    def turn(match: re.Match[str]) -> str:
+    def invert_state(match: re.Match[str]) -> str:
         state = match[1]
         return f"[{antonyms[state]}]" if state in antonyms else f"[!not {state}]"
 
-    return re.sub(r"\ba (\[[aeiou])", r"an \1", re.sub(r"\(([^)]*)\)", turn, markup))
+    return re.sub(r"\ba (\[[aeiou])", r"an \1", re.sub(r"\(([^)]*)\)", invert_state, markup))
 
 
-def _wordings(raw: Any) -> dict[str, tuple[str, ...]]:
+def _sentences_by_style(raw: Any) -> dict[str, tuple[str, ...]]:
     """Return sentences by style; a list, or the value of ``both``, serves both styles."""
-    given = raw if isinstance(raw, dict) else {"both": raw}
-    return {style: texts(given.get(style)) + texts(given.get("both")) for style in _STYLES}
+    by_style = raw if isinstance(raw, dict) else {"both": raw}
+    return {style: texts(by_style.get(style)) + texts(by_style.get("both")) for style in _STYLES}
 
 
-def _compiled(wordings: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Phrase, ...]]:
+def _compile_sentences(wordings: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Phrase, ...]]:
     return {style: tuple(parse_sentence(s) for s in sentences) for style, sentences in wordings.items()}
 
 
-def _remark(key: str, raw: Mapping[str, Any], wordings: Any, weight: float) -> RemarkEntry:
+def _compile_remark(key: str, raw: Mapping[str, Any], wordings: Any, weight: float) -> RemarkEntry:
     scope = Scope.of(texts(raw.get("only")))
-    return RemarkEntry(key, _compiled(_wordings(wordings)), weight, scope, raw.get("prior", False))
+    sentences = _compile_sentences(_sentences_by_style(wordings))
+    return RemarkEntry(key, sentences, weight, scope, raw.get("prior", False))
 
 
-def _normal(
+def _compile_normal(
     key: str, raw: Mapping[str, Any], region: str, concepts: Iterable[Concept], antonyms: Mapping[str, str]
 ) -> NormalEntry:
-    systems, wordings = texts(raw["system"]), _wordings(raw["say"])
-    of_systems = {concept.key for concept in concepts if concept.system in systems and not concept.device}
+    systems, wordings = texts(raw["system"]), _sentences_by_style(raw["say"])
+    system_keys = {concept.key for concept in concepts if concept.system in systems and not concept.device}
     return NormalEntry(
         key,
         region,
         systems[0],
-        _compiled(wordings),
-        _compiled({style: tuple(_opposite(s, antonyms) for s in of) for style, of in wordings.items()}),
-        frozenset(texts(raw["excludes"]) if "excludes" in raw else of_systems - {*texts(raw.get("allow"))}),
+        _compile_sentences(wordings),
+        _compile_sentences(
+            {style: tuple(_invert(s, antonyms) for s in sentences) for style, sentences in wordings.items()}
+        ),
+        frozenset(texts(raw["excludes"]) if "excludes" in raw else system_keys - {*texts(raw.get("allow"))}),
         texts(raw.get("chexpert")),
         float(raw.get("weight", 1)),
         Scope.of(texts(raw.get("only"))),
@@ -196,10 +199,10 @@ def _normal(
     )
 
 
-def _region(name: str, raw: Mapping[str, Any], antonyms: Mapping[str, str]) -> Region:
+def _compile_region(name: str, raw: Mapping[str, Any], antonyms: Mapping[str, str]) -> Region:
     """Compile the file of a region."""
     concepts = tuple(
-        _concept(key, entry, name, system)
+        _compile_concept(key, entry, name, system)
         for system, entries in raw["findings"].items()
         for key, entry in entries.items()
     )
@@ -212,20 +215,20 @@ def _region(name: str, raw: Mapping[str, Any], antonyms: Mapping[str, str]) -> R
         tuple(raw["findings"]),
         bodies,
         concepts,
-        tuple(_normal(key, entry, name, concepts, antonyms) for key, entry in raw["normals"].items()),
+        tuple(_compile_normal(key, entry, name, concepts, antonyms) for key, entry in raw["normals"].items()),
         tuple(
-            _remark(key, entry, entry["say"], float(entry.get("weight", 1)))
+            _compile_remark(key, entry, entry["say"], float(entry.get("weight", 1)))
             for key, entry in (raw.get("remarks") or {}).items()
         ),
         raw.get("chest", False),
     )
 
 
-def _procedure(code: str, raw: Mapping[str, Any], sex: str | None) -> Procedure:
+def _compile_procedure(code: str, raw: Mapping[str, Any], sex: str | None) -> Procedure:
     return Procedure(
         code,
         raw["title"],
-        _wordings(raw["technique"]),
+        _sentences_by_style(raw["technique"]),
         tuple(Indication(texts(reason["complaint"]), texts(reason["question"])) for reason in raw["reasons"]),
         float(raw.get("weight", 1)),
         raw.get("sex", sex),
@@ -233,12 +236,12 @@ def _procedure(code: str, raw: Mapping[str, Any], sex: str | None) -> Procedure:
     )
 
 
-def _protocol(raw: Mapping[str, Any], regions: Mapping[str, Region]) -> Protocol:
+def _compile_protocol(raw: Mapping[str, Any], regions: Mapping[str, Region]) -> Protocol:
     return Protocol(
         raw["modality"],
         raw["anatomy"],
         tuple(regions[name] for name in texts(raw["regions"])),
-        tuple(_procedure(code, entry, raw.get("sex")) for code, entry in raw["procedures"].items()),
+        tuple(_compile_procedure(code, entry, raw.get("sex")) for code, entry in raw["procedures"].items()),
         float(raw.get("weight", 1)),
         tuple(raw.get("ages", (18, 92))),
         float(raw.get("findings", 1)),
@@ -251,31 +254,31 @@ def _protocol(raw: Mapping[str, Any], regions: Mapping[str, Region]) -> Protocol
 def load_lexicon() -> Lexicon:
     """Return the packaged lexicon, read and compiled once."""
     grammar = own_yaml.read(FOLDER / "grammar.yml")
-    remarks = {key: _remark(key, {}, raw, 0.0) for key, raw in grammar["remarks"].items()}
+    remarks = {key: _compile_remark(key, {}, raw, 0.0) for key, raw in grammar["remarks"].items()}
     places: dict[str, Place] = {}
     regions: dict[str, Region] = {}
     for path in sorted((FOLDER / "regions").glob("*.yml")):
         raw = own_yaml.read(path)
-        places |= {key: _place(key, entry) for key, entry in (raw.get("places") or {}).items()}
-        regions[path.stem] = region = _region(path.stem, raw, grammar["antonyms"])
+        places |= {key: _compile_place(key, entry) for key, entry in (raw.get("places") or {}).items()}
+        regions[path.stem] = region = _compile_region(path.stem, raw, grammar["antonyms"])
         remarks |= {remark.key: remark for remark in region.remarks}
         for kind, wordings in raw["conclusions"].items():
-            remarks[f"{path.stem}.{kind}"] = _remark(f"{path.stem}.{kind}", {}, wordings, 0.0)
+            remarks[f"{path.stem}.{kind}"] = _compile_remark(f"{path.stem}.{kind}", {}, wordings, 0.0)
     raw_protocols = own_yaml.read(FOLDER / "protocols.yml")["protocols"]
-    protocols = [_protocol(raw, regions) for raw in raw_protocols]
+    protocols = [_compile_protocol(raw, regions) for raw in raw_protocols]
     concepts = {concept.key: concept for region in regions.values() for concept in region.concepts}
     # "clash" is mutual, so that either side may declare it
-    declared = {key: concept.clash for key, concept in concepts.items()}
+    declared_clashes = {key: concept.clash for key, concept in concepts.items()}
     for key, concept in concepts.items():
-        others = {other for other, clash in declared.items() if key in clash}
+        others = {other for other, clash in declared_clashes.items() if key in clash}
         object.__setattr__(concept, "clash", concept.clash | others)
-    choices = (words for c in concepts.values() for groups in c.looks.values() for words in groups)
+    look_groups = (words for c in concepts.values() for groups in c.looks.values() for words in groups)
     return Lexicon(
         concepts,
         places,
         {normal.key: normal for region in regions.values() for normal in region.normals},
         remarks,
-        {word: parse_name(word) for words in choices for word in words},
+        {word: parse_name(word) for words in look_groups for word in words},
         {(protocol.modality, protocol.anatomy): protocol for protocol in protocols},
         {procedure.code: procedure for protocol in protocols for procedure in protocol.procedures},
         grammar,
@@ -291,18 +294,18 @@ _IRREGULAR = {"focus": "foci", "thrombus": "thrombi", "diverticulum": "diverticu
 def plural(word: str) -> str:
     """Return the English plural of a singular noun of the lexicon ("mass" -> "masses", "metastasis" ->
     "metastases"). A plural word gets another ending."""
-    stem, _, last = word.rpartition(" ")
+    stem, _, last_word = word.rpartition(" ")
     prefix = stem + " " if stem else ""
-    if last in _IRREGULAR:
-        return prefix + _IRREGULAR[last]
+    if last_word in _IRREGULAR:
+        return prefix + _IRREGULAR[last_word]
     for ending, change in (("thorax", "thoraces"), ("sis", "ses"), ("ysts", "ysts"), ("fe", "ves")):
-        if last.endswith(ending):
-            return prefix + last[: -len(ending)] + change
-    if re.search(r"(s|x|ch|sh)$", last):
-        return prefix + last + "es"
-    if re.search(r"[^aeiou]y$", last):
-        return prefix + last[:-1] + "ies"
-    return prefix + last + "s"
+        if last_word.endswith(ending):
+            return prefix + last_word[: -len(ending)] + change
+    if re.search(r"(s|x|ch|sh)$", last_word):
+        return prefix + last_word + "es"
+    if re.search(r"[^aeiou]y$", last_word):
+        return prefix + last_word[:-1] + "ies"
+    return prefix + last_word + "s"
 
 
 def plural_markup(markup: str) -> str:

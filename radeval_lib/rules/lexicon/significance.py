@@ -42,8 +42,8 @@ class Context:
         What a rule asks for is sought as whole words, since "Fallot" is no fall: it lists every inflection.
         """
         if "asks" in rule:
-            asked = " ".join(self.indication.lower().split())
-            return any(re.search(rf"\b{re.escape(words)}\b", asked) for words in rule["asks"])
+            indication = " ".join(self.indication.lower().split())
+            return any(re.search(rf"\b{re.escape(words)}\b", indication) for words in rule["asks"])
         return self.age is not None and rule.get("from", 0) <= self.age < rule.get("below", math.inf)
 
 
@@ -57,13 +57,13 @@ class Significance(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _table() -> Mapping[str, Any]:
+def _load_table() -> Mapping[str, Any]:
     return own_yaml.read(_FILE)
 
 
 def factor(name: str) -> float:
     """Return the weight of an error of this kind as a share of the finding's weight."""
-    return float(_table()["factors"][name])
+    return float(_load_table()["factors"][name])
 
 
 @lru_cache(maxsize=4096)
@@ -74,7 +74,7 @@ def significance(observation: str, context: Context | None = None) -> Significan
     never significant; an observation that the lexicon lacks is major if its class is urgent or actionable.
     If a rule of the context decides the class, it decides that too.
     """
-    table, concepts = _table(), load_lexicon().concepts
+    table, concepts = _load_table(), load_lexicon().concepts
     for rule in table["context"]:
         if context is not None and observation in rule["findings"] and context.applies(rule):
             name = rule["class"]

@@ -45,9 +45,9 @@ _LISTING = frozenset(
      "moderate", "large", "minimal", "trace", "compressive", "passive", "mildly"]
 )  # fmt: skip
 _JOINING = frozenset([",", "and", "/", "adjacent", "associated", "overlying"])  # and of these one must
+#: How much further a modifier and a finding are apart for a word between them, beside 1 for any word.
 SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
-"""How much further a modifier and a finding are apart for a word between them, beside 1 for any word."""
-_MOST = 20  # a greater number counts no findings
+_HIGHEST_COUNT = 20  # a greater number counts no findings
 _COUNTS = (
     NUMERALS
     | {"single": 1, "solitary": 1, "pair": 2}
@@ -55,14 +55,14 @@ _COUNTS = (
 )
 # What does not stand between a number and what is counted.
 _NO_ADJECTIVES = BE | {*SEPARATORS} | word_set("of in on at the view image year month week day x there")
-_CLEAR = frozenset(["none", "no", "absent", "negative", "clear", "normal", "free"])
+_CLEAR_WORDS = frozenset(["none", "no", "absent", "negative", "clear", "normal", "free"])
 # Between an organ and its own size, and behind that.
 _MEASURES = word_set(
     "measure measuring measured is are : at in size length about up to short axis diameter maximum maximal"
 )
 _BEHIND_MEASURE = frozenset([",", "with", "without", "in", "long", "and", ")"])
+#: A size that is larger than before by more than this factor has increased.
 GROWN = 1.15
-"""A size that is larger than before by more than this factor has increased."""
 
 
 def attach(sentence: MarkedSentence, mentions: list[Mention]) -> None:
@@ -87,16 +87,16 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     for spot in sentence.now(sentence.spots):
         if all(sentence.normal[spot.first : spot.end]):
             continue  # "the right lung is clear" says where nothing is
-        overlaid = [mention for mention in mentions if mention.first < spot.end and spot.first < mention.end]
-        named = [mention for mention in overlaid if mention.first <= spot.first and spot.end <= mention.end]
-        if overlaid and all(sense.key in sentence.vocab.devices for sense in overlaid[0].senses):
+        overlapped = [each for each in mentions if each.first < spot.end and spot.first < each.end]
+        around = [each for each in overlapped if each.first <= spot.first and spot.end <= each.end]
+        if overlapped and all(sense.key in sentence.vocab.devices for sense in overlapped[0].senses):
             # The vein in the name of a line is where it goes in, not where its tip is.
             sentence.use(spot.first, spot.end)
             if spot.value[0].location.side:
-                overlaid[0].sides.append(spot.value[0].location.side)
-        elif named:
-            if _usual_places(sentence, named[0]) & {meant.location.place for meant in spot.value}:
-                named[0].spots.append(spot.value)
+                overlapped[0].sides.append(spot.value[0].location.side)
+        elif around:
+            if _usual_places(sentence, around[0]) & {meant.location.place for meant in spot.value}:
+                around[0].spots.append(spot.value)
                 sentence.use(spot.first, spot.end)
         elif mention := _nearest_to_place(sentence, mentions, spot):
             mention.spots.append(spot.value)
@@ -114,14 +114,14 @@ def _nearest_to_place(
     sentence: MarkedSentence, mentions: list[Mention], place: PhraseMatch[Any]
 ) -> Mention | None:
     """Return the mention that a place belongs to: behind a preposition rather the one before it."""
-    first = place.first
-    while position := next((each for each in sentence.qualities if each.end == first), None):
-        first = position.first  # "in the anterior left base"
-    located = bool(first) and (
-        sentence.words[first - 1].word in _PREPOSITIONS
-        or any(other.end == first - 1 for other in sentence.spots)
+    place_start = place.first
+    while position := next((each for each in sentence.qualities if each.end == place_start), None):
+        place_start = position.first  # "in the anterior left base"
+    has_preposition = bool(place_start) and (
+        sentence.words[place_start - 1].word in _PREPOSITIONS
+        or any(other.end == place_start - 1 for other in sentence.spots)
     )
-    return nearest(sentence, mentions, place, 0 if located else 4, 3 if located else 0)
+    return nearest(sentence, mentions, place, 0 if has_preposition else 4, 3 if has_preposition else 0)
 
 
 def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
@@ -131,14 +131,14 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         if mention is None or _of_clear_side(sentence, side, mention):
             continue
         mention.sides.append(side.value)
-        compared = side in sentence.compared
-        if compared:
+        is_compared = side in sentence.compared
+        if is_compared:
             mention.greater = greater_side(sentence.words, side)
         sides = {spot.location.side for spots in mention.spots for spot in spots}
         if OTHER_SIDE.get(side.value) in sides - {None}:
             continue  # it says where something else is
-        alone = not any(spot.first < side.end and side.first < spot.end for spot in sentence.spots)
-        if alone and compared and sentence.words[side.first].word not in ("left", "right"):
+        is_apart = not any(spot.first < side.end and side.first < spot.end for spot in sentence.spots)
+        if is_apart and is_compared and sentence.words[side.first].word not in ("left", "right"):
             # "At the left base greater than the right"
             mention.spots = [[both_sides(spot) for spot in spots] for spots in mention.spots]
         sentence.use(side.first, side.end)
@@ -147,21 +147,22 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _of_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Mention) -> bool:
     """Return whether a side is called clear: the right one in "right clear, left effusion", and in "effusion:
     right none, left large"."""
-    if finding.end <= side.first and sentence.between(side.end, side.end + 1) & _CLEAR:
+    if finding.end <= side.first and sentence.between(side.end, side.end + 1) & _CLEAR_WORDS:
         sentence.use(side.first, side.end + 1)
         return finding.presence != "absent"
     between = range(side.end, finding.first)
-    states = [state.first for state in sentence.states if state.value == "normal" and state.first in between]
-    return bool(states) and any(sentence.words[at].word == "," for at in range(states[0], finding.first))
+    normal_states = (state for state in sentence.states if state.value == "normal" and state.first in between)
+    state = next(normal_states, None)
+    return state is not None and "," in sentence.between(state.first, finding.first)
 
 
 def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Attach degrees; of several degrees of a finding the highest counts."""
     for degree in sentence.now(sentence.degrees):
         # "Effusions, small on the left with atelectasis": the effusion is small
-        before = [mention for mention in mentions if mention.first <= degree.first]
-        back = "on" in sentence.between(degree.end, degree.end + 1) and bool(before)
-        if mention := nearest(sentence, before if back else mentions, degree, 4, 0, loose=True):
+        earlier = [mention for mention in mentions if mention.first <= degree.first]
+        refers_back = "on" in sentence.between(degree.end, degree.end + 1) and bool(earlier)
+        if mention := nearest(sentence, earlier if refers_back else mentions, degree, 4, 0, loose=True):
             mention.severity = max(degree.value, -1 if mention.severity is None else mention.severity)
             sentence.use(degree.first, degree.end)
 
@@ -170,9 +171,9 @@ def _ends_at_landmark(sentence: MarkedSentence, mention: Mention, spot: PhraseMa
     """Return whether a tube ends at the place from which its distance is measured: "tip at the carina"."""
     if spot.value[0].location.place != "above_carina" or sentence.sizes:
         return False
-    before = sentence.between(max(0, spot.first - 4), spot.first)
+    words_before = sentence.between(max(0, spot.first - 4), spot.first)
     is_tube = any(sense.key == "ett" for sense in mention.senses)
-    return is_tube and bool({"at", "below"} & before) and not before & (_DISTANCES - {"below"})
+    return is_tube and bool({"at", "below"} & words_before) and not words_before & (_DISTANCES - {"below"})
 
 
 def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
@@ -181,22 +182,22 @@ def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         between = sentence.between(mention.end, after.first)
         if mention.spots or mention.sides or not between & JOINTS or "," in between:
             continue
-        usual = _usual_places(sentence, mention)
+        usual_places = _usual_places(sentence, mention)
         mention.spots = [
             spot.value
             for spot in sentence.spots
             if spot.first >= after.end
             and any(spot.value is shared for shared in after.spots)
-            and usual & {meant.location.place for meant in spot.value}
+            and usual_places & {meant.location.place for meant in spot.value}
         ]
 
 
 def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Attach the side before a list to all of its findings: "left effusion and atelectasis"."""
-    sided: dict[int, str] = {side.end: side.value for side in sentence.sides}
+    side_at: dict[int, str] = {side.end: side.value for side in sentence.sides}
     if ":" in sentence.between(0, 5):  # "Left kidney: stone, hydronephrosis"
         colon = next(at for at, token in enumerate(sentence.words) if token.word == ":")
-        heads = {spot.end: spot.value[0].location.side for spot in sentence.spots} | sided
+        heads = {spot.end: spot.value[0].location.side for spot in sentence.spots} | side_at
         if (side := heads.get(colon)) and all(end <= colon or heads[end] is None for end in heads):
             for mention in mentions[1:]:
                 if any(sentence.vocab.takes_side(sense.key) for sense in mention.senses):
@@ -204,13 +205,13 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             return
     shared: str | None = None
     for number, mention in enumerate(mentions):
-        before = mentions[number - 1].end if number else 0
-        reach = range(mention.first, max(mention.first - 4, before - 1), -1)
-        own_side = next((sided[at] for at in reach if at in sided), None)
+        earlier_end = mentions[number - 1].end if number else 0
+        positions = range(mention.first, max(mention.first - 4, earlier_end - 1), -1)
+        own_side = next((side_at[at] for at in positions if at in side_at), None)
         if number and own_side is None and not mention.spots and shared is not None:
             between = sentence.between(mentions[number - 1].end, mention.first)
-            listed = between <= _LISTING and between & _JOINING
-            if listed and any(sentence.vocab.takes_side(sense.key) for sense in mention.senses):
+            is_listed = between <= _LISTING and between & _JOINING
+            if is_listed and any(sentence.vocab.takes_side(sense.key) for sense in mention.senses):
                 mention.sides.append(shared)
                 continue
         shared = own_side if own_side in ("left", "right") else None
@@ -227,7 +228,7 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
                 mention.distance_mm = size.value[0]
             else:
                 mention.size_mm += size.value
-                mention.span_mm = mention.span_mm or _span(sentence, size)
+                mention.span_mm = mention.span_mm or _size_limits(sentence, size)
     for volume in sentence.now(sentence.volumes):
         if mention := nearest(sentence, mentions, volume, 0, 0):
             mention.volume_ml = max(volume.value)
@@ -235,22 +236,24 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     for size in sentence.sizes:
         mention = nearest(sentence, mentions, size, 0, 0) if sentence.past[size.first] else None
         if mention is not None and mention.size_mm:
-            before, after = max(size.value), max(mention.size_mm)
-            grown, shrunk = after > GROWN * before, after * GROWN < before
-            mention.change = "increased" if grown else "decreased" if shrunk else "unchanged"
+            earlier_size, size_now = max(size.value), max(mention.size_mm)
+            has_grown, has_shrunk = size_now > GROWN * earlier_size, size_now * GROWN < earlier_size
+            mention.change = "increased" if has_grown else "decreased" if has_shrunk else "unchanged"
 
 
-def _span(sentence: MarkedSentence, size: PhraseMatch[tuple[float, ...]]) -> tuple[float, float] | None:
+def _size_limits(
+    sentence: MarkedSentence, size: PhraseMatch[tuple[float, ...]]
+) -> tuple[float, float] | None:
     """Return the limits of a size that is not exact, "5-7 mm" or "less than 1 cm"; else None."""
     first = max(0, size.first - 2)
-    before, inside = sentence.between(first, size.first), sentence.between(size.first, size.end)
-    if before & (_BELOW | _ABOVE):
-        sentence.use(first if "than" in before else size.first - 1, size.first)
-    if before & _BELOW or "sub" in inside:
+    words_before, words_inside = sentence.between(first, size.first), sentence.between(size.first, size.end)
+    if words_before & (_BELOW | _ABOVE):
+        sentence.use(first if "than" in words_before else size.first - 1, size.first)
+    if words_before & _BELOW or "sub" in words_inside:
         return 0.0, max(size.value)
-    if before & _ABOVE:
+    if words_before & _ABOVE:
         return max(size.value), inf
-    if len(size.value) == 2 and size.end - size.first == 3 + ("to" in inside):
+    if len(size.value) == 2 and size.end - size.first == 3 + ("to" in words_inside):
         return min(size.value), max(size.value)
     return None
 
@@ -274,11 +277,11 @@ def _attach_qualities(sentence: MarkedSentence, mentions: list[Mention]) -> None
     for quality in sentence.now(sentence.qualities):
         if quality.value is None:
             continue
-        position = quality.value[0] == "c"
+        is_position = quality.value[0] == "c"
         mention = next((each for each in mentions if each.first <= quality.first < each.end), None)
-        if position and mention is None:
+        if is_position and mention is None:
             mention = _nearest_to_place(sentence, mentions, quality)
-        elif not position:
+        elif not is_position:
             mention = mention or nearest(sentence, mentions, quality, 4, 0)
         elif not any(spot.first <= quality.first < spot.end for spot in sentence.spots):
             continue
@@ -290,8 +293,8 @@ def _attach_qualities(sentence: MarkedSentence, mentions: list[Mention]) -> None
 def _attach_grades(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Attach grades, stages and categories: "grade II anterolisthesis", "Lung-RADS category 4B"."""
     for grade in sentence.grades:
-        before = next((mention for mention in mentions if mention.end == grade.first), None)
-        if mention := before or nearest(sentence, mentions, grade, 2, 0):
+        mention_before = next((mention for mention in mentions if mention.end == grade.first), None)
+        if mention := mention_before or nearest(sentence, mentions, grade, 2, 0):
             mention.grade = grade.value
             sentence.use(grade.first, grade.end)
 
@@ -301,11 +304,11 @@ def _attach_counts(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     if not any(token.word in _COUNTS or token.word.isdecimal() for token in sentence.words):
         return
     graded = {at for grade in sentence.grades for at in range(grade.first, grade.end)}
-    measured = {at for size in (*sentence.sizes, *sentence.volumes) for at in range(size.first, size.end)}
+    sized = {at for size in (*sentence.sizes, *sentence.volumes) for at in range(size.first, size.end)}
     for at, token in enumerate(sentence.words):
         word = token.word
-        count = int(word) if word.isdecimal() and int(word) <= _MOST else _COUNTS.get(word)
-        if count is None or at in measured or at in graded or sentence.past[at]:
+        count = int(word) if word.isdecimal() and int(word) <= _HIGHEST_COUNT else _COUNTS.get(word)
+        if count is None or at in sized or at in graded or sentence.past[at]:
             continue
         mention = next((mention for mention in mentions if at < mention.first <= at + 5), None)
         if mention is not None and not sentence.between(at + 1, mention.first) & _NO_ADJECTIVES:
@@ -318,8 +321,8 @@ def _attach_counts(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 # Behind "which" they part a sign from what it is read as: "an opacity, which may be pneumonia".
 _MAY = frozenset(["may", "might", "could", "can", "probably", "possibly", "likely"])
-_FAR = 40
-"""What is as far from a finding as this, in words and costs of separators, is not said of it."""
+#: What is as far from a finding as this, in words and costs of separators, is not said of it.
+_TOO_FAR = 40
 
 
 def nearest(
@@ -337,7 +340,7 @@ def nearest(
     mention, plus the costs of words and findings between them. A ``loose`` modifier that is alone in its
     clause may belong to the clause before.
     """
-    best, least = None, float(_FAR)
+    nearest_mention, least_cost = None, float(_TOO_FAR)
     for number, mention in enumerate(mentions):
         if match.end <= mention.first:
             cost = before + _distance(sentence, match.end, mention.first)
@@ -349,30 +352,32 @@ def nearest(
         else:
             cost = 0
         # A modifier after a sign and before its interpretation describes the sign.
-        signs = any(other.end <= match.first for other in mentions)
-        cost += 8 * any(signs and match.end <= link < mention.first for link in sentence.scope.links)
-        if _apart(sentence, match.first, mention.first, mentions, loose):
-            cost += _FAR
-        if cost < least:
-            best, least = mention, cost
-    return best
+        after_sign = any(other.end <= match.first for other in mentions)
+        cost += 8 * any(after_sign and match.end <= link < mention.first for link in sentence.scope.links)
+        if _are_in_different_clauses(sentence, match.first, mention.first, mentions, loose):
+            cost += _TOO_FAR
+        if cost < least_cost:
+            nearest_mention, least_cost = mention, cost
+    return nearest_mention
 
 
-def _apart(sentence: MarkedSentence, at: int, name: int, mentions: list[Mention], loose: bool) -> bool:
+def _are_in_different_clauses(
+    sentence: MarkedSentence, at: int, name: int, mentions: list[Mention], loose: bool
+) -> bool:
     """Return whether modifier and name are of different clauses; "in the left base there is" leads to a
     name."""
-    here, there = sentence.scope.clause[at], sentence.scope.clause[name]
+    clause, name_clause = sentence.scope.clause[at], sentence.scope.clause[name]
     begins = [match.first for match in mentions] + [match.first for match in sentence.subjects]
-    if loose and here and all(sentence.scope.clause[first] != here for first in begins):
-        here = sentence.scope.clause[here - 1]  # "a pneumothorax, which is unchanged"
-    leads = (
-        here < there
-        and sentence.words[there].word == "there"
-        and sentence.scope.clause[there - 1] == here
-        and not any(here <= match.first < there for match in mentions)
-        and not BE & sentence.between(at, there)
+    if loose and clause and all(sentence.scope.clause[first] != clause for first in begins):
+        clause = sentence.scope.clause[clause - 1]  # "a pneumothorax, which is unchanged"
+    leads_to_name = (
+        clause < name_clause
+        and sentence.words[name_clause].word == "there"
+        and sentence.scope.clause[name_clause - 1] == clause
+        and not any(clause <= match.first < name_clause for match in mentions)
+        and not BE & sentence.between(at, name_clause)
     )
-    return here != there and not leads
+    return clause != name_clause and not leads_to_name
 
 
 def _distance(sentence: MarkedSentence, first: int, end: int) -> int:
@@ -400,10 +405,10 @@ def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     are marked as used.
     """
     for change in sentence.now(sentence.changes):
-        whole = any(
+        is_of_whole_study = any(
             subject.first == change.end and subject.value[0].key == WHOLE for subject in sentence.subjects
         )
-        if whole or _names_finding(sentence, change, mentions):
+        if is_of_whole_study or _names_finding(sentence, change, mentions):
             sentence.use(change.first, change.end)
             continue
         mention = nearest(sentence, _may_have_changed(sentence, change, mentions), change, 1, 0, loose=True)
@@ -421,15 +426,16 @@ def _may_have_changed(
 ) -> list[Mention]:
     """Return the mentions without those denied behind the change, and without the diagnoses of a sign before
     it: "again noted without fracture", "a nodule, stable, and read as a granuloma"."""
-    signs = any(mention.end <= change.first for mention in mentions)
-    read_as = min((link for link in sentence.scope.links if signs and link > change.first), default=None)
-    stated = [
+    after_sign = any(mention.end <= change.first for mention in mentions)
+    links = (link for link in sentence.scope.links if after_sign and link > change.first)
+    first_link = min(links, default=None)
+    may_change = [
         mention
         for mention in mentions
         if mention.first < change.first
-        or (mention.presence != "absent" and (read_as is None or mention.first < read_as))
+        or (mention.presence != "absent" and (first_link is None or mention.first < first_link))
     ]
-    return mentions if sentence.scope.denied[change.first] else stated
+    return mentions if sentence.scope.denied[change.first] else may_change
 
 
 def _names_finding(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
@@ -459,57 +465,57 @@ def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: 
         ):
             continue
         between = sentence.between(*sorted((match.first, match.end, change.first, change.end))[1:3])
-        behind = match.end <= change.first and between and between <= BE | {"grossly", "also"}
-        if behind or (change.end <= match.first and between <= {"the", "appearance", "of"}):
+        is_behind = match.end <= change.first and between and between <= BE | {"grossly", "also"}
+        if is_behind or (change.end <= match.first and between <= {"the", "appearance", "of"}):
             return True
     commas = [at for at, word in enumerate(sentence.words) if word.word == ","]
-    begin = max((at for at in commas if at < change.first), default=-1)
-    end = min((at for at in commas if at > change.first), default=len(sentence.words))
+    comma_before = max((at for at in commas if at < change.first), default=-1)
+    comma_after = min((at for at in commas if at > change.first), default=len(sentence.words))
     return (
-        begin >= 0
+        comma_before >= 0
         and any(
-            begin < match.first < end and match.value[0].key in sentence.vocab.stable
+            comma_before < match.first < comma_after and match.value[0].key in sentence.vocab.stable
             for match in sentence.subjects
         )
-        and not any(begin < match.first < end for match in mentions)
+        and not any(comma_before < match.first < comma_after for match in mentions)
     )
 
 
 def _of_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Mention) -> bool:
     """Return whether a change is nearer to words that call something normal: "the heart remains normal"."""
 
-    def between(first: int, end: int) -> int:
+    def distance_to(first: int, end: int) -> int:
         return max(first - change.end, change.first - end, 0)
 
-    apart = between(finding.first, finding.end)
-    return any(normal and between(at, at + 1) < apart for at, normal in enumerate(sentence.normal))
+    normal_words = [at for at, normal in enumerate(sentence.normal) if normal]
+    return any(distance_to(at, at + 1) < distance_to(finding.first, finding.end) for at in normal_words)
 
 
 def _share_change(
     sentence: MarkedSentence, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]
 ) -> None:
     """Attach the owner's change to the findings listed with it: "stable effusion and atelectasis"."""
-    at = mentions.index(owner)
+    owner_number = mentions.index(owner)
     if change.end <= owner.first:  # the change is before the list
-        sharing = mentions[at : at + 2]
-        between = sentence.between(sharing[0].end, sharing[-1].first)
+        listed_pair = mentions[owner_number : owner_number + 2]
+        between = sentence.between(listed_pair[0].end, listed_pair[-1].first)
         # "Unchanged appearance of the left nodule and the right mass"
-        of_all = "appearance" in sentence.between(change.end, owner.first) and not between & _NOT_LISTING
-        joined = between <= {"and", "/"} or (of_all and "and" in between)
-        others = sharing[1:] if joined else []
+        is_of_all = "appearance" in sentence.between(change.end, owner.first) and not between & _NOT_LISTING
+        is_joined = between <= {"and", "/"} or (is_of_all and "and" in between)
+        listed = listed_pair[1:] if is_joined else []
     else:
-        behind = sentence.between(owner.end, change.first)
-        plural = bool(behind & _PLURAL)
+        words_between = sentence.between(owner.end, change.first)
+        is_plural = bool(words_between & _PLURAL)
         # "Effusion and atelectasis, unchanged", "... as before"
-        bare = change.value == "unchanged" and not behind & (BE | {"with", "which", "that"})
-        others = []
-        for mention, after in reversed(list(pairwise(mentions[: at + 1]))):
+        is_bare = change.value == "unchanged" and not words_between & (BE | {"with", "which", "that"})
+        listed = []
+        for mention, after in reversed(list(pairwise(mentions[: owner_number + 1]))):
             between = sentence.between(mention.end, after.first)
-            listed = between & {"and", ","} and not between & _NOT_LISTING
-            if not (between == {"/"} or (listed and (plural or (bare and "," not in between)))):
+            is_list = between & {"and", ","} and not between & _NOT_LISTING
+            if not (between == {"/"} or (is_list and (is_plural or (is_bare and "," not in between)))):
                 break
-            others.append(mention)
-    for mention in others:
+            listed.append(mention)
+    for mention in listed:
         if mention.change is None and mention.presence == owner.presence != "absent":
             mention.change = change.value
 
@@ -518,10 +524,10 @@ def _may_be_of_others(
     sentence: MarkedSentence, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]
 ) -> bool:
     """Return whether a change behind two findings of a clause may be of both, and was read as of one."""
-    before = [mention for mention in mentions if mention.first < owner.first and mention.presence != "absent"]
-    if change.first < owner.end or not before or before[-1].change == change.value:
+    earlier = [each for each in mentions if each.first < owner.first and each.presence != "absent"]
+    if change.first < owner.end or not earlier or earlier[-1].change == change.value:
         return False
-    between = sentence.between(before[-1].end, owner.first)
+    between = sentence.between(earlier[-1].end, owner.first)
     return bool(between & {"and", "with", "/"}) and not between & (BE | {","})
 
 
@@ -530,8 +536,8 @@ def _may_be_of_others(
 
 # What may stand between a state and its structure: "normal size and contour of the heart".
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
+#: Names of findings that are part of the next name: "calcified small granuloma".
 ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
-"""Names of findings that are part of the next name: "calcified small granuloma"."""
 # What comes before them is not the subject of the state: "the chest shows the heart to be large".
 _SHOWING = frozenset(["demonstrate", "demonstrated", "show", "reveal", "shown"])
 # If they stand, another clause begins.
@@ -552,42 +558,44 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
     a second state may be added. A name of a finding ends all three, and up to the next separator
     (``blocked``) no structure waits.
     """
-    mentions, normals = _ratio(sentence)
+    mentions, normals = _read_heart_ratio(sentence)
     pending: list[PhraseMatch[list[Subject]]] = []
-    waiting: PhraseMatch[str] | None = None  # a state before its structures,
-    reach = 0  # and the end of what it was last said of
-    stated: list[PhraseMatch[list[Subject]]] = []  # of which something was said: "are expanded and clear"
-    blocked = False
-    for at, kind, match in _events(sentence):
+    waiting_state: PhraseMatch[str] | None = None  # a state before its structures,
+    state_end = 0  # and the end of what it was last said of
+    described: list[PhraseMatch[list[Subject]]] = []  # of which something was said: "are expanded and clear"
+    is_blocked = False
+    for at, kind, match in _list_events(sentence):
         if pending and sentence.scope.clause[at] != sentence.scope.clause[pending[-1].first]:
             pending = []
         if kind == "break":
-            blocked = False
-            stated = [] if match == "with" else stated
+            is_blocked = False
+            described = [] if match == "with" else described
         elif kind == "named":
-            stated = pending if _is_state_of(sentence, match, pending) else []
-            blocked, pending, waiting = True, [], None
+            described = pending if _is_state_of(sentence, match, pending) else []
+            is_blocked, pending, waiting_state = True, [], None
         elif kind == "subject":
-            stated = stated if waiting is None and not blocked else []
+            described = described if waiting_state is None and not is_blocked else []
             # "The chest shows the heart to be large", "Chest: heart normal"
             if pending and sentence.between(pending[-1].end, at) & {*_SHOWING, ":"}:
                 pending = []
             # "normal size and contour of the heart"
-            if waiting is not None and (at - reach <= 3 or sentence.between(reach, at) <= _ASPECTS):
-                _say(sentence, [match], waiting, mentions, normals)
-                reach = match.end
-            elif not blocked:
+            if waiting_state is not None and (
+                at - state_end <= 3 or sentence.between(state_end, at) <= _ASPECTS
+            ):
+                _add_statements(sentence, [match], waiting_state, mentions, normals)
+                state_end = match.end
+            elif not is_blocked:
                 pending.append(match)
-                stated = []
-        elif pending or stated:
-            if _say(sentence, pending or stated, match, mentions, normals):
-                pending, stated = [], pending or stated
-        elif match.value in ("normal", "abnormal") or not blocked:
-            waiting, reach = match, match.end
-    return mentions, normals if normals or mentions else _stable(sentence)
+                described = []
+        elif pending or described:
+            if _add_statements(sentence, pending or described, match, mentions, normals):
+                pending, described = [], pending or described
+        elif match.value in ("normal", "abnormal") or not is_blocked:
+            waiting_state, state_end = match, match.end
+    return mentions, normals if normals or mentions else _structures_called_stable(sentence)
 
 
-def _events(sentence: MarkedSentence) -> list[tuple[int, str, Any]]:
+def _list_events(sentence: MarkedSentence) -> list[tuple[int, str, Any]]:
     """Return structures, states, names and separators as (first word, kind, match or word), in order."""
     events: list[tuple[int, str, Any]] = [(match.first, "subject", match) for match in sentence.subjects]
     events += [(match.first, "state", match) for match in sentence.states]
@@ -600,7 +608,7 @@ def _events(sentence: MarkedSentence) -> list[tuple[int, str, Any]]:
     return sorted(events, key=lambda event: event[0])
 
 
-def _ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]]:
+def _read_heart_ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]]:
     """Return a heart that is large or normal by its ratio to the thorax: "cardiothoracic ratio of 0.56"."""
     words = sentence.words
     for subject in sentence.subjects:
@@ -610,17 +618,17 @@ def _ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]
             if not re.fullmatch(r"0?\.\d+|\d\d", words[at].word):
                 continue
             between_words = sentence.between(subject.end, at)
-            value = float(words[at].word) / (100 if len(words[at].word) == 2 else 1)
-            large = value > _LARGEST_RATIO or (value == _LARGEST_RATIO and bool(between_words & _ABOVE))
+            ratio = float(words[at].word) / (100 if len(words[at].word) == 2 else 1)
+            is_large = ratio > _LARGEST_RATIO or (ratio == _LARGEST_RATIO and bool(between_words & _ABOVE))
             sentence.use(subject.first, at + 1)
-            if large and not between_words & _BELOW:
+            if is_large and not between_words & _BELOW:
                 return [sentence.mention(subject.first, subject.end, [Sense("cardiomegaly", HOME)])], []
             span = words[subject.first].start, words[at].end
             return [], [NormalMention(subject.value, "normal", *span, None)]
-    return _enlarged(sentence), []
+    return _structures_over_limit(sentence), []
 
 
-def _enlarged(sentence: MarkedSentence) -> list[Mention]:
+def _structures_over_limit(sentence: MarkedSentence) -> list[Mention]:
     """Return the structures that are too large by their size: "ascending aorta measures 4.6 cm"."""
     enlarged = []
     for match in sentence.limits:
@@ -645,7 +653,7 @@ def _is_state_of(
     return bool(states & {sense.key for sense in name.value})
 
 
-def _say(
+def _add_statements(
     sentence: MarkedSentence,
     subjects: list[PhraseMatch[list[Subject]]],
     state: PhraseMatch[str],
@@ -657,7 +665,7 @@ def _say(
     words = plain(" ".join(word.word for word in sentence.words[state.first : state.end]))
     if state.value != "normal":
         abnormal = [
-            mention for subject in subjects if (mention := _abnormal(sentence, subject, state, words))
+            mention for subject in subjects if (mention := _finding_of_state(sentence, subject, state, words))
         ]
         mentions += abnormal
         return bool(abnormal)
@@ -682,7 +690,7 @@ def _say(
     return bool(fitting)
 
 
-def _abnormal(
+def _finding_of_state(
     sentence: MarkedSentence, subject: PhraseMatch[list[Subject]], state: PhraseMatch[str], words: str
 ) -> Mention | None:
     """Return the finding that a structure in an abnormal state is; None if the two state none."""
@@ -704,32 +712,32 @@ def _change_near(sentence: MarkedSentence, first: int, end: int) -> str | None:
     """Return the change that is said within three words of a normal structure; it is marked as used."""
     for change in sentence.changes:
         # A change behind a comma may be of the next structure.
-        following = range(change.end, change.end + 4)
-        of_next = "," in sentence.between(end, change.first) and any(
-            subject.first in following for subject in sentence.subjects
+        next_positions = range(change.end, change.end + 4)
+        is_of_next = "," in sentence.between(end, change.first) and any(
+            subject.first in next_positions for subject in sentence.subjects
         )
-        if first - 3 <= change.first <= end + 3 and not of_next:
+        if first - 3 <= change.first <= end + 3 and not is_of_next:
             sentence.use(change.first, change.end)
             return change.value
     return None
 
 
-def _stable(sentence: MarkedSentence) -> list[NormalMention]:
+def _structures_called_stable(sentence: MarkedSentence) -> list[NormalMention]:
     """Return structures called stable, which counts as normal if no finding is named: "stable
     cardiomediastinal silhouette"."""
     if sentence.named:
         return []
-    stable = [match for match in sentence.changes if match.value == "unchanged"]
+    stable_words = [match for match in sentence.changes if match.value == "unchanged"]
     subjects = [
         match for match in sentence.subjects if {each.key for each in match.value} & sentence.vocab.stable
     ]
     normals = []
     for subject in subjects:
         start, end = sentence.words[subject.first].start, sentence.words[subject.end - 1].end
-        if any(_near_stable(sentence, match, subject) for match in stable):
+        if any(_near_stable(sentence, match, subject) for match in stable_words):
             normals.append(NormalMention(subject.value, "stable", start, end, "unchanged"))
     if normals:
-        sentence.use_all([*stable, *subjects])
+        sentence.use_all([*stable_words, *subjects])
     return normals
 
 
@@ -745,7 +753,7 @@ def _near_stable(
 def stacked_states(sentence: MarkedSentence) -> list[Mention]:
     """Return states before a name that contains their structure: "calcified tortuous aorta" is calcified
     too."""
-    stacked = []
+    further_mentions = []
     for name in sentence.named:
         if name.value[0].key == IGNORED:
             continue
@@ -756,13 +764,13 @@ def stacked_states(sentence: MarkedSentence) -> list[Mention]:
         while at >= 0 and sentence.words[at].word in ("and", ",", "/", "mildly", "slightly"):
             at -= 1
         states = (sentence.vocab.abnormal_states.get((key, sentence.words[at].word)) for key in sorted(keys))
-        changed = any(match.first <= at < match.end for match in sentence.changes)
-        key = next(filter(None, states), None) if at >= 0 and not changed else None
-        taken = any(match.first <= at < match.end for match in sentence.spots) or any(
+        is_change = any(match.first <= at < match.end for match in sentence.changes)
+        key = next(filter(None, states), None) if at >= 0 and not is_change else None
+        is_taken = any(match.first <= at < match.end for match in sentence.spots) or any(
             match.first <= at < match.end and sentence.words[at].word not in ADJECTIVES
             for match in sentence.named
         )
-        if key is not None and not taken and key not in {sense.key for sense in name.value}:
-            stacked.append(sentence.mention(at, at + 1, [Sense(key, HOME)]))
+        if key is not None and not is_taken and key not in {sense.key for sense in name.value}:
+            further_mentions.append(sentence.mention(at, at + 1, [Sense(key, HOME)]))
             sentence.use(at, at + 1)
-    return stacked
+    return further_mentions

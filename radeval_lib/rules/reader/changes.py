@@ -33,10 +33,10 @@ _VERBS = word_set(
     """
 )
 _GERUNDS = word_set("improving worsening increasing decreasing resolving clearing progressing enlarging")
+#: Of these "is not" describes change too: "is not enlarged" describes a state.
 _OF_STATES = frozenset(
     [*_GERUNDS, "changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"]
 )
-"""Of these "is not" describes change too: "is not enlarged" describes a state."""
 _ADVERBS = word_set(
     """
     yet significantly completely fully appreciably been substantially entirely really definitely
@@ -60,13 +60,13 @@ _WELL = frozenset(["well", "clearly", "definitely", "definitively", "readily", "
 _ON = frozenset(["on", "in", "at", "the", "a", "an", "any", "most", "recent"])
 _EARLIER = word_set("prior previous previously earlier before old older preceding comparison")
 _STUDIES = word_set("ct study exam examination film radiograph scan image view chest x cxr")
+#: Participles with which "not" or "previously" says that something was seen or not.
 SEEN = word_set(
     """
     seen noted described identified demonstrated visualized reported mentioned known present evident
     observed questioned suspected placed existing
     """
 )
-"""Participles with which "not" or "previously" says that something was seen or not."""
 
 
 def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[PhraseMatch[str]]:
@@ -98,13 +98,13 @@ def _not_before(words: Sequence[Token], at: int) -> int:
     """Return the end of words for something new, "not seen on the previous exam", or 0."""
     if words[at].word != "not":
         return 0
-    then = at + 1 < len(words) and words[at + 1].word == "previously"
-    seen = skip(words, at + 1 + then, _WELL)
-    if seen >= len(words) or words[seen].word not in SEEN:
+    says_previously = at + 1 < len(words) and words[at + 1].word == "previously"
+    participle = skip(words, at + 1 + says_previously, _WELL)
+    if participle >= len(words) or words[participle].word not in SEEN:
         return 0
-    if then:
-        return seen + 1
-    end = skip(words, seen + 1, _ON)
+    if says_previously:
+        return participle + 1
+    end = skip(words, participle + 1, _ON)
     if end >= len(words) or words[end].word not in (*_EARLIER, MASK):
         return 0
     of_study = end + 1 < len(words) and words[end + 1].word in _STUDIES
@@ -119,41 +119,41 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
         return 0
     if [word.word in ("longer", *_GERUNDS) for word in words[at + 1 : at + 3]] == [True, True]:
         return at + 3  # "no longer increasing"
-    end, last = at + 1, 0
+    end, last_end = at + 1, 0
     while end < len(words) and words[end].word in _DENIED and not named[end]:
         token, end = words[end], end + 1
         # "changes of emphysema" are no change
         if token.word in CHANGE_NOUNS and not (
             token.end - token.start == len("changes") and token.word == "change"
         ):
-            last = end
-    return last
+            last_end = end
+    return last_end
 
 
 def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the end of a denied verb of change, "has not cleared", "failed to resolve", or 0."""
-    first = words[at].word
+    first_word = words[at].word
     # "effusion, not increased", but "vascularity not increased", and "heart is not enlarged", a state.
-    bare = first == "not" and any(named[:at]) and not named[at] and words[at - 1].word not in _BE
-    if first in ("failed", "fail") and at + 2 < len(words) and words[at + 1].word == "to":
+    is_bare = first_word == "not" and any(named[:at]) and not named[at] and words[at - 1].word not in _BE
+    if first_word in ("failed", "fail") and at + 2 < len(words) and words[at + 1].word == "to":
         return at + 3 if words[at + 2].word in _VERBS else 0
-    if first == "not" and not bare and not any(named[:at]):
+    if first_word == "not" and not is_bare and not any(named[:at]):
         # "not significantly improved consolidation"
         end = skip(words, at + 1, _ADVERBS)
         is_state = end < len(words) and words[end].word in (_OF_STATES | {"increased", "decreased"}) - {
             "removed"
         }
         return end + 1 if is_state and end > at + 1 and not named[end] else 0
-    if first not in _HAVE | _BE and not bare:
+    if first_word not in _HAVE | _BE and not is_bare:
         return 0
-    end = at if bare else at + 1
+    end = at if is_bare else at + 1
     if end < len(words) and words[end].word in ("now", "still", "also"):
         end += 1
     if end >= len(words) or words[end].word != "not":
         return 0
     end = skip(words, end + 1, _ADVERBS)
-    kind = _OF_STATES if first in _BE else _VERBS
-    return end + 1 if end < len(words) and words[end].word in kind else 0
+    verbs = _OF_STATES if first_word in _BE else _VERBS
+    return end + 1 if end < len(words) and words[end].word in verbs else 0
 
 
 def _neither(words: Sequence[Token], at: int) -> int:
@@ -187,8 +187,8 @@ def _denied_comparative(words: Sequence[Token], at: int) -> int:
         return 0
     if [word.word in ("than", *_USUAL) for word in words[end : end + 2]] == [True, True]:
         return 0  # "not larger than normal" is of a state
-    complete = end >= len(words) or words[end].word in _ENDS_OF_COMPARISON
-    return end if complete or words[at].word == "not" else 0
+    is_complete = end >= len(words) or words[end].word in _ENDS_OF_COMPARISON
+    return end if is_complete or words[at].word == "not" else 0
 
 
 def _not_quite(words: Sequence[Token], at: int) -> int:
@@ -211,9 +211,9 @@ def comparative(words: Sequence[Token], at: int) -> int:
     return at + 2 if at + 1 < len(words) and words[at + 1].word in _MORE_OF else at + 1
 
 
-def skip(words: Sequence[Token], at: int, passed: frozenset[str]) -> int:
+def skip(words: Sequence[Token], at: int, words_to_skip: frozenset[str]) -> int:
     """Return the first word from ``at`` on that is not in ``passed``."""
-    while at < len(words) and words[at].word in passed:
+    while at < len(words) and words[at].word in words_to_skip:
         at += 1
     return at
 
@@ -222,8 +222,8 @@ def skip(words: Sequence[Token], at: int, passed: frozenset[str]) -> int:
 
 
 _THEN = word_set("previously formerly originally initially earlier before prior previous")
+#: Words with which a statement returns from an earlier state to the present.
 NOW = frozenset(["now", "currently", "today"])
-"""Words with which a statement returns from an earlier state to the present."""
 DATES = word_set(
     """
     january february march april month june july august september october november december monday tuesday
@@ -232,18 +232,19 @@ DATES = word_set(
 )
 _SHOWED = frozenset(["showed", "demonstrated", "revealed"])
 _OLD_STUDY = frozenset(["prior", "previous"])
+_BEFORE_PAST = frozenset([",", "(", ";", "from", "to", "vs", "versus"])  # which words about the past follow
 _ENDS_OF_WAS = frozenset(["and", "but", ",", ";", "now"])
 _ENDS_OF_THEN = word_set(", ) ; now currently today but and is are has have")
 
 
 def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, ...]]]) -> list[bool]:
     """Return for each word whether it describes an earlier state: "previously 8 mm", "from 6 mm to 11 mm"."""
-    marked = [False] * len(words)
+    is_past = [False] * len(words)
     # "4 mm in May, 6 mm in June": sizes with a past date
-    dated = [(size.first, end) for size in sizes if (end := _end_of_date(words, size.end))]
+    dated_sizes = [(size.first, end) for size in sizes if (end := _end_of_date(words, size.end))]
     if len(sizes) > 1:  # if all are dated, the last one is how it is now
-        for first, end in dated[: len(sizes) - 1]:
-            marked[first:end] = [True] * (end - first)
+        for first, end in dated_sizes[: len(sizes) - 1]:
+            is_past[first:end] = [True] * (end - first)
     end_of_size = {size.first: size.end for size in sizes}
     for at, token in enumerate(words):
         end = at
@@ -263,15 +264,15 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
             end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), at)
         if token.word in ("prior", "previous", "before", "earlier", "previously") and end <= at + 1:
             # "8 mm on the prior study", within brackets or behind a comma
-            begin = at
-            while begin and words[begin - 1].word not in (",", "(", ";", "from", "to", "vs", "versus"):
-                begin -= 1
-            start = next((size.first for size in sizes if begin <= size.first < at), at)
-            if start < at and (begin or len(sizes) > 1):
-                marked[start : at + 1] = [True] * (at + 1 - start)
+            clause_start = at
+            while clause_start and words[clause_start - 1].word not in _BEFORE_PAST:
+                clause_start -= 1
+            start = next((size.first for size in sizes if clause_start <= size.first < at), at)
+            if start < at and (clause_start or len(sizes) > 1):
+                is_past[start : at + 1] = [True] * (at + 1 - start)
         for position in range(at, end):
-            marked[position] = True
-    return marked
+            is_past[position] = True
+    return is_past
 
 
 def _end_of_date(words: Sequence[Token], at: int) -> int:

@@ -31,7 +31,7 @@ _OLD = frozenset(["prior", "previous", "earlier", "comparison"])
 V = TypeVar("V")
 
 
-def _marks(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False) -> list[bool]:
+def _mark_words(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False) -> list[bool]:
     """Return for each of ``size`` words whether it is in a phrase of the groups, or, with ``begins``, the
     first word of one."""
     marked = [False] * size
@@ -45,14 +45,14 @@ def _marks(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False)
 def _with_sides_meant(words: list[Token], side: str) -> list[Token]:
     """Return the words with left or right for "ipsilateral" and "contralateral", according to the last side
     before; ``side`` is that of the statements before."""
-    meant = []
+    resolved = []
     for token in words:
         if token.word in OTHER_SIDE:
             side = token.word
         elif side and token.word in ("ipsilateral", "contralateral"):
             token = token._replace(word=side if token.word == "ipsilateral" else OTHER_SIDE[side])
-        meant.append(token)
-    return meant
+        resolved.append(token)
+    return resolved
 
 
 class MarkedSentence:
@@ -102,7 +102,7 @@ class MarkedSentence:
             for match in vocabulary.observations.find(text)
             if (senses := [sense for sense in match.value if all(word in text for word in sense.prefix)])
         ]
-        named = _marks(size, self.named)
+        named = _mark_words(size, self.named)
         # Places, without those in names that say nothing of a place.
         self.spots: list[PhraseMatch[list[Spot]]] = [
             match._replace(value=[self._of_one(spot, match, statement) for spot in match.value])
@@ -112,7 +112,7 @@ class MarkedSentence:
         self.sizes: list[PhraseMatch[tuple[float, ...]]] = sizes(self.words)
         self._mark_changes(text, named)
         self._mark_structures(text, named)
-        self.sides = vocabulary.sides.find(text, _marks(size, self.spots, self.compared)) + self.compared
+        self.sides = vocabulary.sides.find(text, _mark_words(size, self.spots, self.compared)) + self.compared
         self.volumes = list(sizes(self.words, VOLUMES))
         self.grades = list(grades(self.words))
         self.qualities = [
@@ -128,24 +128,24 @@ class MarkedSentence:
         denied = list(denied_changes(self.words, named))
         self.compared = list(side_comparisons(self.words))
         self.spots = [self._of_compared(match) for match in self.spots]
-        taken = _marks(len(text), denied, self.compared)
+        taken_words = _mark_words(len(text), denied, self.compared)
         changes = [
             match
             for match in self.vocab.changes.find(text, named)
-            if not taken[match.first] and not self._compares(match)
+            if not taken_words[match.first] and not self._compares(match)
         ]
         self.changes = sorted(denied + changes)
         self.degrees = [
             match
             for match in self.vocab.degrees.find(text, named)
-            if not (taken[match.first] or self._of_change(match))
+            if not (taken_words[match.first] or self._of_change(match))
         ]
 
     def _mark_structures(self, text: list[str], named: list[bool]) -> None:
         """Mark states, and the structures that they may be said of."""
         # "Lower" calls nothing low in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self.between(spot.first, spot.end)]
-        self.states = self.vocab.states.find(text, _marks(len(text), self.named, zones))
+        self.states = self.vocab.states.find(text, _mark_words(len(text), self.named, zones))
         subjects = [
             match
             for match in self.vocab.subjects.find(text, named)
@@ -167,12 +167,12 @@ class MarkedSentence:
         size = len(self.words)
         asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(
-            blocked=_marks(size, self.changes, self.compared, asides),
-            descriptors=_marks(size, self.degrees, self.sizes, self.changes, self.sides, begins=True),
-            subjects=_marks(size, self.subjects, begins=True),
+            blocked=_mark_words(size, self.changes, self.compared, asides),
+            descriptors=_mark_words(size, self.degrees, self.sizes, self.changes, self.sides, begins=True),
+            subjects=_mark_words(size, self.subjects, begins=True),
             named=named,
-            placed=_marks(size, self.spots),
-            seldom=_marks(size, [match for match in self.named if self._seldom_denied(match)]),
+            placed=_mark_words(size, self.spots),
+            seldom=_mark_words(size, [match for match in self.named if self._seldom_denied(match)]),
         )
         self.scope: ScopeWords = scope(self.words, self.vocab, flags)
         # Places and sides at which asides deny a finding that no other words deny.
@@ -182,9 +182,9 @@ class MarkedSentence:
             if not self.scope.denied[max(name.first for name in self.named if name.first < aside.first)]
         ]
         self.use_all(asides)
-        inside = _marks(size, asides)
-        self.spots = [match for match in self.spots if not inside[match.first]]
-        self.sides = [match for match in self.sides if not inside[match.first]]
+        in_aside = _mark_words(size, asides)
+        self.spots = [match for match in self.spots if not in_aside[match.first]]
+        self.sides = [match for match in self.sides if not in_aside[match.first]]
 
     def _seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
         """Return whether a name is of the chest's findings that lists of denials leave out."""
@@ -204,21 +204,22 @@ class MarkedSentence:
 
     def _of_compared(self, spot: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
         """Return a place within a comparison of sides as bilateral: "right more than left basilar"."""
-        within = any(
+        is_compared = any(
             compared.first <= spot.first < compared.end and compared.value == "bilateral"
             for compared in self.compared
         )
-        return spot._replace(value=[both_sides(compared) for compared in spot.value]) if within else spot
+        return spot._replace(value=[both_sides(compared) for compared in spot.value]) if is_compared else spot
 
     def _of_one(self, spot: Spot, match: PhraseMatch[list[Spot]], statement: str) -> Spot:
         """Return a place named in the singular without its sides: "the lung base" is on one side, unlike
         "bases"."""
-        last, text = self.words[match.end - 1], self.between(match.first, match.end)
-        plural = statement[last.start : last.end].lower() != last.word
-        if spot.location.side != "bilateral" or plural or any(word.startswith(_BOTH) for word in text):
+        last_token = self.words[match.end - 1]
+        is_plural = statement[last_token.start : last_token.end].lower() != last_token.word
+        names_side = any(word.startswith(_BOTH) for word in self.between(match.first, match.end))
+        if spot.location.side != "bilateral" or is_plural or names_side:
             return spot
-        site = spot.location.place
-        return spot._replace(location=replace(spot.location, side=None)) if site else spot
+        place = spot.location.place
+        return spot._replace(location=replace(spot.location, side=None)) if place else spot
 
     def _compares(self, change: PhraseMatch[str]) -> bool:
         """Return whether a comparative is one of places or sizes: "more prominent in the bases", "larger than
@@ -228,21 +229,21 @@ class MarkedSentence:
         at = skip(self.words, change.end, frozenset(["than"]))
         if any(size.first == at for size in self.sizes):
             return True
-        definite = "the" in self.between(change.first - 1, change.first)
-        if definite and any(change.end == name.first for name in self.named):
+        has_article = "the" in self.between(change.first - 1, change.first)
+        if has_article and any(change.end == name.first for name in self.named):
             self.use(change.first, change.end)
             return True
         at = skip(self.words, at, _TO_PLACE)
-        rest = self.between(at, len(self.words))
+        words_after = self.between(at, len(self.words))
         return (
             at > change.end
             and any(spot.first == at for spot in self.spots)
-            and not rest & {"than", "since", "compared", "prior", "previous", "previously"}
+            and not words_after & {"than", "since", "compared", "prior", "previous", "previously"}
         )
 
     def _of_change(self, degree: PhraseMatch[int]) -> bool:
         """Return whether a degree is one of change: "slightly improved", "marked interval increase in"."""
-        last = self.words[degree.end - 1].word
+        last_word = self.words[degree.end - 1].word
         at = degree.end + (degree.end < len(self.words) and self.words[degree.end].word == "interval")
         if any(match.first == degree.end and match.value == "bilateral" for match in self.compared):
             self.use(degree.first, degree.end)
@@ -250,8 +251,8 @@ class MarkedSentence:
         change = next((match for match in self.changes if match.first in (degree.end, at)), None)
         if change is None:
             return False
-        noun = self.between(change.first, change.end) & CHANGE_NOUNS
-        if not (last.endswith("ly") or last == "little" or noun):
+        has_noun = self.between(change.first, change.end) & CHANGE_NOUNS
+        if not (last_word.endswith("ly") or last_word == "little" or has_noun):
             return False
         self.use(degree.first, degree.end)
         return True

@@ -17,29 +17,29 @@ from radeval_lib.rules.reader.vocabulary import FILE
 
 POSITIVE, NEGATIVE, UNCERTAIN = 1, 0, -1
 NO_FINDING, DEVICES = "No Finding", "Support Devices"
+#: The five observations that are most often reported apart.
 FIVE = ("Cardiomegaly", "Edema", "Consolidation", "Atelectasis", "Pleural Effusion")
-"""The five observations that are most often reported apart."""
 _VALUES = {"absent": NEGATIVE, "uncertain": UNCERTAIN, "present": POSITIVE}
 _STRENGTH = {None: 0, NEGATIVE: 1, UNCERTAIN: 2, POSITIVE: 3}
 
 
 @lru_cache(maxsize=1)
-def _tables() -> Mapping[str, Any]:
+def _load_tables() -> Mapping[str, Any]:
     """Return ``reading.yml``, for its parts ``chexpert``, ``chexpert_normal`` and ``codes``."""
     return own_yaml.read(FILE)
 
 
 def observations() -> tuple[str, ...]:
     """Return the fourteen names, in the labeler's order."""
-    return (*_tables()["chexpert"], NO_FINDING)
+    return (*_load_tables()["chexpert"], NO_FINDING)
 
 
 def codes() -> tuple[str, ...]:
     """Return the Open-i codes that :func:`coded` reads, named as in the ``openi_labels`` data set."""
-    return tuple(_tables()["codes"])
+    return tuple(_load_tables()["codes"])
 
 
-def _named(finding: Finding, table: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
+def _names_in_table(finding: Finding, table: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
     """Yield the names under which a table lists a finding.
 
     ``table``: for each name, keys of findings with the stems of words that the finding must have one of; a
@@ -58,11 +58,11 @@ def label(text: str) -> dict[str, int | None]:
     The strongest mention counts (positive, then uncertain, then negative). No Finding is 1 if no other
     observation but Support Devices is positive or uncertain, else None; an empty text has none.
     """
-    reading, tables = read(text), _tables()
+    reading, tables = read(text), _load_tables()
     labels: dict[str, int | None] = dict.fromkeys(observations())
     for finding in reading.findings:
         value = _VALUES[finding.presence]
-        for name in _named(finding, tables["chexpert"]):
+        for name in _names_in_table(finding, tables["chexpert"]):
             if _STRENGTH[value] > _STRENGTH[labels[name]]:
                 labels[name] = value
     for normal in reading.normals:
@@ -79,7 +79,7 @@ def coded(text: str) -> frozenset[str]:
         name
         for finding in read(text).findings
         if finding.presence == "present" or finding.probable
-        for name in _named(finding, _tables()["codes"])
+        for name in _names_in_table(finding, _load_tables()["codes"])
     )
 
 

@@ -9,8 +9,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from radeval_lib.rules.report_text import Token, tokens
 
+#: Category of an error, kind, quality: ("d", "age", "acute"), ("c", "depth", "anterior").
 Quality = tuple[str, str, str]
-"""Category of an error, kind, quality: ("d", "age", "acute"), ("c", "depth", "anterior")."""
 
 V = TypeVar("V")
 
@@ -89,11 +89,11 @@ _SIZE = re.compile(r"\d+(?:\.\d+)?")
 _UNITS = {
     "mm": 1.0, "millimeter": 1.0, "millimetre": 1.0, "cm": 10.0, "centimeter": 10.0, "centimetre": 10.0
 }  # fmt: skip
+#: Units of volume, in millilitres.
 VOLUMES = {
     "ml": 1.0, "cc": 1.0, "milliliter": 1.0, "millilitre": 1.0, "l": 1000.0, "liter": 1000.0, "litre": 1000.0
 }  # fmt: skip
-"""Units of volume, in millilitres."""
-_WITHIN = frozenset(["x", "by", *_UNITS, *VOLUMES])  # what may stand between the numbers of a measurement
+_INSIDE = frozenset(["x", "by", *_UNITS, *VOLUMES])  # what may stand between the numbers of a measurement
 _NUMBER_WORDS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen twenty"
@@ -116,7 +116,7 @@ def sizes(
         numbers, unit, position = [], units[token.word], at - 1
         while position >= 0:  # from the unit back to the first number
             word = words[position].word
-            if word in _WITHIN:
+            if word in _INSIDE:
                 unit = units.get(word, unit)
             elif _SIZE.fullmatch(word):
                 numbers.append(float(word) * unit)
@@ -125,7 +125,7 @@ def sizes(
             elif word == "to" and position and _SIZE.fullmatch(words[position - 1].word) and numbers:
                 if words[position - 2].word == "from":
                     break  # "from 5 to 7 mm" are two sizes, "5 to 7 mm" is one
-            elif (word in NUMERALS or word == "half") and words[position + 1].word in _WITHIN and not numbers:
+            elif (word in NUMERALS or word == "half") and words[position + 1].word in _INSIDE and not numbers:
                 if word == "half" and position and words[position - 1].word == "a":
                     break  # "one and a half"
                 numbers.append(NUMERALS.get(word, 0.5) * unit)
@@ -135,12 +135,14 @@ def sizes(
         if numbers:
             while matches and matches[-1].first > position:  # "8 mm" within "8 mm by 1.2 cm"
                 matches.pop()
-            matches += _sharing_unit(words, position + 1, units[token.word])
+            matches += _sizes_sharing_unit(words, position + 1, units[token.word])
             matches.append(PhraseMatch(position + 1, at + 1, tuple(reversed(numbers))))
     return matches
 
 
-def _sharing_unit(words: Sequence[Token], first: int, unit: float) -> list[PhraseMatch[tuple[float, ...]]]:
+def _sizes_sharing_unit(
+    words: Sequence[Token], first: int, unit: float
+) -> list[PhraseMatch[tuple[float, ...]]]:
     """Return the measurements that share the unit of the one that begins at ``first``: "3, 5 and 7 mm"."""
     shared: list[PhraseMatch[tuple[float, ...]]] = []
     joints = ["and", "or", "to"]
@@ -200,8 +202,8 @@ def segments(words: Sequence[Token]) -> Iterator[PhraseMatch[Quality]]:
 # Misspelt names: a long word one letter off a word of the vocabulary, and no word itself.
 
 
+#: The length of the shortest word that is corrected: a shorter one may be another word.
 SHORTEST = 8
-"""The length of the shortest word that is corrected: a shorter one may be another word."""
 
 
 class Spelling:
@@ -218,7 +220,7 @@ class Spelling:
         self._words = frozenset(words) | self._wanted
         self._shortened: dict[str, list[str]] = {}
         for word in sorted(self._wanted):
-            for short in _without_a_letter(word):
+            for short in _drop_each_letter(word):
                 self._shortened.setdefault(short, []).append(word)
         self._corrections: dict[str, str | None] = {}
 
@@ -231,22 +233,24 @@ class Spelling:
             return None
         if word not in self._corrections:
             candidates = set(self._shortened.get(word, ()))
-            for short in _without_a_letter(word):
+            for short in _drop_each_letter(word):
                 candidates |= {short} & self._wanted
-                candidates |= {other for other in self._shortened.get(short, ()) if _one_apart(other, word)}
+                candidates |= {
+                    other for other in self._shortened.get(short, ()) if _one_letter_off(other, word)
+                }
             self._corrections[word] = candidates.pop() if len(candidates) == 1 else None
         return self._corrections[word]
 
 
-def _without_a_letter(word: str) -> Iterator[str]:
+def _drop_each_letter(word: str) -> Iterator[str]:
     """Yield the word without each of its letters in turn."""
     for at in range(len(word)):
         yield word[:at] + word[at + 1 :]
 
 
-def _one_apart(first: str, other: str) -> bool:
+def _one_letter_off(word: str, other: str) -> bool:
     """Return whether two words of equal length differ in one letter, or in two swapped neighbours."""
-    apart = [at for at, (mine, its) in enumerate(zip(first, other, strict=True)) if mine != its]
-    if len(apart) == 2 and apart[1] == apart[0] + 1:
-        return first[apart[0]] == other[apart[1]] and first[apart[1]] == other[apart[0]]
-    return len(apart) == 1
+    differing = [at for at, letter in enumerate(word) if letter != other[at]]
+    if len(differing) == 2 and differing[1] == differing[0] + 1:
+        return word[differing[0]] == other[differing[1]] and word[differing[1]] == other[differing[0]]
+    return len(differing) == 1

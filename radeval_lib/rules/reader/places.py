@@ -12,11 +12,11 @@ from radeval_lib.rules.reader.records import Spot
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import Token
 
+#: Words that join two of a kind.
 JOINTS = frozenset(["and", "or", "/"])
-"""Words that join two of a kind."""
 
+#: Words that part a place into its zones.
 ZONES = frozenset(["upper", "lower", "middle", "mid"])
-"""Words that part a place into its zones."""
 
 _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
@@ -30,19 +30,19 @@ def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[l
         if first not in ZONES or joint not in JOINTS | {","}:
             continue
         side = words[at - 1].word if at and words[at - 1].word in _SIDED else ""
-        own_side = words[at + 2].word in _SIDED  # "the right upper and left lower lobes"
-        later = at + 3 if own_side else at + 2
-        if later + 1 >= len(words) or words[later].word not in ZONES:
+        has_own_side = words[at + 2].word in _SIDED  # "the right upper and left lower lobes"
+        second_zone = at + 3 if has_own_side else at + 2
+        if second_zone + 1 >= len(words) or words[second_zone].word not in ZONES:
             continue
-        noun = words[later + 1].word
+        noun = words[second_zone + 1].word
         spots += [
             PhraseMatch(at, at + 1, spot.value)
             for spot in vocabulary.spots.find(f"{side} {first} {noun}".split())
         ]
-        if side and not own_side:  # the second zone has the side of the first
-            spots = [spot for spot in spots if spot.first != later]
-            shared = vocabulary.spots.find(f"{side} {words[later].word} {noun}".split())
-            spots += [PhraseMatch(later, later + 2, spot.value) for spot in shared]
+        if side and not has_own_side:  # the second zone has the side of the first
+            spots = [spot for spot in spots if spot.first != second_zone]
+            shared = vocabulary.spots.find(f"{side} {words[second_zone].word} {noun}".split())
+            spots += [PhraseMatch(second_zone, second_zone + 2, spot.value) for spot in shared]
     return spots
 
 
@@ -54,9 +54,9 @@ def both_sides(spot: Spot) -> Spot:
 
 def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> PhraseMatch[list[Spot]]:
     """Widen a side to both if the text coordinates them: "the left and right lungs"."""
-    before = [word.word for word in words[max(0, spot.first - 2) : spot.first]]
+    words_before = [word.word for word in words[max(0, spot.first - 2) : spot.first]]
     side_word = words[spot.first].word
-    if before[1:] not in (["and"], ["or"]) or {side_word, before[0]} != {"left", "right"}:
+    if words_before[1:] not in (["and"], ["or"]) or {side_word, words_before[0]} != {"left", "right"}:
         return spot
     return PhraseMatch(spot.first - 2, spot.end, [both_sides(location) for location in spot.value])
 
@@ -78,12 +78,12 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
 
     Their value is "bilateral"; that of a shift from one side to the other is the other side.
     """
-    at, shift = 0, any(word.word in _SHIFTS for word in words)
+    at, has_shift = 0, any(word.word in _SHIFTS for word in words)
     while at < len(words):
         end, side = 0, "bilateral"
         if words[at].word not in _SIDES:
             end = _larger_on(words, at)
-        elif shift and [next_word.word for next_word in words[at + 1 : at + 3]] in _TO_SIDES:
+        elif has_shift and [next_word.word for next_word in words[at + 1 : at + 3]] in _TO_SIDES:
             end, side = at + 3, words[at + 2].word
         else:
             end = _larger_side(words, at) or _side_by_side(words, at)
@@ -98,9 +98,9 @@ def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | No
     side = next((word for word in compared_words if word in _SIDES), None)
     if compared.value != "bilateral" or side is None:
         return None
-    fewer = not _FEWER.isdisjoint(compared_words)
-    other = "than" in compared_words[: compared_words.index(side)]  # "larger than on the left"
-    return OTHER_SIDE[side] if fewer != other else side
+    says_less = not _FEWER.isdisjoint(compared_words)
+    names_lesser_side = "than" in compared_words[: compared_words.index(side)]  # "larger than on the left"
+    return OTHER_SIDE[side] if says_less != names_lesser_side else side
 
 
 def _larger_on(words: Sequence[Token], at: int) -> int:
@@ -109,21 +109,21 @@ def _larger_on(words: Sequence[Token], at: int) -> int:
     comparison = comparative(words, at)
     end = skip(words, comparison, _TOWARD) if comparison else 0
     # A side right behind a comparative needs "than": "larger left than right".
-    adjacent = end == comparison and words[at].word not in ("<", ">")
-    if adjacent and (not end or [word.word for word in words[end + 1 : end + 2]] != ["than"]):
+    is_adjacent = end == comparison and words[at].word not in ("<", ">")
+    if is_adjacent and (not end or [word.word for word in words[end + 1 : end + 2]] != ["than"]):
         return 0
     if not 0 < end < len(words) or words[end].word not in _SIDES or words[end - 1].word == "to":
         return 0
-    tail = skip(words, end + 1, frozenset(["side", "than", "on", "the"]))
-    return tail + 1 if tail < len(words) and words[tail].word in _SIDES else end + 1
+    after_side = skip(words, end + 1, frozenset(["side", "than", "on", "the"]))
+    return after_side + 1 if after_side < len(words) and words[after_side].word in _SIDES else end + 1
 
 
 def _side_by_side(words: Sequence[Token], at: int) -> int:
     """Return the end of "right more than left" or "left > right", or 0."""
     end = comparative(words, skip(words, at + 1, frozenset(["is", "slightly", "much", "somewhat", "mildly"])))
     end = skip(words, end, frozenset(["than", "on", "the", "to", "side"])) if end else 0
-    other = 0 < end < len(words) and words[end].word in _SIDES and words[end].word != words[at].word
-    return end + 1 if other else 0
+    is_other_side = 0 < end < len(words) and words[end].word in _SIDES and words[end].word != words[at].word
+    return end + 1 if is_other_side else 0
 
 
 def _larger_side(words: Sequence[Token], at: int) -> int:
@@ -166,14 +166,14 @@ def denied_places(
             or not any(end <= at for end in end_of.values())
         ):
             continue
-        verb = at > 1 and words[at - 1].word in ("is", "are")
-        before = words[at - 2 if verb else at - 1].word
-        if before not in _BEFORE and at not in end_of.values():
+        has_verb = at > 1 and words[at - 1].word in ("is", "are")
+        word_before = words[at - 2 if has_verb else at - 1].word
+        if word_before not in _BEFORE and at not in end_of.values():
             continue
-        first = end = skip(words, at + 1, _ON)
+        place_start = end = skip(words, at + 1, _ON)
         while end in end_of:
             end = skip(words, end_of[end], frozenset(["side"]))
-            joined = skip(words, end, frozenset(["or", "and", "/", *_ON]))
-            end = joined if joined in end_of else end
-        if end > first and (end == len(words) or words[end].word in _BEHIND):
+            next_place = skip(words, end, frozenset(["or", "and", "/", *_ON]))
+            end = next_place if next_place in end_of else end
+        if end > place_start and (end == len(words) or words[end].word in _BEHIND):
             yield PhraseMatch(at, end, None)

@@ -35,13 +35,13 @@ from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.rules.report_text import Section, Statement, findings, sections
 from radeval_lib.rules.report_text.words import Span
 
-_PLAIN = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
-_BEFORE = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
+_PLAINLY_NORMAL = frozenset(["normal", "unremarkable", "clear", "intact", "within normal limit"])
+_BEFORE_DENIED = frozenset(["no", "of", "for", "any", "without", "or", "nor", "and", "/", ","])
 _KINDS = frozenset(["acute", "active", "discrete", "displaced", "focal", "large", "overt", "suspicious"])
 _POSITIONS = frozenset(["malposition", "good_position"])
 _RELATED = re.compile(r"ipsilateral|contralateral", re.IGNORECASE)
 # The beginning of a statement about a finding that the statement before names.
-_POINTS = re.compile(
+_REFERS_BACK = re.compile(
     r"(?:it|this|these|they)\b|the\s(?:left|right)\s(?:one\s|side\s)?(?:is|has|remains|measures|appears)\b"
     r"|(?:(?:its|the|catheter|distal)\s)*(?P<tip>tips?\b)",
     re.IGNORECASE,
@@ -75,37 +75,38 @@ def why_unread(text: str) -> str:
 @lru_cache(maxsize=8192)
 def parsed(text: str) -> list[tuple[Statement, Parsed]]:
     """Return the statements of a report as read; a list that is shared and must not be changed."""
-    result: list[tuple[Statement, Parsed]] = []
-    side, related = "", _RELATED.search(text)
+    sentences: list[tuple[Statement, Parsed]] = []
+    last_side, names_other_side = "", _RELATED.search(text)
     for statement in findings(text):
-        sentence = parse(statement.text, side)
-        points = _POINTS.match(statement.text) if result and not sentence.mentions else None
-        if points and (continued := _continued(*result[-1], statement, side, points["tip"] is not None)):
-            statement, sentence = continued
-        result.append((statement, sentence))
-        if related and (sides := _SIDES.findall(statement.text.lower())):
-            side = sides[-1]
-    return result
+        sentence = parse(statement.text, last_side)
+        pronoun = _REFERS_BACK.match(statement.text) if sentences and not sentence.mentions else None
+        about_tip = pronoun is not None and pronoun["tip"] is not None
+        if pronoun and (joined := _join_to_previous(*sentences[-1], statement, last_side, about_tip)):
+            statement, sentence = joined
+        sentences.append((statement, sentence))
+        if names_other_side and (sides_named := _SIDES.findall(statement.text.lower())):
+            last_side = sides_named[-1]
+    return sentences
 
 
-def _continued(
-    before: Statement, earlier: Parsed, statement: Statement, side: str, tip: bool
+def _join_to_previous(
+    previous: Statement, previous_sentence: Parsed, statement: Statement, side: str, about_tip: bool
 ) -> tuple[Statement, Parsed] | None:
     """Return a statement about a finding of the one before, read with its name: "It measures 8 mm"."""
-    named = [
+    candidates = [
         mention
-        for mention in earlier.mentions
+        for mention in previous_sentence.mentions
         if mention.presence != "absent"
-        and (not tip or any(sense.key in vocabulary().devices for sense in mention.senses))
+        and (not about_tip or any(sense.key in vocabulary().devices for sense in mention.senses))
     ]
-    if not named:
+    if not candidates:
         return None
-    prefix = f"{before.text[named[-1].start : named[-1].stop]} "
+    prefix = f"{previous.text[candidates[-1].start : candidates[-1].stop]} "
     places = [*[statement.start] * (len(prefix) - 1), statement.end, *statement.places]
-    joined = replace(statement, text=prefix + statement.text, places=places)
-    sentence = parse(joined.text, side)
-    more = any(each.spots or each.sides or each.size_mm or each.change for each in sentence.mentions)
-    return (joined, sentence) if more else None
+    statement_with_name = replace(statement, text=prefix + statement.text, places=places)
+    sentence = parse(statement_with_name.text, side)
+    says_more = any(each.spots or each.sides or each.size_mm or each.change for each in sentence.mentions)
+    return (statement_with_name, sentence) if says_more else None
 
 
 class _Report:
@@ -123,37 +124,37 @@ class _Report:
             self._vote([spot.region for spot in spots] for spots in sentence.spots)
             self._vote([subject.region for subject in normal.subjects] for normal in sentence.normals)
 
-    def _vote(self, readings: Iterable[list[str]]) -> None:
+    def _vote(self, regions_of_words: Iterable[list[str]]) -> None:
         """Count two votes for the region of each word whose readings are all of one region."""
-        for regions in readings:
-            named = set(filter(None, regions))
-            if len(named) == 1:
-                self.regions[named.pop()] += 2
+        for regions in regions_of_words:
+            regions_named = set(filter(None, regions))
+            if len(regions_named) == 1:
+                self.regions[regions_named.pop()] += 2
 
     def read(self) -> Reading:
         """Return the reading, without stray words and parts of other names."""
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
-        strays = []
+        stray_spans = []
         for statement, sentence in self.parsed:
             chosen = [(mention, self._sense(mention)) for mention in sentence.mentions]
-            kept = []
+            kept_numbers = []
             for number, (mention, sense) in enumerate(chosen):
                 if self._is_stray(mention, sense):
-                    strays.append(statement.span(mention.start, mention.stop))
+                    stray_spans.append(statement.span(mention.start, mention.stop))
                 elif not self._is_absorbed(mention, chosen, statement):
-                    kept.append(number)
-            indices = {number: len(findings) + rank for rank, number in enumerate(kept)}
-            for number in kept:
+                    kept_numbers.append(number)
+            indices = {number: len(findings) + rank for rank, number in enumerate(kept_numbers)}
+            for number in kept_numbers:
                 mention, sense = chosen[number]
-                sign = tuple(indices[other] for other in mention.sign_of if other in indices)
-                findings.append(self._finding(mention, sense, statement, sign))
+                diagnoses = tuple(indices[other] for other in mention.sign_of if other in indices)
+                findings.append(self._finding(mention, sense, statement, diagnoses))
             normals += [
                 self._normal(mention, statement)
                 for mention in sentence.normals
                 if any(subject.region for subject in mention.subjects)
             ]
-        return Reading(tuple(findings), tuple(normals), tuple(strays))
+        return Reading(tuple(findings), tuple(normals), tuple(stray_spans))
 
     def _is_stray(self, mention: Mention, sense: Sense) -> bool:
         """Return whether nothing but this single word, such as "foci", would bring another region into a
@@ -187,30 +188,30 @@ class _Report:
             return senses[0]
         places = {spot.location.place for spots in mention.spots for spot in spots}
 
-        def worth(sense: Sense) -> float:
+        def score(sense: Sense) -> float:
             fits = bool(self.vocab.places.get(sense.key, frozenset()) & places)
             return _FITS * fits + self.regions[sense.region] + 2 * _FITS * len(sense.prefix)
 
-        best = max(senses, key=worth)
-        at_home = [sense for sense in senses if sense.region == HOME]
-        return max(at_home, key=worth) if at_home and self._is_stray(mention, best) else best
+        best = max(senses, key=score)
+        chest_senses = [sense for sense in senses if sense.region == HOME]
+        return max(chest_senses, key=score) if chest_senses and self._is_stray(mention, best) else best
 
     def _location(self, spots: Sequence[Spot], sense: Sense) -> Location:
         """Return the meaning of an ambiguous place: one that the observation may have, else one of its
         region."""
         if not any(spot.region in (HOME, sense.region) or self.regions[spot.region] > 2 for spot in spots):
             return Location(None, spots[0].location.side)  # a place foreign to the report gives only a side
-        fitting = self.vocab.places.get(sense.key, frozenset())
+        usual_places = self.vocab.places.get(sense.key, frozenset())
 
-        def worth(spot: Spot) -> float:
-            fits = spot.location.place in fitting
+        def score(spot: Spot) -> float:
+            fits = spot.location.place in usual_places
             return _FITS * fits + (spot.region == sense.region) + self.regions[spot.region] / 100
 
-        return max(spots, key=worth).location
+        return max(spots, key=score).location
 
     def _locations(self, mention: Mention, sense: Sense) -> tuple[Location, ...]:
         """Return the places of a mention, each once, with the side that is said apart from them."""
-        vocab, device = self.vocab, sense.key in self.vocab.devices
+        vocab, is_device = self.vocab, sense.key in self.vocab.devices
         if sense.key in vocab.placeless:  # "the right lung is hyperexpanded" gives a side
             lungs = {
                 spot.location.side
@@ -220,14 +221,14 @@ class _Report:
             }
             return tuple(Location(None, side) for side in lungs if side in OTHER_SIDE and len(lungs) == 1)
         locations = [self._location(spots, sense) for spots in mention.spots]
-        if device:  # "left chest wall" is where the generator or port is, not where its tip is
+        if is_device:  # "left chest wall" is where the generator or port is, not where its tip is
             locations = [Location(None, at.side) if at.place == "chest_wall" else at for at in locations]
         if sense.key in vocab.paired:  # "right hemidiaphragm" adds a side: the name says where it is
             locations = [Location(None, at.side) for at in locations]
         locations = [
             at
             for at in locations
-            if (at.side or at.place not in (None, "lung")) and (device or at.place not in _POSITIONS)
+            if (at.side or at.place not in (None, "lung")) and (is_device or at.place not in _POSITIONS)
         ]
         if sides := set(mention.sides):
             side = "bilateral" if len(sides) > 1 else sides.pop()
@@ -235,19 +236,20 @@ class _Report:
                 Location(at.place, side) if at.side is None and at.place in vocab.sided else at
                 for at in locations
             ]
-            if device or not any(at.side for at in locations):
+            if is_device or not any(at.side for at in locations):
                 locations.append(Location(None, side))
         return tuple(dict.fromkeys(locations))
 
     def _finding(
-        self, mention: Mention, sense: Sense, statement: Statement, sign: tuple[int, ...]
+        self, mention: Mention, sense: Sense, statement: Statement, diagnoses: tuple[int, ...]
     ) -> Finding:
         start, end = statement.span(mention.start, mention.stop)
         words, locations = self.text[start:end], self._locations(mention, sense)
-        limited = locations or mention.severity is not None or mention.size_mm or mention.change
+        is_qualified = locations or mention.severity is not None or mention.size_mm or mention.change
         # Whether the name itself is what the words before it deny, and is not the name of a kind.
-        named = bool(_BEFORE.intersection(mention.before[-1:])) and words.lower().split()[0] not in _KINDS
-        outright = mention.presence == "absent" and not limited and named
+        name_is_denied = bool(_BEFORE_DENIED.intersection(mention.before[-1:]))
+        name_is_denied = name_is_denied and words.lower().split()[0] not in _KINDS
+        outright = mention.presence == "absent" and not is_qualified and name_is_denied
         return Finding(
             sense.key,
             mention.presence,
@@ -255,7 +257,7 @@ class _Report:
             end,
             words,
             locations,
-            sign_of=sign,
+            sign_of=diagnoses,
             outright=outright,
             qualities=frozenset(mention.qualities),
             **{name: getattr(mention, name) for name in (*MEASURED, "change", "probable")},
@@ -264,13 +266,13 @@ class _Report:
     def _normal(self, normal_mention: NormalMention, statement: Statement) -> NormalStatement:
         state = normal_mention.state
 
-        def worth(subject: Subject) -> tuple[float, bool]:
-            fits = state not in _PLAIN and state in self.vocab.entry_states.get(subject.key, ())
+        def score(subject: Subject) -> tuple[float, bool]:
+            fits = state not in _PLAINLY_NORMAL and state in self.vocab.entry_states.get(subject.key, ())
             return self.regions[subject.region], fits
 
-        chosen = max((subject for subject in normal_mention.subjects if subject.region), key=worth)
+        subject = max((subject for subject in normal_mention.subjects if subject.region), key=score)
         start, end = statement.span(normal_mention.start, normal_mention.stop)
-        return NormalStatement(chosen.key, start, end, self.text[start:end], normal_mention.change)
+        return NormalStatement(subject.key, start, end, self.text[start:end], normal_mention.change)
 
 
 # Texts that the reader refuses: another language, a loop of words, another kind of image.
@@ -314,8 +316,7 @@ def unreadable(text: str) -> str:
         return ""
     if not text.isascii() and sum(not word.isascii() for word in words) > len(words) / 3:
         return NOT_ENGLISH
-    foreign, english = (sum(word in language for word in words) for language in (_FOREIGN, _ENGLISH))
-    if foreign > english:
+    if sum(word in _FOREIGN for word in words) > sum(word in _ENGLISH for word in words):
         return NOT_ENGLISH
     # Repetition leaves few different words, so that only few texts need counting.
     if len(words) >= 6 and len(set(words)) <= 0.6 * len(words) + 1:
@@ -323,8 +324,8 @@ def unreadable(text: str) -> str:
         if counts and counts.most_common(1)[0][1] > 0.4 * len(words) >= 3:
             repeated = counts.most_common(1)[0][0]
             return "" if repeated.startswith("xx") else LOOP
-    many = len(words) >= 30 and len(set(pairwise(words))) <= len(words) * 5 / 6
-    if many and Counter(pairwise(words)).most_common(1)[0][1] > len(words) / 6:
+    is_repetitive = len(words) >= 30 and len(set(pairwise(words))) <= len(words) * 5 / 6
+    if is_repetitive and Counter(pairwise(words)).most_common(1)[0][1] > len(words) / 6:
         return LOOP
     if len({match.group().lower() for match in _OTHER_IMAGES.finditer(text)}) > 1:
         return OTHER_IMAGE
@@ -370,29 +371,26 @@ class Coverage(NamedTuple):
 @lru_cache(maxsize=8192)
 def coverage(text: str) -> Coverage:
     """Return how much of a report was read, counting words with meaning."""
-    every, unread, in_part = [], [], []
-    why = why_unread(text)
-    remarks = [f"not read: {why}"] if why else []
+    statement_spans, unread, in_part = [], [], []
+    reason = why_unread(text)
+    remarks = [f"not read: {reason}"] if reason else []
     used, total, strays = 0, 0, read(text).strays
     for statement, sentence in parsed(text):
-        if not (number := sentence.used + len(sentence.unused)):
+        if not (word_count := sentence.used + len(sentence.unused)):
             continue
-        span, total = (statement.start, statement.end), total + number
-        every.append(span)
-        lost = [stray for stray in strays if span[0] <= stray[0] < span[1]]
-        if why or not (len(sentence.mentions) > len(lost) or sentence.normals):
+        span, total = (statement.start, statement.end), total + word_count
+        statement_spans.append(span)
+        strays_inside = [stray for stray in strays if span[0] <= stray[0] < span[1]]
+        if reason or not (len(sentence.mentions) > len(strays_inside) or sentence.normals):
             unread.append(span)
             continue
-        used += max(sentence.used - len(lost), 0)
-        left = [(statement.span(word.start, word.stop), word.kind) for word in sentence.unused]
-        left += [(stray, "word") for stray in lost]
-        if left:
-            in_part.append(
-                ReadInPart(span, tuple(where for where, _ in left), tuple(kind for _, kind in left))
-            )
-        for start, stop, meant in sentence.misspelt:
-            remarks.append(f'"{statement.text[start:stop].lower()}" read as "{meant}"')
-    share = used / total if total else None
-    return Coverage(
-        share, tuple(every), tuple(unread), tuple(in_part), sections(text), tuple(dict.fromkeys(remarks))
-    )
+        used += max(sentence.used - len(strays_inside), 0)
+        unused = [(statement.span(word.start, word.stop), word.kind) for word in sentence.unused]
+        unused += [(stray, "word") for stray in strays_inside]
+        if unused:
+            unused_spans, kinds = zip(*unused, strict=True)
+            in_part.append(ReadInPart(span, unused_spans, kinds))
+        for start, stop, correction in sentence.misspelt:
+            remarks.append(f'"{statement.text[start:stop].lower()}" read as "{correction}"')
+    share, distinct = used / total if total else None, tuple(dict.fromkeys(remarks))
+    return Coverage(share, tuple(statement_spans), tuple(unread), tuple(in_part), sections(text), distinct)

@@ -11,12 +11,12 @@ from radeval_lib.rules.report_text import tokens
 Presence = Literal["present", "absent", "uncertain"]
 
 
+#: The count of several findings without a number.
 SEVERAL = 0
-"""The count of several findings without a number."""
 
 
+#: Attributes that a finding takes unchanged from its mention, and that the judge compares.
 MEASURED = ("severity", "size_mm", "span_mm", "distance_mm", "count", "greater", "grade", "volume_ml")
-"""Attributes that a finding takes unchanged from its mention, and that the judge compares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,10 @@ class Reading:
 # Possible meanings of words: findings, structures and places, each of a region of the body.
 
 
+#: The study or the chest as a whole, a structure that the lexicon does not have.
 WHOLE = "chest_normal"
-"""The study or the chest as a whole, a structure that the lexicon does not have."""
+#: The region of an ambiguous name if the report does not give it.
 HOME = "chest"
-"""The region of an ambiguous name if the report does not give it."""
 
 
 def plain(text: str) -> str:
@@ -118,8 +118,8 @@ def plain(text: str) -> str:
     return " ".join(token.word for token in tokens(text))
 
 
+#: The key of phrases that contain a finding's name but assert none.
 IGNORED = ""
-"""The key of phrases that contain a finding's name but assert none."""
 
 
 class Sense(NamedTuple):

@@ -18,10 +18,10 @@ from radeval_lib.rules.report_text import Token
 
 # Before "than", it compares sizes or times: "likely larger than before".
 _COMPARATIVE = re.compile("worse|more|less|(?!rather$).*er")
-_OR = frozenset(["or", "nor"])
-_MAY = frozenset(["may", "might", "could"])
+_OR_WORDS = frozenset(["or", "nor"])
+_MAY_WORDS = frozenset(["may", "might", "could"])
 # Answers that deny the name before a colon: "Effusion: none".
-_NO = frozenset(["none", "no", "negative", "nil", "absent", "not", "denied", "n"])
+_DENYING_ANSWERS = frozenset(["none", "no", "negative", "nil", "absent", "not", "denied", "n"])
 # "The tip is not seen" denies neither the catheter nor its tip.
 _PARTS = word_set(
     """
@@ -40,19 +40,21 @@ _SEEN = SEEN | word_set(
     verified ascertained substantiated
     """
 )
-_NOT = frozenset(["not", "cannot", "nowhere", "never", "neither", "longer"])
+_NOT_WORDS = frozenset(["not", "cannot", "nowhere", "never", "neither", "longer"])
 _BEFORE_SEEN = word_set(
     "to be been being able well clearly definitely definitively readily convincingly reliably any so yet"
 )
-_NONE = frozenset(["none", "nil"])
+_NONE_WORDS = frozenset(["none", "nil"])
 # "Unlikely", "not favored" and "none" deny what they are said of, and nothing before a comma.
-_LIKELIHOOD = _NONE | word_set("likely unlikely doubtful favored favoured felt thought believed considered")
+_LIKELIHOOD = _NONE_WORDS | word_set(
+    "likely unlikely doubtful favored favoured felt thought believed considered"
+)
 _POINTING = frozenset(["this", "these", "it", "they"])
 _STUDIES = frozenset(["ct", "study", "exam", "examination", "scan", "comparison"])
+#: Verbs by which a clause says something of its structure.
 BE = frozenset(["is", "are", "was", "were", "remain", "remains", "appear", "appears", "has", "have"])
-"""Verbs by which a clause says something of its structure."""
+#: Strengths of a hedge.
 POSSIBLE, PROBABLE = 1, 2
-"""Strengths of a hedge."""
 
 
 class WordFlags(NamedTuple):
@@ -114,27 +116,27 @@ def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> S
     flags : the properties of the words.
     """
     text = [word.word for word in words]
-    cues, after = vocabulary.cues.find(text), vocabulary.after.find(text)
-    after = _with_not_seen(words, after, cues, flags)
-    begins = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _denials_by_what_follows(
+    cues, cues_behind = vocabulary.cues.find(text), vocabulary.after.find(text)
+    cues_behind = _add_wordings_of_not_seen(words, cues_behind, cues, flags)
+    cue_at = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _denials_by_what_follows(
         words, flags.named
     )
     links = {link.first for link in vocabulary.links.find(text)}
-    reading = _ForwardPass(words, text, vocabulary, flags, begins, after)
-    reached = ScopeWords([], [], [], [], [], [], after)
+    forward_pass = _ForwardPass(words, text, vocabulary, flags, cue_at, cues_behind)
+    reached = ScopeWords([], [], [], [], [], [], cues_behind)
     at = 0
     while at < len(words):
-        end = reading.step(at, reached)
+        end = forward_pass.step(at, reached)
         if at in links:
             reached.links.append(at)
-        reading.talking = reading.talking or text[at] in vocabulary.relatives
-        reached.denied.extend([reading.denying] * (end - at))
-        reached.doubted.extend([reading.doubting] * (end - at))
-        reached.hypothetical.extend([reading.talking] * (end - at))
-        reached.clause.extend([reading.start] * (end - at))
+        forward_pass.talking = forward_pass.talking or text[at] in vocabulary.relatives
+        reached.denied.extend([forward_pass.denying] * (end - at))
+        reached.doubted.extend([forward_pass.doubting] * (end - at))
+        reached.hypothetical.extend([forward_pass.talking] * (end - at))
+        reached.clause.extend([forward_pass.start] * (end - at))
         at = end
-    reached.before.extend(begins.values())
-    _reach_back(words, after, flags, vocabulary, reached)
+    reached.before.extend(cue_at.values())
+    _reach_back(words, cues_behind, flags, vocabulary, reached)
     return reached
 
 
@@ -185,11 +187,11 @@ class _ForwardPass:
             self._begins[at] = PhraseMatch(at, end, "negation_before")
         elif kind == "hypothetical":
             self.talking = True
-        elif word == ":" and (answered := _answer(words, at, self._begins, flags.named)):
+        elif word == ":" and (answered := _end_of_denying_answer(words, at, self._begins, flags.named)):
             # The name before the colon begins behind the last answer: "edema: none, effusion: none".
             earlier = next((colon for colon in range(at - 1, -1, -1) if words[colon].word == ":"), at)
-            begin = next((comma + 1 for comma in range(at - 1, earlier, -1) if words[comma].word == ","), 0)
-            for position in range(begin, at):
+            commas = (comma for comma in range(at - 1, earlier, -1) if words[comma].word == ",")
+            for position in range(next(commas, -1) + 1, at):
                 reached.denied[position] = True
             self.denying, end = False, answered
         elif kind == "hedge_before":
@@ -197,22 +199,22 @@ class _ForwardPass:
         elif word == ",":
             self.comma = at
             self.denying = self.denying and _denial_continues(words, at, self._begins, flags)
-            if not self.listing and not any(later.word in _OR for later in words[at + 1 : at + 6]):
+            if not self.listing and not any(later.word in _OR_WORDS for later in words[at + 1 : at + 6]):
                 self.doubting = 0
         elif word == "over" and {"favor", "favored", "favoring"} & set(self._text[self.start : at]):
             self.denying, self.doubting = True, 0  # "favor edema over pneumonia"
         elif (
             word == "than" and "likely" in self._text[:at] and not _COMPARATIVE.fullmatch(self._text[at - 1])
         ):
-            less = "less" in self._text[:at]  # "less likely than"
-            self.denying, self.doubting = not less, PROBABLE if less else 0
-            if less:
+            is_less = "less" in self._text[:at]  # "less likely than"
+            self.denying, self.doubting = not is_less, PROBABLE if is_less else 0
+            if is_less:
                 reached.links.append(at)
         elif word == "with" or (word == "the" and self.denying and _starts_clause(words, at, flags.subjects)):
             self.denying = False  # "no effusion with edema", "no effusion the lungs are clear"
         elif word in ("and", "/") and (self.denying or self.doubting):
-            described = word == "and" and any(flags.descriptors[at + 1 : at + 3])
-            if described or _starts_clause(words, at, flags.subjects):
+            next_is_described = word == "and" and any(flags.descriptors[at + 1 : at + 3])
+            if next_is_described or _starts_clause(words, at, flags.subjects):
                 self.denying, self.doubting = False, 0
         return end
 
@@ -220,8 +222,9 @@ class _ForwardPass:
         """Open a negation, unless it denies only words before it."""
         text, flags = self._text, self._flags
         # "The base is not seen because of the effusion" denies nothing behind it.
-        of_before = any(any(flag[self.start : at]) for flag in (flags.named, flags.subjects, flags.placed))
-        if not (text[at] == "not" and at in self._denied_behind and of_before):
+        flags_before = (*flags.named[self.start : at], *flags.subjects[self.start : at])
+        has_subject = any((*flags_before, *flags.placed[self.start : at]))
+        if not (text[at] == "not" and at in self._denied_behind and has_subject):
             self.denying = True
         if text[at] == "without" or text[at - 1] in (",", "but"):
             self.talking = False
@@ -231,33 +234,33 @@ class _ForwardPass:
         """Open a hedge, unless a negation reaches it."""
         # "No effusion to suggest failure" doubts nothing; "no effusion, findings consistent with" does.
         text, comma = self._text, self.comma
-        apart = comma > 0 and not (any(self._flags.named[comma:at]) or _OR.intersection(text[comma:at]))
-        if not self.denying or apart:
+        continues = any(self._flags.named[comma:at]) or bool(_OR_WORDS.intersection(text[comma:at]))
+        if not self.denying or (comma > 0 and not continues):
             strength = _strength(text[at:end], self._vocabulary)
             self.denying, self.doubting = False, min(self.doubting or strength, strength)
             self.listing = "differential" in text[at:end]
 
 
-def _with_not_seen(
+def _add_wordings_of_not_seen(
     words: Sequence[Token], after: list[PhraseMatch[str]], cues: Sequence[PhraseMatch[str]], flags: WordFlags
 ) -> list[PhraseMatch[str]]:
     """Return the cues that reach back, with every wording of "could not be demonstrated" and with "none"
     behind a name."""
-    if not any(token.word in _NOT | _NONE for token in words):
+    if not any(token.word in _NOT_WORDS | _NONE_WORDS for token in words):
         return after
-    taken = {at for cue in after for at in range(cue.first, cue.end)}
-    taken |= {at for cue in cues if cue.value != "negation_before" for at in range(cue.first, cue.end)}
-    more = []
+    taken_words = {at for cue in after for at in range(cue.first, cue.end)}
+    taken_words |= {at for cue in cues if cue.value != "negation_before" for at in range(cue.first, cue.end)}
+    further_cues = []
     for at, token in enumerate(words):
         if token.word == "neither" and at and words[at - 1].word in _SEEN:
-            more.append(PhraseMatch(at, at + 1, "negation"))  # "seen neither here nor there"
-        elif token.word in _NONE and at and flags.named[at - 1]:
-            more.append(PhraseMatch(at, at + 1, "negation"))  # "stones none, hydronephrosis none"
-        elif token.word in _NOT and at not in taken:
+            further_cues.append(PhraseMatch(at, at + 1, "negation"))  # "seen neither here nor there"
+        elif token.word in _NONE_WORDS and at and flags.named[at - 1]:
+            further_cues.append(PhraseMatch(at, at + 1, "negation"))  # "stones none, hydronephrosis none"
+        elif token.word in _NOT_WORDS and at not in taken_words:
             end = skip(words, at + 1, _BEFORE_SEEN)
-            if end < len(words) and words[end].word in _SEEN and end not in taken:
-                more.append(PhraseMatch(at, end + 1, "negation"))
-    return sorted([*after, *more]) if more else after
+            if end < len(words) and words[end].word in _SEEN and end not in taken_words:
+                further_cues.append(PhraseMatch(at, end + 1, "negation"))
+    return sorted([*after, *further_cues]) if further_cues else after
 
 
 def _denials_by_what_follows(words: Sequence[Token], named: Sequence[bool]) -> dict[int, PhraseMatch[str]]:
@@ -266,16 +269,16 @@ def _denials_by_what_follows(words: Sequence[Token], named: Sequence[bool]) -> d
     for at, token in enumerate(words):
         excludes = token.word == "exclude" and token.end - token.start == len("excludes")
         if excludes or (token.word in ("unlikely", "improbable") and any(named[at + 1 : at + 2])):
-            before = {word.word for word in words[max(0, at - 2) : at]}
-            return {} if before & _NOT else {at: PhraseMatch(at, at + 1, "negation_before")}
+            words_before = {word.word for word in words[max(0, at - 2) : at]}
+            return {} if words_before & _NOT_WORDS else {at: PhraseMatch(at, at + 1, "negation_before")}
         if token.word == "ruled" or (token.word == "rule" and token.end - token.start == len("rules")):
-            out = next((to for to in range(at + 1, min(at + 8, len(words))) if words[to].word == "out"), 0)
-            if out == at + 1:
-                return {at: PhraseMatch(at, out + 1, "negation_before")}
-            if out and any(named[at:out]):
+            out_at = next((to for to in range(at + 1, min(at + 8, len(words))) if words[to].word == "out"), 0)
+            if out_at == at + 1:
+                return {at: PhraseMatch(at, out_at + 1, "negation_before")}
+            if out_at and any(named[at:out_at]):
                 return {
                     at: PhraseMatch(at, at + 1, "negation_before"),
-                    out: PhraseMatch(out, out + 1, "stops"),
+                    out_at: PhraseMatch(out_at, out_at + 1, "stops"),
                 }
     return {}
 
@@ -287,9 +290,9 @@ def _strength(cue: Iterable[str], vocabulary: Vocabulary) -> int:
 
 def _stands_first(words: Sequence[Token], at: int) -> bool:
     """Return whether a word of a state comes before its finding: "cleared left lower lobe pneumonia"."""
-    behind = words[at + 1].word if at + 1 < len(words) else ","
-    first = at == 0 or words[at - 1].word in (",", "interval", "now", "completely")
-    return first and behind not in (",", "since", "compared", "and", "on", "in")
+    next_word = words[at + 1].word if at + 1 < len(words) else ","
+    is_first = at == 0 or words[at - 1].word in (",", "interval", "now", "completely")
+    return is_first and next_word not in (",", "since", "compared", "and", "on", "in")
 
 
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
@@ -312,25 +315,26 @@ def _denial_continues(
     rarely deny, a finding with "may" or with a verb other than one of seeing, or a descriptor in the first
     three words.
     """
-    points = any(word.word in _POINTING for word in words[comma + 1 : comma + 2])
-    if points or _starts_clause(words, comma, flags.subjects):
+    points_back = any(word.word in _POINTING for word in words[comma + 1 : comma + 2])
+    if points_back or _starts_clause(words, comma, flags.subjects):
         return False
-    rest = range(comma + 1, len(words))
+    size, kinds = len(words), {at: cue.value for at, cue in begins.items()}
     # The "or" behind another cue or "may" belongs to that: "no effusion, possible edema or pneumonia".
-    stop = next((at for at in rest if at in begins and begins[at].value == "stops"), len(words))
-    others = {at for at in rest if at in begins and begins[at].value in ("negation_before", "hedge_before")}
-    next_start = next((at for at in rest if at in others or words[at].word in _MAY), len(words))
-    if any(words[at].word in _OR for at in range(comma + 1, min(stop, next_start))):
+    list_end = next((at for at in range(comma + 1, size) if kinds.get(at) == "stops"), size)
+    other_cues = {at for at, kind in kinds.items() if kind in ("negation_before", "hedge_before")}
+    other_cues |= {at for at, word in enumerate(words) if word.word in _MAY_WORDS}
+    next_start = next((at for at in range(comma + 1, size) if at in other_cues), size)
+    if any(words[at].word in _OR_WORDS for at in range(comma + 1, min(list_end, next_start))):
         return True
     # Without an "or", the words up to the next comma decide: is there one more item, or a statement?
-    segment = next((at for at in range(comma + 1, stop) if words[at].word == ","), stop)
-    name = next((at for at in range(comma + 1, segment) if flags.named[at]), segment)
-    verb = next((at for at in range(name + 1, segment - 1) if words[at].word in BE), None)
-    may = any(words[at].word in _MAY for at in range(name + 1, segment))
-    seen = verb is None or words[verb + 1].word in _SIGHT
-    if name < segment and (flags.seldom[name] or may or not seen):
+    item_end = next((at for at in range(comma + 1, list_end) if words[at].word == ","), list_end)
+    name_at = next((at for at in range(comma + 1, item_end) if flags.named[at]), item_end)
+    verb_at = next((at for at in range(name_at + 1, item_end - 1) if words[at].word in BE), None)
+    has_may = any(words[at].word in _MAY_WORDS for at in range(name_at + 1, item_end))
+    is_of_seeing = verb_at is None or words[verb_at + 1].word in _SIGHT
+    if name_at < item_end and (flags.seldom[name_at] or has_may or not is_of_seeing):
         return False
-    return not any(flags.descriptors[comma + 1 : min(comma + 4, segment)])
+    return not any(flags.descriptors[comma + 1 : min(comma + 4, item_end)])
 
 
 def _reach_back(
@@ -345,72 +349,73 @@ def _reach_back(
     Each reaches to the beginning of its clause, but not across an earlier one; a hedge reaches only the last
     item of a list, see :func:`_own_item`. A denied word that a hedge reaches is doubted and no longer denied.
     """
-    before = 0
+    earlier_end = 0
     for match in after:
-        if flags.blocked[match.end - 1] or (match.value == "negation" and _of_a_part(words, match)):
+        if flags.blocked[match.end - 1] or (match.value == "negation" and _denies_a_part_only(words, match)):
             continue
-        last, behind = words[match.end - 1].word, words[match.end].word if match.end < len(words) else "than"
+        last_word = words[match.end - 1].word
+        next_word = words[match.end].word if match.end < len(words) else "than"
         name_follows = match.end < len(words) and flags.named[match.end]
         # These are said of the words that follow: "unlikely pneumonia", "likely edema", "doubtful for edema".
-        if last in ("unlikely", "improbable") and name_follows:
+        if last_word in ("unlikely", "improbable") and name_follows:
             continue
-        if last in ("?", "likely", "favored") and behind != "than":
+        if last_word in ("?", "likely", "favored") and next_word != "than":
             continue
-        if last == "doubtful" and behind == "for":
+        if last_word == "doubtful" and next_word == "for":
             continue
         if match.first and words[match.first - 1].word == "not":
             continue  # "not absent"
-        start = max(before, reached.clause[match.first])
-        match_words = [word.word for word in words[match.first : match.end]]
-        if match.value == "hedge" or _LIKELIHOOD & set(match_words):
+        start = max(earlier_end, reached.clause[match.first])
+        cue_words = [word.word for word in words[match.first : match.end]]
+        if match.value == "hedge" or _LIKELIHOOD & set(cue_words):
             start = max(start, _own_item(words, match.first, flags.named))
         for position in range(start, match.first):
             reached.denied[position] = match.value == "negation"
             if match.value != "negation":
-                reached.doubted[position] = _strength(match_words, vocabulary)
-        before = match.end
+                reached.doubted[position] = _strength(cue_words, vocabulary)
+        earlier_end = match.end
 
 
 def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the first word that a hedge at ``at`` reaches back to: "opacity, pneumonia not excluded" doubts
     pneumonia alone. 0, the beginning, if no finding, or a conjunction, follows the last comma."""
     comma = next((position for position in range(at - 1, -1, -1) if words[position].word == ","), -1)
-    joined = any(word.word in ("and", "or", "/") for word in words[comma + 1 : at])
-    return comma + 1 if any(named[comma + 1 : at]) and not joined else 0
+    is_joined = any(word.word in ("and", "or", "/") for word in words[comma + 1 : at])
+    return comma + 1 if any(named[comma + 1 : at]) and not is_joined else 0
 
 
-def _answer(
+def _end_of_denying_answer(
     words: Sequence[Token], colon: int, begins: dict[int, PhraseMatch[str]], named: Sequence[bool]
 ) -> int:
     """Return the end of an answer that denies the name before a colon, or 0: "Effusion: none", "Effusion:
     no"."""
     if colon + 1 >= len(words):
         return 0
-    rest = next((at for at in range(colon + 1, len(words)) if words[at].word in (",", ":")), len(words))
-    if words[colon + 1].word in _NO:
+    answer_end = next((at for at in range(colon + 1, len(words)) if words[at].word in (",", ":")), len(words))
+    if words[colon + 1].word in _DENYING_ANSWERS:
         cue = begins.get(colon + 1)
-        if (cue is None or cue.value == "negation_before") and not any(named[colon + 1 : rest]):
-            return rest
+        if (cue is None or cue.value == "negation_before") and not any(named[colon + 1 : answer_end]):
+            return answer_end
     return 0
 
 
-def _of_a_part(words: Sequence[Token], match: PhraseMatch[str]) -> bool:
+def _denies_a_part_only(words: Sequence[Token], match: PhraseMatch[str]) -> bool:
     """Return whether "not seen" is said of a part of a finding, or of a view: it then denies nothing."""
     if words[match.first].word == "neither":  # seen "on the frontal nor on the lateral view"
         return False
     # "The tip is not seen", "the tip of the catheter is not seen"
-    before = next((at for at in range(match.first - 1, -1, -1) if words[at].word not in BE), -1)
-    if before >= 0 and words[before].word in _PARTS:
+    word_before = next((at for at in range(match.first - 1, -1, -1) if words[at].word not in BE), -1)
+    if word_before >= 0 and words[word_before].word in _PARTS:
         return True
-    if any(words[at].word in _PARTS and words[at + 1].word == "of" for at in range(before)):
+    if any(words[at].word in _PARTS and words[at + 1].word == "of" for at in range(word_before)):
         return True
     # "Not seen on the lateral view", "was not present in the prior study"
-    match_words = {word.word for word in words[max(0, match.first - 1) : match.end]}
-    behind = [word.word for word in words[match.end : match.end + 6]]
-    elsewhere = _VIEWS | (_STUDIES if match_words & {"was", "were"} else set())
+    cue_words = {word.word for word in words[max(0, match.first - 1) : match.end]}
+    words_behind = [word.word for word in words[match.end : match.end + 6]]
+    other_views = _VIEWS | (_STUDIES if cue_words & {"was", "were"} else set())
     return (
-        bool(match_words & (_SIGHT | {"present"}))
-        and bool(behind)
-        and behind[0] in ("on", "in")
-        and bool(elsewhere & set(behind))
+        bool(cue_words & (_SIGHT | {"present"}))
+        and bool(words_behind)
+        and words_behind[0] in ("on", "in")
+        and bool(other_views & set(words_behind))
     )

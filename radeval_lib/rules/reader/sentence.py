@@ -38,16 +38,16 @@ _CHOICE = _EITHER | frozenset(
 )
 
 
-_BESIDE_DATES = DATES | {"/", ":", MASK} | word_set("series image slice view day hour am pm dated")
+_NEXT_TO_DATES = DATES | {"/", ":", MASK} | word_set("series image slice view day hour am pm dated")
 
 
 # What another name may say more of: "the opacity is atelectasis".
 _OPAQUE = frozenset(["opacity", "nodule", "lung_mass", "airspace_disease", "infiltrate", "consolidation"])
 # What may stand between a side and what is said of it, and between one such pair and the next.
-_BESIDE_SIDES = frozenset(["on", "in", "at", "the", "is", "are", "one", "side", "(", ":"])
+_NEXT_TO_SIDES = frozenset(["on", "in", "at", "the", "is", "are", "one", "side", "(", ":"])
 _BETWEEN_SIDES = frozenset(["and", ",", "but", "while", "whereas", "with", "the", ")", "/"])
 # Verbs by which a clause without a name says something of a side.
-_SAYING = BE | {"persist", "persists", "resolved", "cleared", "seen", "gone", "not"}
+_STATING_VERBS = BE | {"persist", "persists", "resolved", "cleared", "seen", "gone", "not"}
 
 
 @lru_cache(maxsize=65536)
@@ -62,8 +62,8 @@ def parse(text: str, side: str = "") -> Parsed:
         for match in sentence.named
         if match.value[0].key != IGNORED
     ]
-    stated, normals = read_states(sentence)
-    mentions = sorted([*mentions, *stated], key=_FIRST)
+    state_mentions, normals = read_states(sentence)
+    mentions = sorted([*mentions, *state_mentions], key=_FIRST)
     mentions = [mention for mention in mentions if not sentence.scope.hypothetical[mention.first]]
     # "Previously a 2 cm nodule, now 3 cm" has a nodule.
     mentions = [mention for mention in mentions if not sentence.past[mention.first]] or (
@@ -72,20 +72,20 @@ def parse(text: str, side: str = "") -> Parsed:
     mentions = sorted([*_whole_names(sentence, mentions), *stacked_states(sentence)], key=_FIRST)
     mentions = sorted([*mentions, *_other_sides(sentence, mentions)], key=_FIRST)
     _doubt_alternatives(sentence, mentions)
-    _link(sentence, mentions)
+    _link_signs(sentence, mentions)
     # A phrase that is not a finding ("aeration") takes its own attributes, so that no finding gets them.
-    spoken = [word.word for word in sentence.words]
-    others = [
+    word_texts = [word.word for word in sentence.words]
+    ignored_mentions = [
         sentence.mention(match.first, match.end, match.value)
         for match in sentence.named
         if match.value[0].key == IGNORED
-        and " ".join(spoken[match.first : match.end]) in sentence.vocab.no_findings
+        and " ".join(word_texts[match.first : match.end]) in sentence.vocab.no_findings
     ]
     parts = _each_side(sentence, mentions)
-    if owners := sorted([*mentions, *others, *(part for _, part in parts)], key=_FIRST):
+    if owners := sorted([*mentions, *ignored_mentions, *(part for _, part in parts)], key=_FIRST):
         attach(sentence, owners)
         attach_changes(sentence, owners)
-    mentions += _apart_by_side(parts)
+    mentions += _divide_by_side(parts)
     if normals and not mentions:
         sentence.use_all(sentence.spots)
         sentence.use_all(sentence.sides)
@@ -98,27 +98,28 @@ def _senses_for_subject(sentence: MarkedSentence, match: PhraseMatch[list[Sense]
     """Return the senses that fit the subject: "The bones show no acute abnormality" is about the bones."""
     if match.value[0].key == "acute_disease":
         for subject in sentence.subjects:
-            special = sentence.vocab.no_abnormality.get(subject.value[0].key)
-            if special and subject.end <= match.first <= subject.end + 6:
-                return [Sense(special, HOME)]
+            observation = sentence.vocab.no_abnormality.get(subject.value[0].key)
+            if observation and subject.end <= match.first <= subject.end + 6:
+                return [Sense(observation, HOME)]
     return match.value
 
 
 def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
     """Return findings of clauses with a side and no name: "right effusion resolved but the left remains"."""
-    others: list[Mention] = []
+    more: list[Mention] = []
     clauses = sentence.scope.clause
     if not mentions or not any(clauses):
-        return others
+        return more
     for side in sentence.sides:
         begin = clauses[side.first]
-        before = [mention for mention in mentions if mention.end <= begin]
+        earlier = [mention for mention in mentions if mention.end <= begin]
         inside = [at for at, first in enumerate(clauses) if first == begin]
-        parts = (*sentence.named, *sentence.subjects, *sentence.spots, *others)
-        says = sentence.between(begin, inside[-1] + 1) & _SAYING and side.value != "bilateral"
-        if before and says and not any(mention.first in inside for mention in parts):
-            others.append(sentence.mention(side.first, side.end, before[-1].senses))
-    return others
+        phrases = (*sentence.named, *sentence.subjects, *sentence.spots, *more)
+        has_verb = bool(sentence.between(begin, inside[-1] + 1) & _STATING_VERBS)
+        is_named = side.value == "bilateral" or any(phrase.first in inside for phrase in phrases)
+        if earlier and has_verb and not is_named:
+            more.append(sentence.mention(side.first, side.end, earlier[-1].senses))
+    return more
 
 
 def _each_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[Mention, Mention]]:
@@ -135,11 +136,13 @@ def _each_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[
     attributes: list[PhraseMatch[Any]] = [*sentence.degrees, *sentence.sizes, *sentence.changes, *denials]
     pairs: list[tuple[int, int, str | None]] = []
     for side in sorted(sided, key=_FIRST):
-        behind = skip(sentence.words, side.end, _BESIDE_SIDES)
+        next_position = skip(sentence.words, side.end, _NEXT_TO_SIDES)
         for match in sorted(attributes, key=_FIRST):
-            near = match.first == behind or skip(sentence.words, match.end, _BESIDE_SIDES) == side.first
+            is_adjacent = (
+                match.first == next_position or skip(sentence.words, match.end, _NEXT_TO_SIDES) == side.first
+            )
             first, end = min(match.first, side.first), max(match.end, side.end)
-            if near and all(first >= pair[1] or end <= pair[0] for pair in pairs):
+            if is_adjacent and all(first >= pair[1] or end <= pair[0] for pair in pairs):
                 pairs.append((first, end, match.value if match in sentence.changes else None))
                 break
     parts = []
@@ -148,8 +151,8 @@ def _each_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[
         after = next((each for each in mentions if 0 <= each.first - following[1] <= 1), None)
         before = next((each for each in reversed(mentions) if 0 <= pair[0] - each.end <= 2), None)
         owner = before if after is None else after
-        inside = any(pair[0] < each.end and each.first < following[1] for each in mentions)
-        if owner is None or inside or not between or between - _BETWEEN_SIDES:
+        overlaps = any(pair[0] < each.end and each.first < following[1] for each in mentions)
+        if owner is None or overlaps or not between or between - _BETWEEN_SIDES:
             continue
         for first, end, change in (pair,) if after is not None else (pair, following):
             part = sentence.mention(first, end, owner.senses)
@@ -157,20 +160,20 @@ def _each_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[
     return parts
 
 
-def _apart_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
+def _divide_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
     """Return the mentions of further sides; the first one behind its finding replaces the finding's own side,
     degree, size and change."""
-    more, divided = [], set()
+    further_mentions, divided_owners = [], set()
     for owner, part in parts:
         part.change = part.change or owner.change
-        if owner.end <= part.first and id(owner) not in divided:
-            divided.add(id(owner))
+        if owner.end <= part.first and id(owner) not in divided_owners:
+            divided_owners.add(id(owner))
             owner.sides, owner.spots, owner.severity = part.sides, part.spots, part.severity
             owner.size_mm, owner.span_mm, owner.change = part.size_mm, part.span_mm, part.change
         else:
             part.sign_of = owner.sign_of
-            more.append(part)
-    return more
+            further_mentions.append(part)
+    return further_mentions
 
 
 def _whole_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
@@ -185,73 +188,76 @@ def _belongs_to_next(sentence: MarkedSentence, mention: Mention, after: Mention)
     """Return whether a mention is part of the next one: "calcified small granuloma" is one finding, and so is
     "lines and tubes: ETT"."""
     between = sentence.between(mention.end, after.first)
-    adjective = mention.end == mention.first + 1 and sentence.words[mention.first].word in ADJECTIVES
-    if adjective and after.first - mention.end <= 5 and not SEPARATORS.keys() & between:
+    is_adjective = mention.end == mention.first + 1 and sentence.words[mention.first].word in ADJECTIVES
+    if is_adjective and after.first - mention.end <= 5 and not SEPARATORS.keys() & between:
         return True
-    heads = all(sense.key == "tubes_lines" for sense in mention.senses)
-    colon = ":" in sentence.between(mention.end, mention.end + 1)
-    return (heads and colon) or _of_hardware(sentence, mention, after)
+    is_heading = all(sense.key == "tubes_lines" for sense in mention.senses)
+    has_colon = ":" in sentence.between(mention.end, mention.end + 1)
+    return (is_heading and has_colon) or _of_hardware(sentence, mention, after)
 
 
 def _of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
     """Return whether a device is broken, not a bone: "fracture of a sternotomy wire"."""
     if not all(sense.key in sentence.vocab.devices for sense in after.senses):
         return False
-    broken = sentence.between(mention.first, mention.end) & {"fracture", "fx"}
-    near = after.first - mention.end <= 4
-    return bool(broken) and near and "of" in sentence.between(mention.end, after.first)
+    names_fracture = sentence.between(mention.first, mention.end) & {"fracture", "fx"}
+    is_near = after.first - mention.end <= 4
+    return bool(names_fracture) and is_near and "of" in sentence.between(mention.end, after.first)
 
 
 def _doubt_alternatives(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Doubt two findings that "or" or "versus" joins: "atelectasis or scarring"."""
     for mention, after in pairwise(mentions):
         between = sentence.between(mention.end, after.first)
-        near = after.first - mention.end <= 5 and not between & {",", "with"}
-        if near and between & _EITHER and mention.presence != "absent" and after.presence != "absent":
+        is_near = after.first - mention.end <= 5 and not between & {",", "with"}
+        if is_near and between & _EITHER and mention.presence != "absent" and after.presence != "absent":
             for either in (mention, after):
                 either.probable = either.probable or either.presence == "present"
                 either.presence = "uncertain"
 
 
-def _link(sentence: MarkedSentence, mentions: list[Mention]) -> None:
+def _link_signs(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Link a sign to its diagnosis: "opacity, suggestive of pneumonia", "the opacity is atelectasis"."""
     for link in sentence.scope.links:
-        before = [
+        signs = [
             number
             for number, mention in enumerate(mentions)
             if mention.end <= link
             and sentence.scope.clause[link] <= mention.first
             and mention.presence != "absent"
         ]
-        behind = [
+        diagnoses = [
             number
             for number, mention in enumerate(mentions)
             if link < mention.first <= link + 12 and sentence.scope.doubted[mention.first]
         ]
-        if before and behind and not mentions[before[-1]].sign_of:
-            mentions[before[-1]].sign_of = _choices(sentence, mentions, behind)
+        if signs and diagnoses and not mentions[signs[-1]].sign_of:
+            mentions[signs[-1]].sign_of = _joined_diagnoses(sentence, mentions, diagnoses)
     for number, mention in enumerate(mentions):
         # "The opacity at the left base is atelectasis", "the opacity is not a nodule but a nipple shadow"
-        stated = [at for at in range(number + 1, len(mentions)) if mentions[at].presence != "absent"]
-        if not stated or mention.presence == "absent" or mention.sign_of:
+        stated_after = [at for at in range(number + 1, len(mentions)) if mentions[at].presence != "absent"]
+        if not stated_after or mention.presence == "absent" or mention.sign_of:
             continue
-        first = mentions[stated[0]].first
-        verbs = {"is", "are"} | ({"but"} if stated[0] > number + 1 else set())
+        first = mentions[stated_after[0]].first
+        verbs = {"is", "are"} | ({"but"} if stated_after[0] > number + 1 else set())
         between = sentence.between(mention.end, first)
-        equated = between & {"is", "are"} and sentence.between(first - 2, first) & verbs
-        if equated and not between & {",", "and"} and any(sense.key in _OPAQUE for sense in mention.senses):
-            mention.sign_of = (stated[0],)
+        is_equated = between & {"is", "are"} and sentence.between(first - 2, first) & verbs
+        is_opacity = any(sense.key in _OPAQUE for sense in mention.senses)
+        if is_equated and not between & {",", "and"} and is_opacity:
+            mention.sign_of = (stated_after[0],)
 
 
-def _choices(sentence: MarkedSentence, mentions: list[Mention], behind: list[int]) -> tuple[int, ...]:
+def _joined_diagnoses(
+    sentence: MarkedSentence, mentions: list[Mention], diagnoses: list[int]
+) -> tuple[int, ...]:
     """Return the first diagnosis, and those that "or" adds to it without a place between."""
-    last = 0
-    for mention, after in pairwise(behind):
+    last_index = 0
+    for mention, after in pairwise(diagnoses):
         between = sentence.between(mentions[mention].end, mentions[after].first)
         if not between <= _CHOICE or not between & (_EITHER | {"/"}):
             break
-        last += 1
-    return tuple(behind[: last + 1])
+        last_index += 1
+    return tuple(diagnoses[: last_index + 1])
 
 
 # Which words of a sentence its reading used, and which it left.
@@ -263,7 +269,7 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
     ``mentions`` are the findings that were read. Words about earlier or hypothetical states do not count.
     """
     sentence.use_all(sentence.named)
-    kinds = _kinds(sentence, mentions)
+    kinds = _kinds_of_words(sentence, mentions)
     # "Calcified" is a finding of its own in "tortuous calcified aorta"
     calcified = any(sense.key in sentence.vocab.calcified for mention in mentions for sense in mention.senses)
     looks = sentence.vocab.looks - ({"calcified"} if not calcified else set()) if mentions else frozenset()
@@ -273,7 +279,7 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
     for at, (word, start, end) in enumerate(sentence.words):
         if sentence.past[at] or sentence.scope.hypothetical[at] or not word[-1].isalnum():
             continue
-        passed = (
+        ignored = (
             word in needless
             or at in neutral
             or (len(word) == 1 and not word.isdigit())
@@ -281,10 +287,10 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
             or _weighs_nothing(sentence, at)
         )
         if sentence.used[at]:
-            used += not passed
+            used += not ignored
             continue
-        passed = passed or (word.isdigit() and (not mentions or _of_a_date(sentence, at)))
-        if kinds[at] or not passed:
+        ignored = ignored or (word.isdigit() and (not mentions or _of_a_date(sentence, at)))
+        if kinds[at] or not ignored:
             unused.append(Unused(start, end, kinds[at] or "word"))
     return used, tuple(dict.fromkeys(unused))
 
@@ -294,8 +300,8 @@ def _of_a_date(sentence: MarkedSentence, at: int) -> bool:
     word = sentence.words[at].word
     if len(word) == 4 and word.startswith(("19", "20")):
         return True  # a year
-    beside = sentence.between(max(0, at - 1), at) | sentence.between(at + 1, at + 2)
-    return bool(beside & _BESIDE_DATES)
+    neighbours = sentence.between(max(0, at - 1), at) | sentence.between(at + 1, at + 2)
+    return bool(neighbours & _NEXT_TO_DATES)
 
 
 def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:
@@ -304,7 +310,7 @@ def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:
     return sentence.words[at].word in sentence.vocab.unscaled and (of_change or sentence.scope.denied[at])
 
 
-def _kinds(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
+def _kinds_of_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
     """Return the kind of each word, as in :class:`Unused`; empty for a word of no such kind."""
     kinds = [
         "degree" if word.word in sentence.vocab.unscaled and not _weighs_nothing(sentence, at) else ""
@@ -316,7 +322,7 @@ def _kinds(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
         "side": sentence.sides,
         "degree": [*sentence.degrees, *sentence.grades],
         "change": sentence.changes,
-        "negation": _vain_negations(sentence, mentions),
+        "negation": _unused_negations(sentence, mentions),
     }
     for kind, group in groups.items():
         for match in group:
@@ -324,22 +330,22 @@ def _kinds(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
     return kinds
 
 
-def _vain_negations(sentence: MarkedSentence, mentions: list[Mention]) -> list[PhraseMatch[str]]:
+def _unused_negations(sentence: MarkedSentence, mentions: list[Mention]) -> list[PhraseMatch[str]]:
     """Return the words of denial that deny nothing that was read; the others are marked as used."""
-    vain = []
+    unused = []
     for cue in sentence.scope.before:
         if cue.value != "negation_before":
             sentence.use(cue.first, cue.end)
             continue
-        behind = next((mention for mention in mentions if mention.end > cue.first), None)
+        after = next((mention for mention in mentions if mention.end > cue.first), None)
         before = next((mention for mention in reversed(mentions) if mention.first < cue.first), None)
-        if any(mention is not None and mention.presence == "absent" for mention in (behind, before)):
+        if any(mention is not None and mention.presence == "absent" for mention in (after, before)):
             sentence.use(cue.first, cue.end)
         elif not any(sentence.used[cue.first : cue.end]):
-            vain.append(cue)
+            unused.append(cue)
     for negation in sentence.scope.after:
         if negation.value == "hedge" or any(
             mention.presence == "absent" and mention.first < negation.first for mention in mentions
         ):
             sentence.use(negation.first, negation.end)
-    return vain
+    return unused

@@ -18,8 +18,8 @@ from radeval_lib.rules.reader.records import HOME, IGNORED, Location, Sense, Spo
 from radeval_lib.rules.report_text import tokens
 
 FILE = Path(__file__).with_name("reading.yml")
+#: How adjectives of organs end.
 _OF_ORGANS = re.compile(r"(?:al|ac|ic|an|ary)$")
-"""How adjectives of organs end."""
 # Words with such an end, or before a name, that are no adjective of an organ.
 _NO_ORGANS = frozenset(
     ["pathologic", "marginal", "prophylactic", "surgical", "metastatic", "posterior", "anterior", "small",
@@ -30,8 +30,8 @@ _NO_ORGANS = frozenset(
 _NO_SUBJECTS = frozenset(
     ["visualized portions", "left", "right", "anterior", "posterior", "frontal", "lateral"]
 )
+#: Kinds of cues before what they are said of; a word of two has the first.
 _CUES = ("no_negation", "hypothetical", "negation_before", "hedge_before", "stops")
-"""Kinds of cues before what they are said of; a word of two has the first."""
 # These are calcified, and so is what has a finer or a coarser name of theirs.
 _CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
 # A finding that may be at one of these has a side.
@@ -165,15 +165,17 @@ def _lexicon_places(lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
 
 def _reading_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
     """Yield the places of ``reading.yml``; "@" stands for each side."""
-    both = {"bibasilar", "biapical", "bibasal", "bihilar"}
+    two_sided = {"bibasilar", "biapical", "bibasal", "bihilar"}
     for key, forms in raw.items():
         for form in forms:
             if "@" in form:
-                for each in ("left", "right", "bilateral"):
-                    yield form.replace("@", each), Spot(Location(key, each), HOME)
+                for named_side in ("left", "right", "bilateral"):
+                    yield form.replace("@", named_side), Spot(Location(key, named_side), HOME)
             else:
-                paired = form in both or form.startswith(("both ", "bilateral ")) or "bilaterally" in form
-                side: str | None = "bilateral" if paired else None
+                on_both = (
+                    form in two_sided or form.startswith(("both ", "bilateral ")) or "bilaterally" in form
+                )
+                side: str | None = "bilateral" if on_both else None
                 if key == "middle_lobe" or form.startswith("right "):
                     side = "right"
                 elif key == "lingula" or form.startswith("left "):
@@ -183,7 +185,7 @@ def _reading_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[
                 yield form, Spot(Location(key, side), HOME)
 
 
-def _grouped(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
+def _group_values(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
     """Return the phrases with all of their values, each once."""
     phrases: Phrases[list[Any]] = Phrases()
     for text, value in pairs:
@@ -193,7 +195,7 @@ def _grouped(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
     return phrases
 
 
-def _observations(
+def _observation_names(
     pairs: Iterable[tuple[str, Sense]],
     spots: Sequence[tuple[str, Spot]],
     usual: Mapping[str, frozenset[str]],
@@ -209,7 +211,7 @@ def _observations(
     for text, spot in spots:
         for word in plain(text).split():
             anatomy.setdefault(word, set()).add(spot.location.place if spot.region == HOME else None)
-    phrases = _grouped(pairs)
+    phrases = _group_values(pairs)
     for text, sense in pairs:
         words = plain(text).split()
         senses = phrases.add(text, [])
@@ -219,23 +221,23 @@ def _observations(
             shorter, before = phrases.get(words[start:]), words[start - 1]
             organ = _OF_ORGANS.search(before) and before not in passed_over
             at = None if before in _NO_ORGANS else anatomy.get(before, set() if organ else None)
-            home = [each for each in shorter or () if each.region == HOME]
-            if fits := [each for each in home if at is None or at & usual.get(each.key, frozenset())]:
-                senses += fits
+            in_chest = [each for each in shorter or () if each.region == HOME]
+            if fitting := [each for each in in_chest if at is None or at & usual.get(each.key, frozenset())]:
+                senses += fitting
                 break
     return phrases
 
 
-def _subjects(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator[tuple[str, Subject]]:
+def _structure_names(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator[tuple[str, Subject]]:
     """Yield names of structures: those of ``reading.yml``, then those in the lexicon's normal statements."""
     yield from ((word, Subject(key, HOME)) for key, words in raw.items() for word in words)
     for entry in sorted(lexicon.normals.values(), key=lambda entry: -entry.weight):
-        for text in _labelled(entry, "Anatomy"):
+        for text in _parts_with_label(entry, "Anatomy"):
             if text.lower() not in _NO_SUBJECTS:
                 yield text, Subject(entry.key, entry.region)
 
 
-def _labelled(entry: NormalEntry, label: str) -> Iterator[str]:
+def _parts_with_label(entry: NormalEntry, label: str) -> Iterator[str]:
     """Yield the parts of an entry's wordings that have the label."""
     for wordings in entry.wordings.values():
         for phrase in wordings:
@@ -245,12 +247,12 @@ def _labelled(entry: NormalEntry, label: str) -> Iterator[str]:
 def _entry_states(lexicon: Lexicon) -> dict[str, frozenset[str]]:
     """Return for each normal statement of the lexicon the words with which it calls its structure normal."""
     return {
-        entry.key: frozenset(map(plain, _labelled(entry, "Non-Abnormality")))
+        entry.key: frozenset(map(plain, _parts_with_label(entry, "Non-Abnormality")))
         for entry in lexicon.normals.values()
     }
 
 
-def _abnormal(
+def _abnormal_states(
     lexicon: Lexicon,
     raw: Mapping[str, Mapping[str, list[str]]],
     named: Mapping[str, list[str]],
@@ -283,7 +285,9 @@ def _abnormal(
     return table
 
 
-def _states(raw: Mapping[str, Any], lexicon: Lexicon, abnormal: Iterable[tuple[str, str]]) -> Phrases[str]:
+def _state_phrases(
+    raw: Mapping[str, Any], lexicon: Lexicon, abnormal: Iterable[tuple[str, str]]
+) -> Phrases[str]:
     """Return words for a state; a word that is abnormal of one structure is normal of none."""
     phrases: Phrases[str] = Phrases((word, "abnormal") for word in raw["abnormal"])
     for _, word in abnormal:
@@ -294,7 +298,7 @@ def _states(raw: Mapping[str, Any], lexicon: Lexicon, abnormal: Iterable[tuple[s
     return phrases
 
 
-def _degrees(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, int]]:
+def _degree_words(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, int]]:
     """Yield words of degree with their step: those of ``reading.yml``, then those of the lexicon's scales."""
     yield from ((word, int(step)) for step, words in raw["severity"].items() for word in words)
     for scale in lexicon.grammar["scales"].values():
@@ -302,7 +306,7 @@ def _degrees(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, in
             yield from ((word, step) for step, words in enumerate(scale[kind]) for word in words)
 
 
-def _qualities(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None]]:
+def _quality_words(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None]]:
     """Yield each word for a quality with the quality, and with None each phrase that contains such a word but
     states no quality ("lateral view")."""
     for category, kinds in raw["qualities"].items():
@@ -317,23 +321,23 @@ def _single_words(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(token.word for text in texts for token in tokens(text))
 
 
-def _texts(part: Any) -> Iterator[str]:
+def _texts_within(part: Any) -> Iterator[str]:
     """Yield every text within a part of ``reading.yml``."""
     if isinstance(part, Mapping):
         for value in part.values():
-            yield from _texts(value)
+            yield from _texts_within(value)
     elif isinstance(part, list):
         for value in part:
-            yield from _texts(value)
+            yield from _texts_within(value)
     else:
         yield str(part)
 
 
-def _kinds(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
+def _name_pairs(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
     """Return (coarser, finer), also through names between them."""
     pairs = {(coarse, fine) for coarse, finer in raw.items() for fine in finer}
-    while more := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
-        pairs |= more
+    while new_pairs := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
+        pairs |= new_pairs
     return frozenset(pairs)
 
 
@@ -343,35 +347,35 @@ def vocabulary() -> Vocabulary:
     lexicon = load_lexicon()
     raw = own_yaml.read(FILE)
     concepts = lexicon.concepts
-    abnormal = _abnormal(lexicon, raw["states"], raw["names"], raw["enlarged"])
+    abnormal = _abnormal_states(lexicon, raw["states"], raw["names"], raw["enlarged"])
     after = [(word, "hedge") for word in raw["hedge_after"]]
     after += [(word, "negation") for word in raw["negation_after"]]
     numbered = ((text, Spot(site, HOME)) for text, site in numbered_names())
     spots = [*numbered, *_reading_places(raw["places"], lexicon), *_lexicon_places(lexicon)]
     observations = [*_reading_names(raw), *_lexicon_names(lexicon)]
-    kinds = _kinds(raw["kinds"])
+    kinds = _name_pairs(raw["kinds"])
     passed_over = _single_words(raw["passed_over"])
     looks = _single_words(phrase.text for phrase in lexicon.looks.values())
     places = {
         key: with_numbered(frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ())))
         for key, concept in concepts.items()
     }
-    subjects = [*_subjects(lexicon, raw["structures"])]
+    subjects = [*_structure_names(lexicon, raw["structures"])]
     subjects += [(words, Subject(words, "")) for words, _ in abnormal if words not in raw["structures"]]
     return Vocabulary(
-        observations=_observations(observations, spots, places, passed_over | looks),
-        subjects=_grouped(subjects),
-        spots=_grouped(spots),
-        states=_states(raw, lexicon, abnormal),
+        observations=_observation_names(observations, spots, places, passed_over | looks),
+        subjects=_group_values(subjects),
+        spots=_group_values(spots),
+        states=_state_phrases(raw, lexicon, abnormal),
         abnormal_states=abnormal,
         entry_states=_entry_states(lexicon),
         no_abnormality=raw["no_abnormality"],
         placeless=frozenset(raw["placeless"]),
         normal=frozenset(map(plain, raw["normal"])),
         stable=frozenset(raw["stable"]),
-        degrees=Phrases(_degrees(raw, lexicon)),
+        degrees=Phrases(_degree_words(raw, lexicon)),
         changes=Phrases((word, kind) for kind, words in raw["change"].items() for word in words),
-        qualities=Phrases(_qualities(raw)),
+        qualities=Phrases(_quality_words(raw)),
         compounds=raw["compounds"],
         cues=Phrases((word, kind) for kind in _CUES for word in raw[kind]),
         possible=frozenset(raw["possible"]),
@@ -385,7 +389,8 @@ def vocabulary() -> Vocabulary:
         places=places,
         devices=frozenset(key for key, concept in concepts.items() if concept.device),
         spelling=Spelling(
-            _single_words(text for text, _ in (*observations, *spots, *subjects)), _single_words(_texts(raw))
+            _single_words(text for text, _ in (*observations, *spots, *subjects)),
+            _single_words(_texts_within(raw)),
         ),
         passed_over=passed_over,
         looks=looks,
@@ -455,11 +460,11 @@ def within(region: str) -> tuple[str, ...]:
         If there are no such vertebrae or ribs in this order.
     """
     first, _, last = region.partition("-")
-    row = RIBS if first in RIBS else SPINE
-    held = row[row.index(first) : row.index(last) + 1]
-    if not held:
+    series = RIBS if first in RIBS else SPINE
+    members = series[series.index(first) : series.index(last) + 1]
+    if not members:
         raise ValueError(f"{region!r} is empty")
-    return held
+    return members
 
 
 def neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from radeval_lib.rules.report_text.words import Span, plain_text
 
+#: The kind of a section that says what this study shows; so does a text without a heading.
 FINDINGS = "findings"
-"""The kind of a section that says what this study shows; so does a text without a heading."""
 _OF_THIS_STUDY = frozenset([FINDINGS, "recommendation"])
 _OF_ANOTHER = frozenset(["history", "comparison", "technique", "exam", "wet read", "addendum"])
 # Answers in a template.
@@ -35,8 +35,8 @@ _ASKED = re.compile(
     rf"(?=[ \t]*{_ANSWERS}\b[ \t]*(?:[.;,\n]|$))",
     re.IGNORECASE,
 )
+#: Any question, in a text in which at least one question has an answer.
 _ANY_ASKED = re.compile(r"(?<=[A-Za-z)])\?(?=[ \t]+[A-Za-z])")
-"""Any question, in a text in which at least one question has an answer."""
 # A sign or an answer behind a name: "pneumothorax (-)", "effusion [none]", "edema: +".
 _BEHIND = re.compile(
     rf"(?<=[A-Za-z])[ \t]*(?:[(\[](?:(?P<sign>[-+])|(?P<answer>{_ANSWERS}))[)\]]"
@@ -49,12 +49,12 @@ _SIGN = re.compile(r"^\s*(?:\((-|\+)\)|\[( |x)\])\s?", re.IGNORECASE)
 _SENTENCE = re.compile(
     r":|\b(?:is|are|was|were|there|has|have|no|not|present|seen|absent|without)\b", re.IGNORECASE
 )
+#: Words in statements about the patient, not about the study.
 _PATIENT = re.compile(
     r"(?i)\?|\b(?:year[- ]old|y/?o|yo|(?:evaluate|assess|eval|please|concern|history) (?:for|of|evaluate)"
     r"|rule out|r/o|h/o|presents? with|complain\w*|c/o|fever|cough\w*|dyspnea|pain|sob|weakness"
     r"|shortness of breath)\b"
 )
-"""Words in statements about the patient, not about the study."""
 # An empty line.
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _NO = "no "
@@ -70,13 +70,12 @@ _SIDES_TABLE = re.compile(
     rf"(?:[ |]*[A-Za-z]\w*(?: \w+)*{_NEXT}{_CELL}{_NEXT}{_CELL}[ |]*(?:\n|$))+",
     re.IGNORECASE | re.MULTILINE,
 )
+#: Organs that may head a table's labels: "Stones" below "Kidneys" are those of a kidney.
 _ORGANS = frozenset(
     ["kidney", "kidneys", "renal", "lung", "lungs", "pleura", "breast", "breasts", "hip", "hips"]
 )
-"""Organs that may head a table's labels: "Stones" below "Kidneys" are those of a kidney."""
 _ROW = re.compile(
-    rf"^[ |]*(?P<label>[A-Za-z]\w*(?: \w+)*){_NEXT}(?P<one>{_CELL}){_NEXT}(?P<other>{_CELL})",
-    re.MULTILINE,
+    rf"^[ |]*(?P<label>[A-Za-z]\w*(?: \w+)*){_NEXT}(?P<one>{_CELL}){_NEXT}(?P<other>{_CELL})", re.MULTILINE
 )
 
 
@@ -127,11 +126,11 @@ def statements(text: str) -> tuple[Statement, ...]:
     """
     plain, places = plain_text(text)
     # "Pneumothorax? No." and "Pneumothorax ... none" are templates, as "Pneumothorax: none" is
-    asked = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
-    plain = plain if asked == plain else _ANY_ASKED.sub(":", asked)
-    columns, plain = _side_columns(plain, places)
+    rewritten = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
+    plain = plain if rewritten == plain else _ANY_ASKED.sub(":", rewritten)
+    all_statements, plain = _read_side_tables(plain, places)
     absent = _AbsentList(plain)
-    for kind, start, end in _pieces(plain):
+    for kind, start, end in _split_pieces(plain):
         piece = plain[start:end].lstrip()
         start = end - len(piece)
         piece = piece.rstrip()
@@ -140,19 +139,21 @@ def statements(text: str) -> tuple[Statement, ...]:
         if heading := LIST.fullmatch(piece):
             absent.head(heading, end)
         else:
-            where = places[start : start + len(piece) + 1]
-            columns.append(_statement(piece, where, kind, absent.holds(piece, start, end)))
-    return tuple(columns)
+            piece_places = places[start : start + len(piece) + 1]
+            all_statements.append(
+                _build_statement(piece, piece_places, kind, absent.holds(piece, start, end))
+            )
+    return tuple(all_statements)
 
 
-def _side_columns(text: str, places: Sequence[int]) -> tuple[list[Statement], str]:
+def _read_side_tables(text: str, places: Sequence[int]) -> tuple[list[Statement], str]:
     """Return the statements of tables with a column for each side, and the text with blanks in their place.
 
     "Right | Left" above "Effusion | none | small" states "right Effusion: none", "left Effusion: small".
     """
-    columns: list[Statement] = []
+    side_statements: list[Statement] = []
     if not _SIDES_HEAD.search(text):
-        return columns, text
+        return side_statements, text
     for table in _SIDES_TABLE.finditer(text):
         sides = [table["one"].lower()[0], table["other"].lower()[0]]
         if sides[0] == sides[1]:
@@ -161,13 +162,14 @@ def _side_columns(text: str, places: Sequence[int]) -> tuple[list[Statement], st
             for side, cell in zip(sides, ("one", "other"), strict=True):
                 organ = f"{table['of']} " if table["of"] and table["of"].lower() in _ORGANS else ""
                 prefix = f"{'right' if side == 'r' else 'left'} {organ}"
-                begin, end = row.span("label")
-                where = [places[begin]] * len(prefix) + list(places[begin:end])  # of prefix and label,
-                where += [places[end]] * 2  # of ": ",
-                where += places[row.start(cell) : row.end(cell) + 1]  # of the answer, and its end
-                columns.append(Statement(f"{prefix}{row['label']}: {row[cell]}", where))
+                label_start, label_end = row.span("label")
+                # The places of the prefix, which has none of its own, of the label, of ": ", of the answer.
+                text_places = [places[label_start]] * len(prefix) + list(places[label_start:label_end])
+                text_places += [places[label_end]] * 2
+                text_places += places[row.start(cell) : row.end(cell) + 1]
+                side_statements.append(Statement(f"{prefix}{row['label']}: {row[cell]}", text_places))
         text = text[: table.start()] + " " * (table.end() - table.start()) + text[table.end() :]
-    return columns, text
+    return side_statements, text
 
 
 class _AbsentList:
@@ -195,9 +197,9 @@ class _AbsentList:
         return self._open
 
 
-def _statement(piece: str, places: Sequence[int], section: str, absent: bool) -> Statement:
+def _build_statement(piece: str, places: Sequence[int], section: str, absent: bool) -> Statement:
     """Return a statement as the reader sees it, its templates in words and its blanks single."""
-    text = _template(piece)
+    text = _rewrite_template(piece)
     if absent:
         text, places = f"{_NO}{text}", [*[places[0]] * len(_NO), *places]
     if "  " in text:
@@ -217,20 +219,20 @@ def sections(text: str) -> tuple[Section, ...]:
     return tuple(Section(run[0].section, (run[0].start, run[-1].end)) for run in runs)
 
 
-def _template(piece: str) -> str:
+def _rewrite_template(piece: str) -> str:
     """Return a statement with the marks of a template as words, in equally many characters: "Pneumothorax -
     No" is "Pneumothorax:  No", "(-) effusion" is "no  effusion"."""
     if match := _SIGN.match(piece):
         denied = match[1] == "-" or match[2] == " "
         piece = ("no " if denied else "").ljust(match.end()) + piece[match.end() :]
     else:
-        piece = _BEHIND.sub(_as_answer, piece)
+        piece = _BEHIND.sub(_rewrite_answer, piece)
     if match := _ANSWERED.match(piece):
         piece = match[1] + ":".ljust(match.end() - match.end(1)) + piece[match.end() :]
     return piece.replace("\n", " ")
 
 
-def _as_answer(match: re.Match[str]) -> str:
+def _rewrite_answer(match: re.Match[str]) -> str:
     """Return a match of ``_BEHIND`` as a colon and a word, in equally many characters: " (-)" is ":no ". A
     plus becomes a colon alone; an answer that does not fit stays as it was."""
     sign = match["sign"] or match["bare"]
@@ -238,35 +240,35 @@ def _as_answer(match: re.Match[str]) -> str:
     return f":{answer}".ljust(len(match.group())) if len(answer) < len(match.group()) else match.group()
 
 
-def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
+def _split_pieces(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield kind of section, start and end of every piece between breaks and headings.
 
     If the findings have a heading, a section reaches to the next heading. If they have none, a history
     reaches to the end of its paragraph, or to the first sentence that is not about the patient.
     """
-    heads = headings(text)
+    titles = headings(text)
     impressions = ("impression", "conclusion", "opinion")  # above which findings may have no heading
     headed = any(
         head.kind == FINDINGS and not text[head.start : head.end].lower().startswith(impressions)
-        for head in heads
+        for head in titles
     )
-    marks: list[Break | Heading] = sorted([*breaks(text), *heads], key=lambda mark: (mark.start, mark.end))
+    marks: list[Break | Heading] = sorted([*breaks(text), *titles], key=lambda mark: (mark.start, mark.end))
     marks.append(Break(len(text), len(text), False, False))
-    kind, start, first = FINDINGS, 0, True
+    kind, start, opens_section = FINDINGS, 0, True
     for mark in marks:
         if piece := text[start : mark.start].strip():
-            if not first and not headed and kind in _OF_ANOTHER and not _PATIENT.search(piece):
+            if not opens_section and not headed and kind in _OF_ANOTHER and not _PATIENT.search(piece):
                 kind = FINDINGS
             if is_signature(piece):
                 kind = "signature"
             yield kind, start, mark.start
-            first = False
+            opens_section = False
         start = max(start, mark.end)
         if isinstance(mark, Heading):
-            kind, first = mark.kind, True
-        elif not first:
-            ends_history = mark.paragraph and not headed and kind in _OF_ANOTHER
-            if ends_history or (mark.line and kind == "signature"):
+            kind, opens_section = mark.kind, True
+        elif not opens_section:
+            ends_section = mark.paragraph and not headed and kind in _OF_ANOTHER
+            if ends_section or (mark.line and kind == "signature"):
                 kind = FINDINGS
 
 
@@ -300,6 +302,7 @@ _STAR = re.compile(r"(?:^|(?<=\s))\*+(?=\s)")
 # A dash before an item: "- Clear - No effusion". Before a size too, if no other size comes before it ("3 mm -
 # 5 mm").
 _DASH = re.compile(r"(?:^|(?<=\s))-+(?=\s+[A-Z(])|(?<=[a-z)]\s)(?<![cm]m\s)-(?=\s[0-9.]+ [cm]m [a-z])")
+#: The heading of a list of what is absent (``denied``) or present.
 LIST = re.compile(
     r"(?:(?P<denied>(?:pertinent |relevant |other )?negatives?(?: findings?| for)?|absent"
     r"|not (?:seen|present|identified)|none of(?: the following)?|no evidence of|denied|no)"
@@ -307,20 +310,19 @@ LIST = re.compile(
     r"[ \t]*:?[ \t]*",
     re.IGNORECASE,
 )
-"""The heading of a list of what is absent (``denied``) or present."""
-_OPEN_WORDS = """
+_NEVER_LAST_WORDS = """
 a an the of in at on with without and or no to for from by is are was were be been has have than as into over
 near along within which that this these not any there may could both but however versus vs dr mr measuring
 involving approximately about between overlying represent representing suggest suggesting
 """
-_OPEN = frozenset(_OPEN_WORDS.split())
-"""Words that no statement ends with."""
-_SHORTENED = frozenset(["dr.", "mr.", "mrs.", "vs.", "approx.", "e.g.", "i.e."])
-"""Words with a full stop of their own, after which a line continues."""
+#: Words that no statement ends with.
+_NEVER_LAST = frozenset(_NEVER_LAST_WORDS.split())
+#: Words with a full stop of their own, after which a line continues.
+_ABBREVIATIONS = frozenset(["dr.", "mr.", "mrs.", "vs.", "approx.", "e.g.", "i.e."])
 # A sentence that ends within its line: "Clear. No effusion".
 _SENTENCES = re.compile(r"[a-z)][.!?][ \t]+[A-Z0-9]")
+#: Between these widths lines are wrapped, in characters.
 NARROWEST, WIDEST = 36, 140
-"""Between these widths lines are wrapped, in characters."""
 
 
 class Break(NamedTuple):
@@ -337,50 +339,50 @@ def breaks(text: str) -> list[Break]:
     marks = [Break(*match.span(), False, False) for match in _STOP.finditer(text)]
     # A question mark stays with its statement: "pneumonia?" is doubted.
     marks = [mark._replace(start=mark.end) if text[mark.start] == "?" else mark for mark in marks]
-    marks += [Break(*span, False, False) for span in _item_marks(text)]
+    marks += [Break(*span, False, False) for span in _find_item_marks(text)]
     if "\n" in text:
         marks += [Break(*match.span(), True, True) for match in _BLANK_LINE.finditer(text)]
-        marks += _line_ends(text)
+        marks += _find_line_ends(text)
     return sorted(marks)
 
 
-def _item_marks(text: str) -> Iterator[tuple[int, int]]:
+def _find_item_marks(text: str) -> Iterator[tuple[int, int]]:
     """Yield the marks of lists within and at the beginning of lines."""
-    yield from _numbers(text)
-    boxes = [match.start() for match in _BOXED.finditer(text)]
-    if len(boxes) > 1 and not text[: boxes[0]].rstrip()[-1:].isalnum():
-        yield from ((start, start) for start in boxes if text[:start].strip())
+    yield from _find_item_numbers(text)
+    box_starts = [match.start() for match in _BOXED.finditer(text)]
+    if len(box_starts) > 1 and not text[: box_starts[0]].rstrip()[-1:].isalnum():
+        yield from ((start, start) for start in box_starts if text[:start].strip())
     yield from (match.span() for match in _STAR.finditer(text))
     dashes = list(_DASH.finditer(text))
-    if dashes and (not text[: dashes[0].start()].strip() or _part_items(text, dashes)):
+    if dashes and (not text[: dashes[0].start()].strip() or _separate_items(text, dashes)):
         yield from (match.span() for match in dashes)
 
 
-def _numbers(text: str) -> list[tuple[int, int]]:
+def _find_item_numbers(text: str) -> list[tuple[int, int]]:
     """Return the numbers of items, which count up from 1; a single one must begin the text."""
     expected = 1
-    kept: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     for match in _NUMBER.finditer(text):
         number = int(match[1] or match[2])
         # A number that follows a digit is overlooked ("ratio of 24.73)Opacity"): the next one counts.
-        if expected <= number <= expected + 2 * bool(kept) and not _in_brackets(text, match.start()):
-            kept.append(match.span())
+        if expected <= number <= expected + 2 * bool(spans) and not _in_brackets(text, match.start()):
+            spans.append(match.span())
             expected = number + 1
-    return kept if len(kept) > 1 or (kept and not text[: kept[0][0]].strip()) else []
+    return spans if len(spans) > 1 or (spans and not text[: spans[0][0]].strip()) else []
 
 
-def _part_items(text: str, dashes: list[re.Match[str]]) -> bool:
+def _separate_items(text: str, dashes: list[re.Match[str]]) -> bool:
     """Return whether dashes part items of a list, and not names from answers ("Lungs - Clear. Heart -
     Normal.")."""
-    items = answers = 0
-    for before, dash in pairwise(dashes):
-        between = text[before.end() : dash.start()]
-        parts = re.split(r"[.;](?:\s|$)|\n", between)
-        if len(parts) == 1 or not any(map(str.isalpha, parts[-1])):
-            items += 1
+    item_count = answer_count = 0
+    for earlier, dash in pairwise(dashes):
+        between = text[earlier.end() : dash.start()]
+        clauses = re.split(r"[.;](?:\s|$)|\n", between)
+        if len(clauses) == 1 or not any(map(str.isalpha, clauses[-1])):
+            item_count += 1
         else:
-            answers += 1
-    return items > answers
+            answer_count += 1
+    return item_count > answer_count
 
 
 def _in_brackets(text: str, at: int) -> bool:
@@ -389,7 +391,7 @@ def _in_brackets(text: str, at: int) -> bool:
     return before.count("(") > before.count(")")
 
 
-class _Shape(NamedTuple):
+class _LineShape(NamedTuple):
     """Properties of a text's lines.
 
     Attributes
@@ -409,11 +411,11 @@ class _Shape(NamedTuple):
     lower: bool
 
 
-def _line_ends(text: str) -> Iterator[Break]:
+def _find_line_ends(text: str) -> Iterator[Break]:
     """Yield the single line breaks that end a statement, with the mark of an item that follows."""
     lines = [match.span() for match in re.finditer(r"[^\n]*\S[^\n]*", text)]
     width = max((len(text[start:end].rstrip()) for start, end in lines), default=0)
-    shape = _Shape(
+    shape = _LineShape(
         width,
         sum(_MARK.match(text, start) is not None for start, _ in lines) > 1,
         any(_has_room(text, *pair, width) for pair in pairwise(lines)),
@@ -432,9 +434,9 @@ def _line_ends(text: str) -> Iterator[Break]:
             yield Break(end, start, True, False)
 
 
-def _ends_statement(text: str, line: Span, following: Span, shape: _Shape) -> bool:
+def _ends_statement(text: str, line: Span, following: Span, shape: _LineShape) -> bool:
     """Return whether a line that no item follows ends its statement, and is not wrapped there."""
-    words, first = text[slice(*line)].split(), text[slice(*following)].split()[0]
+    words, next_word = text[slice(*line)].split(), text[slice(*following)].split()[0]
     if _BOX.match(text, following[0]) or LIST.fullmatch(text, *line):
         return True
     if _is_unfinished(words) or _in_brackets(text, line[1]):
@@ -442,9 +444,9 @@ def _ends_statement(text: str, line: Span, following: Span, shape: _Shape) -> bo
     if words[-1][-1] in ".!?;":
         return True
     if _has_room(text, line, following, shape.width) or not NARROWEST <= shape.width <= WIDEST:
-        return first[0].isupper() or first[0].isdigit() or (shape.lower and first[0].isalpha())
-    capital = shape.mixed and first[0].isupper()
-    return capital and (not first[1:2].isupper() or (shape.roomy and not shape.sentences))
+        return next_word[0].isupper() or next_word[0].isdigit() or (shape.lower and next_word[0].isalpha())
+    starts_with_capital = shape.mixed and next_word[0].isupper()
+    return starts_with_capital and (not next_word[1:2].isupper() or (shape.roomy and not shape.sentences))
 
 
 def _has_room(text: str, line: Span, following: Span, width: int) -> bool:
@@ -454,12 +456,12 @@ def _has_room(text: str, line: Span, following: Span, width: int) -> bool:
     return len(text[slice(*line)].rstrip()) + 1 + len(word) <= width
 
 
-def _is_unfinished(line: list[str]) -> bool:
+def _is_unfinished(words: list[str]) -> bool:
     """Return whether a line cannot end with its last word: "with", but not the answer in "Effusion: no"."""
-    last = line[-1].lower()
-    if last == "no" and len(line) > 1 and line[-2][-1] in ":-=":
+    last_word = words[-1].lower()
+    if last_word == "no" and len(words) > 1 and words[-2][-1] in ":-=":
         return False
-    return last.strip(",(") in _OPEN or last in _SHORTENED or last[-1] in ",(/-&:"
+    return last_word.strip(",(") in _NEVER_LAST or last_word in _ABBREVIATIONS or last_word[-1] in ",(/-&:"
 
 
 # Headings of a report, and which of its sections are about this study.
@@ -531,23 +533,23 @@ def headings(text: str) -> list[Heading]:
 
     A heading within a line begins with a capital, or begins a statement.
     """
-    heads: list[Heading] = []
+    heading_list: list[Heading] = []
     if not _MAY_BE.search(text):
-        return heads
+        return heading_list
     for match in _HEADING.finditer(text):
         kind = next(name for name, title in match.groupdict().items() if title is not None and name != "dash")
         if match["dash"] and not _is_dashed_heading(kind, text, match):
             continue
         if kind == "alone":
-            named = _ALONE.fullmatch(match["alone"].strip())
-            if named is None or len(match["alone"].strip()) < 4:
+            title_match = _ALONE.fullmatch(match["alone"].strip())
+            if title_match is None or len(match["alone"].strip()) < 4:
                 continue
-            kind = named.lastgroup or ""
+            kind = title_match.lastgroup or ""
         start = match.end() - len(match.group().lstrip())
         if not text[start].isupper() and not _begins_statement(text, start):
             continue
-        heads.append(Heading(kind.replace("_", " "), start, match.end()))
-    return heads
+        heading_list.append(Heading(kind.replace("_", " "), start, match.end()))
+    return heading_list
 
 
 def _begins_statement(text: str, start: int) -> bool:

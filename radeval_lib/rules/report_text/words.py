@@ -10,8 +10,8 @@ from unicodedata import category, normalize
 
 from radeval_lib.placeholders import refuse
 
+#: The word that replaces every mark of de-identification (XXXX, ___, ____).
 MASK = "xxxx"
-"""The word that replaces every mark of de-identification (XXXX, ___, ____)."""
 
 # In this order: a number ("2.5" of "2.5 cm", "12" of "12."), one without its zero (".5 cm"), shorthand with a
 # slash ("w/o"), the x between sizes ("3 x 4"), a denied verb ("can't"), a word, a mask, a separator.
@@ -40,12 +40,12 @@ _SHORTHAND = {
     "subcentimeter": ("sub", "centimeter"), "subcentimetre": ("sub", "centimeter"),
     "eff": ("effusion",), "effs": ("effusion",), "consol": ("consolidation",),
 }  # fmt: skip
+#: Verbs that change before "n't".
 _FULL = {"can't": "can", "won't": "will"}
-"""Verbs that change before "n't"."""
+#: Words after which "CM" is not a unit of length.
 _BEFORE_NAME = frozenset(
     ["", ",", "and", "with", "no", "mild", "moderate", "severe", "stable", "unchanged", "borderline"]
 )
-"""Words after which "CM" is not a unit of length."""
 _IRREGULAR = {
     "apices": "apex", "hila": "hilum", "axillae": "axilla", "bullae": "bulla", "foci": "focus",
     "pneumothoraces": "pneumothorax", "metastases": "metastasis", "diagnoses": "diagnosis",
@@ -59,8 +59,8 @@ _IRREGULAR = {
 
 
 _BEFORE_MONTH = frozenset(["in", "since", "of", "from", "last", "early", "late", "until"])
+#: Words before the name of a person.
 _TITLES = frozenset(["dr", "doctor", "nurse", "mr", "mrs", "ms", "prof", "professor"])
-"""Words before the name of a person."""
 _BEFORE_CAPITAL = _TITLES | _BEFORE_MONTH
 
 
@@ -95,45 +95,46 @@ def tokens(text: str) -> list[Token]:
 
     Shorthand is written out ("b/l", "Rt", "PNA"), each of its words at the place of the whole.
     """
-    result: list[Token] = []
+    token_list: list[Token] = []
     last_word = ""
     for match in _TOKEN.finditer(text.lower()):
-        before, word, (start, end) = last_word, match.group(), match.span()
+        previous_word, word, (start, end) = last_word, match.group(), match.span()
         last_word = word
-        if before in _BEFORE_CAPITAL and text[start].isupper():
-            if before in _TITLES:
-                result.append(Token(MASK, start, end))  # "Dr. Small"
+        if previous_word in _BEFORE_CAPITAL and text[start].isupper():
+            if previous_word in _TITLES:
+                token_list.append(Token(MASK, start, end))  # "Dr. Small"
                 continue
             word = "month" if word == "may" else word  # "in May"
         if len(word) > 3 and word[-1] == "s" and word[:-1] in _SHORTHAND:
             word = word[:-1]
         if word in _SHORTHAND:
-            result += [Token(part, start, end) for part in _SHORTHAND[word]]
+            token_list += [Token(part, start, end) for part in _SHORTHAND[word]]
         elif word.endswith("n't"):
-            result += [Token(_FULL.get(word, word[:-3]), start, end), Token("not", start, end)]
-        elif word in ("r", "l") and _is_side(result, text, match):
-            result.append(Token("right" if word == "r" else "left", start, end))
-        elif word == "cm" and (result[-1].word if result else "") in _BEFORE_NAME:
-            result.append(Token("cardiomegaly", start, end))
+            token_list += [Token(_FULL.get(word, word[:-3]), start, end), Token("not", start, end)]
+        elif word in ("r", "l") and _is_side(token_list, text, match):
+            token_list.append(Token("right" if word == "r" else "left", start, end))
+        elif word == "cm" and (token_list[-1].word if token_list else "") in _BEFORE_NAME:
+            token_list.append(Token("cardiomegaly", start, end))
         else:
             word = MASK if _MASKED.fullmatch(word) else singular(word)
-            result.append(Token(word, start, end))
-    return result
+            token_list.append(Token(word, start, end))
+    return token_list
 
 
-def _is_side(before: list[Token], text: str, match: re.Match[str]) -> bool:
+def _is_side(earlier: list[Token], text: str, match: re.Match[str]) -> bool:
     """Return whether a lone "R" or "L" is a side: no unit ("2 L"), no part of "L-spine" or "T&L spine"."""
-    previous = before[-1].word if before else ""
-    beside = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
-    spine = text[match.end() + 1 : match.end() + 6].lower() == "spine"
-    return not (previous[-1:].isdigit() or spine or {"&", "'"} & set(beside) or beside[0] == "-")
+    previous_word = earlier[-1].word if earlier else ""
+    neighbours = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    before_spine = text[match.end() + 1 : match.end() + 6].lower() == "spine"
+    joined = bool({"&", "'"} & set(neighbours)) or neighbours[0] == "-"
+    return not (previous_word[-1:].isdigit() or before_spine or joined)
 
 
 # A text in plain characters, each with its place in the original.
 
 
+#: The place of a first character, and one past that of the last.
 Span = tuple[int, int]
-"""The place of a first character, and one past that of the last."""
 
 _LINE_FEEDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _DASHES = "\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
@@ -174,16 +175,16 @@ class PlainText(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _plain_character(sign: str) -> str:
+def _plain_character(character: str) -> str:
     """Return a character that is not ASCII in plain characters; none for accents and control characters."""
-    if sign in _PLAIN:
-        return _PLAIN[sign]
-    kind = category(sign)
+    if character in _PLAIN:
+        return _PLAIN[character]
+    kind = category(character)
     if kind in ("Mn", "Cf"):
         return ""
     if kind == "Zs":
         return " "
-    return "".join(character for character in normalize("NFKD", sign) if category(character) != "Mn") or sign
+    return "".join(part for part in normalize("NFKD", character) if category(part) != "Mn") or character
 
 
 def plain_text(text: str) -> PlainText:
@@ -191,13 +192,13 @@ def plain_text(text: str) -> PlainText:
     places: Sequence[int] = range(len(text) + 1)
     if _NEEDS.search(text):
         refuse([text], "the reader of reports")
-        text, places = _replaced(text)
+        text, places = _replace_special_characters(text)
     if _DECIMAL_COMMA.search(text):
         text = _DECIMAL_COMMA.sub(".", text)
     return PlainText(text, places)
 
 
-def _replaced(text: str) -> tuple[str, list[int]]:
+def _replace_special_characters(text: str) -> tuple[str, list[int]]:
     """Return the text in plain characters, and the place of each in the original."""
     parts: list[str] = []
     places: list[int] = []
@@ -208,13 +209,13 @@ def _replaced(text: str) -> tuple[str, list[int]]:
         places += range(end, start)
         kind = match.lastgroup or ""
         if kind == "odd":
-            new = _plain_character(match.group())
+            replacement = _plain_character(match.group())
         elif kind == "entity":
-            new = _ENTITIES[match.group(kind)]
+            replacement = _ENTITIES[match.group(kind)]
         else:
-            new = {"feed": "\n", "nothing": "", "blank": " ", "mask": "XXXX"}[kind]
-        parts.append(new)
-        places += [start] * len(new)
+            replacement = {"feed": "\n", "nothing": "", "blank": " ", "mask": "XXXX"}[kind]
+        parts.append(replacement)
+        places += [start] * len(replacement)
         end = match.end()
     parts.append(text[end:])
     places += range(end, len(text) + 1)
