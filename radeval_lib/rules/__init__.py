@@ -1,6 +1,6 @@
-"""Reads reports by rules, judges a candidate against a reference, and generates reports with gold.
+"""Reads reports by rules, judges a candidate against a reference, and generates annotated reports.
 
-``report_text`` splits a text into sections, statements and words. ``reader`` finds in them what a report
-states, denies or doubts. ``judge`` compares two readings. ``generator`` writes reports with a known meaning.
-Reader, judge and generator share ``lexicon``.
+``report_text`` splits a text into sections, statements and words. ``reader`` finds the findings that a report
+states, denies or doubts. ``judge`` compares the readings of two reports. ``generator`` writes reports whose
+meaning is known. Reader, judge and generator share the ``lexicon``.
 """

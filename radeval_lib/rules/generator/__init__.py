@@ -1,9 +1,9 @@
-"""Synthetic radiology reports with complete gold truth, controlled errors and rewrites.
+"""Generates radiology reports with complete gold annotations, planted errors and rewrites.
 
-A report is drawn as a meaning (findings with place, side, severity, size, certainty and change; denials;
-normal statements) and then put into words, so that every annotation is exact by construction and an error can
-be made in the meaning alone. ``lexicon/README.md`` describes the generator's vocabulary, and :mod:`.grammar`
-the rules of annotation.
+A report is first drawn as a meaning (findings with place, side, severity, size, certainty and change;
+denials; normal statements) and then worded, so that every annotation is exact by construction, and an error
+can be planted in the meaning alone. ``lexicon/README.md`` describes the generator's vocabulary, and
+:mod:`.grammar` the rules of annotation.
 
 >>> from radeval_lib.rules import generator
 >>> report = next(generator.generate(1, seed=0, modality_anatomy=("X-Ray", "CHEST")))

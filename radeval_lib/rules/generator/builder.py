@@ -1,4 +1,4 @@
-"""Assembles a text from pieces, keeping the position of every annotation exact."""
+"""Assembles a text from pieces, and computes the exact position of every annotation."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from radeval_lib.rules.report_text.words import Span
 
 @dataclass(slots=True)
 class TextBuilder:
-    """An :class:`AnnotatedText` under construction.
+    """A builder of an :class:`AnnotatedText`; ``end`` is the length of the text so far.
 
-    Pieces are separated by one space, except before a comma or a period; a piece's tokens are those of the
-    piece alone, which equals the tokens of the whole text because pieces end at white space or punctuation.
+    Pieces are separated by one space, except before a comma or a period. The tokens of a piece are also those
+    of the whole text, because pieces end at white space or punctuation.
     """
 
     end: int = 0
@@ -40,21 +40,21 @@ class TextBuilder:
     _sentences: list[Sentence] = field(default_factory=list)
 
     def open_sentence(self) -> None:
-        """Start a sentence; its first letter will be a capital."""
+        """Begin a sentence; the first letter of the next piece becomes a capital."""
         if self.end:
             self._parts.append(" ")
             self.end += 1
         self._start = self.end
 
     def close_sentence(self, statements: tuple[int, ...]) -> None:
-        """End the sentence with a period."""
+        """End the sentence with a period; ``statements`` are the uids of the statements in it."""
         self._parts.append(".")
         self.end += 1
         self._tokens += 1
         self._sentences.append(Sentence(self._start, self.end, statements))
 
     def word(self, text: str) -> Span:
-        """Add plain text, and return its span."""
+        """Add text without annotations, and return its (start, end)."""
         start = self.end
         if start == self._start:
             text = text[0].upper() + text[1:]
@@ -67,9 +67,12 @@ class TextBuilder:
         return start, self.end
 
     def phrase(self, phrase: Phrase, label: str = "OBS-DP") -> tuple[int, int, int]:
-        """Add a compiled phrase; observations without a label get ``label``.
+        """Add a compiled phrase with its annotations; observations without a label get ``label``.
 
-        Returns the start, and the ids of its observation head and anatomy head (-1: none).
+        Returns
+        -------
+        start : the position of its first character.
+        head, anatomy : the ids of its observation head and its anatomy head; -1 without one.
         """
         start, text = self.end, phrase.text
         opens = start == self._start
@@ -99,11 +102,11 @@ class TextBuilder:
         return start, base + head if head >= 0 else -1, base + anatomy if anatomy >= 0 else -1
 
     def relate(self, source: int, name: str, target: int) -> None:
-        """Add a RadGraph relation between two ids."""
+        """Add a RadGraph relation between the entities with two ids."""
         self._relations.append((source, name, target))
 
     def entity(self, start: int, end: int, label: str) -> None:
-        """Add a RaTE entity."""
+        """Add a RaTE entity of type ``label``."""
         self._entities.append((start, end, label))
 
     def role(self, relation: SpatialRelation) -> None:
@@ -111,7 +114,7 @@ class TextBuilder:
         self._roles.append(relation)
 
     def build(self) -> AnnotatedText:
-        """Return the finished text."""
+        """Return the text with all annotations."""
         text = "".join(self._parts)
         outgoing: list[list[tuple[str, str]]] = [[] for _ in self._marks]
         for source, name, target in self._relations:
@@ -160,18 +163,19 @@ class Byte(IntEnum):
 
 
 def byte(wording: int, which: int) -> int:
-    """Return one byte of the wording, 0 to 255."""
+    """Return the byte of a wording at a position, counted from the lowest byte; from 0 to 255."""
     return (wording >> (8 * which)) & 255
 
 
 def pick(options: Sequence[_T], wording: int, which: int) -> _T:
-    """Return the option selected by this byte of the wording."""
+    """Return the option that one byte of a wording selects."""
     return options[byte(wording, which) % len(options)]
 
 
 @lru_cache(maxsize=4096)
 def article(text: str) -> str:
-    """Return "a" or "an" for ``text``, by its sound: an opacity, a unilateral, an 8 mm, an NG tube."""
+    """Return the article "a" or "an" that a text takes by its sound: an opacity, a unilateral, an 8 mm, an NG
+    tube."""
     word = text.split(" ", 1)[0]
     if word[0].isdigit():
         return "an" if re.match(r"8|1[18](\D|$)", word) else "a"
@@ -184,13 +188,13 @@ def article(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def size_phrase(size_mm: tuple[int, ...], centimetres: bool) -> Phrase:
-    """Return a size in words, one RadGraph entity: "8 mm", "2.3 x 1.8 cm"."""
+    """Return the phrase for a size, such as "8 mm" or "2.3 x 1.8 cm", which is one RadGraph entity."""
     numbers = [f"{mm / 10:g}" if centimetres else str(mm) for mm in size_mm]
     return parse_name("_x_".join(numbers) + ("_cm" if centimetres else "_mm"))
 
 
 def compile_frame(template: str) -> Frame:
-    """Compile a template of ``grammar.yml``."""
+    """Return the frame for a template of ``grammar.yml``, such as "there {be} {np}"."""
     operations: list[tuple[str, str, Phrase | None]] = []
     at = 0
     for match in _SLOT.finditer(template):
@@ -210,12 +214,12 @@ Table = dict[str, tuple[Frame, ...]]
 
 
 def _compile_frames(templates: dict[str, list[str]]) -> Table:
-    """Return the compiled frames of each key."""
+    """Return the compiled frames of each key of a part of ``grammar.yml``."""
     return {key: tuple(compile_frame(t) for t in phrasing) for key, phrasing in templates.items()}
 
 
 class Words:
-    """The content of ``grammar.yml``, ready for use."""
+    """The compiled words and frames of ``grammar.yml``."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         raw = lexicon.grammar
@@ -270,5 +274,5 @@ class Words:
 
 @lru_cache(maxsize=1)
 def load_words() -> Words:
-    """Return the compiled grammar of the packaged lexicon."""
+    """Return the words and frames of the packaged lexicon, compiled at the first call."""
     return Words(load_lexicon())

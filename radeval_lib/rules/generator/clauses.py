@@ -1,4 +1,4 @@
-"""Clauses: how a finding fills the slots of a frame."""
+"""Clauses, which word findings and denials by filling the slots of a frame."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ LONGEST_SPAN = 8
 
 
 class Clause:
-    """A clause that fills the slots of a frame: the method ``slot_x`` fills slot ``x``.
+    """The base of clauses, which fill the slots of a frame: the method ``slot_x`` fills the slot ``x``.
 
-    ``head`` is the id of the observation or structure that it is about, -1 until that is written.
+    ``head`` is the id of the observation or structure that the clause is about, -1 until that is written.
     """
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, label: str) -> None:
@@ -36,14 +36,14 @@ class Clause:
         self.head = -1
 
     def run(self, frame: Frame) -> None:
-        """Say the frame, slot by slot."""
+        """Write a frame, slot by slot."""
         builder = self.builder
         for name, text, phrase in frame.operations:
             if name == "word":
                 builder.word(text)
             elif phrase is None:
                 getattr(self, f"slot_{name}")()
-            else:  # an annotated word of change; a denied one is itself negated ("not changed")
+            else:  # A word of change is annotated; a denied one is a negated phrase ("not changed").
                 _, head, _ = builder.phrase(phrase, "OBS-DA" if name == "denied" else self.label)
                 if self.head >= 0:
                     builder.relate(head, "modify", self.head)
@@ -58,7 +58,7 @@ class Clause:
 
 
 class FindingClause(Clause):
-    """A finding; its name, form of place and so on are chosen from the wording on creation."""
+    """The clause of a finding; the bytes of ``wording`` decide its name, the form of its place and so on."""
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, finding: PlannedFinding) -> None:
         super().__init__(builder, style, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP")
@@ -91,7 +91,8 @@ class FindingClause(Clause):
         self.size_inside = byte(wording, Byte.SIZE) & 1 == 0
 
     def _choose_name(self) -> None:
-        """Choose a name, if possible one that repeats no word of appearance and place, and its number."""
+        """Choose a name, if possible one that repeats no word of the appearance or the place, and its
+        number."""
         finding, names = self.finding, self.concept.names
         looks = frozenset[str]().union(*(self.lexicon.looks[look].words for look in finding.looks))
         if looks:
@@ -115,7 +116,7 @@ class FindingClause(Clause):
     # --- noun phrase ---
 
     def modifiers(self) -> list[Phrase]:
-        """Return the words before the noun: number, change, severity, size, appearance, prefix; in this
+        """Return the phrases before the noun: number, change, severity, size, appearance and prefix, in this
         order."""
         finding, words, wording = self.finding, self.words, self.wording
         concept = self.concept
@@ -138,8 +139,8 @@ class FindingClause(Clause):
         return pieces
 
     def _modifiers_that_fit(self) -> list[Phrase]:
-        """Return the modifiers; place, size and change go behind the noun if it would become too long a
-        span."""
+        """Return the phrases before the noun, at most so many that the entity has :data:`LONGEST_SPAN`
+        words if possible; place, size and change are moved behind the noun, in this order, until it fits."""
         fallbacks = {"place_before": False, "size_inside": False, "change_form": "post", "": None}
         for attribute, value in fallbacks.items():
             pieces = self.modifiers()
@@ -153,7 +154,8 @@ class FindingClause(Clause):
         return pieces
 
     def noun_phrase(self, determiner: str) -> None:
-        """Write the noun phrase; ``determiner`` is "a" (as needed), "the" or "" (none)."""
+        """Write the noun phrase; ``determiner`` is "a" (for "a" or "an" where grammar asks for it),
+        "the", or "" for none."""
         finding, builder = self.finding, self.builder
         pieces = self._modifiers_that_fit()
         place_phrase: Phrase | None = None
@@ -192,7 +194,7 @@ class FindingClause(Clause):
     slot_the = partialmethod(noun_phrase, "the")
 
     def _agree(self, singular: str, many: str) -> None:
-        """Write a verb that agrees with the noun phrase, or with the subject of the predicate."""
+        """Write the form of a verb that agrees with the noun phrase or with the subject of the predicate."""
         self.builder.word(many if self.plural else singular)
 
     slot_be = partialmethod(_agree, "is", "are")
@@ -209,6 +211,7 @@ class FindingClause(Clause):
         return size_phrase(sizes, in_centimetres or self.concept.device)
 
     def _say_size(self) -> None:
+        """Write the size as a modifier of the finding."""
         _, head, _ = self.builder.phrase(self._size_phrase(), self.label)
         self.builder.relate(head, "modify", self.head)
 
@@ -219,7 +222,7 @@ class FindingClause(Clause):
             self._say_size()
 
     def _say_place(self) -> tuple[Span, int]:
-        """Write the place; return its span and the id of its anatomy."""
+        """Write the place; return its (start, end) and the id of its anatomy."""
         place, side, builder = self.place, self.finding.side, self.builder
         assert place is not None
         if place.article and side != "bilateral":
@@ -230,10 +233,10 @@ class FindingClause(Clause):
         return (start, builder.end), anatomy
 
     def _locate(self) -> None:
-        """Write preposition and place, and note the spatial relation."""
+        """Write a preposition and the place, and remember the spatial relation for :meth:`finish`."""
         assert self.place is not None
         prepositions = self.place.prepositions
-        if self.concept.device:  # a tip is in the stomach, never of it
+        if self.concept.device:  # The tip of a device is in the stomach, never of it.
             prepositions = tuple(word for word in prepositions if word != "of") or ("in",)
         indicator = self.builder.word(pick(prepositions, self.wording, Byte.LIST))
         landmark, anatomy = self._say_place()
@@ -264,7 +267,7 @@ class FindingClause(Clause):
         _, self.subject = self._say_place()
 
     def slot_show(self) -> None:
-        """Write the verb with the place as its subject."""
+        """Write the verb ("shows") whose subject is the place."""
         assert self.place is not None
         number = "many" if self.place.plural or self.finding.side == "bilateral" else "one"
         self.builder.word(pick(self.words.lists["show"], self.wording, Byte.VERB)[number])
@@ -280,6 +283,7 @@ class FindingClause(Clause):
         self._say_change("verb")
 
     def _say_change(self, form: str) -> None:
+        """Write the change in one of the forms "post", "state" and "verb" of ``grammar.yml``."""
         assert self.finding.change is not None
         table = self.words.change[form, form != "state" and self.concept.size is not None]
         self.run(pick(table[self.finding.change], self.wording, Byte.CHANGE))
@@ -313,7 +317,7 @@ class FindingClause(Clause):
         builder.relate(self.head, "suggestive_of", head)
 
     def say_looks(self) -> None:
-        """Write the appearance as a sentence of its own: "It is spiculated"."""
+        """Write the appearance as a sentence of its own, such as "It is spiculated"."""
         builder = self.builder
         builder.word("they are" if self.plural else "it is")
         for index, look in enumerate(self.finding.looks):
@@ -326,18 +330,18 @@ class FindingClause(Clause):
     # --- predicate ---
 
     def be_a_state(self, state: State) -> None:
-        """State the finding as a predicate of this state from now on."""
+        """Word the finding as a predicate by this state, in slots that are filled from now on."""
         self.state, self.plural = state, state.plural
 
     def slot_subject(self) -> None:
-        """Write the subject of the predicate."""
+        """Write the structure that is the subject of the predicate."""
         assert self.state is not None
         subjects = self.state.subjects
         start, _, self.subject = self.builder.phrase(subjects.get(self.finding.side) or subjects[None])
         self.builder.entity(start, self.builder.end, "Anatomy")
 
     def slot_adjective(self) -> None:
-        """Write the predicate with its adverb of severity."""
+        """Write the adjective of the predicate, with an adverb if the finding has a severity."""
         assert self.state is not None
         builder, finding, adjectives = self.builder, self.finding, self.state.adjectives
         start, adverb = -1, -1
@@ -355,7 +359,8 @@ class FindingClause(Clause):
         builder.entity(start, builder.end, self.rate)
 
     def finish(self) -> None:
-        """Add the spatial relations, now that diagnosis and hedge are known."""
+        """Add the spatial relations of the finding, with its diagnosis and hedge, once the clause is
+        written."""
         for indicator, landmark in self.roles:
             self.builder.role(SpatialRelation(indicator, self.span, landmark, self.diagnosis, self.hedge))
 
@@ -369,7 +374,7 @@ _NAME_BYTES = [which for which in Byte if which >= Byte.NAME]
 
 
 class Denied(NamedTuple):
-    """A denied finding: its name, whether that is plural, and its RaTE type."""
+    """A denied finding: its name, whether the name is a plural, and its RaTE type."""
 
     name: Phrase
     plural: bool
@@ -377,12 +382,13 @@ class Denied(NamedTuple):
 
 
 class DenialClause(Clause):
-    """A list of denied findings.
+    """The clause of a list of denied findings.
 
     Attributes
     ----------
     items : the denied findings, in order.
-    structure : the name of the one structure to which all belong, and whether it is plural; else None.
+    structure : the name of the structure, and whether it is a plural, if all findings belong to one
+        structure; else None.
     """
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, denial: Denial) -> None:
@@ -401,7 +407,8 @@ class DenialClause(Clause):
         self.structure = bodies.pop() if len(bodies) == 1 else None
 
     def listed(self, conjunction: str) -> None:
-        """Write the denied names as a list; of three or more, half have a comma before "and" or "or"."""
+        """Write the names of the denied findings as a list; half of the lists of three or more have a
+        comma before the conjunction."""
         builder, last = self.builder, len(self.items) - 1
         comma = last > 1 and byte(self.wording, Byte.COMMA) & 1
         for index, item in enumerate(self.items):
@@ -422,7 +429,7 @@ class DenialClause(Clause):
         self.builder.entity(start, self.builder.end, "Anatomy")
 
     def slot_show_b(self) -> None:
-        """Write the verb with the structure as its subject."""
+        """Write the verb ("shows") whose subject is the structure."""
         assert self.structure is not None
         verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
         self.builder.word(verb["many" if self.structure[1] else "one"])
@@ -432,11 +439,13 @@ class DenialClause(Clause):
     slot_list = partialmethod(listed, "and")
 
     def _be(self, plural: bool) -> None:
+        """Write "are" for a plural subject, else "is"."""
         self.builder.word("are" if plural else "is")
 
     @property
     def _several(self) -> bool:
-        """Whether the list as a subject joined by "and" is plural."""
+        """Whether the list takes a plural verb if "and" joins it: it has several items, or its item is a
+        plural."""
         return len(self.items) > 1 or self.items[0].plural
 
     def slot_fbe(self) -> None:

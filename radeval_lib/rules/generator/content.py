@@ -1,4 +1,4 @@
-"""Draws a report's findings, denials, normal statements and remarks, and their order."""
+"""Draws the findings, denials, normal statements and remarks of a report, and their order."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chances:
-    """How often a style of report states each thing: probabilities unless noted."""
+    """How often reports of a style state findings, attributes and so on; probabilities unless noted."""
 
     counts: tuple[float, ...]  # shares of reports with 0, 1, 2 ... findings that are not devices
     rare: float  # factor on the weight of rare diseases
@@ -70,12 +70,13 @@ CHANCES: dict[Style, Chances] = {
 
 
 def choose(rng: Random, options: tuple[_T, ...]) -> _T:
-    """Return one of the options. Only ``rng.random`` is used, because Python guarantees its sequence."""
+    """Return one of the options, each with equal probability; only ``rng.random`` is used, because Python
+    guarantees its sequence for a seed."""
     return options[int(rng.random() * len(options))]
 
 
 class Weighted(Generic[_T]):
-    """Options, each drawn in proportion to its weight."""
+    """Options that are drawn with probabilities in proportion to their weights."""
 
     __slots__ = ("options", "totals")
 
@@ -85,21 +86,21 @@ class Weighted(Generic[_T]):
         self.totals = tuple(accumulate(weight for _, weight in chosen))
 
     def draw(self, rng: Random) -> _T:
-        """Return one of the options."""
+        """Return one of the options, drawn in proportion to its weight."""
         return self.options[bisect_right(self.totals, rng.random() * self.totals[-1])]
 
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """All that can be stated in one kind of examination and style.
+    """Everything that reports of one kind of examination and style can state.
 
     Attributes
     ----------
-    findings, devices, deniable : the concepts that may be found, in place, or denied.
-    normals, remarks : the statements of normality and the remarks that there are.
-    systems : the place of each (region, organ system) in the usual order of reading.
-    counts : how many findings a report has that are not devices.
-    density : the factor from the weight of a statement of normality to its probability.
+    findings, devices, deniable : the findings, devices and denied findings, with their weights.
+    normals, remarks : the statements of normality, and the remarks.
+    systems : the rank of each (region, organ system) in the usual order of reports.
+    counts : the numbers of findings other than devices, with their weights.
+    density : the factor by which the weight of a statement of normality is multiplied for its probability.
     """
 
     findings: Weighted[Concept]
@@ -114,7 +115,7 @@ class Menu:
 
 @lru_cache(maxsize=1024)
 def menu(exam: Exam, style: Style) -> Menu:
-    """Return the menu of an examination."""
+    """Return everything that reports of an examination in a style can state."""
     lexicon, chances = load_lexicon(), CHANCES[style]
     protocol = lexicon.protocols[exam.modality, exam.anatomy]
     concepts = [c for region in protocol.regions for c in region.concepts if lexicon.shown(c, exam)]
@@ -136,7 +137,8 @@ def menu(exam: Exam, style: Style) -> Menu:
 
 
 def allowed_changes(concept: Concept) -> tuple[Change, ...]:
-    """Return the plausible changes: catheters do not enlarge, and old or anatomical things stay the same."""
+    """Return the changes that are plausible for a finding: devices do not enlarge, and old or anatomical
+    findings stay unchanged."""
     if not concept.changes:
         return ()
     if concept.device:
@@ -145,7 +147,7 @@ def allowed_changes(concept: Concept) -> tuple[Change, ...]:
 
 
 def sides(lexicon: Lexicon, concept: Concept, site: str | None) -> tuple[Side, ...]:
-    """Return the possible sides of a finding at ``site``, a key of a place."""
+    """Return the sides that a finding can have at ``site``, the key of a place; None for no place."""
     if site is not None:
         return tuple(side for side in lexicon.places[site].nouns if side)  # type: ignore[misc]
     return ("left", "right", "bilateral") if concept.sided else ()
@@ -162,14 +164,17 @@ def draw_size(rng: Random, low: int, high: int, two_diameters: bool) -> tuple[in
 def draw_finding(
     rng: Random, concept: Concept, exam: Exam, style: Style, *, prior: bool, blocked: frozenset[str]
 ) -> PlannedFinding:
-    """Return a finding of ``concept`` with drawn attributes: place, side, severity, number, size, looks,
-    certainty, change and suggested diagnosis. The order is fixed, so equal draws give equal findings.
+    """Return a finding with drawn attributes: place, side, severity, number, size, looks, certainty, change
+    and suggested diagnosis. They are drawn in a fixed order, so that equal random numbers give equal
+    findings.
 
     Parameters
     ----------
-    exam : decides places, and by its modality how often sizes are given and which looks there are.
-    style : decides the chances of every attribute (``CHANCES``).
-    prior : whether there is an earlier examination, with which a change can be stated.
+    concept : what the finding is.
+    exam : the examination, which decides the possible places and, by its modality, how often sizes are stated
+        and which looks are possible.
+    style : the style, which decides the probability of each attribute (``CHANCES``).
+    prior : whether there is an earlier examination, so that a change can be stated.
     blocked : keys of concepts that the finding must not suggest.
     """
     lexicon, chances = load_lexicon(), CHANCES[style]
@@ -220,8 +225,8 @@ def draw_finding(
 
 
 def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chances) -> tuple[str, ...]:
-    """Return none, one or two descriptors of an appearance, of different groups: of one only one can be
-    true."""
+    """Return up to two descriptors of appearance; two are of different groups, because those of a group
+    exclude each other."""
     if not groups or rng.random() >= chances.look:
         return ()
     first_look = choose(rng, choose(rng, groups))
@@ -232,7 +237,7 @@ def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chanc
 
 
 def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | None:
-    """Return one of the changes that make sense; None if none does."""
+    """Return one of the plausible changes of a finding; None if it has none."""
     allowed = allowed_changes(concept)
     if not allowed:
         return None
@@ -242,8 +247,8 @@ def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | No
 
 
 def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, least: int) -> list[Concept]:
-    """Return distinct concepts without clashes, devices among them; seldom fewer than ``least`` findings,
-    since the number of draws is limited."""
+    """Return distinct concepts that do not clash, some of which may be devices. There are at least ``least``
+    findings, unless the limited number of draws gives fewer."""
     wanted = max(least, card.counts.draw(rng))
     chosen: dict[str, Concept] = {}
     for _ in range(4 * wanted + 8):
@@ -262,7 +267,7 @@ def _draw_concepts(rng: Random, card: Menu, style: Style, lexicon: Lexicon, leas
 
 
 def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> list[Denial]:
-    """Return denials of concepts that are not ``blocked``, organ system by organ system."""
+    """Return denials, ordered by organ system, of concepts that are not ``blocked``."""
     if not card.deniable.options:
         return []
     wanted = int(rng.random() * CHANCES[style].most_denials)
@@ -283,7 +288,8 @@ def _draw_denials(rng: Random, card: Menu, blocked: set[str], style: Style) -> l
 
 
 def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> list[NormalEntry]:
-    """Return normal statements that nothing present contradicts, and that complement each other."""
+    """Return normal statements that no concept of ``present`` contradicts, and that hardly repeat each
+    other."""
     chosen: list[NormalEntry] = []
     first = int(rng.random() * len(card.normals)) if card.normals else 0
     for entry in card.normals[first:] + card.normals[:first]:
@@ -298,7 +304,8 @@ def _draw_normals(rng: Random, card: Menu, present: set[str], prior: bool) -> li
 
 
 def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> bool:
-    """Return whether a normal statement or a denial rules out one of these concepts."""
+    """Return whether a normal statement or a denial rules out one of the concepts in ``present``; False
+    for other statements."""
     if isinstance(content, Normal):
         return not content.opposite and bool(lexicon.normals[content.key].excludes & present)
     if isinstance(content, Denial):
@@ -307,10 +314,10 @@ def contradicts(lexicon: Lexicon, content: Meaning, present: frozenset[str]) -> 
 
 
 def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int) -> Plan:
-    """Return a plan, with at least ``least`` findings unless too few can be drawn without a clash.
+    """Return a drawn plan with at least ``least`` findings, unless too few can be drawn without a clash.
 
-    Within an organ system findings come before normal statements and denials, each with some chance of
-    another order; remarks come first.
+    Remarks come first. Within an organ system, findings come before normal statements and denials, with some
+    chance of another order. ``prior`` says whether there is an earlier examination.
     """
     lexicon, card, chances = load_lexicon(), menu(exam, style), CHANCES[style]
     concepts = _draw_concepts(rng, card, style, lexicon, least)
@@ -348,7 +355,8 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int)
 
 
 def _make_statements(rng: Random, contents: list[Meaning], lexicon: Lexicon, style: Style) -> list[Statement]:
-    """Give each meaning its identity and wording, and join some to the sentence before."""
+    """Return a statement for each meaning, numbered from 0 and with a drawn wording; some are joined to the
+    statement before."""
     statements: list[Statement] = []
     for uid, content in enumerate(contents):
         last = statements[-1] if statements else None
@@ -363,8 +371,8 @@ def _make_statements(rng: Random, contents: list[Meaning], lexicon: Lexicon, sty
 
 
 def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
-    """Return whether ``content`` can end the sentence with ``before``; both must be of the same organ
-    system."""
+    """Return whether a statement can be worded in one sentence with the statement ``before`` it, which
+    needs the same organ system."""
     if isinstance(content, Denial) and isinstance(before, Normal):
         entry = lexicon.normals[before.key]
         systems = {lexicon.concepts[key].system for key in content.concepts}

@@ -1,4 +1,4 @@
-"""Compares the meanings of two reports, and names each difference that ReXVal and GREEN call an error."""
+"""Compares the plans of two reports, and lists each difference that ReXVal and GREEN call an error."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ SIZE_RATIO = 1.5
 
 @dataclass(frozen=True, slots=True)
 class GoldError:
-    """One error of a candidate: its category, significance and finding, and both reports' statements of
-    it."""
+    """An error of a candidate: its category, its significance, the finding's key, and what each report
+    says (a place, a degree, a change, "present"; empty for nothing)."""
 
     category: str
     significant: bool
@@ -37,10 +37,10 @@ class GoldError:
 
 @dataclass(frozen=True, slots=True)
 class ReportDifference:
-    """What a candidate gets wrong and right.
+    """The errors of a candidate, and the keys on which it agrees with the reference.
 
-    ``matched``: findings that both state, without an error; ``agreed_negatives``: what both deny or call
-    normal.
+    ``matched`` are findings that both state without an error, ``agreed_negatives`` are findings that both
+    deny and structures that both call normal.
     """
 
     errors: tuple[GoldError, ...]
@@ -48,7 +48,8 @@ class ReportDifference:
     agreed_negatives: tuple[str, ...]
 
     def count(self, significant: bool | None = None) -> dict[str, int]:
-        """Return errors by category; significant ones, insignificant ones, or (None) all."""
+        """Return the number of errors by category: of significant errors, of insignificant ones, or for
+        None of all."""
         counts = dict.fromkeys(CATEGORIES, 0)
         for error in self.errors:
             if significant is None or error.significant == significant:
@@ -60,7 +61,8 @@ Stated = dict[str, tuple[int, PlannedFinding]]
 
 
 def stated(plan: Plan) -> Stated:
-    """Return the findings of a plan by concept; a negated normal statement counts as a finding of its own."""
+    """Return the uid and content of each finding of a plan, by its concept; a negated normal statement
+    counts as a finding ``not <key>``."""
     findings: Stated = {}
     for statement in plan:
         content = statement.content
@@ -72,24 +74,26 @@ def stated(plan: Plan) -> Stated:
 
 
 def normals(plan: Plan) -> set[str]:
-    """Return the keys of a plan's statements of normality."""
+    """Return the keys of the normal statements of a plan, without negated ones."""
     contents = (statement.content for statement in plan)
     return {content.key for content in contents if isinstance(content, Normal) and not content.opposite}
 
 
 def denied(plan: Plan) -> set[str]:
-    """Return the concepts that a plan denies."""
+    """Return the keys of the concepts that a plan denies."""
     contents = (statement.content for statement in plan)
     return {key for content in contents if isinstance(content, Denial) for key in content.concepts}
 
 
 def _conflict(first: object, other: object) -> bool:
-    """Return whether both are given and differ: an attribute that one report leaves open is no error."""
+    """Return whether two values of an attribute differ and neither is None; an attribute that one report
+    leaves open is not an error."""
     return first is not None and other is not None and first != other
 
 
 def location_significant(lexicon: Lexicon, expected: PlannedFinding, given: PlannedFinding) -> bool:
-    """Return whether the side differs, or the place differs and is not next to the other."""
+    """Return whether a wrong location is clinically significant: the sides differ, or the places differ
+    and are not next to each other."""
     if _conflict(expected.side, given.side):
         return True
     if expected.place is None or given.place is None or expected.place == given.place:
@@ -99,7 +103,8 @@ def location_significant(lexicon: Lexicon, expected: PlannedFinding, given: Plan
 
 
 def degree_significant(expected: PlannedFinding, given: PlannedFinding) -> bool:
-    """Return whether severity differs by two steps or more, or size by a factor of :data:`SIZE_RATIO`."""
+    """Return whether a wrong degree is clinically significant: severities differ by two steps or more or,
+    without severities, sizes by a factor of :data:`SIZE_RATIO` or more."""
     if expected.severity is not None and given.severity is not None:
         return abs(expected.severity - given.severity) >= 2
     if expected.size_mm and given.size_mm:
@@ -111,14 +116,15 @@ def degree_significant(expected: PlannedFinding, given: PlannedFinding) -> bool:
 def finding_errors(
     lexicon: Lexicon, expected: PlannedFinding | None, given: PlannedFinding | None
 ) -> list[GoldError]:
-    """Return the errors on one finding, given the finding in reference and candidate (None: not stated).
+    """Return the errors about one finding, as the reference (``expected``) and the candidate (``given``)
+    state it; None for a report that does not state it.
 
-    An error on a minor finding (see the lexicon) is never significant. A wrong comparison counts twice, as a
-    comparison that the reference does not have and as one that is left out. Another certainty is no error.
+    An error about a minor finding of the lexicon is never significant. A wrong comparison counts twice, as
+    one that the reference lacks and as one that is omitted. Another certainty is not an error.
     """
     either = expected or given
     assert either is not None
-    concept = lexicon.concepts.get(either.concept)  # a negated normal statement is none
+    concept = lexicon.concepts.get(either.concept)  # None for a negated normal statement.
 
     def error(category: str, significant: bool, was: str, now: str) -> GoldError:
         return GoldError(
@@ -147,14 +153,14 @@ def finding_errors(
 
 
 def _place_in_words(lexicon: Lexicon, finding: PlannedFinding) -> str:
-    """Return the place in words."""
+    """Return the place or, without one, the side of a finding in words; empty if it has neither."""
     if finding.place is None:
         return finding.side or ""
     return lexicon.places[finding.place].nouns[finding.side][0].text
 
 
 def _degree_in_words(lexicon: Lexicon, finding: PlannedFinding) -> str:
-    """Return size or severity in words."""
+    """Return the size or, without one, the severity of a finding in words; empty if it has neither."""
     if finding.size_mm:
         return " x ".join(map(str, finding.size_mm)) + " mm"
     scale = lexicon.concepts[finding.concept].scale
@@ -164,9 +170,11 @@ def _degree_in_words(lexicon: Lexicon, finding: PlannedFinding) -> str:
 
 
 def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDifference:
-    """Return every error of ``candidate`` against ``reference``, by meaning. Wording and order are ignored.
+    """Return the errors of a candidate against its reference, from their plans; wording and order are
+    ignored.
 
-    Findings are matched by concept. What one of the two leaves open (a place, a severity) is not an error.
+    Findings are matched by concept. An attribute that one of the two leaves open, such as a place, is not an
+    error.
     """
     lexicon = load_lexicon()
     expected, given = stated(reference.plan), stated(candidate.plan)
@@ -188,7 +196,7 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
 
 
 def green_answer(reference: SyntheticReport, candidate: SyntheticReport, comparison: ReportDifference) -> str:
-    """Return the analysis of a pair, written from its exact differences."""
+    """Return the analysis of a pair in GREEN's layout, written from its exact differences."""
     by_kind: dict[tuple[bool, str], list[str]] = {}
     for error in comparison.errors:
         text = _error_in_words(error, reference, candidate)
@@ -204,9 +212,8 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
 
 
 def _error_in_words(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
-    """Return an error in words, by its category: (a) a finding of the candidate alone, (b) of the reference
-    alone, (c) another place, (d) another degree, (e) a comparison that is not in the reference, (f) one left
-    out."""
+    """Return an error in words: the finding alone for the categories (a) and (b), else the finding with
+    what is wrong with its (c) place, (d) degree or (e, f) change."""
     if error.category in "ab":
         stated_findings = stated(candidate.plan if error.category == "a" else reference.plan)
         return _finding_in_words(stated_findings[error.concept][1])
@@ -221,14 +228,14 @@ def _error_in_words(error: GoldError, reference: SyntheticReport, candidate: Syn
 
 
 def _finding_in_words(finding: PlannedFinding) -> str:
-    """Return a finding as an impression would say it, without change and diagnosis."""
+    """Return a finding as an impression words it, without change and diagnosis."""
     if finding.concept.startswith("not "):
         return _statement_in_words(Normal(finding.concept.removeprefix("not "), opposite=True))
     return _statement_in_words(replace(finding, change=None, suggests=None))
 
 
 def _statement_in_words(content: Meaning) -> str:
-    """Return a statement as the generator words it, without the marks that separate the parts of an
-    analysis."""
+    """Return a statement as the generator words it, with commas in place of ";" and ":", which separate
+    the parts of an analysis."""
     text = realize((Statement(0, content, 0),), "hospital", "impression").text
     return " ".join(text.split()).rstrip(".").replace(";", ",").replace(":", ",")

@@ -1,6 +1,6 @@
-"""Generates reports: ``generate`` streams them, ``report_at`` makes any one of them.
+"""Generates reports: ``generate`` yields a stream of them, ``report_at`` returns any one of the stream.
 
-Each has an impression and CheXpert's labels, which follow from its plan; ``rewrite`` and ``opposite`` make
+The impression and CheXpert's labels of a report follow from its plan. ``rewrite`` and ``opposite`` return
 reports of the same and of the opposite meaning.
 """
 
@@ -50,7 +50,8 @@ Pair = tuple[str, str]
 
 
 def seeded(*keys: int | str) -> Random:
-    """Return a random generator that depends only on the keys, and is the same on every platform and run."""
+    """Return a random number generator whose seed is a hash of the keys, the same on every platform and
+    in every run."""
     digest = blake2b(":".join(map(str, keys)).encode(), digest_size=16).digest()
     return Random(int.from_bytes(digest, "big"))
 
@@ -64,25 +65,25 @@ def generate(
     start: int = 0,
     min_findings: int = 0,
 ) -> Iterator[SyntheticReport]:
-    """Yield reports number ``start`` to ``start + n - 1`` of the stream defined by ``seed``.
+    """Yield the reports number ``start`` to ``start + n - 1`` of the stream that ``seed`` defines.
 
-    Report i depends on ``seed``, i and the keyword arguments only, so any part of the stream can be made
-    alone and the same call gives the same bytes on every run. Memory use does not grow with ``n``.
+    Report i depends only on ``seed``, i and the keyword arguments, so that any part of the stream can be
+    generated alone, and equal calls give equal reports. Memory does not grow with ``n``.
 
     Parameters
     ----------
-    style : of every report; None: by chance.
-    modality_anatomy : one pair or several, such as ``("X-Ray", "CHEST")``, each a tuple; None: all of the
-        lexicon's.
-    min_findings : so many findings or more, unless too few can be drawn without a clash.
+    style : the style of every report; None draws one for each.
+    modality_anatomy : a pair such as ``("X-Ray", "CHEST")``, or several, from which one is drawn; None draws
+        from all pairs of the lexicon.
+    min_findings : the least number of findings, unless too few can be drawn without a clash.
 
     Raises
     ------
     SyntheticError
-        When the first report is asked for, if ``n`` is negative, or the style or a pair is unknown.
+        At the first report, if ``n`` is negative, or the style or a pair is unknown.
     """
     if n < 0:
-        raise SyntheticError(f"{n} reports", "generate", "Ask for 0 or more.")
+        raise SyntheticError(f"n is {n}", "generate", "Ask for 0 or more reports.")
     for index in range(start, start + n):
         yield report_at(
             seed, index, style=style, modality_anatomy=modality_anatomy, min_findings=min_findings
@@ -98,8 +99,10 @@ def report_at(
     min_findings: int = 0,
     prior: bool | None = None,
 ) -> SyntheticReport:
-    """Return report number ``index`` of :func:`generate`'s stream. ``prior`` says whether there was an
-    earlier study (None: by chance)."""
+    """Return report number ``index`` of the stream of :func:`generate`, with the same arguments and errors.
+
+    ``prior`` says whether there was an earlier study; None draws it.
+    """
     rng, protocols = seeded(seed, index), _protocols(modality_anatomy)
     check_choice(style, Style | None, "style", SyntheticError)
     if style is None:
@@ -141,22 +144,29 @@ def report_at(
 
 
 def _protocols(modality_anatomy: Pair | Sequence[Pair] | None) -> list[Protocol]:
-    """Return the protocols of the examinations asked for; all of them for None."""
+    """Return the protocol of each (modality, anatomy); all protocols for None.
+
+    Raises
+    ------
+    SyntheticError
+        If there is no pair, or a pair is unknown.
+    """
     by_pair = load_lexicon().protocols
     chosen = tuple(by_pair) if modality_anatomy is None else modality_anatomy
     pairs = (chosen,) if chosen and isinstance(chosen[0], str) else chosen
     unknown = [pair for pair in pairs if pair not in by_pair]
     if unknown or not pairs:
         raise SyntheticError(
-            f"no examination {unknown[0] if unknown else 'at all'}",
+            f"unknown examination {unknown[0]!r}" if unknown else "no examination is named",
             "modality_anatomy",
-            f"Choose one of {listed((' '.join(pair) for pair in by_pair), 1200)}.",
+            f"Choose from {listed((' '.join(pair) for pair in by_pair), 1200)}.",
         )
     return [by_pair[pair] for pair in pairs]  # type: ignore[index]
 
 
 def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None) -> SyntheticReport:
-    """Return the report with another plan, style or both; text, impression and gold follow."""
+    """Return a report with another plan, style or both; its texts, impression, annotations and labels are
+    derived from them."""
     lexicon = load_lexicon()
     protocol = lexicon.protocols[report.modality, report.anatomy]
     style = style or report.style
@@ -172,7 +182,7 @@ def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None)
 
 
 def _draw_indication(rng: Random, procedure: Procedure, style: Style, sex: str, age: int) -> str:
-    """Return the indication: the patient, the complaint and the question."""
+    """Return a drawn indication as a sentence with the patient, the complaint and the question."""
     reason = choose(rng, procedure.reasons)
     template = choose(rng, tuple(load_lexicon().grammar["indication"][style]))
     question = choose(rng, reason.questions)
@@ -189,7 +199,8 @@ def _draw_indication(rng: Random, procedure: Procedure, style: Style, sex: str, 
 
 
 def exam_of(report: SyntheticReport) -> Exam:
-    """Return a report's examination."""
+    """Return the examination of a report: modality, anatomy, sex of the patient, and the parts that it
+    shows."""
     parts = load_lexicon().procedures[report.procedure].parts
     return Exam(report.modality, report.anatomy, report.sex, parts)
 
@@ -203,11 +214,11 @@ CONCLUSION, ADVICE = -1, -2
 
 
 def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> Plan:
-    """Return negated normal statements, at most two, then major findings, at most four, and sometimes a
-    recommendation; no denials.
+    """Return the plan of the impression: at most two negated normal statements, at most four major findings,
+    and sometimes a recommendation; no denials.
 
-    A finding keeps its name, place, severity, change and diagnosis, without size and appearance. Without a
-    major finding or a negated normal statement, the region's conclusion says so, and a minor finding may
+    A finding keeps its place, severity, change and diagnosis, but not its size and appearance. Without a
+    major finding and a negated normal statement, the plan is the region's conclusion, and a minor finding may
     follow.
     """
     findings = [(s, s.content) for s in plan if isinstance(s.content, PlannedFinding)]
@@ -232,7 +243,8 @@ def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> 
 
 
 def _shorten_finding(statement: Statement, finding: PlannedFinding, index: int) -> Statement:
-    """Return the finding as the impression says it, reworded."""
+    """Return the statement of a finding for the impression: without size and appearance, and with another
+    wording."""
     wording = (statement.wording * 0x9E3779B97F4A7C15 + index) & ((1 << 96) - 1)
     return Statement(statement.uid, replace(finding, looks=(), size_mm=None), wording)
 
@@ -245,12 +257,12 @@ _RANK = {None: 0, 0: 1, -1: 2, 1: 3}
 
 
 def chexpert_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int | None]:
-    """Return 1 positive, 0 negative, -1 uncertain or None not mentioned; 1 beats -1, and -1 beats 0.
+    """Return the value of each of CheXpert's 14 observations in a plan: 1 if positive, 0 if negative, -1 if
+    uncertain, None if not mentioned; of several, 1 counts before -1, and -1 before 0.
 
-    A suggested diagnosis counts as uncertain. "No Finding" is 1 when, in an examination of the chest, no
-    other observation except Support Devices is positive or uncertain (the labeller's own rule, Irvin et al.
-    2019), and None otherwise. No observation follows from another one: atelectasis alone does not make Lung
-    Opacity.
+    A suggested diagnosis counts as uncertain. "No Finding" is 1 if the examination is of the chest and no
+    other observation except Support Devices is positive or uncertain (the labeler's rule, Irvin et al. 2019),
+    else None. No observation implies another: atelectasis does not make Lung Opacity positive.
     """
     labels: dict[str, int | None] = dict.fromkeys(CHEXPERT)
 
@@ -294,15 +306,15 @@ class RewrittenReport:
 
 
 def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 0) -> SyntheticReport:
-    """Return a report with the same meaning in other words.
+    """Return a report with the same meaning and another text.
 
-    "synonym" rewords every statement, "order" puts the sentences in another order, "style" says the same
-    in the other style.
+    The kind "synonym" rewords every statement, "order" changes the order of sentences, and "style" words the
+    report in the other style.
 
     Raises
     ------
     SyntheticError
-        If the kind is unknown, or the report can be said in one way only.
+        If the kind is unknown, or no other text was found in :data:`_TRIES` tries.
     """
     check_choice(kind, RewriteKind, "kind of rewrite", SyntheticError)
     other_style = next(style for style in STYLES if style != report.style)
@@ -316,12 +328,12 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
         if rewritten.findings.text != report.findings.text:
             return rewritten
     raise SyntheticError(
-        f"report {report.report_id} has no other {kind}", "rewrite", "Use another kind or report."
+        f"report {report.report_id} has no other text by {kind!r}", "rewrite", "Use another kind or report."
     )
 
 
 def _reorder(report: SyntheticReport, rng: Random) -> SyntheticReport:
-    """Return the report with its sentences in a drawn order; statements that are joined stay together."""
+    """Return a report with its sentences in a drawn order; statements that are joined stay together."""
     groups: list[list[Statement]] = []
     for statement in report.plan:
         if statement.joined and groups:
@@ -333,11 +345,10 @@ def _reorder(report: SyntheticReport, rng: Random) -> SyntheticReport:
 
 
 def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
-    """Return the report with every statement negated: findings become denials, and denials findings.
+    """Return a report with every statement negated: findings become denials, and denials become findings.
 
-    Normal statements are negated ("the lungs are not clear"); remarks stay. Statements are no longer joined
-    into one sentence. A denied finding loses its side, place, severity, size, change, hedging and suggestion,
-    and a finding that was denied gets none.
+    Normal statements are negated ("the lungs are not clear"), and remarks stay. No statements are joined. A
+    finding that becomes a denial loses all attributes, and a denied finding that is now stated has none.
     """
     rng = seeded(seed, report.report_id, "opposite")
     plan: list[Statement] = []
@@ -360,5 +371,5 @@ def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
 
 
 def triad(report: SyntheticReport, seed: int = 0) -> RewrittenReport:
-    """Return the report with its synonymous and its opposite version."""
+    """Return a report with a version of the same meaning and one of the opposite meaning."""
     return RewrittenReport(report, rewrite(report, "synonym", seed), opposite(report, seed))

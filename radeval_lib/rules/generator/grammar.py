@@ -1,8 +1,8 @@
-"""Realizes a plan as text, with gold annotations.
+"""Words a plan as text, with gold annotations.
 
-The wording of a statement is drawn from the bytes of its ``wording`` alone, one byte for each decision
+The bytes of a statement's ``wording`` decide its words, one byte for each choice
 (:class:`radeval_lib.rules.generator.builder.Byte`), so that changing one attribute of a finding leaves the
-other choices of words as they were, and changing nothing leaves every byte of the text.
+other choices unchanged, and equal plans have equal texts.
 
 Annotation rules
 ----------------
@@ -42,16 +42,16 @@ _WHERE, _CAUSE = frozenset(["where"]), frozenset(["cause"])
 
 
 def realize(plan: Plan, style: Style, section: Section = "findings") -> AnnotatedText:
-    """Return the text of ``plan`` with its annotations. The same plan and style give the same bytes.
+    """Return the text of a plan with its annotations; equal arguments give equal texts.
 
-    The first statement opens a sentence, even if it is to be joined. The impression words findings in frames
-    of its own.
+    The first statement opens a sentence even if its ``joined`` is true. The impression words findings in
+    frames of its own.
 
     Raises
     ------
     SyntheticError
-        If the style or the section is unknown, a statement denies nothing or is about something that the
-        lexicon lacks, or one is joined that is neither a finding nor a denial.
+        If the style or the section is unknown, a statement denies nothing or has a key that the lexicon
+        lacks, or a statement is joined that is neither a finding nor a denial.
     """
     check_choice(style, Style, "style", SyntheticError)
     check_choice(section, Section, "section", SyntheticError)
@@ -60,7 +60,8 @@ def realize(plan: Plan, style: Style, section: Section = "findings") -> Annotate
 
 
 def _check_plan(plan: Plan) -> None:
-    """Refuse a plan that cannot be said."""
+    """Raise :class:`SyntheticError` for a plan that cannot be worded: a key that the lexicon lacks, an
+    empty denial, or a joined statement that is neither a finding nor a denial."""
     lexicon = load_lexicon()
     for at, statement in enumerate(plan):
         content, allowed = statement.content, lexicon.concepts.keys()
@@ -73,20 +74,22 @@ def _check_plan(plan: Plan) -> None:
             allowed = lexicon.normals.keys() if isinstance(content, Normal) else lexicon.remarks.keys()
         kind = type(content).__name__
         if not keys or (unknown := [key for key in keys if key not in allowed]):
-            raise SyntheticError(f"{kind} of {unknown[0]!r}" if keys else "a denial of nothing", "plan")
+            problem = f"{kind} has the unknown key {unknown[0]!r}" if keys else "a Denial has no concepts"
+            raise SyntheticError(problem, f"plan, statement {at + 1}", "Use keys of the lexicon.")
         if at and statement.joined and not isinstance(content, PlannedFinding | Denial):
-            raise SyntheticError(f"a joined {kind}", "plan", "Join findings and denials only.")
+            remedy = "Join findings and denials only."
+            raise SyntheticError(f"a {kind} is joined", f"plan, statement {at + 1}", remedy)
 
 
 class _Speaker:
-    """Says one section."""
+    """Words the statements of one section of a report."""
 
     def __init__(self, style: Style, section: Section) -> None:
         self.style, self.section, self.builder = style, section, TextBuilder()
         self.lexicon, self.words = load_lexicon(), load_words()
 
     def say(self, plan: Plan) -> AnnotatedText:
-        """Return the section, sentence by sentence."""
+        """Return the text of a plan, worded sentence by sentence, with its annotations."""
         builder = self.builder
         position, size = 0, len(plan)
         while position < size:
@@ -108,9 +111,10 @@ class _Speaker:
         return builder.build()
 
     def _main(self, statement: Statement, alone: bool) -> FindingClause | None:
-        """Write the statement that opens a sentence; return a clause whose appearance needs a sentence.
+        """Write the statement that opens a sentence; return its clause if the appearance of its finding needs
+        a sentence of its own, else None.
 
-        ``alone`` says that no other statement is joined to it.
+        ``alone`` says whether no other statement is joined to it.
         """
         content, wording = statement.content, statement.wording
         if isinstance(content, PlannedFinding):
@@ -129,9 +133,10 @@ class _Speaker:
     # --- findings ---
 
     def _finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
-        """Say a finding as a sentence; return its clause if the appearance is still to be said."""
+        """Write a finding as a sentence; return its clause if its appearance still has to be written,
+        else None."""
         clause = FindingClause(self.builder, self.style, wording, finding)
-        if finding.change:  # before the noun in a quarter of all wordings
+        if finding.change:  # It comes before the noun in a quarter of all wordings.
             clause.change_form = "pre" if byte(wording, Byte.SINCE) & 3 == 0 else "post"
         state = self._state(clause)
         if state is not None:
@@ -148,11 +153,12 @@ class _Speaker:
         return clause if clause.looks_later else None
 
     def _state(self, clause: FindingClause) -> State | None:
-        """Return the predicate to use, if the finding is to be said as one."""
+        """Return the state by which the finding is worded as a predicate; None if it is worded by its
+        name."""
         finding, concept = clause.finding, clause.concept
         if not concept.states or finding.many or finding.looks or finding.size_mm:
             return None
-        if concept.names and byte(clause.wording, Byte.MODE) & 1:  # half are said by their name all the same
+        if concept.names and byte(clause.wording, Byte.MODE) & 1:  # Half of them are worded by their name.
             return None
         side = finding.side
         usable = [
@@ -164,8 +170,8 @@ class _Speaker:
         return pick(usable, clause.wording, Byte.NAME) if usable else None
 
     def _frame(self, clause: FindingClause) -> Frame:
-        """Return a frame that can carry every attribute of the finding; sets what follows from it in the
-        clause: ``change_form``, ``looks_later`` and ``place_before``."""
+        """Return a frame with slots for all attributes of the finding; set ``change_form``,
+        ``looks_later`` and ``place_before`` of the clause accordingly."""
         finding, concept, words, style = clause.finding, clause.concept, self.words, self.style
         wording, mode = clause.wording, byte(clause.wording, Byte.MODE)
         needs = _CAUSE if finding.suggests else _EMPTY
@@ -192,10 +198,11 @@ class _Speaker:
     # --- denials ---
 
     def _denial(self, denial: Denial, wording: int) -> None:
-        """Say a denial as a sentence."""
+        """Write a denial as a sentence."""
         single = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
         states = [s for s in single.states if s.place is None and None in s.subjects] if single else []
-        # A finding that can be denied by its name and as a state is denied as a state once in four.
+        # A finding that can be denied both by its name and as a state is denied as a state in a quarter of
+        # wordings.
         if states and single and (not single.denied or byte(wording, Byte.MODE) & 3 == 0):
             clause = FindingClause(self.builder, self.style, wording, PlannedFinding(denial.concepts[0]))
             clause.label = "OBS-DA"
@@ -214,7 +221,7 @@ class _Speaker:
     # --- joined ---
 
     def _joined(self, statement: Statement, previous: Meaning) -> None:
-        """Say a statement as the end of the sentence before it."""
+        """Write a statement as the end of the sentence of the ``previous`` one."""
         content, wording = statement.content, statement.wording
         if isinstance(content, PlannedFinding):
             clause = FindingClause(self.builder, self.style, wording, content)

@@ -1,4 +1,4 @@
-"""GREEN's five ways of pairing a reference with a candidate (Ostmeier et al. 2024, section 3.1.1)."""
+"""Pairs references with candidates in GREEN's five ways (Ostmeier et al. 2024, section 3.1.1)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _KEEP_FINDING, _KEEP_DETAIL, _INVENTED_FINDINGS = 0.6, 0.6, 0.4
 
 @dataclass(frozen=True, slots=True)
 class SyntheticPair:
-    """A reference and a candidate, how they were paired, and the exact differences."""
+    """A reference and a candidate, the heuristic that paired them, and their exact differences."""
 
     reference: SyntheticReport
     candidate: SyntheticReport
@@ -38,9 +38,10 @@ class SyntheticPair:
 
 
 def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-    """Return the cosine of every reference's and candidate's token counts, shape (references, candidates).
+    """Return the cosine of the token counts of every reference and every candidate, from 0 to 1, float64 of
+    shape (references, candidates); 0 for an empty text.
 
-    Stands in for GREEN's BERTScore if no encoder is available.
+    It replaces GREEN's BERTScore, which would need an encoder.
     """
     bags = [Counter(token.lower() for token in tokenize(text)) for text in (*references, *candidates)]
     words = {word: index for index, word in enumerate(sorted(set().union(*bags)))}
@@ -54,13 +55,17 @@ def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArra
 
 
 def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
-    """Yield ``n`` pairs of each heuristic, all from different references, in rounds of :data:`POOL`.
+    """Yield ``n`` pairs of each heuristic, in rounds of at most :data:`POOL` pairs per heuristic.
 
-    Every reference serves one heuristic and one pair only, as in GREEN. Memory holds one round. A negative
-    ``n`` raises :class:`SyntheticError`.
+    As in GREEN, every reference is used in one pair only. Only one round at a time is in memory.
+
+    Raises
+    ------
+    SyntheticError
+        If ``n`` is negative.
     """
     if n < 0:
-        raise SyntheticError(f"{n} pairs", "green_pairs", "Ask for 0 or more.")
+        raise SyntheticError(f"n is {n}", "green_pairs", "Ask for 0 or more pairs.")
     start = 0
     for offset in range(0, n, POOL):
         size = min(POOL, n - offset)
@@ -84,8 +89,11 @@ def green_pairs(n: int, seed: int) -> Iterator[SyntheticPair]:
 def _pair_reports(
     heuristic: str, references: list[SyntheticReport], others: list[SyntheticReport], seed: int
 ) -> Iterator[tuple[SyntheticReport, SyntheticReport]]:
-    """Yield each reference with its candidate; ``others`` are the reports that "random" and "nearest" take,
-    as many as references or more."""
+    """Yield each reference with the candidate that a heuristic gives it.
+
+    ``others`` are the reports from which "random" and "nearest" take candidates, at least as many as
+    references; the other heuristics change the reference.
+    """
     if heuristic == "random":
         yield from zip(references, others, strict=False)
     elif heuristic == "nearest":
@@ -102,10 +110,10 @@ def _pair_reports(
 
 
 def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """Return the report without one or more statements, and the others in random order, each a sentence.
+    """Return a report without one or more statements, with the others in a drawn order, each as a sentence.
 
-    Of a report with one statement nothing is left out. By chance, and if one statement is left, the drawn
-    order is the old one: in about a fifth of chest radiographs.
+    A report with one statement loses none. In about a fifth of chest radiographs the order does not change,
+    because the drawn order is the old one or one statement is left.
     """
     rng = seeded(seed, report.report_id, "shuffled")
     uids = [statement.uid for statement in report.plan]
@@ -119,11 +127,11 @@ def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
 
 
 def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """Return a simulation of a trained report generator's text for the same image.
+    """Return a report such as a trained report generator might write for the same image.
 
-    It leaves out findings and details of them, always their appearance; it tries to get a place wrong in a
-    tenth of the cases, and succeeds in about 3%, since most reports have no room for it; it invents findings;
-    and it rewords everything.
+    It omits findings and details of findings, always their appearance; it has invented findings; and all
+    statements are reworded. In a tenth of the cases a wrong place is tried, which succeeds in about 3%,
+    because most reports have no finding that allows it.
     """
     rng = seeded(seed, report.report_id, "model")
     plan: Plan = tuple(
@@ -149,7 +157,8 @@ def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
 
 
 def _drop_details(rng: Random, finding: PlannedFinding) -> PlannedFinding:
-    """Return the finding without its appearance and, by chance, without other details."""
+    """Return a finding without its appearance and diagnosis and, each by chance, without severity, size and
+    change."""
     kept = [rng.random() < _KEEP_DETAIL for _ in range(3)]
     return replace(
         finding,
@@ -162,11 +171,11 @@ def _drop_details(rng: Random, finding: PlannedFinding) -> PlannedFinding:
 
 
 def permuted(report: SyntheticReport, seed: int) -> SyntheticReport:
-    """Return the report with up to four changes of presence, size, severity or place, as GREEN permutes.
+    """Return a report with up to four planted changes of presence, size, severity or place, as in GREEN.
 
-    One to four are wanted, and four kinds are drawn for each; a kind that the report has no room for is left
-    out, and a later change may undo an earlier one. So there may be fewer changes than were wanted, and none
-    in about one of twenty chest radiographs, which then come back as they are.
+    One to four changes are wanted, and for each up to four kinds are tried. A kind that the report does not
+    allow is skipped, and a later change may undo an earlier one, so that there may be fewer changes than
+    wanted. About one of twenty chest radiographs is returned unchanged.
     """
     rng = seeded(seed, report.report_id, "permuted")
     candidate = report

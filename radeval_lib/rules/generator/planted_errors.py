@@ -1,7 +1,7 @@
-"""Controlled errors: any number of each category of ReXVal and GREEN, clinically significant or not.
+"""Plants errors of the categories of ReXVal and GREEN in reports, clinically significant or not.
 
-An error is made in the meaning of the report, from which the text is realized again. The candidate therefore
-has the error in findings and impression, and every other sentence of the findings keeps its bytes.
+An error is planted in the plan of a report, and the text is then worded from the plan. The candidate
+therefore has the error in findings and impression, and every other sentence of the findings stays the same.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _PATIENCE = 40  # references tried for a random mix before it loses an error
 
 @dataclass(frozen=True, slots=True)
 class ErrorPair:
-    """A reference, a candidate with errors, and the exact list of them."""
+    """A reference, a candidate with planted errors, and their exact differences."""
 
     reference: SyntheticReport
     candidate: SyntheticReport
@@ -68,12 +68,18 @@ class ErrorPair:
 
     @property
     def errors(self) -> tuple[GoldError, ...]:
-        """The gold errors, by category."""
+        """The errors of the candidate, sorted by category."""
         return self.comparison.errors
 
 
 def _order_errors(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
-    """Return the requested errors in the order in which they are made; refuse an unknown category."""
+    """Return the requested errors in the order in which they are planted.
+
+    Raises
+    ------
+    SyntheticError
+        If a category is unknown.
+    """
     if unknown := [category for category, _ in errors if category not in CATEGORY_SHARES]:
         raise SyntheticError(
             f"unknown category of error {unknown[0]!r}",
@@ -90,7 +96,8 @@ Option = tuple[int, PlannedFinding | None]
 def _list_options(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, category: str, significant: bool
 ) -> list[Option]:
-    """Return the findings about which an error of one kind can be made, in a drawn order."""
+    """Return, in a drawn order, the findings in which an error of one kind can be planted, each with the
+    erroneous finding."""
     exam = exam_of(report)
     options: list[Option] = []
     for uid, finding in stated(report.plan).values():
@@ -108,10 +115,13 @@ def _list_options(
 def _assign_errors(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, kinds: list[ErrorKind]
 ) -> list[tuple[ErrorKind, int, PlannedFinding | None]] | None:
-    """Assign the errors to findings: one each if possible, else several of different kinds.
+    """Return an assignment of errors to findings, with as few findings that have several errors as possible.
 
-    Returns, in the order of ``kinds``, the kind, the uid of the statement and the finding as the candidate
-    has it (None: left out); None if ``_TRIES`` tries give no assignment.
+    Returns
+    -------
+    list
+        In the order of ``kinds``: the kind, the uid of the statement, and the erroneous finding (None if the
+        finding is omitted). In place of the list, None if ``_TRIES`` steps give no assignment.
     """
     options = [_list_options(rng, lexicon, report, *kind) for kind in kinds]
     order = sorted(range(len(kinds)), key=lambda i: len(options[i]))  # the errors with the least choice first
@@ -119,8 +129,8 @@ def _assign_errors(
     tries = 0
 
     def place(depth: int, shared_count: int) -> bool:
-        """Place the errors from ``depth`` on, backtracking; at most ``shared`` of them may fall on a finding
-        that has one already."""
+        """Return whether the errors from ``depth`` on can be placed, by backtracking, with at most
+        ``shared_count`` of them on findings that already have one."""
         nonlocal tries
         tries += 1
         if tries > _TRIES:
@@ -130,7 +140,7 @@ def _assign_errors(
         index = order[depth]
         for uid, _ in options[index]:
             others = [kinds[i][0] for i in on_finding.get(uid, [])]
-            # What is left out can have no other error, and no error is made twice.
+            # An omitted finding can have no other error, and no finding has two errors of one category.
             fits = not others or (shared_count > 0 and "b" not in (kinds[index][0], *others))
             if not fits or kinds[index][0] in others:
                 continue
@@ -149,21 +159,20 @@ def _assign_errors(
 
 
 def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) -> ErrorPair:
-    """Return a candidate that makes exactly these errors about ``report``.
+    """Return a pair of ``report`` and a candidate that has exactly these errors.
 
     Raises
     ------
     SyntheticError
-        If a category is unknown, or the report has no findings about which the errors can be made.
+        If a category is unknown, or the report has no findings that allow the errors.
     """
     lexicon = load_lexicon()
     rng = seeded(seed, report.report_id, "errors")
     kinds = _order_errors(errors)
     about = [kind for kind in kinds if kind[0] != "a"]
     assigned = _assign_errors(rng, lexicon, report, about)
-    impossible = SyntheticError(
-        f"report {report.report_id} allows no errors {kinds}", "inject", "error_pairs finds reports that do."
-    )
+    problem = f"report {report.report_id} does not allow the errors {kinds}"
+    impossible = SyntheticError(problem, "inject", "Use another report, or let error_pairs find one.")
     if assigned is None:
         raise impossible
     findings, plan = stated(report.plan), report.plan
@@ -196,10 +205,17 @@ def error_pairs(
     modality_anatomy: Pair | Sequence[Pair] | None = None,
     start: int = 0,
 ) -> Iterator[ErrorPair]:
-    """Yield a stream of pairs, each with exactly the requested ``errors``.
+    """Yield the pairs number ``start`` to ``start + n - 1`` of the stream that ``seed`` defines, each with
+    exactly the requested errors.
 
-    None asks for a random mix of 0 to 6 errors, fewer if hardly any report would allow the mix. Pair i
-    depends on ``seed``, i and the arguments only. References are drawn until one allows the errors.
+    Without ``errors``, each pair has a drawn mix of 0 to 6 errors, or fewer if hardly any report allows the
+    mix. Pair i depends only on ``seed``, i and the arguments. References are drawn until one allows the
+    errors.
+
+    Raises
+    ------
+    SyntheticError
+        If a category is unknown, or none of :data:`_ATTEMPTS` reports allows the errors.
     """
     for index in range(start, start + n):
         kinds = _order_errors(errors) if errors is not None else random_kinds(seeded(seed, index, "pair"))
@@ -227,8 +243,11 @@ def error_pairs(
 
 
 def random_kinds(rng: Random, number: int | None = None) -> list[ErrorKind]:
-    """Return that many kinds of errors (default: 0 to 6, few more often than many), with categories and
-    significance drawn by :data:`CATEGORY_SHARES` and :data:`SIGNIFICANT_SHARE`."""
+    """Return kinds of errors, with categories and significance drawn according to :data:`CATEGORY_SHARES` and
+    :data:`SIGNIFICANT_SHARE`.
+
+    ``number`` is how many; None draws it from 0 to 6, small numbers more often than large ones.
+    """
     number = int(7 * rng.random() ** 1.3) if number is None else number
     letters, shares = list(CATEGORY_SHARES), list(CATEGORY_SHARES.values())
     return [(rng.choices(letters, shares)[0], rng.random() < SIGNIFICANT_SHARE) for _ in range(number)]
@@ -238,7 +257,7 @@ def random_kinds(rng: Random, number: int | None = None) -> list[ErrorKind]:
 
 
 def _move(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) -> Iterator[PlannedFinding]:
-    """Yield the finding in each other place."""
+    """Yield a finding moved to each other side, then to each other place that the examination shows."""
     concept = lexicon.concepts[finding.concept]
     if finding.side:
         for side in sides(lexicon, concept, finding.place):
@@ -258,7 +277,7 @@ def _move(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) ->
 def _regrade(
     rng: Random, finding: PlannedFinding, concept: Concept, significant: bool
 ) -> Iterator[PlannedFinding]:
-    """Yield the finding in other severities or sizes."""
+    """Yield a finding with each other severity or, if it has none, with eight drawn sizes."""
     if finding.severity is not None:
         low, high = concept.steps
         yield from (replace(finding, severity=s) for s in range(low, high + 1) if s != finding.severity)
@@ -275,7 +294,8 @@ def _regrade(
 def change_finding(
     rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding, category: str, significant: bool
 ) -> PlannedFinding | None:
-    """Return the finding with an error of the category, from c to f; None if it allows none."""
+    """Return a finding with an error of a category from c to f, significant or not; None if it allows
+    none."""
     concept = lexicon.concepts[finding.concept]
     if category == "f":  # the finding without its comparison
         matters = concept.major and finding.change != "unchanged"
@@ -296,7 +316,8 @@ def change_finding(
 
 
 def without(plan: Plan, uid: int) -> Plan:
-    """Return the plan without a statement; one joined to it becomes a sentence of its own."""
+    """Return a plan without the statement with this uid; if that opened a sentence, the statement joined
+    to it opens one."""
     at = [statement.uid for statement in plan].index(uid)
     rest = plan[at + 1 :]
     if rest and rest[0].joined and not plan[at].joined:
@@ -305,15 +326,15 @@ def without(plan: Plan, uid: int) -> Plan:
 
 
 def with_content(plan: Plan, uid: int, finding: PlannedFinding) -> Plan:
-    """Return the plan with another content for a statement."""
+    """Return a plan with ``finding`` as the content of the statement with this uid."""
     return tuple(replace(s, content=finding) if s.uid == uid else s for s in plan)
 
 
 def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording: int) -> Plan:
-    """Return the plan with one more finding, and without statements that contradict it.
+    """Return a plan with one more finding, and without statements or parts of denials that contradict it.
 
-    The finding takes the place of its denial, or else follows the last statement of its organ system, or else
-    comes last.
+    The finding replaces its denial or, without one, follows the last statement of its organ system or,
+    without one, comes last.
     """
     present = frozenset([finding.concept])
     uid = max((s.uid for s in plan), default=-1) + 1
@@ -340,7 +361,8 @@ def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording:
 
 
 def _system_of(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
-    """Return region and organ system of a statement, by its first concept; None for a remark."""
+    """Return the region and the organ system of a statement, those of the first concept of a denial; None
+    for a remark."""
     if isinstance(content, Remark):
         return None
     entry: Concept | NormalEntry
@@ -355,7 +377,14 @@ def _system_of(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
 def false_finding(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, plan: Plan, significant: bool
 ) -> Plan | None:
-    """Return the plan with a finding that the reference does not have."""
+    """Return a plan with a drawn finding that neither it nor the reference states; None if the examination
+    allows no such finding of this significance.
+
+    Parameters
+    ----------
+    report : the reference.
+    plan : the candidate's plan so far.
+    """
     exam = exam_of(report)
     present = stated(plan).keys() | stated(report.plan).keys()
     suggested = {f.suggests for _, f in stated(plan).values() if f.suggests}

@@ -1,9 +1,9 @@
-"""What the generator yields: the meaning of a report, and its text with gold annotations.
+"""Records of the generator: the meaning of a report, and its text with gold annotations.
 
-A report is first a *plan*, a tuple of statements with a meaning each (:class:`PlannedFinding`,
-:class:`Denial`, :class:`Normal`, :class:`Remark`), and then a text that says it. Errors and rewrites change
-the plan, or only the wording of its statements; the text and every annotation are always derived again.
-Character positions are 0-based and half-open within their own :class:`AnnotatedText`; RadGraph token
+A report is first a *plan*, a tuple of statements with one meaning each (:class:`PlannedFinding`,
+:class:`Denial`, :class:`Normal`, :class:`Remark`), and then a text that states it. Errors and rewrites change
+the plan, or only the wording of its statements; the text and all annotations are always derived from the
+plan. Character positions are 0-based and half-open within their own :class:`AnnotatedText`; RadGraph token
 positions are 0-based and inclusive, over the tokens of :func:`radeval_lib.rules.lexicon.entries.tokenize`.
 """
 
@@ -34,12 +34,12 @@ class SyntheticError(RadevalError):
 
 @dataclass(frozen=True, slots=True)
 class PlannedFinding:
-    """One thing that the report states as present or possible.
+    """A finding that the report states as present or uncertain.
 
-    ``severity`` is a step (0 is the mildest) of the concept's own scale, ``size_mm`` one or two diameters in
-    millimetres (for a device: the distance of its tip from ``place``), ``looks`` descriptors such as
-    "spiculated", ``many`` that there are several, ``suggests`` the concept that the finding is read as a
-    sign of.
+    ``concept``, ``place`` and ``suggests`` are keys of the lexicon. ``severity`` is a step of the concept's
+    own scale, 0 for the mildest; ``size_mm`` one or two diameters in millimetres (for a device: the distance
+    of its tip from ``place``); ``looks`` are descriptors such as "spiculated"; ``many`` says whether there
+    are several; ``suggests`` is the diagnosis that the finding is called a sign of.
     """
 
     concept: str
@@ -56,7 +56,7 @@ class PlannedFinding:
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """The report's statement that none of these concepts is present."""
+    """A statement that none of these concepts is present."""
 
     concepts: tuple[str, ...]
 
@@ -71,7 +71,8 @@ class Normal:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A sentence without a finding: technique, limitation, conclusion or recommendation, by its key."""
+    """A sentence without a finding, by its key in the lexicon: technique, limitation, conclusion or
+    recommendation."""
 
     key: str
 
@@ -81,10 +82,10 @@ Meaning = PlannedFinding | Denial | Normal | Remark
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A meaning, its identity within the report, and the number that decides its wording.
+    """A meaning with an id that is unique within the report, and the number that decides its wording.
 
-    ``wording`` is a 96-bit integer whose bytes pick frame, synonyms and so on; it carries no meaning.
-    ``joined`` asks to say this in one sentence with the statement before it.
+    ``wording`` is a 96-bit integer whose bytes select the frame, the synonyms and so on; it has no meaning.
+    ``joined`` says whether the statement is worded in one sentence with the statement before it.
     """
 
     uid: int
@@ -110,7 +111,8 @@ class RateEntity:
 
 @dataclass(frozen=True, slots=True)
 class RadGraphEntity:
-    """A RadGraph entity. ``relations`` are (type, id of the target); ids are 1-based positions as text."""
+    """A RadGraph entity; ``relations`` are (type, id of the target entity), with ids as 1-based positions
+    in text form."""
 
     start: int
     end: int
@@ -138,7 +140,7 @@ class SpatialRelation:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence's span and the uids of the statements that it says."""
+    """The (start, end) of a sentence, and the uids of the statements that it words."""
 
     start: int
     end: int
@@ -158,11 +160,11 @@ class AnnotatedText:
 
 @dataclass(frozen=True, slots=True)
 class SyntheticReport:
-    """One report: patient and indication, meaning (``plan``), text, and labels of the whole report.
+    """A generated report: patient and indication, meaning (``plan``), text, and labels.
 
     ``chexpert`` maps each of :data:`CHEXPERT` to 1 (positive), 0 (negative), -1 (uncertain) or None (not
-    mentioned), over findings and impression. ``procedure`` is the code of the examination that fits
-    ``indication``; ``wording`` decides the words of what no statement of the plan brings along.
+    mentioned), for findings and impression together. ``procedure`` is the code of the examination that fits
+    ``indication``; ``wording`` decides the words of sentences that are not of the plan, such as a conclusion.
     """
 
     report_id: str
@@ -184,7 +186,7 @@ class SyntheticReport:
 
     @property
     def text(self) -> str:
-        """The whole report under the usual headers."""
+        """The whole report, with headers from INDICATION to IMPRESSION."""
         return (
             f"INDICATION: {self.indication}\nCOMPARISON: {self.comparison}\nTECHNIQUE: {self.technique}\n"
             f"FINDINGS: {self.findings.text}\nIMPRESSION: {self.impression.text}"
@@ -192,15 +194,16 @@ class SyntheticReport:
 
 
 def graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[int, int, str]]]:
-    """Return RadGraph entities as (first token, token after the last, label), relations as (head, tail,
-    type)."""
+    """Return the RadGraph entities of a text as (first token, token after the last, label), and the
+    relations as (position of the source entity, position of the target entity, type), all from 0."""
     entities = [(unit.start_ix, unit.end_ix + 1, unit.label) for unit in text.radgraph]
     links = [(head, link) for head, unit in enumerate(text.radgraph) for link in unit.relations]
     return entities, [(head, int(tail) - 1, kind) for head, (kind, tail) in links]
 
 
 def token_places(text: str) -> tuple[tuple[str, ...], list[int]]:
-    """Return tokens and, for each character position, its token or the next one."""
+    """Return the tokens of a text and, for each character up to the end of the last token, the index of
+    its token or, between tokens, of the next one."""
     tokens, token_at, position = tokenize(text), [], 0
     for number, token in enumerate(tokens):
         end = text.index(token, position) + len(token)
@@ -210,7 +213,8 @@ def token_places(text: str) -> tuple[tuple[str, ...], list[int]]:
 
 
 def sentence_tokens(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple[int, int, str]]]]:
-    """Yield each sentence's tokens, and its RaTE entities as (first token, last token, type)."""
+    """Yield the tokens of each sentence, and its RaTE entities as (first token, last token, type), by
+    indices in the sentence."""
     for sentence in text.sentences:
         begin, end = sentence.start, sentence.end
         tokens, places = token_places(text.text[begin:end])

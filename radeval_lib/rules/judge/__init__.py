@@ -1,4 +1,5 @@
-"""The rule-based judge: findings of both reports aligned, every difference named, weighed and explained."""
+"""The rule-based judge: it aligns the findings of two reports, and names, weighs and explains each
+difference."""
 
 from radeval_lib.rules.judge.judge import JudgedError, Judgement, RulesJudge, judge_pair
 

@@ -1,4 +1,5 @@
-"""Relates findings of two reports by name, meaning and place, and links those that correspond, one to one."""
+"""Relates findings of two reports by name, meaning and place, and links those about the same thing, one
+to one."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ _GOOD_POSITION = "good_position"  # of a device; does not say where that is
 
 
 def relation(item: Item, other: Item) -> str | None:
-    """Return how two findings are related: :data:`SAME`, :data:`MEANT`, :data:`KIND` or :data:`KIN`; None if
-    not at all."""
+    """Return the closest relation of two findings: :data:`SAME`, :data:`MEANT`, :data:`KIND` or :data:`KIN`;
+    None if they are not related."""
     if item.observation == other.observation or _namesakes(item, other):
         return SAME
     keys, other_keys = item.means | {item.observation}, other.means | {other.observation}
@@ -35,9 +36,10 @@ def relation(item: Item, other: Item) -> str | None:
 
 
 def _namesakes(first: Item, other: Item) -> bool:
-    """Return whether one name, at places that fit, was read as the findings of two regions of the body.
+    """Return whether two findings have the same name and places that fit, but were read as findings of
+    different regions of the body.
 
-    The rest of a report decides how an ambiguous name is read, and may decide otherwise in the other report.
+    The rest of a report decides how an ambiguous name is read, so that the two reports may differ.
     """
     if not first.names & other.names or places_near(first, other) is False:
         return False
@@ -47,14 +49,15 @@ def _namesakes(first: Item, other: Item) -> bool:
 
 
 def sides_conflict(item: Item, other: Item) -> bool:
-    """Return whether both name a side and the sides differ."""
+    """Return whether both findings have a side, and the sides differ."""
     return item.side is not None and other.side is not None and item.side != other.side
 
 
 def places_near(first: Item, other: Item) -> bool | None:
-    """Return whether the places overlap or are next to each other; None if either finding has none.
+    """Return whether the places of two findings overlap or are next to each other; None if a finding has
+    none.
 
-    A device's malposition is near no right position.
+    A place that is a malposition of a device is not near any correct position.
     """
     if not first.places or not other.places:
         return None
@@ -72,8 +75,8 @@ def places_near(first: Item, other: Item) -> bool | None:
 
 
 def numbered_far_apart(item: Item, other: Item) -> bool:
-    """Return whether one finding is at a vertebra or rib that is far from all vertebrae or ribs of the
-    other."""
+    """Return whether a finding is at a vertebra or rib that is neither a place of the other finding nor
+    next to one; False if the other has places that are not numbered, or none."""
     numbered = vocabulary().beside
     return any(
         site in numbered and not ({site} | _neighbours([site])) & other_places
@@ -84,7 +87,8 @@ def numbered_far_apart(item: Item, other: Item) -> bool:
 
 
 def _neighbours(places: Iterable[str]) -> set[str]:
-    """Return the places next to these."""
+    """Return the places next to any of these, according to the lexicon and the numbers of vertebrae and
+    ribs."""
     lexicon_places, numbered_neighbours = load_lexicon().places, vocabulary().beside
     neighbours = {key for site in places if site in lexicon_places for key in lexicon_places[site].near}
     return neighbours.union(*(numbered_neighbours.get(site, frozenset()) for site in places))
@@ -98,7 +102,7 @@ _BASE_LIKENESS = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0}
 
 
 class Link(NamedTuple):
-    """A finding of the reference, the candidate's finding about the same thing, and how they are related."""
+    """A finding of the reference, the candidate's finding about the same thing, and their relation."""
 
     reference: Item
     candidate: Item
@@ -106,7 +110,8 @@ class Link(NamedTuple):
 
 
 def _likeness(item: Item, other: Item) -> tuple[float, str] | None:
-    """Return how alike two findings are, and how they are related; None if they may not be linked."""
+    """Return the likeness of two findings (higher is more alike) and their relation; None if they must not be
+    linked."""
     related_as = relation(item, other)
     if related_as is None:
         return None
@@ -126,7 +131,8 @@ def _likeness(item: Item, other: Item) -> tuple[float, str] | None:
 
 
 def align(reference: Content, candidate: Content) -> list[Link]:
-    """Return one-to-one links, the most alike first linked, in the order of the reference's text.
+    """Return one-to-one links between the findings of two reports, in the order of the reference's text; the
+    most alike findings are linked first.
 
     Findings of finer, coarser or kindred names are not linked if one report denies the other's finding.
     """
@@ -149,8 +155,8 @@ def align(reference: Content, candidate: Content) -> list[Link]:
 
 
 def split_compounds(report: Content, other_report: Content) -> Content:
-    """Return a report with compound findings split into parts if the other report mentions only the parts: a
-    hydropneumothorax is a pneumothorax and an effusion."""
+    """Return the content of a report with compound findings, such as hydropneumothorax, split into their
+    parts if the other report mentions parts of them and not the compounds."""
     compounds = vocabulary().compounds
     mentioned = {item.observation for item in other_report.stated} | other_report.denied.keys()
     observations = {item.observation for item in report.stated}
@@ -166,7 +172,8 @@ def split_compounds(report: Content, other_report: Content) -> Content:
 
 
 def split_by_side(report: Content, other_report: Content) -> Content:
-    """Return a report with its bilateral findings stated for each side if the other report does so."""
+    """Return the content of a report with a bilateral finding split into one for each side if the other
+    report states the finding for both sides apart."""
     stated = []
     for item in report.stated:
         sides = {other.side for other in other_report.stated if other.observation == item.observation}
@@ -178,11 +185,12 @@ def split_by_side(report: Content, other_report: Content) -> Content:
 
 
 def covering_item(item: Item, report: Content, other_report: Content) -> tuple[Item, str] | None:
-    """Return the first finding of ``theirs`` that states what ``item`` of ``mine`` states, and how the two
-    are related; None if there is none.
+    """Return the first finding of ``other_report`` that covers ``item``, a finding of ``report``, and their
+    relation; None if there is none.
 
-    It has a finer or coarser name, or is a sign of the same diagnosis, at a place that fits; or it is the
-    same finding at all places of ``item`` and perhaps more. Neither report denies the other's finding.
+    A covering finding has a finer or coarser name, or is a sign of the same diagnosis, at a place that fits;
+    or it is the same finding at all places of ``item`` and perhaps more. Neither report denies the other's
+    finding.
     """
     if item.observation in other_report.denied:
         return None

@@ -10,8 +10,8 @@ from radeval_lib.errors import RadevalError
 from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 
 Pair = tuple[str, str]
-#: A function that takes each batch of analyses, by the positions of their pairs, as soon as it is made. A run
-#: that resumes asks only for the pairs that were not kept.
+# : A function that stores each batch of analyses, by the positions of their pairs, as soon as they are
+# written, so : that a resumed run asks only for pairs without a stored analysis.
 Keep = Callable[[Mapping[int, str]], None]
 
 #: The most words of a report in a prompt, as in the released package.
@@ -23,31 +23,33 @@ class JudgeError(RadevalError):
 
 
 class Judge(Protocol):
-    """Reads a reference and a candidate report and writes an analysis in GREEN's layout.
+    """A judge, which writes an analysis in GREEN's layout of a reference and a candidate report.
 
-    ``signature`` names everything except the two texts that an answer depends on.
+    ``signature`` names everything on which an analysis depends except the two texts.
     """
 
     @property
     def signature(self) -> str: ...
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return an analysis of each (reference, candidate), in the input's order."""
+        """Return an analysis of each (reference, candidate), in the input's order, after passing it to
+        ``keep``."""
         ...
 
 
 def store_answers(answers: list[str], keep: Keep | None) -> list[str]:
-    """Return the answers after passing them to ``keep`` by position."""
+    """Return the answers unchanged, after passing them to ``keep``, if there is one, by their positions."""
     if keep is not None:
         keep(dict(enumerate(answers)))
     return answers
 
 
 def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
-    """Return the prompt for a judge: the task, the criteria, both reports and the layout of the answer.
+    """Return the prompt for a language model: the task, the kinds of error, both reports, cut after ``words``
+    words, and the layout of the answer.
 
-    The prompt has the parts of the released one, in other words; a released model gets the wording on which
-    it was trained (:mod:`radeval_lib.models.language_model_judge`). Reports are cut after ``words`` words.
+    The prompt has the same parts as the released one, reworded. A released model gets the wording on which it
+    was trained instead (:mod:`radeval_lib.models.language_model_judge`).
     """
     kinds = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
     listed, layout = "\n".join(kinds), "\n".join(f"{kind}: <count>. <errors>" for kind in kinds)

@@ -1,4 +1,4 @@
-"""The content of a report as the rule-based judge compares it: its findings and its denials."""
+"""The findings and denials of a report in the form in which the rule-based judge compares them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
 @dataclass(slots=True)
 class Item:
-    """One finding of a report.
+    """A finding of a report, with all its mentions merged.
 
-    ``means`` are the diagnoses that it is read as, ``names`` its names in the report; ``start`` and ``end``
-    are those of its first mention. The fields from ``count`` on are those of a :class:`Finding`.
+    ``means`` are the diagnoses that the report reads it as, ``names`` its names in the report; ``start`` and
+    ``end`` are the characters of its first mention. Severity, sizes and the fields from ``count`` on are as
+    in a :class:`Finding`.
     """
 
     observation: str
@@ -47,7 +48,7 @@ class Item:
 
     @property
     def side(self) -> str | None:
-        """Left, right, bilateral, or None if none is said."""
+        """Left, right or bilateral; None if the report names no side."""
         if len(self.sides) > 1:
             return "bilateral"
         return next(iter(self.sides), None)
@@ -55,10 +56,14 @@ class Item:
 
 @dataclass(slots=True)
 class Content:
-    """The findings that a report states, and where it denies an observation or calls a structure normal.
+    """The findings, denials and normal statements of a report.
 
-    ``stated`` is not in the order of the text. ``contradicted`` has the denials of observations that the
-    report states elsewhere, ``denied`` the other denials.
+    Attributes
+    ----------
+    stated : the findings, certain ones first, not in the order of the text.
+    denied : the characters of the denial by observation, for observations that the report does not state.
+    contradicted : the same for outright denials of observations that the report states elsewhere.
+    normal : the characters of the normal statement by the lexicon's key of the structure.
     """
 
     stated: list[Item] = field(default_factory=list)
@@ -67,7 +72,8 @@ class Content:
     normal: dict[str, Span] = field(default_factory=dict)
 
     def rules_out(self, observation: str) -> Span | None:
-        """Return where the report denies the observation or calls its structure normal, if anywhere."""
+        """Return the characters with which the report denies the observation or calls its structure
+        normal; None if it does neither."""
         normals = load_lexicon().normals
         excluding = (
             span
@@ -79,7 +85,7 @@ class Content:
 
 @lru_cache(maxsize=8192)
 def content(text: str) -> Content:
-    """Return the content of a report with repeated mentions merged; the result is shared and must not be
+    """Return the content of a report, with repeated mentions merged. The result is cached and must not be
     changed."""
     reading, merged = read(text), Content()
     diagnoses = {number for finding in reading.findings for number in finding.sign_of}
@@ -107,8 +113,8 @@ def content(text: str) -> Content:
 
 
 def _merge_order(item: Item) -> tuple[object, ...]:
-    """Return the order in which items are merged: those with a place or side come first, so that an item
-    without one joins the first that it fits."""
+    """Return the key that sorts items for merging: items with a place or side come first, so that an item
+    without one is merged into the first that it fits."""
     return (
         item.observation,
         not item.places,
@@ -126,7 +132,8 @@ def _merge_order(item: Item) -> tuple[object, ...]:
 
 
 def _build_item(finding: Finding, reading: Reading) -> Item:
-    """Return a finding as an item; "lung" is no place, for it says less than a side."""
+    """Return the item of one mention of a finding; the place "lung" is left out, because it says less than a
+    side."""
     diagnoses = [reading.findings[number] for number in finding.sign_of]
     means = frozenset(diagnosis.observation for diagnosis in diagnoses) - {finding.observation}
     # "Opacity, likely left lower lobe pneumonia": the opacity is where the pneumonia is.
@@ -151,7 +158,8 @@ def _build_item(finding: Finding, reading: Reading) -> Item:
 
 
 def _split_by_place(item: Item, finding: Finding) -> list[Item]:
-    """Return a finding at places of both sides, once for each: "in the right upper and left lower lobe"."""
+    """Return an item for each place if a finding has several places on both sides ("in the right upper
+    and left lower lobe"), else the item alone."""
     locations = [at for at in finding.locations if at.place and at.place != "lung"]
     has_several_places = len({at.place for at in locations}) > 1
     if not has_several_places or {at.side for at in locations} != {"left", "right"}:
@@ -164,8 +172,8 @@ def _split_by_place(item: Item, finding: Finding) -> list[Item]:
 
 
 def _split_by_side(items: list[Item]) -> list[Item]:
-    """Return the items, a bilateral one once for each side if another item is about one side of it:
-    "bilateral effusions. The left one is small"."""
+    """Return the items, with a bilateral one split into one for each side if another item is about one
+    side of it: "bilateral effusions. The left one is small"."""
     one_sided = {(item.observation, item.places) for item in items if item.side in ("left", "right")}
     split: list[Item] = []
     for item in items:
@@ -177,7 +185,8 @@ def _split_by_side(items: list[Item]) -> list[Item]:
 
 
 def _merge(items: list[Item], new: Item) -> None:
-    """Add an item, or merge it into the first one that it repeats."""
+    """Add an item to ``items``, in place, or merge it into the first one of the same observation whose
+    sides and places are compatible."""
     for old in items:
         if (
             old.observation == new.observation

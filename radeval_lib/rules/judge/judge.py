@@ -1,7 +1,8 @@
-"""Names every error of a candidate report in GREEN's six categories, with its significance and the rule.
+"""Names every error of a candidate report in GREEN's six categories, with its significance and the rule
+behind it.
 
-Categories are those of Ostmeier et al. 2024 (Section 3.1): (a) false finding, (b) missing finding,
-(c) location, (d) severity, (e) comparison that the reference has not, (f) comparison left out.
+Categories are those of Ostmeier et al. 2024 (Section 3.1): (a) false finding, (b) missing finding, (c) wrong
+location, (d) wrong severity, (e) comparison that the reference lacks, (f) omitted comparison.
 """
 
 from __future__ import annotations
@@ -46,9 +47,9 @@ SIZE_RATIO = 1.5
 class JudgedError:
     """An error of the candidate.
 
-    ``category`` is a letter from a to f, ``weight`` its share of the weighted sum, ``says`` the error in
-    words, and ``rule`` the reason that it is an error and its significance. The spans are characters of the
-    two reports, None for a report that says nothing of it.
+    ``category`` is a letter from a to f, ``weight`` what the error adds to the weighted sum, ``says`` the
+    error in words, and ``rule`` the reason that it is an error and its significance. The spans are (start,
+    end) of characters in each report, None for a report that does not mention the finding.
     """
 
     category: str
@@ -63,11 +64,11 @@ class JudgedError:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The judge's result.
+    """The errors of a candidate against its reference, and what both reports agree on.
 
     Attributes
     ----------
-    errors : every error, by category, the significant ones first.
+    errors : the errors, sorted by category, within it the significant ones first.
     matched : findings that both reports state without an error, in words.
     agreed_negatives : observations that both deny, and structures that both call normal, in words.
     links : (finding of the reference, finding of the candidate, their relation), in words.
@@ -82,22 +83,23 @@ class Judgement:
     slight: float
 
     def count(self, significant: bool) -> tuple[int, ...]:
-        """Return errors of the categories (a) to (f)."""
+        """Return the number of errors in each of the categories (a) to (f), of the significant errors or
+        of the insignificant ones."""
         by_category = [error.category for error in self.errors if error.significant == significant]
         return tuple(by_category.count(letter) for letter in LETTERS)
 
     @property
     def matched_findings(self) -> int:
-        """Matched findings as GREEN counts them, shared negative and normal statements among them."""
+        """The number of matched findings, in which GREEN includes shared negative and normal statements."""
         return len(self.matched) + len(self.agreed_negatives)
 
     @property
     def weighted_errors(self) -> float:
-        """The sum of the errors' weights; 0 if there are none."""
+        """The sum of the weights of errors and slight differences, at least 0."""
         return sum(error.weight for error in self.errors) + self.slight
 
     def analysis(self) -> str:
-        """Return the analysis in GREEN's layout."""
+        """Return the errors and matched findings as text in GREEN's layout."""
 
         def by_category(significant: bool) -> list[list[str]]:
             errors = [error for error in self.errors if error.significant == significant]
@@ -117,12 +119,12 @@ class RulesJudge:
     signature = "rules"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return an analysis of each (reference, candidate), in GREEN's layout."""
+        """Return an analysis of each (reference, candidate) in GREEN's layout, in the input's order."""
         return store_answers([judge_pair(*pair).analysis() for pair in pairs], keep)
 
 
 def judge_pair(reference: str, candidate: str, context: Context | None = None) -> Judgement:
-    """Return the errors of a candidate report against its reference.
+    """Return the errors of a candidate report against its reference, and what both agree on.
 
     A finding under a coarser or finer name ("opacity" for "consolidation", ``kinds`` in
     ``reader/reading.yml``) is not an error but a slight difference, whichever report has the coarser name.
@@ -134,7 +136,7 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     ----------
     reference, candidate : reports or sections of reports, in English; either may be empty.
     context : the patient's age and the indication, which change the significance of some findings; None if
-        neither is known. Without an indication, the history in the reference is taken.
+        neither is known. Without an indication, the history in the reference is used in its place.
     """
     expected, observed = content(reference), content(candidate)
     expected, observed = split_compounds(expected, observed), split_compounds(observed, expected)
@@ -186,26 +188,25 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
 
 
 def _omission_in_words(denied: Span | None) -> str:
-    """Return in words that a report does not state a finding, with the denial if it has one."""
+    """Return the predicate of a report that does not state a finding: it rules the finding out if it has a
+    denial, else it does not mention it."""
     return "does not mention it" if denied is None else "rules it out"
 
 
 class _Weigher:
-    """Names errors and weighs them, for a patient of whom the context is known."""
+    """Names the errors about findings and weighs them, given the patient's context."""
 
     def __init__(self, context: Context | None) -> None:
         self._grade = partial(significance, context=context)
 
     def _weight(self, item: Item) -> float:
-        """Return the weight of a finding: that of its gravest diagnosis if it is read as any."""
+        """Return the weight of a finding: the highest weight of the diagnoses that it is read as or, without
+        one, its own."""
         return max(self._grade(key).weight for key in item.means or [item.observation])
 
     def _graded_key(self, item: Item) -> str:
-        """Return the observation whose significance a finding has.
-
-        A minor sign of an urgent diagnosis ("lucency, consistent with pneumothorax") is as grave as the
-        diagnosis.
-        """
+        """Return the observation that decides the significance of a finding: an urgent diagnosis that it
+        is read as ("lucency, consistent with pneumothorax") or, without one, its own."""
         urgent = [key for key in sorted(item.means) if self._grade(key).name == "urgent"]
         return urgent[0] if urgent else item.observation
 
@@ -222,8 +223,18 @@ class _Weigher:
         *,
         sided: bool = False,
     ) -> JudgedError:
+        """Return an error about a finding of the reference or candidate.
+
+        Parameters
+        ----------
+        graded_as : the observation whose significance the error has.
+        significant : whether the difference is large enough for a significant error.
+        weight_share : the share of the finding's weight that the error has.
+        spans : its characters in the reference and in the candidate.
+        sided : whether the reports name different sides.
+        """
         grade = self._grade(graded_as)
-        # Acting on the wrong side does harm, whatever the finding, unless it is benign.
+        # Acting on the wrong side does harm whatever the finding is, unless it is benign.
         is_significant = significant and (grade.major or (sided and grade.name != "benign"))
         rule = f"{rule}; {observation_in_words(graded_as)} is {grade.name}: {grade.why}"
         weight = weight_share * self._weight(item)
@@ -240,7 +251,8 @@ class _Weigher:
         *,
         sided: bool = False,
     ) -> JudgedError:
-        """Return an error about a finding that both reports state; it is as grave as the graver name."""
+        """Return an error about a finding that both reports state; of its two names, the one of the higher
+        significance decides."""
         reference, candidate = link.reference, link.candidate
         graded_as = max(
             (self._graded_key(reference), candidate.observation),
@@ -251,32 +263,36 @@ class _Weigher:
         return self._make_error(*about, says, rule, spans, sided=sided)
 
     def missing_error(self, item: Item, denied: Span | None) -> JudgedError:
-        """Return the error of a finding that the candidate lacks, or rules out although it states it
-        elsewhere."""
+        """Return the error that the candidate lacks a finding of the reference; ``denied`` are the characters
+        with which the candidate rules it out, if it does."""
         rule = f"the reference states it and the candidate {_omission_in_words(denied)}"
         return self._make_unmatched("b", item, "missing", rule, ((item.start, item.end), denied))
 
     def false_error(self, item: Item, denied: Span | None) -> JudgedError:
-        """Return the error of a finding that the reference lacks."""
+        """Return the error that the candidate has a finding that the reference lacks; ``denied`` are the
+        characters with which the reference rules it out, if it does."""
         rule = f"the candidate states it and the reference {_omission_in_words(denied)}"
         return self._make_unmatched("a", item, "false", rule, (denied, (item.start, item.end)))
 
     def _make_unmatched(
         self, category: str, item: Item, factor_name: str, rule: str, spans: tuple[Span | None, Span | None]
     ) -> JudgedError:
-        """Return an error about a finding that one report states alone."""
+        """Return the error about a finding that only one report states; it weighs less if that report doubts
+        the finding."""
         share = factor(factor_name) * (factor("doubtful") if item.uncertain else 1.0)
         says = finding_in_words(item)
         return self._make_error(category, item, self._graded_key(item), True, share, says, rule, spans)
 
     def attribute_errors(self, link: Link) -> list[JudgedError]:
-        """Return the differences in place, degree and change between findings that both reports state."""
+        """Return the errors in place, number, quality, degree and change of a finding that both reports
+        state."""
         errors = [*self._place_errors(link), *self._count_errors(link)]
         errors += self._quality_errors(link, places_too=not errors)
         return [*errors, *self._degree_errors(link), *self._change_errors(link)]
 
     def _place_errors(self, link: Link) -> Iterator[JudgedError]:
-        """Yield another side or place, another distance of a tip, and another side with more."""
+        """Yield the errors in side or place, or else in the distance of a device's tip, and the error in
+        the side that has more of a bilateral finding."""
         reference, candidate = link.reference, link.candidate
         finding = observation_in_words(reference.observation)
         sides_differ, nearby = sides_conflict(reference, candidate), places_near(reference, candidate)
@@ -297,7 +313,7 @@ class _Weigher:
             yield self._make_difference("c", link, True, "location", says, "another side", sided=True)
 
     def _count_errors(self, link: Link) -> Iterator[JudgedError]:
-        """Yield another number of findings; "several" differs from one alone."""
+        """Yield an error if the numbers of findings differ; "several" differs only from 1."""
         reference, candidate = link.reference, link.candidate
         if reference.count is None or candidate.count is None or reference.count == candidate.count:
             return
@@ -309,8 +325,8 @@ class _Weigher:
             yield self._make_difference("d", link, True, "severity", says, "another number")
 
     def _quality_errors(self, link: Link, *, places_too: bool) -> Iterator[JudgedError]:
-        """Yield other qualities of a kind; of those that say where, one at most, and only if
-        ``places_too``."""
+        """Yield an error for each kind of quality of which the reports state different ones; at most one
+        about location, and none if not ``places_too``."""
         reference, candidate = link.reference, link.candidate
         for category, kind in sorted({quality[:2] for quality in reference.qualities}):
             expected, stated = (
@@ -325,7 +341,7 @@ class _Weigher:
                 yield self._make_difference(category, link, True, factor_name, says, f"of another {kind}")
 
     def _degree_errors(self, link: Link) -> Iterator[JudgedError]:
-        """Yield another grade, and another degree or size."""
+        """Yield the errors in grade, and in degree, volume or size."""
         reference, candidate = link.reference, link.candidate
         finding = observation_in_words(reference.observation)
         if reference.grade and candidate.grade and reference.grade != candidate.grade:
@@ -338,7 +354,7 @@ class _Weigher:
             yield self._make_difference("d", link, matters, "severity" if matters else "slight", says, rule)
 
     def _change_errors(self, link: Link) -> Iterator[JudgedError]:
-        """Yield the changes that only one of the reports states."""
+        """Yield an error for each change of a finding that only one of the reports states."""
         reference, candidate = link.reference, link.candidate
         for category, changes, verb, silent in (
             ("e", candidate.changes - reference.changes, "called", "reference"),
@@ -351,8 +367,8 @@ class _Weigher:
                 yield self._make_difference(category, link, is_change, factor_name, says, rule)
 
     def diagnosis_errors(self, link: Link, reference: Content, candidate: Content) -> list[JudgedError]:
-        """Return errors about diagnoses that one report suggests ("likely pneumonia") and the other
-        denies."""
+        """Return the errors about diagnoses that a linked finding suggests in one report ("likely pneumonia")
+        and that the other report denies."""
         errors = []
         for key in sorted(link.reference.means & candidate.denied.keys() - reference.denied.keys()):
             diagnosis = replace(link.reference, observation=key, means=frozenset())
@@ -363,7 +379,8 @@ class _Weigher:
         return errors
 
     def slight_difference(self, link: Link) -> float:
-        """Return the weight of the differences outside the six categories."""
+        """Return the weight of the differences outside the six categories: a related name, and another
+        certainty."""
         reference, candidate = link.reference, link.candidate
         weight = max(self._weight(reference), self._weight(candidate))
         name_share = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
@@ -372,7 +389,8 @@ class _Weigher:
 
 
 def _is_degree_error_significant(item: Item, other: Item) -> bool | None:
-    """Return whether the degree is significantly wrong; None if it is right or one of the two has none."""
+    """Return whether the degree, volume or size of two findings differs significantly; None if it is
+    equal, or if a finding has none."""
     if item.severity is not None and other.severity is not None and item.severity != other.severity:
         return abs(item.severity - other.severity) >= 2
     if item.volume_ml and other.volume_ml and item.volume_ml != other.volume_ml:
@@ -383,7 +401,8 @@ def _is_degree_error_significant(item: Item, other: Item) -> bool | None:
 
 
 def _is_size_error_significant(item: Item, other: Item) -> bool | None:
-    """Return whether a size is significantly wrong; None if it may be the same."""
+    """Return whether the sizes of two findings differ by a factor of :data:`SIZE_RATIO` or more; None if
+    they are or may be equal."""
     if bool(item.span_mm) != bool(other.span_mm):  # "5-7 mm" for one, "8 mm" for the other
         (low, high), (other_low, other_high) = (
             sized.span_mm or (max(sized.size_mm), max(sized.size_mm)) for sized in (item, other)
@@ -400,7 +419,8 @@ def _is_size_error_significant(item: Item, other: Item) -> bool | None:
 
 
 def _has_distance_error(item: Item, other: Item) -> bool:
-    """Return whether exactly one of the tips is at a safe distance."""
+    """Return whether exactly one of two tips is at a safe distance, and they are at least :data:`NEARBY` mm
+    apart; False if a distance is missing."""
     if item.distance_mm is None or other.distance_mm is None:
         return False
     distances = item.distance_mm, other.distance_mm
@@ -409,7 +429,7 @@ def _has_distance_error(item: Item, other: Item) -> bool:
 
 
 def _agreed_negatives(reference: Content, candidate: Content) -> tuple[str, ...]:
-    """Return, in words, the observations that both reports deny and the structures that both call normal."""
+    """Return the observations that both reports deny and the structures that both call normal, in words."""
     normals = load_lexicon().normals
     denied_by_both = sorted(reference.denied.keys() & candidate.denied.keys())
     normal_in_both = [
@@ -428,7 +448,8 @@ def _agreed_negatives(reference: Content, candidate: Content) -> tuple[str, ...]
 
 
 def observation_in_words(observation: str) -> str:
-    """Return an observation in words."""
+    """Return the first name of an observation in the lexicon; its key, with blanks, if the lexicon lacks
+    it."""
     concept = load_lexicon().concepts.get(observation)
     if concept is None or not concept.names:
         return observation.replace("_", " ")
@@ -444,7 +465,7 @@ def place_in_words(places: Iterable[str], side: str | None) -> str:
         if key in lexicon_places:
             nouns = lexicon_places[key].nouns
             text = (nouns.get(side) or next(iter(nouns.values())))[0].text
-            if side not in nouns:  # the noun is that of one side, the finding on both or on none
+            if side not in nouns:  # The noun names one side, but the finding is on both or has no side.
                 text = " ".join(word for word in text.split() if word not in ("left", "right"))
         place_names.append(text)
     text = " and ".join(place_names)

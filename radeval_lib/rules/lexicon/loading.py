@@ -39,12 +39,14 @@ _STYLES = ("hospital", "encyclopaedic")
 
 
 def texts(value: Any) -> tuple[str, ...]:
-    """Return a text, or a list of texts, as a tuple; empty for None."""
+    """Return a YAML value as a tuple: the items of a list, a single value, or nothing for None."""
     return tuple(value) if isinstance(value, list) else () if value is None else (value,)
 
 
 def _compile_by_side(forms: Iterable[str], both: Iterable[str]) -> dict[str | None, tuple[Phrase, ...]]:
-    """Compile the forms of a place; "@" is replaced by the side, "&" by its letter."""
+    """Return the compiled forms of a place by side: left and right if a form has "@", which is replaced
+    by the side, or "&", which is replaced by its letter, else None; and bilateral for the forms in
+    ``both``. A side without forms is left out."""
     by_side: dict[str | None, list[str]] = {None: list(forms)}
     if any("@" in form or "&" in form for form in by_side[None]):
         plain = by_side.pop(None)
@@ -59,7 +61,7 @@ def _compile_by_side(forms: Iterable[str], both: Iterable[str]) -> dict[str | No
 
 
 def _compile_place(key: str, raw: Mapping[str, Any]) -> Place:
-    """Compile a place."""
+    """Return the place with this key from its entry in the file of a region."""
     distance = raw.get("distance")
     return Place(
         key,
@@ -76,8 +78,10 @@ def _compile_place(key: str, raw: Mapping[str, Any]) -> Place:
 
 
 def _compile_name(markup: str, number: str) -> Name:
-    """Compile a name, "noun" or "prefix | noun", with its plural. ``number`` is that of its finding; a final
-    "+" (plural) or "-" (mass noun) overrides it."""
+    """Return a name of a finding from its markup, "noun" or "prefix | noun", with its plural.
+
+    ``number`` is the finding's; a final "+" (plural) or "-" (mass noun) in the markup overrides it.
+    """
     if markup[-1] in "+-":
         number = "plural" if markup[-1] == "+" else "mass"
         markup = markup[:-1]
@@ -91,13 +95,20 @@ def _compile_name(markup: str, number: str) -> Name:
 
 
 def _compile_denial(markup: str, number: str) -> tuple[Phrase, bool]:
-    """Compile the wording in which a finding is denied; return also whether it is plural."""
+    """Return the wording in which a finding is denied, from its markup, and whether it is a plural."""
     plural_form = markup[-1] == "+" or (number == "plural" and markup[-1] != "-")
     return parse_name(markup.rstrip("+-").replace(" | ", " ")), plural_form
 
 
 def _compile_state(markup: str) -> State:
-    """Compile "place|<subject>+: adjective"; raise :class:`LexiconError` if it has another form."""
+    """Return a state from its markup, "place|<subject>+: adjective", in which the place and "+" (plural) are
+    optional.
+
+    Raises
+    ------
+    LexiconError
+        If the markup has another form.
+    """
     site, has_place, after_bar = markup.partition("|")
     subject, _, adjective = (after_bar if has_place else markup).partition(":")
     match = re.fullmatch(r"<([^>]+)>(\+?)", subject.strip())
@@ -112,7 +123,8 @@ def _compile_state(markup: str) -> State:
 
 
 def _split_looks(raw: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """Return groups of descriptors by modality, or for any; of "solid/part-solid" only one can be true."""
+    """Return groups of descriptors of appearance by modality, or by "any"; of a group, such as
+    "solid/part-solid", only one descriptor can be true."""
     by_modality = {"any": raw} if isinstance(raw, list) else raw or {}
     return {
         key: tuple(tuple(words.split("/")) for words in texts(names)) for key, names in by_modality.items()
@@ -120,7 +132,8 @@ def _split_looks(raw: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
 
 
 def _compile_concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Concept:
-    """Compile a finding; ``system`` is the organ system below which the file has it."""
+    """Return the finding with this key from its entry; ``system`` is the organ system under which the file of
+    the region lists it."""
     number, names = raw.get("number", "count"), texts(raw.get("name"))
     denied = texts(raw["deny"]) if "deny" in raw else names
     size = raw.get("size")
@@ -153,7 +166,8 @@ def _compile_concept(key: str, raw: Mapping[str, Any], region: str, system: str)
 
 
 def _invert(markup: str, antonyms: Mapping[str, str]) -> str:
-    """Return a normal sentence inverted: its states become their antonyms, or are denied."""
+    """Return the markup of a sentence of normality with each state replaced by its antonym or, without
+    one, by its denial."""
 
     def invert_state(match: re.Match[str]) -> str:
         state = match[1]
@@ -163,16 +177,19 @@ def _invert(markup: str, antonyms: Mapping[str, str]) -> str:
 
 
 def _sentences_by_style(raw: Any) -> dict[str, tuple[str, ...]]:
-    """Return sentences by style; a list, or the value of ``both``, serves both styles."""
+    """Return the markup of sentences by style. A text, a list, or the value of the key ``both`` is for both
+    styles."""
     by_style = raw if isinstance(raw, dict) else {"both": raw}
     return {style: texts(by_style.get(style)) + texts(by_style.get("both")) for style in _STYLES}
 
 
 def _compile_sentences(wordings: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Phrase, ...]]:
+    """Return the compiled sentences of each style."""
     return {style: tuple(parse_sentence(s) for s in sentences) for style, sentences in wordings.items()}
 
 
 def _compile_remark(key: str, raw: Mapping[str, Any], wordings: Any, weight: float) -> RemarkEntry:
+    """Return the remark with this key; ``raw`` has its scope, and whether it needs an earlier study."""
     scope = Scope.of(texts(raw.get("only")))
     sentences = _compile_sentences(_sentences_by_style(wordings))
     return RemarkEntry(key, sentences, weight, scope, raw.get("prior", False))
@@ -200,7 +217,8 @@ def _compile_normal(
 
 
 def _compile_region(name: str, raw: Mapping[str, Any], antonyms: Mapping[str, str]) -> Region:
-    """Compile the file of a region."""
+    """Return the region with this name from the content of its file; ``antonyms`` are those of
+    ``grammar.yml``."""
     concepts = tuple(
         _compile_concept(key, entry, name, system)
         for system, entries in raw["findings"].items()
@@ -225,6 +243,7 @@ def _compile_region(name: str, raw: Mapping[str, Any], antonyms: Mapping[str, st
 
 
 def _compile_procedure(code: str, raw: Mapping[str, Any], sex: str | None) -> Procedure:
+    """Return the procedure with this code from its entry; ``sex`` is its protocol's."""
     return Procedure(
         code,
         raw["title"],
@@ -237,6 +256,7 @@ def _compile_procedure(code: str, raw: Mapping[str, Any], sex: str | None) -> Pr
 
 
 def _compile_protocol(raw: Mapping[str, Any], regions: Mapping[str, Region]) -> Protocol:
+    """Return the protocol in an entry of ``protocols.yml``; ``regions`` are the compiled regions by name."""
     return Protocol(
         raw["modality"],
         raw["anatomy"],
@@ -252,7 +272,7 @@ def _compile_protocol(raw: Mapping[str, Any], regions: Mapping[str, Region]) -> 
 
 @lru_cache(maxsize=1)
 def load_lexicon() -> Lexicon:
-    """Return the packaged lexicon, read and compiled once."""
+    """Return the lexicon from the packaged files, which are read and compiled at the first call."""
     grammar = own_yaml.read(FOLDER / "grammar.yml")
     remarks = {key: _compile_remark(key, {}, raw, 0.0) for key, raw in grammar["remarks"].items()}
     places: dict[str, Place] = {}
@@ -267,7 +287,7 @@ def load_lexicon() -> Lexicon:
     raw_protocols = own_yaml.read(FOLDER / "protocols.yml")["protocols"]
     protocols = [_compile_protocol(raw, regions) for raw in raw_protocols]
     concepts = {concept.key: concept for region in regions.values() for concept in region.concepts}
-    # "clash" is mutual, so that either side may declare it
+    # Clashes are mutual, although only one of two findings declares them.
     declared_clashes = {key: concept.clash for key, concept in concepts.items()}
     for key, concept in concepts.items():
         others = {other for other, clash in declared_clashes.items() if key in clash}
@@ -292,8 +312,8 @@ _IRREGULAR = {"focus": "foci", "thrombus": "thrombi", "diverticulum": "diverticu
 
 
 def plural(word: str) -> str:
-    """Return the English plural of a singular noun of the lexicon ("mass" -> "masses", "metastasis" ->
-    "metastases"). A plural word gets another ending."""
+    """Return the English plural of a singular noun of the lexicon: "masses" for "mass", "metastases" for
+    "metastasis"."""
     stem, _, last_word = word.rpartition(" ")
     prefix = stem + " " if stem else ""
     if last_word in _IRREGULAR:
@@ -309,8 +329,8 @@ def plural(word: str) -> str:
 
 
 def plural_markup(markup: str) -> str:
-    """Return the markup with its head in the plural: the starred word, or else the last one outside braces.
-    The markup needs a word."""
+    """Return the markup of a name with its head in the plural: the word with a star or, without one, the last
+    content word outside braces. The markup must not be empty."""
     words, inside, at = markup.split(), False, -1
     for index, word in enumerate(words):
         inside = inside or word.startswith("{")

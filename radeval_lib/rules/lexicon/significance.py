@@ -1,4 +1,4 @@
-"""How much an error matters: the table of ``significance.yml``."""
+"""Clinical significance of errors about findings, from the table in ``significance.yml``."""
 
 from __future__ import annotations
 
@@ -21,10 +21,17 @@ _MAJOR = ("urgent", "actionable")
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known about the patient beyond the reports, if anything.
+    """Facts about the patient that the two reports do not state.
 
-    ``age`` is in years, from 0 to 130, ``indication`` why the examination was asked for; other values raise
-    :class:`RadevalError`.
+    Attributes
+    ----------
+    age : in years, from 0 to 130; None if unknown.
+    indication : the reason for the examination; empty if unknown.
+
+    Raises
+    ------
+    RadevalError
+        If the age is out of range or not a number, or the indication is not a str.
     """
 
     age: float | None = None
@@ -32,14 +39,18 @@ class Context:
 
     def __post_init__(self) -> None:
         if self.age is not None and not (isinstance(self.age, Real) and 0 <= self.age <= 130):
-            raise RadevalError(f"an age of {self.age!r}", "context", "Give years, from 0 to 130, or None.")
+            remedy = "Give a number of years from 0 to 130, or None."
+            raise RadevalError(f"age is {self.age!r}", "context", remedy)
         if not isinstance(self.indication, str):
-            raise RadevalError(f"an indication of {self.indication!r}", "context", "Give a text.")
+            problem = f"indication has type {type(self.indication).__name__}, expected str"
+            raise RadevalError(problem, "context", "Give a text, or '' if it is unknown.")
 
     def applies(self, rule: Mapping[str, Any]) -> bool:
-        """Return whether a rule of ``significance.yml`` applies to this patient.
+        """Return whether the age or indication of this patient meets the condition of a rule of
+        ``significance.yml``.
 
-        What a rule asks for is sought as whole words, since "Fallot" is no fall: it lists every inflection.
+        The words in a rule's ``asks`` must occur in the indication as whole words, so that "Fallot" does not
+        count as a fall.
         """
         if "asks" in rule:
             indication = " ".join(self.indication.lower().split())
@@ -48,7 +59,8 @@ class Context:
 
 
 class Significance(NamedTuple):
-    """A finding's class and weight, the reason, and whether an error on it can be significant for GREEN."""
+    """The significance of a finding: the name of its class, its weight, whether an error about it can be
+    clinically significant for GREEN (``major``), and the reason (``why``)."""
 
     name: str
     weight: float
@@ -58,21 +70,23 @@ class Significance(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _load_table() -> Mapping[str, Any]:
+    """Return the content of ``significance.yml``, read once."""
     return own_yaml.read(_FILE)
 
 
 def factor(name: str) -> float:
-    """Return the weight of an error of this kind as a share of the finding's weight."""
+    """Return the share of its finding's weight that an error of this kind has; KeyError for an unknown
+    kind."""
     return float(_load_table()["factors"][name])
 
 
 @lru_cache(maxsize=4096)
 def significance(observation: str, context: Context | None = None) -> Significance:
-    """Return the significance of an observation, given the patient's context if known.
+    """Return the significance of an observation, given the patient's context if it is known.
 
-    GREEN knows two grades of an error. Here, as in the generator's lexicon, an error on a minor finding is
-    never significant; an observation that the lexicon lacks is major if its class is urgent or actionable.
-    If a rule of the context decides the class, it decides that too.
+    As in the generator, an error about a minor finding is never clinically significant. An observation that
+    the lexicon lacks is major if its class is urgent or actionable, and so is one whose class follows from a
+    rule about the context.
     """
     table, concepts = _load_table(), load_lexicon().concepts
     for rule in table["context"]:

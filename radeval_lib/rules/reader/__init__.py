@@ -1,4 +1,5 @@
-"""Reads from the text of a report what it states, denies, doubts or calls normal, and where.
+"""Finds the findings that a report states, denies or doubts and the structures that it calls normal, with
+their positions.
 
 >>> from radeval_lib.rules.reader import read
 >>> reading = read("Small left effusion. No pneumothorax.")

@@ -1,8 +1,9 @@
-"""Attaches places, sides, degrees, sizes and changes to the findings that they describe; reads states.
+"""Attaches places, sides, degrees, sizes and changes to the findings that they describe, and reads findings
+that are stated as the state of a structure.
 
-In this order: attributes other than changes (:func:`attach`), the choice of the finding that an attribute
-describes (:func:`nearest`), changes (:func:`attach_changes`), and findings or normal structures that are
-stated as a state of a structure, "the heart is enlarged" (:func:`read_states`).
+The module has, in this order: attributes other than changes (:func:`attach`), the choice of the finding that
+an attribute describes (:func:`nearest`), changes (:func:`attach_changes`), and states such as "the heart is
+enlarged" (:func:`read_states`).
 """
 
 from __future__ import annotations
@@ -66,10 +67,10 @@ GROWN = 1.15
 
 
 def attach(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach places, sides, degrees and sizes, in this order, to the mentions nearest to them, in place.
+    """Add places, sides, degrees, sizes, qualities, counts and grades to the mentions that they describe, in
+    place; mark the words as used.
 
-    What says how something was before is left out but for sizes, from which a change follows; words that were
-    attached are marked as used.
+    Words about an earlier state are ignored, except sizes, from which a change follows.
     """
     _attach_places(sentence, mentions)
     _share_places(sentence, mentions)
@@ -83,7 +84,8 @@ def attach(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach places; the words of a name are a place only if a finding of that name may be there."""
+    """Add each place to the mention that it describes; a place within a finding's name counts only if the
+    finding may be there."""
     for spot in sentence.now(sentence.spots):
         if all(sentence.normal[spot.first : spot.end]):
             continue  # "the right lung is clear" says where nothing is
@@ -106,14 +108,15 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _usual_places(sentence: MarkedSentence, mention: Mention) -> set[str | None]:
-    """Return the places where a finding of this name may be."""
+    """Return the places where any of the observations that a mention may stand for can be."""
     return set().union(*(sentence.vocab.places.get(sense.key, ()) for sense in mention.senses))
 
 
 def _nearest_to_place(
     sentence: MarkedSentence, mentions: list[Mention], place: PhraseMatch[Any]
 ) -> Mention | None:
-    """Return the mention that a place belongs to: behind a preposition rather the one before it."""
+    """Return the mention that a place describes; a place behind a preposition rather describes the
+    mention before it. None if all mentions are too far."""
     place_start = place.first
     while position := next((each for each in sentence.qualities if each.end == place_start), None):
         place_start = position.first  # "in the anterior left base"
@@ -125,7 +128,7 @@ def _nearest_to_place(
 
 
 def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach sides that are said apart from a place."""
+    """Add each side that is named apart from a place to the mention that it describes."""
     for side in sentence.now(sentence.sides):
         mention = nearest(sentence, mentions, side, 2, 0)
         if mention is None or _of_clear_side(sentence, side, mention):
@@ -145,8 +148,8 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _of_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Mention) -> bool:
-    """Return whether a side is called clear: the right one in "right clear, left effusion", and in "effusion:
-    right none, left large"."""
+    """Return whether a side is called clear, as the right one in "right clear, left effusion" and in
+    "effusion: right none, left large"."""
     if finding.end <= side.first and sentence.between(side.end, side.end + 1) & _CLEAR_WORDS:
         sentence.use(side.first, side.end + 1)
         return finding.presence != "absent"
@@ -157,7 +160,8 @@ def _of_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Me
 
 
 def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach degrees; of several degrees of a finding the highest counts."""
+    """Set the severity of mentions from words of degree; of several degrees of a finding the highest
+    counts."""
     for degree in sentence.now(sentence.degrees):
         # "Effusions, small on the left with atelectasis": the effusion is small
         earlier = [mention for mention in mentions if mention.first <= degree.first]
@@ -168,7 +172,7 @@ def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _ends_at_landmark(sentence: MarkedSentence, mention: Mention, spot: PhraseMatch[list[Spot]]) -> bool:
-    """Return whether a tube ends at the place from which its distance is measured: "tip at the carina"."""
+    """Return whether a tube ends at the landmark from which its distance is measured: "tip at the carina"."""
     if spot.value[0].location.place != "above_carina" or sentence.sizes:
         return False
     words_before = sentence.between(max(0, spot.first - 4), spot.first)
@@ -177,7 +181,8 @@ def _ends_at_landmark(sentence: MarkedSentence, mention: Mention, spot: PhraseMa
 
 
 def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach a place to two findings if both may be there: "opacities and scarring in the left base"."""
+    """Add the place of a finding to the finding listed before it if that may be there too: "opacities and
+    scarring in the left base"."""
     for mention, after in pairwise(mentions):
         between = sentence.between(mention.end, after.first)
         if mention.spots or mention.sides or not between & JOINTS or "," in between:
@@ -193,7 +198,7 @@ def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach the side before a list to all of its findings: "left effusion and atelectasis"."""
+    """Add the side before a list to all of its findings: "left effusion and atelectasis"."""
     side_at: dict[int, str] = {side.end: side.value for side in sentence.sides}
     if ":" in sentence.between(0, 5):  # "Left kidney: stone, hydronephrosis"
         colon = next(at for at, token in enumerate(sentence.words) if token.word == ":")
@@ -218,7 +223,8 @@ def _share_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach sizes, volumes and distances of tips, and the change that follows from an earlier size."""
+    """Set the sizes, volumes and tip distances of mentions, and the change that follows from an earlier
+    size."""
     for size in sentence.now(sentence.sizes):
         if _of_organ(sentence, mentions, size):
             continue
@@ -244,7 +250,8 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _size_limits(
     sentence: MarkedSentence, size: PhraseMatch[tuple[float, ...]]
 ) -> tuple[float, float] | None:
-    """Return the limits of a size that is not exact, "5-7 mm" or "less than 1 cm"; else None."""
+    """Return the smallest and largest diameter, in millimetres, that a size allows if it is not exact
+    ("5-7 mm", "less than 1 cm"); None if it is exact."""
     first = max(0, size.first - 2)
     words_before, words_inside = sentence.between(first, size.first), sentence.between(size.first, size.end)
     if words_before & (_BELOW | _ABOVE):
@@ -259,7 +266,8 @@ def _size_limits(
 
 
 def _of_organ(sentence: MarkedSentence, mentions: list[Mention], size: PhraseMatch[Any]) -> bool:
-    """Return whether a size is that of a place with no finding before it in the clause: "kidney: 11 cm"."""
+    """Return whether a size is that of an organ, which has no finding before it in the clause: "kidney:
+    11 cm"."""
     spot = next((spot for spot in reversed(sentence.spots) if spot.end <= size.first), None)
     if spot is None or any(
         sentence.scope.clause[spot.first] <= each.first <= spot.first for each in mentions
@@ -272,8 +280,8 @@ def _of_organ(sentence: MarkedSentence, mentions: list[Mention], size: PhraseMat
 
 
 def _attach_qualities(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach qualities, within names too ("old rib fracture"), where positions belong to the name ("central
-    line")."""
+    """Add qualities to the mentions that they describe, also those within a name ("old rib fracture"); a
+    position within a name counts only as part of a place, and so not in "central line"."""
     for quality in sentence.now(sentence.qualities):
         if quality.value is None:
             continue
@@ -291,7 +299,8 @@ def _attach_qualities(sentence: MarkedSentence, mentions: list[Mention]) -> None
 
 
 def _attach_grades(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach grades, stages and categories: "grade II anterolisthesis", "Lung-RADS category 4B"."""
+    """Set the grades, stages and categories of mentions: "grade II anterolisthesis", "Lung-RADS category
+    4B"."""
     for grade in sentence.grades:
         mention_before = next((mention for mention in mentions if mention.end == grade.first), None)
         if mention := mention_before or nearest(sentence, mentions, grade, 2, 0):
@@ -300,7 +309,7 @@ def _attach_grades(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 
 
 def _attach_counts(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach the number of findings: "two right upper lobe nodules", "multiple nodules"."""
+    """Set the number of findings of mentions: "two right upper lobe nodules", "multiple nodules"."""
     if not any(token.word in _COUNTS or token.word.isdecimal() for token in sentence.words):
         return
     graded = {at for grade in sentence.grades for at in range(grade.first, grade.end)}
@@ -334,11 +343,12 @@ def nearest(
     *,
     loose: bool = False,
 ) -> Mention | None:
-    """Return the mention to which a modifier belongs, the one at the least cost; None if all are too far.
+    """Return the mention that a modifier describes, which is the one of lowest cost; None if all cost
+    :data:`_TOO_FAR` or more.
 
-    The cost is their distance in words, plus ``behind`` or ``before`` if the modifier is behind or before the
-    mention, plus the costs of words and findings between them. A ``loose`` modifier that is alone in its
-    clause may belong to the clause before.
+    The cost is the distance in words, plus ``behind`` or ``before`` if the modifier comes behind or before
+    the mention, plus costs of separators and findings between them. A ``loose`` modifier that is alone in its
+    clause may describe a mention of the clause before.
     """
     nearest_mention, least_cost = None, float(_TOO_FAR)
     for number, mention in enumerate(mentions):
@@ -364,8 +374,8 @@ def nearest(
 def _are_in_different_clauses(
     sentence: MarkedSentence, at: int, name: int, mentions: list[Mention], loose: bool
 ) -> bool:
-    """Return whether modifier and name are of different clauses; "in the left base there is" leads to a
-    name."""
+    """Return whether a modifier at index ``at`` and a name are in different clauses, other than in "in
+    the left base there is ...", where the first clause leads to the name."""
     clause, name_clause = sentence.scope.clause[at], sentence.scope.clause[name]
     begins = [match.first for match in mentions] + [match.first for match in sentence.subjects]
     if loose and clause and all(sentence.scope.clause[first] != clause for first in begins):
@@ -381,7 +391,8 @@ def _are_in_different_clauses(
 
 
 def _distance(sentence: MarkedSentence, first: int, end: int) -> int:
-    """Return how far apart words are; "which may be" separates a sign from its diagnosis."""
+    """Return the number of words from ``first`` to before ``end``, plus costs of separators among them and of
+    "which may", which separates a sign from its diagnosis."""
     words = [token.word for token in sentence.words[first : end + 1]]
     distance = end - first + sum(SEPARATORS.get(word, 0) for word in words[: end - first])
     if "which" in words:
@@ -399,10 +410,10 @@ _NOT_LISTING = BE | {"with", "without", "no", "but", "which", "or", "than", "the
 
 
 def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Attach each change, in place, to the nearest mention and to those listed with it.
+    """Set the change of the nearest mention, and of those listed with it, for each word of change, in place.
 
-    What says how something was before is left out; words that were attached, or that are part of a finding,
-    are marked as used.
+    Words about an earlier state are ignored. Words that were attached, or that are part of a finding, are
+    marked as used.
     """
     for change in sentence.now(sentence.changes):
         is_of_whole_study = any(
@@ -424,8 +435,8 @@ def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _may_have_changed(
     sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]
 ) -> list[Mention]:
-    """Return the mentions without those denied behind the change, and without the diagnoses of a sign before
-    it: "again noted without fracture", "a nodule, stable, and read as a granuloma"."""
+    """Return the mentions that a change can describe: not those denied behind it ("again noted without
+    fracture"), and not the diagnoses of a sign before it ("a nodule, stable, and read as a granuloma")."""
     after_sign = any(mention.end <= change.first for mention in mentions)
     links = (link for link in sentence.scope.links if after_sign and link > change.first)
     first_link = min(links, default=None)
@@ -439,7 +450,7 @@ def _may_have_changed(
 
 
 def _names_finding(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
-    """Return whether a word of change is part of a finding: "the vascularity is increased"."""
+    """Return whether a word of change is part of a finding's name, as in "the vascularity is increased"."""
     if any(mention.first <= change.first < mention.end for mention in mentions):
         return True
     word = sentence.words[change.first].word
@@ -451,8 +462,8 @@ def _names_finding(sentence: MarkedSentence, change: PhraseMatch[str], mentions:
 
 
 def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
-    """Return whether a change describes a structure between the same commas, or next to it: "large heart,
-    mediastinum stable", "stable mediastinum with tortuous aorta"."""
+    """Return whether a change describes a structure that is next to it or between the same commas: "large
+    heart, mediastinum stable", "stable mediastinum with tortuous aorta"."""
     for match in sentence.subjects:
         # "The tortuous aorta is stable": that is said of the finding
         if match.value[0].key not in sentence.vocab.stable or any(
@@ -482,7 +493,8 @@ def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: 
 
 
 def _of_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Mention) -> bool:
-    """Return whether a change is nearer to words that call something normal: "the heart remains normal"."""
+    """Return whether a change is nearer to the words of a normal statement than to the finding: "the
+    heart remains normal"."""
 
     def distance_to(first: int, end: int) -> int:
         return max(first - change.end, change.first - end, 0)
@@ -494,7 +506,8 @@ def _of_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Ment
 def _share_change(
     sentence: MarkedSentence, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]
 ) -> None:
-    """Attach the owner's change to the findings listed with it: "stable effusion and atelectasis"."""
+    """Set the change of the findings that are listed with its ``owner``: "stable effusion and
+    atelectasis"."""
     owner_number = mentions.index(owner)
     if change.end <= owner.first:  # the change is before the list
         listed_pair = mentions[owner_number : owner_number + 2]
@@ -523,7 +536,7 @@ def _share_change(
 def _may_be_of_others(
     sentence: MarkedSentence, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]
 ) -> bool:
-    """Return whether a change behind two findings of a clause may be of both, and was read as of one."""
+    """Return whether a change behind two findings may describe both, although it was attached to one only."""
     earlier = [each for each in mentions if each.first < owner.first and each.presence != "absent"]
     if change.first < owner.end or not earlier or earlier[-1].change == change.value:
         return False
@@ -550,13 +563,14 @@ _NOT_OF_SUBJECT = frozenset(["of", "from", "position", "positioning"])
 
 
 def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]]:
-    """Return findings and normal structures from a structure and a state: "heart is enlarged", "clear lungs".
+    """Return the findings and the normal structures that are stated by a structure and a state: "heart is
+    enlarged", "clear lungs".
 
-    Goes through structures, states, names of findings and separators from left to right. Structures wait
-    (``pending``) for a state that follows in their clause; a state that comes first waits (``waiting``)
-    for structures right behind it. ``stated`` are the structures that the last state was said of, to which
-    a second state may be added. A name of a finding ends all three, and up to the next separator
-    (``blocked``) no structure waits.
+    The function goes through structures, states, names of findings and separators from left to right.
+    Structures (``pending``) wait for a state that follows in their clause; a state that comes first
+    (``waiting_state``) waits for structures right behind it. ``described`` are the structures of the last
+    state, to which a second state may be added. The name of a finding ends all three, and until the next
+    separator (``is_blocked``) no structure waits.
     """
     mentions, normals = _read_heart_ratio(sentence)
     pending: list[PhraseMatch[list[Subject]]] = []
@@ -596,7 +610,8 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
 
 
 def _list_events(sentence: MarkedSentence) -> list[tuple[int, str, Any]]:
-    """Return structures, states, names and separators as (first word, kind, match or word), in order."""
+    """Return the structures, states, names and separators of a sentence as (index of the first word,
+    kind, match or word), in order."""
     events: list[tuple[int, str, Any]] = [(match.first, "subject", match) for match in sentence.subjects]
     events += [(match.first, "state", match) for match in sentence.states]
     events += [(match.first, "named", match) for match in sentence.named]
@@ -609,7 +624,8 @@ def _list_events(sentence: MarkedSentence) -> list[tuple[int, str, Any]]:
 
 
 def _read_heart_ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMention]]:
-    """Return a heart that is large or normal by its ratio to the thorax: "cardiothoracic ratio of 0.56"."""
+    """Return the enlarged or the normal heart that a ratio to the thorax states ("cardiothoracic ratio of
+    0.56"); without a ratio, the structures that are too large by their size."""
     words = sentence.words
     for subject in sentence.subjects:
         if words[subject.first].word not in ("ctr", "cardiothoracic"):
@@ -629,7 +645,8 @@ def _read_heart_ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[Nor
 
 
 def _structures_over_limit(sentence: MarkedSentence) -> list[Mention]:
-    """Return the structures that are too large by their size: "ascending aorta measures 4.6 cm"."""
+    """Return mentions of the structures whose stated size is at or above their limit: "ascending aorta
+    measures 4.6 cm"."""
     enlarged = []
     for match in sentence.limits:
         limit, observation = match.value
@@ -644,7 +661,7 @@ def _structures_over_limit(sentence: MarkedSentence) -> list[Mention]:
 def _is_state_of(
     sentence: MarkedSentence, name: PhraseMatch[list[Sense]], subjects: list[PhraseMatch[list[Subject]]]
 ) -> bool:
-    """Return whether a name of a finding is the predicate of structures: "the lungs are hyperinflated but
+    """Return whether the name of a finding is the predicate of structures: "the lungs are hyperinflated but
     clear"."""
     if not subjects or not BE & sentence.between(subjects[-1].end, name.first):
         return False
@@ -660,8 +677,8 @@ def _add_statements(
     mentions: list[Mention],
     normals: list[NormalMention],
 ) -> bool:
-    """Add a mention or a normal statement for each structure to which the state applies; whether there
-    is any."""
+    """Add to ``mentions`` or ``normals``, in place, an entry for each structure to which a state applies;
+    return whether it applies to any."""
     words = plain(" ".join(word.word for word in sentence.words[state.first : state.end]))
     if state.value != "normal":
         abnormal = [
@@ -693,7 +710,7 @@ def _add_statements(
 def _finding_of_state(
     sentence: MarkedSentence, subject: PhraseMatch[list[Subject]], state: PhraseMatch[str], words: str
 ) -> Mention | None:
-    """Return the finding that a structure in an abnormal state is; None if the two state none."""
+    """Return the finding that a structure and an abnormal state make together; None if they make none."""
     phrase = " ".join(word.word for word in sentence.words[subject.first : subject.end])
     observation = f"not {subject.value[0].key}" if state.value == "abnormal" else None
     for key in (*(sense.key for sense in subject.value), phrase):
@@ -709,7 +726,8 @@ def _finding_of_state(
 
 
 def _change_near(sentence: MarkedSentence, first: int, end: int) -> str | None:
-    """Return the change that is said within three words of a normal structure; it is marked as used."""
+    """Return the change that is stated within three words of a normal structure, and mark it as used;
+    None if there is none."""
     for change in sentence.changes:
         # A change behind a comma may be of the next structure.
         next_positions = range(change.end, change.end + 4)
@@ -723,8 +741,8 @@ def _change_near(sentence: MarkedSentence, first: int, end: int) -> str | None:
 
 
 def _structures_called_stable(sentence: MarkedSentence) -> list[NormalMention]:
-    """Return structures called stable, which counts as normal if no finding is named: "stable
-    cardiomediastinal silhouette"."""
+    """Return the structures that are called stable, which counts as normal in a sentence without a
+    finding: "stable cardiomediastinal silhouette"."""
     if sentence.named:
         return []
     stable_words = [match for match in sentence.changes if match.value == "unchanged"]
@@ -744,15 +762,15 @@ def _structures_called_stable(sentence: MarkedSentence) -> list[NormalMention]:
 def _near_stable(
     sentence: MarkedSentence, stable: PhraseMatch[str], subject: PhraseMatch[list[Subject]]
 ) -> bool:
-    """Return whether the word is said of the structure, or of all that are listed with it."""
+    """Return whether a word for "stable" describes a structure, or all structures that are listed with it."""
     first, end = sorted([(stable.first, stable.end), (subject.first, subject.end)])
     between = sentence.between(first[1], end[0])
     return abs(stable.first - subject.first) <= 5 or not between & (_BEGIN | {"with", "without"})
 
 
 def stacked_states(sentence: MarkedSentence) -> list[Mention]:
-    """Return states before a name that contains their structure: "calcified tortuous aorta" is calcified
-    too."""
+    """Return mentions of the states before a name that contains their structure, such as "calcified" in
+    "calcified tortuous aorta"."""
     further_mentions = []
     for name in sentence.named:
         if name.value[0].key == IGNORED:

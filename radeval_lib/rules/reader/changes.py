@@ -1,7 +1,8 @@
 """Finds denials of a change ("no worsening of", "has not cleared") and words about an earlier state.
 
-A denied change denies no finding. Most private functions take a statement's words and the place ``at`` of
-a word, and return the place behind the phrase that begins there, or 0 if there is none.
+A denied change does not deny the finding. Most private functions take the words of a statement and the index
+``at`` of a word, and return the index behind the phrase that begins there, or 0 if no such phrase begins
+there.
 """
 
 from __future__ import annotations
@@ -70,9 +71,11 @@ SEEN = word_set(
 
 
 def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[PhraseMatch[str]]:
-    """Yield denials of a change, not of a finding: "no worsening of", "has not cleared", "almost resolved".
+    """Yield the phrases that deny a change and not a finding, with the change that they state: "no worsening
+    of" (unchanged), "not seen previously" (new), "almost resolved" (decreased).
 
-    ``named`` marks the words of names: "no enlargement of the heart" denies a finding.
+    ``named`` says for each word whether it is part of a finding's name: "no enlargement of the heart" denies
+    a finding.
     """
     size, at = len(words), 0
     while at < size:
@@ -95,7 +98,7 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
 
 
 def _not_before(words: Sequence[Token], at: int) -> int:
-    """Return the end of words for something new, "not seen on the previous exam", or 0."""
+    """Return the index behind words for something new, such as "not seen on the previous exam", or 0."""
     if words[at].word != "not":
         return 0
     says_previously = at + 1 < len(words) and words[at + 1].word == "previously"
@@ -114,7 +117,7 @@ def _not_before(words: Sequence[Token], at: int) -> int:
 
 
 def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
-    """Return the end of a denied noun of change, "no interval worsening", or 0."""
+    """Return the index behind a denied noun of change, such as "no interval worsening", or 0."""
     if words[at].word not in ("no", "without", "lack", "absence"):
         return 0
     if [word.word in ("longer", *_GERUNDS) for word in words[at + 1 : at + 3]] == [True, True]:
@@ -131,7 +134,8 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 
 
 def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
-    """Return the end of a denied verb of change, "has not cleared", "failed to resolve", or 0."""
+    """Return the index behind a denied verb of change, such as "has not cleared" or "failed to resolve",
+    or 0."""
     first_word = words[at].word
     # "effusion, not increased", but "vascularity not increased", and "heart is not enlarged", a state.
     is_bare = first_word == "not" and any(named[:at]) and not named[at] and words[at - 1].word not in _BE
@@ -157,7 +161,7 @@ def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 
 
 def _neither(words: Sequence[Token], at: int) -> int:
-    """Return the end of "neither improved nor worsened", or 0."""
+    """Return the index behind a phrase such as "neither improved nor worsened", or 0."""
     phrase = [word.word for word in words[at : at + 4]]
     if phrase[0] != "neither" or phrase[2:3] != ["nor"] or len(phrase) < 4:
         return 0
@@ -165,7 +169,8 @@ def _neither(words: Sequence[Token], at: int) -> int:
 
 
 def _denied_clause(words: Sequence[Token], at: int) -> int:
-    """Return the place of the verb in "no evidence that the effusion has resolved", or 0."""
+    """Return the index of the verb ("has") in a clause such as "no evidence that the effusion has
+    resolved", or 0."""
     if words[at].word != "no" or [word.word for word in words[at + 2 : at + 3]] != ["that"]:
         return 0
     if words[at + 1].word not in _NOUN_FILLERS:
@@ -177,8 +182,8 @@ def _denied_clause(words: Sequence[Token], at: int) -> int:
 
 
 def _denied_comparative(words: Sequence[Token], at: int) -> int:
-    """Return the end of "not any larger" or "no bigger than before", or 0; "no larger effusion" denies an
-    effusion."""
+    """Return the index behind a phrase such as "not any larger" or "no bigger than before", or 0, also
+    for "no larger effusion", which denies an effusion."""
     if words[at].word not in ("not", "no"):
         return 0
     end = skip(words, at + 1, _ADVERBS | {"any", "appear", "become", "gotten", "got"})
@@ -192,7 +197,8 @@ def _denied_comparative(words: Sequence[Token], at: int) -> int:
 
 
 def _not_quite(words: Sequence[Token], at: int) -> int:
-    """Return the end of "almost resolved", "all but gone", or 0: smaller, but still present."""
+    """Return the index behind a phrase such as "almost resolved" or "all but gone", which states that a
+    finding is smaller but still present, or 0."""
     all_but = words[at].word == "all" and at + 1 < len(words) and words[at + 1].word == "but"
     if words[at].word not in _NOT_QUITE and not all_but:
         return 0
@@ -201,7 +207,8 @@ def _not_quite(words: Sequence[Token], at: int) -> int:
 
 
 def comparative(words: Sequence[Token], at: int) -> int:
-    """Return the word after a comparative, or 0."""
+    """Return the index behind the comparative that begins at ``at``, such as "larger" or "more
+    prominent", or 0."""
     if at >= len(words):
         return 0
     if words[at].word in (">", "<"):
@@ -212,7 +219,8 @@ def comparative(words: Sequence[Token], at: int) -> int:
 
 
 def skip(words: Sequence[Token], at: int, words_to_skip: frozenset[str]) -> int:
-    """Return the first word from ``at`` on that is not in ``passed``."""
+    """Return the index of the first word from ``at`` on that is not in ``words_to_skip``; the number of
+    words if there is none."""
     while at < len(words) and words[at].word in words_to_skip:
         at += 1
     return at
@@ -238,7 +246,11 @@ _ENDS_OF_THEN = word_set(", ) ; now currently today but and is are has have")
 
 
 def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, ...]]]) -> list[bool]:
-    """Return for each word whether it describes an earlier state: "previously 8 mm", "from 6 mm to 11 mm"."""
+    """Return for each word whether it describes an earlier state, such as "previously 8 mm" or "from 6 mm" in
+    "from 6 mm to 11 mm".
+
+    ``sizes`` are the measurements among the words.
+    """
     is_past = [False] * len(words)
     # "4 mm in May, 6 mm in June": sizes with a past date
     dated_sizes = [(size.first, end) for size in sizes if (end := _end_of_date(words, size.end))]
@@ -276,7 +288,8 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
 
 
 def _end_of_date(words: Sequence[Token], at: int) -> int:
-    """Return the end of a past date that begins at a word ("in May", "on 3 June 2018", "yesterday"), or 0."""
+    """Return the index behind a past date that begins at ``at`` ("in May", "on 3 June 2018",
+    "yesterday"), or 0."""
     if at < len(words) and words[at].word == "yesterday":
         return at + 1
     if [word.word for word in words[at : at + 2]] == ["this", "morning"]:
@@ -290,7 +303,8 @@ def _end_of_date(words: Sequence[Token], at: int) -> int:
 
 
 def _end_of_then(words: Sequence[Token], at: int) -> int:
-    """Return the end of the words about the past that begin with ``at``, or ``at`` if there are none."""
+    """Return the index behind the words about the past that begin at ``at``; ``at`` itself if there are
+    none."""
     if words[at].word in ("before", "prior", "previous"):
         following = words[at + 1].word if at + 1 < len(words) else ""
         if not following[:1].isdigit() and following != ".":

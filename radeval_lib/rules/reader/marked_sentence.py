@@ -1,4 +1,4 @@
-"""A sentence with its phrases marked: names, places, degrees, changes, states, negations and hedges."""
+"""Finds the phrases of a sentence: names, places, degrees, changes, states, negations and hedges."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ V = TypeVar("V")
 
 
 def _mark_words(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = False) -> list[bool]:
-    """Return for each of ``size`` words whether it is in a phrase of the groups, or, with ``begins``, the
-    first word of one."""
+    """Return for each of ``size`` words whether it is in one of the phrases or, with ``begins``, whether
+    it is the first word of one."""
     marked = [False] * size
     for group in groups:
         for match in group:
@@ -43,8 +43,8 @@ def _mark_words(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = F
 
 
 def _with_sides_meant(words: list[Token], side: str) -> list[Token]:
-    """Return the words with left or right for "ipsilateral" and "contralateral", according to the last side
-    before; ``side`` is that of the statements before."""
+    """Return the words with "ipsilateral" and "contralateral" replaced by left or right, according to the
+    last side named before them; ``side`` is the last one in earlier statements, or empty."""
     resolved = []
     for token in words:
         if token.word in OTHER_SIDE:
@@ -56,37 +56,39 @@ def _with_sides_meant(words: list[Token], side: str) -> list[Token]:
 
 
 class MarkedSentence:
-    """The phrases of every kind in a statement, and which words were used.
+    """The phrases of every kind in a statement, and which of its words were used in reading it.
 
-    Phrases are sought in the order of the attributes, because later searches leave out words that earlier
-    ones took. Whatever reads the sentence marks the words that it uses (:meth:`use`).
+    Kinds of phrases are searched one after another, because later searches skip words of earlier ones.
+    Functions that read the sentence mark the words that they use (:meth:`use`).
 
     Attributes
     ----------
     vocab : the vocabulary.
-    words : the statement's n words, misspelt ones as they are meant.
-    misspelt : (start, end, word that was read), in characters.
+    words : the statement's n words, with misspelt ones corrected.
+    misspelt : (start, end, corrected word) of each misspelt word, in characters.
     used : for each word, whether it was used; length n.
     normal : for each word, whether it belongs to a normal statement; length n.
-    named : names of findings, with what each may stand for.
-    spots : places, with what each may stand for; like the sides without those of asides, "not on the right".
+    named : names of findings, with the observations that each may stand for.
+    spots : places, with their possible meanings; like ``sides``, without those of asides ("not on the
+        right").
     compared : comparisons of both sides, such as "larger on the right".
     changes : words of change, with their kind.
-    degrees : words of degree, with their step; without those that are of a change.
+    degrees : words of degree that do not describe a change, with their step.
     states : words for a state: normal, abnormal or a word of the vocabulary's ``abnormal_states``.
     subjects : structures, with the normal statements that each may be the subject of.
     sides : words of sides, with left, right or bilateral.
     sizes : measurements in millimetres.
     volumes : volumes in millilitres.
     grades : grades, stages and categories.
-    qualities : words for what a finding is called of those that exclude each other; None for none.
-    limits : structures with the size in millimetres from which on they are too large, and what they then are.
-    past : for each word, whether it says how something was before; length n.
-    scope : the reach of negations and hedges.
+    qualities : words for qualities that exclude each other, with the quality; None for phrases without one.
+    limits : structures, with the size in millimetres from which on they are too large, and the observation
+        then.
+    past : for each word, whether it describes an earlier state; length n.
+    scope : the words that negations and hedges reach.
     """
 
     def __init__(self, statement: str, vocabulary: Vocabulary, side: str = "") -> None:
-        """Mark a statement; ``side`` is the last side in the statements before it."""
+        """Find the phrases of a statement; ``side`` is the last side that earlier statements name."""
         self.vocab = vocabulary
         self.words = _with_sides_meant(tokens(statement), side)
         self.misspelt: list[tuple[int, int, str]] = []
@@ -124,7 +126,7 @@ class MarkedSentence:
         self._mark_scope(named)
 
     def _mark_changes(self, text: list[str], named: list[bool]) -> None:
-        """Mark comparisons of sides, also in the places, then changes and degrees."""
+        """Set ``compared``, ``changes`` and ``degrees``, and make places within a comparison bilateral."""
         denied = list(denied_changes(self.words, named))
         self.compared = list(side_comparisons(self.words))
         self.spots = [self._of_compared(match) for match in self.spots]
@@ -142,7 +144,7 @@ class MarkedSentence:
         ]
 
     def _mark_structures(self, text: list[str], named: list[bool]) -> None:
-        """Mark states, and the structures that they may be said of."""
+        """Set ``states``, and in ``subjects`` the structures that they may describe."""
         # "Lower" calls nothing low in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self.between(spot.first, spot.end)]
         self.states = self.vocab.states.find(text, _mark_words(len(text), self.named, zones))
@@ -163,7 +165,7 @@ class MarkedSentence:
         ]
 
     def _mark_scope(self, named: list[bool]) -> None:
-        """Mark denied, doubted and hypothetical words; leave out the places and sides of asides."""
+        """Set ``scope``, and remove the places and sides of asides from ``spots`` and ``sides``."""
         size = len(self.words)
         asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(
@@ -187,12 +189,14 @@ class MarkedSentence:
         self.sides = [match for match in self.sides if not in_aside[match.first]]
 
     def _seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
-        """Return whether a name is of the chest's findings that lists of denials leave out."""
+        """Return whether all observations of the chest that a name may stand for are devices or rarely
+        denied in lists; False if it stands for none of the chest."""
         keys = {sense.key for sense in name.value if sense.region == HOME}
         return bool(keys) and keys <= self.vocab.seldom_denied | self.vocab.devices
 
     def _in_no_place(self, spot: PhraseMatch[list[Spot]]) -> bool:
-        """Return whether a place is part of a phrase that is no place: "outside the thoracic cavity"."""
+        """Return whether a place is part of a longer phrase that is ignored, such as "outside the thoracic
+        cavity"."""
         return any(
             name.value[0].key == IGNORED
             and name.first <= spot.first
@@ -203,7 +207,8 @@ class MarkedSentence:
         )
 
     def _of_compared(self, spot: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
-        """Return a place within a comparison of sides as bilateral: "right more than left basilar"."""
+        """Return a place as bilateral if it is within a comparison of both sides ("right more than left
+        basilar"), else unchanged."""
         is_compared = any(
             compared.first <= spot.first < compared.end and compared.value == "bilateral"
             for compared in self.compared
@@ -211,8 +216,8 @@ class MarkedSentence:
         return spot._replace(value=[both_sides(compared) for compared in spot.value]) if is_compared else spot
 
     def _of_one(self, spot: Spot, match: PhraseMatch[list[Spot]], statement: str) -> Spot:
-        """Return a place named in the singular without its sides: "the lung base" is on one side, unlike
-        "bases"."""
+        """Return a bilateral place without its side if it is named in the singular: unlike "bases", "the
+        lung base" is on one side. Any other place is returned unchanged."""
         last_token = self.words[match.end - 1]
         is_plural = statement[last_token.start : last_token.end].lower() != last_token.word
         names_side = any(word.startswith(_BOTH) for word in self.between(match.first, match.end))
@@ -222,8 +227,8 @@ class MarkedSentence:
         return spot._replace(location=replace(spot.location, side=None)) if place else spot
 
     def _compares(self, change: PhraseMatch[str]) -> bool:
-        """Return whether a comparative is one of places or sizes: "more prominent in the bases", "larger than
-        3 cm", "the larger nodule", not "than before"."""
+        """Return whether a comparative compares places, sizes or findings ("more prominent in the bases",
+        "larger than 3 cm", "the larger nodule"), and so states no change since an earlier study."""
         if self.words[change.first].word not in MORE:
             return False
         at = skip(self.words, change.end, frozenset(["than"]))
@@ -242,7 +247,8 @@ class MarkedSentence:
         )
 
     def _of_change(self, degree: PhraseMatch[int]) -> bool:
-        """Return whether a degree is one of change: "slightly improved", "marked interval increase in"."""
+        """Return whether a degree describes a change or a comparison of sides, and mark it as used then:
+        "slightly improved", "marked interval increase in"."""
         last_word = self.words[degree.end - 1].word
         at = degree.end + (degree.end < len(self.words) and self.words[degree.end].word == "interval")
         if any(match.first == degree.end and match.value == "bilateral" for match in self.compared):
@@ -263,16 +269,17 @@ class MarkedSentence:
             self.used[at] = True
 
     def use_all(self, matches: Iterable[PhraseMatch[Any]]) -> None:
-        """Mark the words of all of the phrases as used."""
+        """Mark all words of the phrases as used."""
         for match in matches:
             self.use(match.first, match.end)
 
     def between(self, first: int, end: int) -> set[str]:
-        """Return the words from ``first`` to before ``end``."""
+        """Return the set of words from ``first`` to before ``end``."""
         return {word.word for word in self.words[first:end]}
 
     def mention(self, first: int, end: int, senses: list[Sense]) -> Mention:
-        """Return the finding named by these words, with any denial or doubt there."""
+        """Return a mention of the finding that the words from ``first`` to before ``end`` name, denied or
+        doubted if a cue reaches it."""
         presence: Presence = "present"
         if self.scope.denied[first]:
             presence = "absent"
@@ -291,5 +298,5 @@ class MarkedSentence:
         )
 
     def now(self, matches: Sequence[PhraseMatch[V]]) -> list[PhraseMatch[V]]:
-        """Return the phrases that are not about an earlier state."""
+        """Return the phrases whose first word does not describe an earlier state."""
         return [match for match in matches if not self.past[match.first]]

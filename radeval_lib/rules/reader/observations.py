@@ -1,7 +1,8 @@
-"""Fourteen chest observations in the manner of the CheXpert labeler (Irvin et al. 2019), and Open-i's codes.
+"""Labels of a report: the fourteen chest observations of the CheXpert labeler (Irvin et al. 2019), and
+Open-i's codes.
 
-Both are views of the one reading of a report: ``reading.yml`` says which findings of the reader make an
-observation or a code, and by which words if the finding's key is wider than the observation.
+Both follow from the findings that the reader finds. ``reading.yml`` lists which findings make an observation
+or a code, and which words they must have if the finding's key is wider than the observation.
 """
 
 from __future__ import annotations
@@ -30,20 +31,20 @@ def _load_tables() -> Mapping[str, Any]:
 
 
 def observations() -> tuple[str, ...]:
-    """Return the fourteen names, in the labeler's order."""
+    """Return the names of the fourteen observations, in the labeler's order."""
     return (*_load_tables()["chexpert"], NO_FINDING)
 
 
 def codes() -> tuple[str, ...]:
-    """Return the Open-i codes that :func:`coded` reads, named as in the ``openi_labels`` data set."""
+    """Return the Open-i codes that :func:`coded` can return, named as in the data set ``openi_labels``."""
     return tuple(_load_tables()["codes"])
 
 
 def _names_in_table(finding: Finding, table: Mapping[str, Mapping[str, list[str]]]) -> Iterator[str]:
     """Yield the names under which a table lists a finding.
 
-    ``table``: for each name, keys of findings with the stems of words that the finding must have one of; a
-    key without stems admits every wording.
+    For each name, ``table`` maps keys of findings to stems. A finding is listed if its words contain one of
+    the stems of its key, or if its key has no stems.
     """
     words = finding.words.lower()
     for name, definition in table.items():
@@ -53,10 +54,12 @@ def _names_in_table(finding: Finding, table: Mapping[str, Mapping[str, list[str]
 
 
 def label(text: str) -> dict[str, int | None]:
-    """Return the value of each observation: 1 positive, 0 negative, -1 uncertain, None not mentioned.
+    """Return the value of each of the fourteen observations: 1 if positive, 0 if negative, -1 if uncertain,
+    None if not mentioned.
 
-    The strongest mention counts (positive, then uncertain, then negative). No Finding is 1 if no other
-    observation but Support Devices is positive or uncertain, else None; an empty text has none.
+    Of several mentions the strongest counts: positive, then uncertain, then negative. No Finding is 1 if no
+    other observation except Support Devices is positive or uncertain, else None; it is None for an empty
+    text.
     """
     reading, tables = read(text), _load_tables()
     labels: dict[str, int | None] = dict.fromkeys(observations())
@@ -74,7 +77,8 @@ def label(text: str) -> dict[str, int | None]:
 
 
 def coded(text: str) -> frozenset[str]:
-    """Return the codes of a report: anything positive, probable or one of two, but not merely possible."""
+    """Return the Open-i codes of the findings that a report states as present, as probable or as one of
+    two; not of findings that are merely possible."""
     return frozenset(
         name
         for finding in read(text).findings
@@ -84,5 +88,5 @@ def coded(text: str) -> frozenset[str]:
 
 
 def positive(labels: Mapping[str, int | None]) -> frozenset[str]:
-    """Return the observations counted as present: positive and uncertain ones, as in F1-CheXbert."""
+    """Return the observations with the value 1 or -1, which F1-CheXbert counts as present."""
     return frozenset(name for name, value in labels.items() if value in (POSITIVE, UNCERTAIN))

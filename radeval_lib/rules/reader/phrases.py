@@ -1,4 +1,4 @@
-"""Phrases of words, and where they are in a statement."""
+"""Finds phrases, measurements and grades in the words of a statement, and corrects misspelt words."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ V = TypeVar("V")
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text, separated by blanks or line ends."""
+    """Return the set of words in a text that separates them by white space."""
     return frozenset(text.split())
 
 
 class PhraseMatch(NamedTuple, Generic[V]):
-    """A phrase in a text: its first word, the word after its last one, and its meaning."""
+    """A phrase found in a statement: the indices of its first word and of the word after its last one,
+    and its value."""
 
     first: int
     end: int
@@ -29,7 +30,8 @@ class PhraseMatch(NamedTuple, Generic[V]):
 
 
 class Phrases(Generic[V]):
-    """A set of phrases with a value each; a phrase added twice keeps its first value."""
+    """A mapping from phrases to values, for search in sentences; a phrase that is added twice keeps its first
+    value."""
 
     def __init__(self, entries: Iterable[tuple[str, V]] = ()) -> None:
         self._values: dict[tuple[str, ...], V] = {}
@@ -38,9 +40,12 @@ class Phrases(Generic[V]):
             self.add(text, value)
 
     def add(self, text: str, value: V) -> V:
-        """Add a phrase in the reader's form, and return its value.
+        """Add a phrase, and return its value, which is the earlier one if the phrase was added before.
 
-        Raises :class:`ValueError` if the text has no word.
+        Raises
+        ------
+        ValueError
+            If the text has no word.
         """
         words = tuple(token.word for token in tokens(text))
         if not words:
@@ -58,14 +63,12 @@ class Phrases(Generic[V]):
         return list(self._values)
 
     def get(self, words: Iterable[str]) -> V | None:
-        """Return the value of a phrase given as words, or None."""
+        """Return the value of a phrase that is given as words; None if it was not added."""
         return self._values.get(tuple(words))
 
     def find(self, words: Sequence[str], taken: Sequence[bool] | None = None) -> list[PhraseMatch[V]]:
-        """Return the phrases of a sentence from left to right, without overlaps or words that are taken.
-
-        Of several phrases that begin at a word the longest counts.
-        """
+        """Return the phrases in a sentence from left to right, without overlaps and without words that
+        ``taken`` marks; of several phrases that begin at a word, the longest."""
         matches: list[PhraseMatch[V]] = []
         values, lengths, end = self._values, self._lengths, 0
         if lengths.keys().isdisjoint(words):
@@ -104,10 +107,11 @@ NUMERALS = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 1)
 def sizes(
     words: Sequence[Token], units: Mapping[str, float] = _UNITS
 ) -> list[PhraseMatch[tuple[float, ...]]]:
-    """Return measurements in millimetres: "8 mm", "2.3 x 1.8 cm", "8 mm by 1.2 cm", "two centimeters".
+    """Return the measurements in a statement, in order, with their numbers in millimetres: "8 mm", "2.3 x 1.8
+    cm", "8 mm by 1.2 cm", "two centimeters".
 
-    With :data:`VOLUMES` as ``units`` these are volumes. A number without a unit has that of the next one;
-    those of a list ("4 and 6 mm") are measurements each.
+    A number without a unit has that of the next number; each number of a list ("4 and 6 mm") is a
+    measurement. With :data:`VOLUMES` as ``units``, measurements are volumes in millilitres.
     """
     matches: list[PhraseMatch[tuple[float, ...]]] = []
     for at, token in enumerate(words):
@@ -143,7 +147,8 @@ def sizes(
 def _sizes_sharing_unit(
     words: Sequence[Token], first: int, unit: float
 ) -> list[PhraseMatch[tuple[float, ...]]]:
-    """Return the measurements that share the unit of the one that begins at ``first``: "3, 5 and 7 mm"."""
+    """Return the measurements before index ``first`` that share the unit of the measurement there: "3, 5 and
+    7 mm"."""
     shared: list[PhraseMatch[tuple[float, ...]]] = []
     joints = ["and", "or", "to"]
     while first > 1 and words[first - 1].word in joints:
@@ -171,7 +176,8 @@ _METASTASES = re.compile(r"m[01x][a-c]?")
 
 
 def grades(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
-    """Yield grades after their names, with Roman numerals as digits; a tumor's has its parts in one."""
+    """Yield the grades, stages and categories in a statement, with Roman numerals as digits; the parts of
+    a tumor's TNM stage are one grade."""
     for at, token in enumerate(words):
         if token.word.isalpha() and token.word not in _GRADED:
             continue
@@ -192,7 +198,8 @@ SEGMENTS = frozenset(["segment", "level"])
 
 
 def segments(words: Sequence[Token]) -> Iterator[PhraseMatch[Quality]]:
-    """Yield segments and levels by their numbers, Roman numerals as digits: "segment 7", "level IV"."""
+    """Yield the numbered segments and levels in a statement as qualities of location, with Roman numerals as
+    digits: "segment 7", "level IV"."""
     for at, (noun, number) in enumerate(pairwise(words)):
         if noun.word in SEGMENTS and (match := _GRADE.fullmatch(number.word)):
             which = (match[1] or _ROMAN.get(match[2], match[2])) + match[3]
@@ -207,12 +214,12 @@ SHORTEST = 8
 
 
 class Spelling:
-    """Corrects words of :data:`SHORTEST` letters or more.
+    """Corrects misspelt words of at least :data:`SHORTEST` letters.
 
     Parameters
     ----------
-    wanted : the words to which others are corrected.
-    words : further words that are right as they are.
+    wanted : the words to which misspelt words are corrected.
+    words : further words that are spelt correctly.
     """
 
     def __init__(self, wanted: Iterable[str], words: Iterable[str]) -> None:
@@ -225,9 +232,10 @@ class Spelling:
         self._corrections: dict[str, str | None] = {}
 
     def meant(self, word: str) -> str | None:
-        """Return the only word that differs by one letter added, left out, changed or swapped with the next.
+        """Return the word to which a word is corrected: the only wanted word from which it differs by one
+        letter added, left out, changed or swapped with the next.
 
-        None if ``word`` is right or too short, or if there is no such word or more than one.
+        None if ``word`` is spelt correctly or too short, or if no wanted word, or more than one, differs so.
         """
         if len(word) < SHORTEST or word in self._words or not word.isalpha():
             return None
@@ -243,7 +251,7 @@ class Spelling:
 
 
 def _drop_each_letter(word: str) -> Iterator[str]:
-    """Yield the word without each of its letters in turn."""
+    """Yield a word without its first letter, without its second, and so on."""
     for at in range(len(word)):
         yield word[:at] + word[at + 1 :]
 

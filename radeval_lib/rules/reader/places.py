@@ -1,4 +1,5 @@
-"""Places in a sentence, with those that share a side or a noun: "the right upper and lower lobes"."""
+"""Finds the places in a sentence, also those that share a side or a noun ("the right upper and lower lobes"),
+comparisons of both sides, and places at which a finding is denied."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
 
 def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
-    """Return the places of a sentence; in "the right upper and lower lobes", both have side and noun."""
+    """Return the places in a sentence with their possible meanings; in "the right upper and lower lobes"
+    there are two places, which share the side and the noun."""
     spots = vocabulary.spots.find([word.word for word in words])
     spots = [_with_other_side(spot, words) for spot in spots]
     for at in range(len(words) - 3):
@@ -47,13 +49,14 @@ def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[l
 
 
 def both_sides(spot: Spot) -> Spot:
-    """Return a one-sided place as bilateral; a place without a side is unchanged."""
+    """Return a place on one side as bilateral; any other place unchanged."""
     one_sided = spot.location.side in ("left", "right")
     return spot._replace(location=replace(spot.location, side="bilateral")) if one_sided else spot
 
 
 def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> PhraseMatch[list[Spot]]:
-    """Widen a side to both if the text coordinates them: "the left and right lungs"."""
+    """Return a place as bilateral, beginning with the other side, if both sides are joined before it:
+    "the left and right lungs"; else unchanged."""
     words_before = [word.word for word in words[max(0, spot.first - 2) : spot.first]]
     side_word = words[spot.first].word
     if words_before[1:] not in (["and"], ["or"]) or {side_word, words_before[0]} != {"left", "right"}:
@@ -74,9 +77,10 @@ _BEING = word_set("is being side one slightly much somewhat mildly appearing app
 
 
 def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
-    """Yield comparisons of both sides: "larger on the right", "left > right", "the right being larger".
+    """Yield the comparisons of both sides, with the value "bilateral": "larger on the right", "left > right",
+    "the right being larger".
 
-    Their value is "bilateral"; that of a shift from one side to the other is the other side.
+    A shift from one side to the other has the other side as its value.
     """
     at, has_shift = 0, any(word.word in _SHIFTS for word in words)
     while at < len(words):
@@ -93,7 +97,8 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
 
 
 def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | None:
-    """Return the side that has more according to a comparison; None for a shift to a side."""
+    """Return the side that has more according to a comparison of both sides; None for a shift, or if the
+    comparison names no side."""
     compared_words = [word.word for word in words[compared.first : compared.end]]
     side = next((word for word in compared_words if word in _SIDES), None)
     if compared.value != "bilateral" or side is None:
@@ -104,8 +109,8 @@ def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | No
 
 
 def _larger_on(words: Sequence[Token], at: int) -> int:
-    """Return the end of "larger on the right" or "> left than right", or 0; "a larger right effusion"
-    compares no sides."""
+    """Return the index behind a comparison such as "larger on the right" or "> left than right" that
+    begins at ``at``; 0 if there is none, as in "a larger right effusion"."""
     comparison = comparative(words, at)
     end = skip(words, comparison, _TOWARD) if comparison else 0
     # A side right behind a comparative needs "than": "larger left than right".
@@ -119,7 +124,8 @@ def _larger_on(words: Sequence[Token], at: int) -> int:
 
 
 def _side_by_side(words: Sequence[Token], at: int) -> int:
-    """Return the end of "right more than left" or "left > right", or 0."""
+    """Return the index behind a comparison such as "right more than left" or "left > right" that begins
+    at ``at``, or 0."""
     end = comparative(words, skip(words, at + 1, frozenset(["is", "slightly", "much", "somewhat", "mildly"])))
     end = skip(words, end, frozenset(["than", "on", "the", "to", "side"])) if end else 0
     is_other_side = 0 < end < len(words) and words[end].word in _SIDES and words[end].word != words[at].word
@@ -127,7 +133,8 @@ def _side_by_side(words: Sequence[Token], at: int) -> int:
 
 
 def _larger_side(words: Sequence[Token], at: int) -> int:
-    """Return the end of "the right is larger" or "left side being greater", or 0."""
+    """Return the index behind a comparison such as "the right is larger" or "left side being greater"
+    whose side is at ``at``, or 0."""
     end = skip(words, at + 1, _BEING)
     if end == at + 1 or not (end := comparative(words, end)):
         return 0
@@ -147,10 +154,11 @@ _ON = word_set("any one seen present visible identified noted evident in on at w
 def denied_places(
     words: Sequence[Token], matches: Sequence[PhraseMatch[Any]], named: Sequence[bool]
 ) -> Iterator[PhraseMatch[None]]:
-    """Yield the asides of a sentence that deny a finding at a place, from denial to the place's end.
+    """Yield the asides of a sentence that deny a finding at a place ("on the left, not on the right"), from
+    the denial to the end of the place.
 
-    Before an aside a finding and a place of its own are named. That finding may be denied by other words: the
-    aside then adds a place to the denial ("no effusion on the left, none on the right").
+    The finding and its own place are named before the aside. If other words deny that finding, the aside adds
+    a place to the denial ("no effusion on the left, none on the right").
 
     Parameters
     ----------

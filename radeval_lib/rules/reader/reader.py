@@ -1,8 +1,10 @@
-"""Reads a report: its sentences, what their words mean in this report, and how much of it was read.
+"""Reads a report: it parses the sentences, decides what ambiguous words mean in this report, and measures how
+much of the report was read.
 
-The same name may stand for several observations ("mass" for one in the lung or in the breast). It is read
-as the one whose places fit the place mentioned with it, then as one of the region that most of the
-report's other words belong to. A report that names no region is taken to be of the chest.
+The same name may stand for several observations, such as "mass" for one in the lung or in the breast. It is
+read as the observation whose places fit the place mentioned with it or, if that does not decide, as one of
+the region to which most other words of the report belong. A report that names no region is read as one of the
+chest.
 """
 
 from __future__ import annotations
@@ -68,13 +70,18 @@ def read(text: str) -> Reading:
 
 
 def why_unread(text: str) -> str:
-    """Return why a text as a whole is not read (another language, a loop of words), or an empty text."""
+    """Return the reason that a report as a whole is not read, such as another language or a loop of
+    words; empty if it is read."""
     return unreadable(" ".join(finding.text for finding in findings(text)))
 
 
 @lru_cache(maxsize=8192)
 def parsed(text: str) -> list[tuple[Statement, Parsed]]:
-    """Return the statements of a report as read; a list that is shared and must not be changed."""
+    """Return the statements about this study with their parsed sentences, in the report's order.
+
+    A statement without a finding that refers back ("It measures 8 mm") is read together with the name in the
+    statement before. The list is cached and must not be changed.
+    """
     sentences: list[tuple[Statement, Parsed]] = []
     last_side, names_other_side = "", _RELATED.search(text)
     for statement in findings(text):
@@ -92,7 +99,15 @@ def parsed(text: str) -> list[tuple[Statement, Parsed]]:
 def _join_to_previous(
     previous: Statement, previous_sentence: Parsed, statement: Statement, side: str, about_tip: bool
 ) -> tuple[Statement, Parsed] | None:
-    """Return a statement about a finding of the one before, read with its name: "It measures 8 mm"."""
+    """Return a statement with the name of the last finding of the previous statement before it, and its
+    parsed sentence; None if there is no such finding, or the statement says nothing more about it.
+
+    Parameters
+    ----------
+    previous, previous_sentence : the previous statement and its parsed sentence.
+    side : the last side that earlier statements name.
+    about_tip : whether the statement is about the tip of a device.
+    """
     candidates = [
         mention
         for mention in previous_sentence.mentions
@@ -110,13 +125,13 @@ def _join_to_previous(
 
 
 class _Report:
-    """A report's sentences as read, and how many of its words vote for each region."""
+    """The parsed sentences of a report, and the votes of its words for regions of the body."""
 
     def __init__(self, text: str) -> None:
         self.text, self.vocab = text, vocabulary()
         self.parsed = [] if why_unread(text) else parsed(text)
         self.regions = Counter({HOME: 3})
-        # A sentence that is said twice votes once, so that it reads the same.
+        # A repeated sentence votes once, so that repetition does not change how the report is read.
         for sentence in {
             " ".join(statement.text.lower().split()): sentence for statement, sentence in self.parsed
         }.values():
@@ -125,14 +140,15 @@ class _Report:
             self._vote([subject.region for subject in normal.subjects] for normal in sentence.normals)
 
     def _vote(self, regions_of_words: Iterable[list[str]]) -> None:
-        """Count two votes for the region of each word whose readings are all of one region."""
+        """Add two votes for the region of each word whose possible meanings are all of one region."""
         for regions in regions_of_words:
             regions_named = set(filter(None, regions))
             if len(regions_named) == 1:
                 self.regions[regions_named.pop()] += 2
 
     def read(self) -> Reading:
-        """Return the reading, without stray words and parts of other names."""
+        """Return the findings and normal statements of the report; stray words and parts of other names
+        are left out."""
         findings: list[Finding] = []
         normals: list[NormalStatement] = []
         stray_spans = []
@@ -157,7 +173,7 @@ class _Report:
         return Reading(tuple(findings), tuple(normals), tuple(stray_spans))
 
     def _is_stray(self, mention: Mention, sense: Sense) -> bool:
-        """Return whether nothing but this single word, such as "foci", would bring another region into a
+        """Return whether a one-word name, such as "foci", would be the only word of its region in a
         report of the chest."""
         return (
             sense.region != HOME
@@ -168,8 +184,8 @@ class _Report:
 
     @staticmethod
     def _is_absorbed(mention: Mention, chosen: Iterable[tuple[Mention, Sense]], statement: Statement) -> bool:
-        """Return whether a mention is only the first word of another name: "calcified" of "calcified hilar
-        lymph nodes"."""
+        """Return whether a mention is only the prefix of another finding's name, such as "calcified" in
+        "calcified hilar lymph nodes"."""
         words = statement.text[mention.start : mention.stop].lower()
         return any(
             words in sense.prefix and other is not mention and 0 <= other.first - mention.end <= 5
@@ -177,7 +193,7 @@ class _Report:
         )
 
     def _sense(self, mention: Mention) -> Sense:
-        """Return the sense of an ambiguous name: the one whose prefix precedes it, else one whose places
+        """Return the most likely sense of a name: one whose prefix precedes it, else one whose places
         fit, else one of the region with the most votes."""
         senses = [
             sense for sense in mention.senses if not sense.prefix or set(sense.prefix) <= set(mention.before)
@@ -197,10 +213,10 @@ class _Report:
         return max(chest_senses, key=score) if chest_senses and self._is_stray(mention, best) else best
 
     def _location(self, spots: Sequence[Spot], sense: Sense) -> Location:
-        """Return the meaning of an ambiguous place: one that the observation may have, else one of its
-        region."""
+        """Return the most likely meaning of an ambiguous place: one that the observation may have, else
+        one of the observation's region."""
         if not any(spot.region in (HOME, sense.region) or self.regions[spot.region] > 2 for spot in spots):
-            return Location(None, spots[0].location.side)  # a place foreign to the report gives only a side
+            return Location(None, spots[0].location.side)  # A place of another region gives only a side.
         usual_places = self.vocab.places.get(sense.key, frozenset())
 
         def score(spot: Spot) -> float:
@@ -210,7 +226,8 @@ class _Report:
         return max(spots, key=score).location
 
     def _locations(self, mention: Mention, sense: Sense) -> tuple[Location, ...]:
-        """Return the places of a mention, each once, with the side that is said apart from them."""
+        """Return the distinct places of a mention; a side that is named apart from them is added to places
+        without one."""
         vocab, is_device = self.vocab, sense.key in self.vocab.devices
         if sense.key in vocab.placeless:  # "the right lung is hyperexpanded" gives a side
             lungs = {
@@ -243,10 +260,11 @@ class _Report:
     def _finding(
         self, mention: Mention, sense: Sense, statement: Statement, diagnoses: tuple[int, ...]
     ) -> Finding:
+        """Return the finding that a mention states, given its sense and the indices of its diagnoses."""
         start, end = statement.span(mention.start, mention.stop)
         words, locations = self.text[start:end], self._locations(mention, sense)
         is_qualified = locations or mention.severity is not None or mention.size_mm or mention.change
-        # Whether the name itself is what the words before it deny, and is not the name of a kind.
+        # "No effusion" denies the name itself; "no large effusion" and "no acute effusion" deny only a kind.
         name_is_denied = bool(_BEFORE_DENIED.intersection(mention.before[-1:]))
         name_is_denied = name_is_denied and words.lower().split()[0] not in _KINDS
         outright = mention.presence == "absent" and not is_qualified and name_is_denied
@@ -264,6 +282,7 @@ class _Report:
         )
 
     def _normal(self, normal_mention: NormalMention, statement: Statement) -> NormalStatement:
+        """Return the normal statement of a mention, about the structure of the region with the most votes."""
         state = normal_mention.state
 
         def score(subject: Subject) -> tuple[float, bool]:
@@ -310,7 +329,8 @@ _OTHER_IMAGES = re.compile(
 
 @lru_cache(maxsize=8192)
 def unreadable(text: str) -> str:
-    """Return why a text (in plain characters) is not read, or an empty text."""
+    """Return the reason that a text in plain characters is not read: :data:`NOT_ENGLISH`, :data:`LOOP` or
+    :data:`OTHER_IMAGE`; empty if it is read."""
     words = [word.lower() for word in _WORDS.findall(text)]
     if not words:
         return ""
@@ -318,7 +338,7 @@ def unreadable(text: str) -> str:
         return NOT_ENGLISH
     if sum(word in _FOREIGN for word in words) > sum(word in _ENGLISH for word in words):
         return NOT_ENGLISH
-    # Repetition leaves few different words, so that only few texts need counting.
+    # A text with a loop has few distinct words; the cheap test spares most texts the counting.
     if len(words) >= 6 and len(set(words)) <= 0.6 * len(words) + 1:
         counts = Counter(word for word in words if word not in _ENGLISH)
         if counts and counts.most_common(1)[0][1] > 0.4 * len(words) >= 3:
@@ -336,9 +356,9 @@ def unreadable(text: str) -> str:
 
 
 class ReadInPart(NamedTuple):
-    """A statement with meaningful words that the reading left unused.
+    """A statement with meaningful words that were not used in reading it.
 
-    ``span`` are its characters in the text, ``unused`` those of the unused words, and ``kinds`` the kind of
+    ``span`` is its (start, end) in the text, ``unused`` those of the unused words, and ``kinds`` the kind of
     each of these words: degree, side, size, place, negation, change or word (any other).
     """
 
@@ -370,7 +390,8 @@ class Coverage(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def coverage(text: str) -> Coverage:
-    """Return how much of a report was read, counting words with meaning."""
+    """Return which share of the meaningful words of a report was used in reading it, and which statements and
+    words were not."""
     statement_spans, unread, in_part = [], [], []
     reason = why_unread(text)
     remarks = [f"not read: {reason}"] if reason else []

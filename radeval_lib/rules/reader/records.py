@@ -1,4 +1,5 @@
-"""The records of a reading: findings and normal statements of a report, and mentions in a sentence."""
+"""Records of what was read: the findings and normal statements of a report, and the mentions in a
+sentence."""
 
 from __future__ import annotations
 
@@ -33,29 +34,31 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A report's statement about one observation.
+    """A statement of a report that an observation is present, absent or uncertain.
 
     Attributes
     ----------
     observation : the lexicon's key of the finding, "pleural_effusion".
     presence : "uncertain" if the report hedges.
-    start, end : of the name in the report, in characters, half-open.
+    start, end : the characters of its name in the report, end exclusive.
     words : the report's words for it, ``text[start:end]``.
-    severity : its step on the scale of the observation, 0 the mildest; None if no degree is given.
-    size_mm : its diameters, in the report's order.
-    change : the kind of change since an earlier study, as the lexicon calls it.
+    locations : its places and sides; empty if none is named.
+    severity : its step on the scale of the observation, 0 for the mildest; None if no degree is stated.
+    size_mm : its diameters in millimetres, in the report's order; empty if none is stated.
+    change : the kind of change since an earlier study: new, increased, decreased or unchanged; None if none
+        is stated.
     sign_of : the indices, in the reading's findings, of the diagnoses that it is read as.
     probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
-    count : how many there are; :data:`SEVERAL` if no number is given, None if nothing is said.
+    count : the number of such findings; :data:`SEVERAL` for several without a number, None if not stated.
     qualities : its qualities that exclude others, such as "acute" or "old".
-    greater : of a finding on both sides, the side on which there is more.
-    grade : its grade, stage or category, "4b", Roman numerals as digits; empty if none is given.
-    volume_ml : its volume in millilitres.
-    outright : whether it is denied by its bare name ("no effusion"), without place, severity, size or change:
-        such a denial contradicts every mention of the finding.
-    distance_mm : the distance of a tip from the place that is named with it.
-    span_mm : the least and the largest diameter that it may have, "5-7 mm", "less than 1 cm"; None if its
-        size is exact or not given.
+    greater : the side on which there is more of a bilateral finding; None if not stated.
+    grade : its grade, stage or category, such as "4b", with Roman numerals as digits; empty if not stated.
+    volume_ml : its volume in millilitres; None if not stated.
+    outright : whether it is denied by its name alone ("no effusion"), without place, severity, size or
+        change, so that the denial contradicts every other mention of the finding.
+    distance_mm : the distance of a device's tip from the place that is named with it; None if not stated.
+    span_mm : the smallest and largest diameter that it may have ("5-7 mm", "less than 1 cm"); None if its
+        size is exact or not stated.
     """
 
     observation: str
@@ -81,8 +84,8 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class NormalStatement:
-    """A structure that a report calls normal ("the lungs are clear"), by its key in the lexicon. ``start``,
-    ``end`` and ``words`` are as in a :class:`Finding`."""
+    """A statement that a structure is normal ("the lungs are clear"); ``key`` is the lexicon's for it,
+    and the other fields are as in a :class:`Finding`."""
 
     key: str
     start: int
@@ -93,10 +96,10 @@ class NormalStatement:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A report's findings and normal statements, in its order.
+    """The findings and normal statements of a report, in its order.
 
-    ``strays`` are the characters of names that are left out, since they alone would bring another region of
-    the body into the report.
+    ``strays`` are the (start, end) of names that were left out because they would be the only words of
+    another region of the body.
     """
 
     findings: tuple[Finding, ...]
@@ -114,7 +117,7 @@ HOME = "chest"
 
 
 def plain(text: str) -> str:
-    """Return words in the reader's form, joined by blanks."""
+    """Return the words of a text in the form of the vocabularies, joined by blanks."""
     return " ".join(token.word for token in tokens(text))
 
 
@@ -123,7 +126,8 @@ IGNORED = ""
 
 
 class Sense(NamedTuple):
-    """One possible meaning of a name; ``prefix`` are words that must come before it."""
+    """A possible meaning of a name: the key and region of an observation, and the words that must come
+    before the name (``prefix``)."""
 
     key: str
     region: str
@@ -131,14 +135,14 @@ class Sense(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """A structure's reading as the subject of a normal statement: the entry's key and its region."""
+    """A possible meaning of a structure's name: the key and region of the normal statement about it."""
 
     key: str
     region: str
 
 
 class Spot(NamedTuple):
-    """A place, the side mentioned with it, and its region."""
+    """A possible meaning of the name of a place: the place with the side in its name, and its region."""
 
     location: Location
     region: str
@@ -153,19 +157,20 @@ class Mention:
 
     Attributes
     ----------
-    first, end : its first word, and one past its last word.
+    first, end : the indices of its first word and of the word after its last one.
     senses : the observations that its name may stand for.
     presence : present, absent or uncertain.
-    start, stop : its characters in the sentence, with those of its structure if it is a state of one.
-    spots : for each place said of it, the places that the words may stand for.
-    sides : sides said of it, in words of their own.
-    severity : the highest degree said of it, from 0; None if none is.
-    size_mm : its diameters in millimetres; empty if none is given.
-    distance_mm : of a device's tip, its distance from a landmark in millimetres; 0 at the landmark.
-    change : the kind of change, such as "increased"; None if none is said.
-    sign_of : the mentions, by their number in the sentence, that it is read as a sign of.
-    count, qualities, greater, grade, volume_ml, span_mm : as of a :class:`Finding`.
-    before : the six words before it, at most.
+    start, stop : its characters in the sentence, end exclusive, including those of its structure if it is the
+        state of one.
+    spots : for each place named with it, the possible meanings of the place.
+    sides : the sides that are named with it apart from places.
+    severity : the highest degree stated, from 0; None if none is.
+    size_mm : its diameters in millimetres; empty if none is stated.
+    distance_mm : the distance of a device's tip from a landmark in millimetres, 0 at the landmark.
+    change : the kind of change, such as "increased"; None if none is stated.
+    sign_of : the indices, in the sentence, of the mentions of the diagnoses that it is a sign of.
+    count, qualities, greater, grade, volume_ml, span_mm : as in a :class:`Finding`.
+    before : at most six words before it.
     probable : whether an uncertain finding is called likely, or one of two, and not merely possible.
     """
 
@@ -193,7 +198,8 @@ class Mention:
 
 
 class NormalMention(NamedTuple):
-    """A structure called normal, in the words ``state``."""
+    """A mention of a structure as normal: the possible meanings of the structure, the words that call it
+    normal (``state``), its (start, stop) in the sentence, and the stated change."""
 
     subjects: list[Subject]
     state: str
@@ -203,7 +209,8 @@ class NormalMention(NamedTuple):
 
 
 class Unused(NamedTuple):
-    """A word that the reading did not use: its characters, and its kind (degree, side, place, ...)."""
+    """A meaningful word that was not used: its (start, stop) in the sentence, and its kind (degree, side,
+    ...)."""
 
     start: int
     stop: int
@@ -211,10 +218,10 @@ class Unused(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """A sentence as read; positions are relative to it.
+    """The mentions in a sentence; positions are relative to the sentence.
 
-    ``used`` is how many of its words that carry meaning were used, ``unused`` are those that were not;
-    ``misspelt`` are (start, end, word that was read).
+    ``spots`` are its places, ``used`` is the number of meaningful words that were used, ``unused`` are those
+    that were not, and ``misspelt`` are (start, end, corrected word).
     """
 
     mentions: tuple[Mention, ...]

@@ -1,8 +1,8 @@
-"""Finds which words of a sentence are denied, doubted or hypothetical: the reach of negations and hedges.
+"""Finds which words of a sentence are denied, doubted or hypothetical: the scope of negations and hedges.
 
 A negation reaches forward to the end of its list or clause. A comma ends it ("no effusion, tortuous aorta")
-unless another item of the list follows. A hedge reaches forward likewise.
-Cues behind a name ("is not seen", "cannot be excluded") reach back to the beginning of the clause.
+unless another item of the list follows. A hedge also reaches forward. Cues behind a name ("is not seen",
+"cannot be excluded") reach back to the beginning of the clause.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ POSSIBLE, PROBABLE = 1, 2
 
 
 class WordFlags(NamedTuple):
-    """Properties of a statement's n words; every field has length n.
+    """Boolean properties of the n words of a statement; every field has length n.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class WordFlags(NamedTuple):
 
 
 class ScopeWords(NamedTuple):
-    """The reach of cues in a statement of n words, from :func:`scope`.
+    """The words of a statement, n in all, that negations and hedges reach; :func:`scope` returns it.
 
     Attributes
     ----------
@@ -104,16 +104,16 @@ class ScopeWords(NamedTuple):
 
 
 def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> ScopeWords:
-    """Return the reach of every cue in a statement.
+    """Return which words of a statement each negation, hedge and hypothetical phrase reaches.
 
-    One pass from left to right applies the cues that reach forward. Cues that reach back are applied last and
-    overrule it.
+    One pass from left to right applies the cues that reach forward. Cues that reach back are applied
+    afterwards and override them.
 
     Parameters
     ----------
     words : the statement's n words.
     vocabulary : the vocabulary, for its cues and links.
-    flags : the properties of the words.
+    flags : properties of the words.
     """
     text = [word.word for word in words]
     cues, cues_behind = vocabulary.cues.find(text), vocabulary.after.find(text)
@@ -141,17 +141,17 @@ def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> S
 
 
 class _ForwardPass:
-    """What the words before a word leave open, in one pass from left to right.
+    """The state of a pass over the words from left to right: the cues whose scope is still open.
 
     Attributes
     ----------
     denying : whether a negation is open.
     doubting : the strength of the open hedge, 0 if there is none.
-    talking : whether a hypothetical phrase is open, which only "without", or a negation behind a comma or
-        "but", ends.
+    talking : whether a hypothetical phrase is open; only "without", or a negation behind a comma or "but",
+        ends it.
     listing : whether the hedge introduces a differential diagnosis, which commas do not end.
-    start : the first word of the clause.
-    comma : the last comma since the negation began, 0 if there is none.
+    start : the index of the first word of the clause.
+    comma : the index of the last comma since the negation began, 0 if there is none.
     """
 
     def __init__(
@@ -172,9 +172,10 @@ class _ForwardPass:
         self.doubting = self.start = self.comma = 0
 
     def step(self, at: int, reached: ScopeWords) -> int:
-        """Read the cue or word at ``at``; return the place behind it.
+        """Update the state for the cue or word at index ``at``, and return the index behind it.
 
-        ``reached`` has the results for the words before: an answer denies the name before its colon.
+        ``reached`` has the results for the words before, which change if an answer denies the name before its
+        colon.
         """
         words, flags, word, cue = self._words, self._flags, self._text[at], self._begins.get(at)
         kind, end = (cue.value, cue.end) if cue else ("", at + 1)
@@ -219,7 +220,7 @@ class _ForwardPass:
         return end
 
     def _begin_denial(self, at: int) -> None:
-        """Open a negation, unless it denies only words before it."""
+        """Open a negation at index ``at``, unless it denies only words before it."""
         text, flags = self._text, self._flags
         # "The base is not seen because of the effusion" denies nothing behind it.
         flags_before = (*flags.named[self.start : at], *flags.subjects[self.start : at])
@@ -231,7 +232,7 @@ class _ForwardPass:
         self.doubting = self.comma = 0
 
     def _begin_doubt(self, at: int, end: int) -> None:
-        """Open a hedge, unless a negation reaches it."""
+        """Open the hedge of the words from ``at`` to before ``end``, unless a negation reaches it."""
         # "No effusion to suggest failure" doubts nothing; "no effusion, findings consistent with" does.
         text, comma = self._text, self.comma
         continues = any(self._flags.named[comma:at]) or bool(_OR_WORDS.intersection(text[comma:at]))
@@ -244,8 +245,11 @@ class _ForwardPass:
 def _add_wordings_of_not_seen(
     words: Sequence[Token], after: list[PhraseMatch[str]], cues: Sequence[PhraseMatch[str]], flags: WordFlags
 ) -> list[PhraseMatch[str]]:
-    """Return the cues that reach back, with every wording of "could not be demonstrated" and with "none"
-    behind a name."""
+    """Return the cues that reach back, in order, extended by the wordings of "could not be demonstrated" and
+    by "none" behind a name.
+
+    ``cues`` are the cues that reach forward, whose words cannot belong to such a wording.
+    """
     if not any(token.word in _NOT_WORDS | _NONE_WORDS for token in words):
         return after
     taken_words = {at for cue in after for at in range(cue.first, cue.end)}
@@ -264,8 +268,8 @@ def _add_wordings_of_not_seen(
 
 
 def _denials_by_what_follows(words: Sequence[Token], named: Sequence[bool]) -> dict[int, PhraseMatch[str]]:
-    """Return denials that depend on what follows, by their first words: "rules an effusion out", "excludes an
-    effusion", "unlikely pneumonia"."""
+    """Return, by the index of their first word, the denials that are recognized only by the words after them:
+    "rules an effusion out", "excludes an effusion", "unlikely pneumonia"."""
     for at, token in enumerate(words):
         excludes = token.word == "exclude" and token.end - token.start == len("excludes")
         if excludes or (token.word in ("unlikely", "improbable") and any(named[at + 1 : at + 2])):
@@ -284,19 +288,21 @@ def _denials_by_what_follows(words: Sequence[Token], named: Sequence[bool]) -> d
 
 
 def _strength(cue: Iterable[str], vocabulary: Vocabulary) -> int:
-    """Return the strength of a hedge: "may be" is :data:`POSSIBLE`, "likely" :data:`PROBABLE`."""
+    """Return the strength of a hedge: :data:`POSSIBLE` for "may be", :data:`PROBABLE` for "likely"."""
     return POSSIBLE if vocabulary.possible.intersection(cue) else PROBABLE
 
 
 def _stands_first(words: Sequence[Token], at: int) -> bool:
-    """Return whether a word of a state comes before its finding: "cleared left lower lobe pneumonia"."""
+    """Return whether the word at ``at`` stands before the finding that it describes, as in "cleared left
+    lower lobe pneumonia"."""
     next_word = words[at + 1].word if at + 1 < len(words) else ","
     is_first = at == 0 or words[at - 1].word in (",", "interval", "now", "completely")
     return is_first and next_word not in (",", "since", "compared", "and", "on", "in")
 
 
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
-    """Return whether a structure with a verb of its own follows: "no effusion and the heart is normal"."""
+    """Return whether a clause begins behind the word at ``at``, which a structure with its own verb
+    shows: "no effusion and the heart is normal"."""
     end = next(
         (position for position in range(at + 1, len(words)) if words[position].word == ","), len(words)
     )
@@ -308,12 +314,12 @@ def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) ->
 def _denial_continues(
     words: Sequence[Token], comma: int, begins: dict[int, PhraseMatch[str]], flags: WordFlags
 ) -> bool:
-    """Return whether a list of denied findings continues after a comma; ``begins``: cues by first word.
+    """Return whether a list of denied findings continues after a comma.
 
     The list ends if a clause follows. Otherwise it continues if "or" or "nor" follows before the next cue and
     before "may". Without "or", it ends if one of these comes before the next comma: a finding that lists
-    rarely deny, a finding with "may" or with a verb other than one of seeing, or a descriptor in the first
-    three words.
+    rarely deny, a finding with "may" or with a verb other than one of seeing, or a descriptor among the first
+    three words. ``begins`` are the cues by the index of their first word.
     """
     points_back = any(word.word in _POINTING for word in words[comma + 1 : comma + 2])
     if points_back or _starts_clause(words, comma, flags.subjects):
@@ -344,10 +350,11 @@ def _reach_back(
     vocabulary: Vocabulary,
     reached: ScopeWords,
 ) -> None:
-    """Apply the cues that reach back: update ``denied`` and ``doubted`` of ``reached`` in place.
+    """Apply the cues that reach back: update ``denied`` and ``doubted`` of ``reached``, in place.
 
-    Each reaches to the beginning of its clause, but not across an earlier one; a hedge reaches only the last
-    item of a list, see :func:`_own_item`. A denied word that a hedge reaches is doubted and no longer denied.
+    A cue reaches back to the beginning of its clause, but not across an earlier cue; a hedge reaches only the
+    last item of a list (:func:`_own_item`). A denied word that a hedge reaches is doubted and no longer
+    denied.
     """
     earlier_end = 0
     for match in after:
@@ -377,8 +384,9 @@ def _reach_back(
 
 
 def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
-    """Return the first word that a hedge at ``at`` reaches back to: "opacity, pneumonia not excluded" doubts
-    pneumonia alone. 0, the beginning, if no finding, or a conjunction, follows the last comma."""
+    """Return the index of the first word that a hedge at ``at`` reaches back to: the word after the last
+    comma in "opacity, pneumonia not excluded", which doubts only pneumonia. It is 0 if no finding, or a
+    conjunction, follows that comma."""
     comma = next((position for position in range(at - 1, -1, -1) if words[position].word == ","), -1)
     is_joined = any(word.word in ("and", "or", "/") for word in words[comma + 1 : at])
     return comma + 1 if any(named[comma + 1 : at]) and not is_joined else 0
@@ -387,8 +395,8 @@ def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
 def _end_of_denying_answer(
     words: Sequence[Token], colon: int, begins: dict[int, PhraseMatch[str]], named: Sequence[bool]
 ) -> int:
-    """Return the end of an answer that denies the name before a colon, or 0: "Effusion: none", "Effusion:
-    no"."""
+    """Return the index behind an answer that denies the name before a colon, as in "Effusion: none"; 0 if
+    there is no such answer."""
     if colon + 1 >= len(words):
         return 0
     answer_end = next((at for at in range(colon + 1, len(words)) if words[at].word in (",", ":")), len(words))
@@ -400,7 +408,8 @@ def _end_of_denying_answer(
 
 
 def _denies_a_part_only(words: Sequence[Token], match: PhraseMatch[str]) -> bool:
-    """Return whether "not seen" is said of a part of a finding, or of a view: it then denies nothing."""
+    """Return whether a cue such as "not seen" is about a part of a finding or one view only, so that it
+    denies nothing."""
     if words[match.first].word == "neither":  # seen "on the frontal nor on the lateral view"
         return False
     # "The tip is not seen", "the tip of the catheter is not seen"

@@ -1,4 +1,4 @@
-"""Reads a sentence: mentions of findings and normal structures, with their attributes.
+"""Parses a sentence into mentions of findings and of normal structures, with their attributes.
 
 >>> [(one.presence, one.severity) for one in parse("Small left effusion, no pneumothorax").mentions]
 [('present', 1), ('absent', None)]
@@ -52,9 +52,10 @@ _STATING_VERBS = BE | {"persist", "persists", "resolved", "cleared", "seen", "go
 
 @lru_cache(maxsize=65536)
 def parse(text: str, side: str = "") -> Parsed:
-    """Return a sentence as read; the result is shared and must not be changed.
+    """Return the mentions of findings and normal structures in a sentence; the result is cached and must not
+    be changed.
 
-    ``side`` is the one that the sentences before it spoke of last, for "the contralateral lung".
+    ``side`` is the last side that earlier sentences name, for words such as "contralateral".
     """
     sentence = MarkedSentence(text, vocabulary(), side)
     mentions = [
@@ -95,7 +96,8 @@ def parse(text: str, side: str = "") -> Parsed:
 
 
 def _senses_for_subject(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> list[Sense]:
-    """Return the senses that fit the subject: "The bones show no acute abnormality" is about the bones."""
+    """Return the senses of a name, limited to the structure if the name is general: "The bones show no acute
+    abnormality" is about the bones."""
     if match.value[0].key == "acute_disease":
         for subject in sentence.subjects:
             observation = sentence.vocab.no_abnormality.get(subject.value[0].key)
@@ -105,7 +107,8 @@ def _senses_for_subject(sentence: MarkedSentence, match: PhraseMatch[list[Sense]
 
 
 def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
-    """Return findings of clauses with a side and no name: "right effusion resolved but the left remains"."""
+    """Return mentions of the findings of clauses that name a side but no finding: "right effusion
+    resolved but the left remains"."""
     more: list[Mention] = []
     clauses = sentence.scope.clause
     if not mentions or not any(clauses):
@@ -123,11 +126,12 @@ def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Ment
 
 
 def _each_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[Mention, Mention]]:
-    """Return findings whose sides differ in degree, size or change, each with a mention for one side.
+    """Return (finding, mention of one of its sides) for findings whose sides differ in degree, size or
+    change.
 
-    "Moderate right and small left effusions", "effusions, moderate on the right and small on the left",
-    "small left and no right effusion". The last side of a list before the name belongs to the finding itself
-    and is not returned.
+    Examples: "moderate right and small left effusions", "effusions, moderate on the right and small on the
+    left", "small left and no right effusion". The last side of a list before the name belongs to the finding
+    itself and is not returned.
     """
     sided = [spot for spot in sentence.spots if spot.value[0].location.side] + sentence.sides
     if len(sided) < 2 or not mentions:
@@ -161,8 +165,11 @@ def _each_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[
 
 
 def _divide_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
-    """Return the mentions of further sides; the first one behind its finding replaces the finding's own side,
-    degree, size and change."""
+    """Return the mentions of further sides; the first one behind its finding is not returned, but replaces
+    the finding's own side, degree, size and change, in place.
+
+    ``parts`` are the pairs that :func:`_each_side` returns.
+    """
     further_mentions, divided_owners = [], set()
     for owner, part in parts:
         part.change = part.change or owner.change
@@ -177,7 +184,7 @@ def _divide_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
 
 
 def _whole_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
-    """Return the mentions without those that belong to the next name."""
+    """Return the mentions without those that are part of the next mention."""
     pairs = zip_longest(mentions, mentions[1:])
     return [
         mention for mention, after in pairs if after is None or not _belongs_to_next(sentence, mention, after)
@@ -185,8 +192,8 @@ def _whole_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Ment
 
 
 def _belongs_to_next(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
-    """Return whether a mention is part of the next one: "calcified small granuloma" is one finding, and so is
-    "lines and tubes: ETT"."""
+    """Return whether a mention is part of the next one, as in "calcified small granuloma" and "lines and
+    tubes: ETT", which are one finding each."""
     between = sentence.between(mention.end, after.first)
     is_adjective = mention.end == mention.first + 1 and sentence.words[mention.first].word in ADJECTIVES
     if is_adjective and after.first - mention.end <= 5 and not SEPARATORS.keys() & between:
@@ -197,7 +204,8 @@ def _belongs_to_next(sentence: MarkedSentence, mention: Mention, after: Mention)
 
 
 def _of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
-    """Return whether a device is broken, not a bone: "fracture of a sternotomy wire"."""
+    """Return whether a fracture is that of a device, which is no finding of a bone: "fracture of a sternotomy
+    wire"."""
     if not all(sense.key in sentence.vocab.devices for sense in after.senses):
         return False
     names_fracture = sentence.between(mention.first, mention.end) & {"fracture", "fx"}
@@ -206,7 +214,7 @@ def _of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention) -> 
 
 
 def _doubt_alternatives(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Doubt two findings that "or" or "versus" joins: "atelectasis or scarring"."""
+    """Set two findings to uncertain, in place, if "or" or "versus" joins them: "atelectasis or scarring"."""
     for mention, after in pairwise(mentions):
         between = sentence.between(mention.end, after.first)
         is_near = after.first - mention.end <= 5 and not between & {",", "with"}
@@ -217,7 +225,8 @@ def _doubt_alternatives(sentence: MarkedSentence, mentions: list[Mention]) -> No
 
 
 def _link_signs(sentence: MarkedSentence, mentions: list[Mention]) -> None:
-    """Link a sign to its diagnosis: "opacity, suggestive of pneumonia", "the opacity is atelectasis"."""
+    """Set the diagnoses of signs, in place: "opacity, suggestive of pneumonia", "the opacity is
+    atelectasis"."""
     for link in sentence.scope.links:
         signs = [
             number
@@ -250,7 +259,10 @@ def _link_signs(sentence: MarkedSentence, mentions: list[Mention]) -> None:
 def _joined_diagnoses(
     sentence: MarkedSentence, mentions: list[Mention], diagnoses: list[int]
 ) -> tuple[int, ...]:
-    """Return the first diagnosis, and those that "or" adds to it without a place between."""
+    """Return the first of the diagnoses, and those that "or" joins to it without a place between them.
+
+    ``diagnoses`` are indices of ``mentions``.
+    """
     last_index = 0
     for mention, after in pairwise(diagnoses):
         between = sentence.between(mentions[mention].end, mentions[after].first)
@@ -264,9 +276,10 @@ def _joined_diagnoses(
 
 
 def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
-    """Return the number of meaningful words that were used, and the words that were not.
+    """Return the number of meaningful words that were used in reading a sentence, and the meaningful words
+    that were not.
 
-    ``mentions`` are the findings that were read. Words about earlier or hypothetical states do not count.
+    ``mentions`` are the findings that were read. Words about earlier or hypothetical states are not counted.
     """
     sentence.use_all(sentence.named)
     kinds = _kinds_of_words(sentence, mentions)
@@ -296,7 +309,7 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
 
 
 def _of_a_date(sentence: MarkedSentence, at: int) -> bool:
-    """Return whether a number says when, or which image: "3/4/2019", "series 4"."""
+    """Return whether a number is part of a date or counts an image: "3/4/2019", "series 4"."""
     word = sentence.words[at].word
     if len(word) == 4 and word.startswith(("19", "20")):
         return True  # a year
@@ -305,13 +318,14 @@ def _of_a_date(sentence: MarkedSentence, at: int) -> bool:
 
 
 def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:
-    """Return whether a word of degree without a step is of a change, or denied: "no significant effusion"."""
+    """Return whether a word of degree without a step describes a change or is denied, so that it adds
+    nothing: "no significant effusion"."""
     of_change = any(at < change.first <= at + 2 for change in sentence.changes)
     return sentence.words[at].word in sentence.vocab.unscaled and (of_change or sentence.scope.denied[at])
 
 
 def _kinds_of_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
-    """Return the kind of each word, as in :class:`Unused`; empty for a word of no such kind."""
+    """Return the kind of each word (size, place, side, degree, change, negation); empty for other words."""
     kinds = [
         "degree" if word.word in sentence.vocab.unscaled and not _weighs_nothing(sentence, at) else ""
         for at, word in enumerate(sentence.words)
@@ -331,7 +345,7 @@ def _kinds_of_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[s
 
 
 def _unused_negations(sentence: MarkedSentence, mentions: list[Mention]) -> list[PhraseMatch[str]]:
-    """Return the words of denial that deny nothing that was read; the others are marked as used."""
+    """Return the negations that deny none of the mentions; mark the others, and all hedges, as used."""
     unused = []
     for cue in sentence.scope.before:
         if cue.value != "negation_before":

@@ -1,4 +1,4 @@
-"""Compiles the reader's vocabulary, from words to meanings, from the lexicon and ``reading.yml``."""
+"""Compiles the reader's vocabulary, which maps phrases to meanings, from the lexicon and ``reading.yml``."""
 
 from __future__ import annotations
 
@@ -40,44 +40,46 @@ _OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lu
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Phrases of every kind.
+    """The phrases that the reader knows, by kind, and what they mean.
 
     Attributes
     ----------
-    observations, subjects, spots : every reading of a phrase.
+    observations, subjects, spots : names of findings, structures and places, with all possible meanings.
     states : words for a state: normal, abnormal or a word of ``abnormal_states``.
     abnormal_states : observation by structure (its key or its words) and state.
     entry_states : words with which a normal statement calls its structure normal.
-    no_abnormality : observation of a structure that "no acute abnormality" denies.
+    no_abnormality : by structure, the observation that "no acute abnormality" of it denies.
     placeless : observations whose places are not read.
     normal : words for normal that fit every structure.
-    stable : normal statements whose structures "stable" calls as good as normal.
-    degrees : steps of severity, from 0.
-    changes : kinds of change.
-    qualities : those that exclude each other, as of a :class:`Finding`; None for phrases that say none.
-    compounds : findings that are several in one.
-    cues : kinds of cues before a finding, and of words that end the reach of a cue.
+    stable : keys of structures for which "stable" counts as normal.
+    degrees : words of degree, with their step of severity from 0.
+    changes : words of change, with their kind.
+    qualities : words for qualities that exclude each other, as in a :class:`Finding`; None for phrases with
+        such a word that state no quality.
+    compounds : findings that consist of several others, with these.
+    cues : cues before a finding, and words that end the scope of a cue, with their kind.
     possible : words of a hedge that calls a finding merely possible.
-    after : cues behind a finding: ``negation`` or ``hedge``.
-    links : hedges that link a finding to what it is read as.
+    after : cues behind a finding, with their kind: ``negation`` or ``hedge``.
+    links : hedges that link a finding to the diagnosis that it is read as.
     sides : left, right or bilateral.
     sided : places that may have a side.
     paired : observations that have a side and no place.
     places : places where an observation may be.
     devices : observations that are devices.
     spelling : corrections of misspelt words.
-    passed_over : words that need no reading.
-    looks : words for how a finding looks, which need no reading beside one.
+    passed_over : words without meaning for the reader.
+    looks : words for the appearance of a finding, which are ignored next to one.
     calcified : observations that are calcifications.
     unscaled : words of degree without a step.
     relatives : words for people other than the patient.
-    seldom_denied : observations that a comma alone does not add to a list of denials.
+    seldom_denied : observations that are not taken as part of a list of denials after a comma alone.
     no_findings : phrases that take modifiers and are not findings.
-    beside : neighbours of numbered places.
-    malpositions : places where the tip of a device must not lie.
-    kin : pairs of near relatives.
-    kinds : pairs of a coarser and a finer name.
-    limits : structures with the size in millimetres from which on they are an observation.
+    beside : by numbered place (vertebra or rib), the places next to it.
+    malpositions : by device, the places where its tip must not be.
+    kin : pairs of observations that are near relatives.
+    kinds : pairs of a coarser and a finer observation.
+    limits : structures, with the size in millimetres from which on they are an observation, and that
+        observation.
     """
 
     observations: Phrases[list[Sense]]
@@ -118,12 +120,13 @@ class Vocabulary:
     limits: Phrases[tuple[float, str]]
 
     def takes_side(self, observation: str) -> bool:
-        """Return whether the observation is on one side, such as anything in a lung or the pleura."""
+        """Return whether the observation can have a side, as all in a lung can."""
         return observation in self.paired or bool(_OF_LUNGS & self.places.get(observation, frozenset()))
 
 
 def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
-    """Yield the names of the lexicon's findings; a name's prefix may also come earlier."""
+    """Yield the names of the lexicon's findings with their senses; a name with a prefix is yielded with
+    it, and without it with a sense that requires the prefix somewhere before."""
     for concept in lexicon.concepts.values():
         for name in (*concept.names, *concept.shorts):
             for phrase in (name.one, name.many):
@@ -138,8 +141,8 @@ def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
 
 
 def _reading_names(raw: Mapping[str, Any]) -> Iterator[tuple[str, Sense]]:
-    """Yield the names of ``reading.yml``; "calcified | lymph node" needs "calcified" somewhere before "lymph
-    node"."""
+    """Yield the names in ``reading.yml`` with their senses; "calcified | lymph node" requires "calcified"
+    somewhere before "lymph node"."""
     yield from ((name, Sense(IGNORED, HOME)) for name in (*raw["ignored"], *raw["no_findings"]))
     for part in ("observations", "names"):
         for key, names in raw[part].items():
@@ -148,7 +151,8 @@ def _reading_names(raw: Mapping[str, Any]) -> Iterator[tuple[str, Sense]]:
 
 
 def _lexicon_places(lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
-    """Yield the names of the lexicon's places, once for each region that has a finding there."""
+    """Yield the names of the lexicon's places with their meanings, once for each region with a finding
+    there."""
     regions: dict[str, set[str]] = {}
     for concept in lexicon.concepts.values():
         for key in concept.places:
@@ -164,7 +168,7 @@ def _lexicon_places(lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
 
 
 def _reading_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
-    """Yield the places of ``reading.yml``; "@" stands for each side."""
+    """Yield the names of places in ``reading.yml`` with their meanings; "@" is replaced by each side."""
     two_sided = {"bibasilar", "biapical", "bibasal", "bihilar"}
     for key, forms in raw.items():
         for form in forms:
@@ -186,7 +190,7 @@ def _reading_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[
 
 
 def _group_values(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
-    """Return the phrases with all of their values, each once."""
+    """Return a mapping from each phrase to the list of its distinct values."""
     phrases: Phrases[list[Any]] = Phrases()
     for text, value in pairs:
         values = phrases.add(text, [])
@@ -201,10 +205,18 @@ def _observation_names(
     usual: Mapping[str, frozenset[str]],
     passed_over: frozenset[str],
 ) -> Phrases[list[Sense]]:
-    """Return the senses of names; a name of another region may also mean the chest's name that it ends with.
+    """Return the senses of each name; a name of another region also gets the senses of the chest's name that
+    it ends with.
 
-    "Multilevel degenerative changes" is a name of the abdomen, "degenerative changes" also one of the chest:
-    in a report of the chest the former means the latter. An "adrenal nodule" is no nodule of the chest.
+    "Multilevel degenerative changes" is a name of the abdomen and "degenerative changes" one of the chest: in
+    a report of the chest the former means the latter. But an "adrenal nodule" is not a nodule of the chest.
+
+    Parameters
+    ----------
+    pairs : names with their senses.
+    spots : names of places with their meanings.
+    usual : by observation, the places where it may be.
+    passed_over : words that are ignored.
     """
     pairs = list(pairs)
     anatomy: dict[str, set[str | None]] = {}
@@ -229,7 +241,8 @@ def _observation_names(
 
 
 def _structure_names(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator[tuple[str, Subject]]:
-    """Yield names of structures: those of ``reading.yml``, then those in the lexicon's normal statements."""
+    """Yield names of structures with their meanings: those in ``reading.yml``, then those in the
+    lexicon's normal statements, the most common statements first."""
     yield from ((word, Subject(key, HOME)) for key, words in raw.items() for word in words)
     for entry in sorted(lexicon.normals.values(), key=lambda entry: -entry.weight):
         for text in _parts_with_label(entry, "Anatomy"):
@@ -238,14 +251,15 @@ def _structure_names(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator
 
 
 def _parts_with_label(entry: NormalEntry, label: str) -> Iterator[str]:
-    """Yield the parts of an entry's wordings that have the label."""
+    """Yield the parts of the wordings of a normal statement that have a label, such as "Anatomy"."""
     for wordings in entry.wordings.values():
         for phrase in wordings:
             yield from (phrase.text[start:end] for start, end, kind in phrase.spans if kind == label)
 
 
 def _entry_states(lexicon: Lexicon) -> dict[str, frozenset[str]]:
-    """Return for each normal statement of the lexicon the words with which it calls its structure normal."""
+    """Return, by the key of each normal statement of the lexicon, the words that call its structure
+    normal."""
     return {
         entry.key: frozenset(map(plain, _parts_with_label(entry, "Non-Abnormality")))
         for entry in lexicon.normals.values()
@@ -258,7 +272,7 @@ def _abnormal_states(
     named: Mapping[str, list[str]],
     enlarged: list[str],
 ) -> dict[tuple[str, str], str]:
-    """Return the observation by structure (key or words) and state.
+    """Return the observation that a structure in a state is, by the structure's key or words and the state.
 
     ``raw`` gives states by structure, ``named`` names of observations, such as "enlarged heart", and
     ``enlarged`` the words for that state.
@@ -288,7 +302,8 @@ def _abnormal_states(
 def _state_phrases(
     raw: Mapping[str, Any], lexicon: Lexicon, abnormal: Iterable[tuple[str, str]]
 ) -> Phrases[str]:
-    """Return words for a state; a word that is abnormal of one structure is normal of none."""
+    """Return the words for states with their kind; a word that is abnormal for one structure is normal for
+    none."""
     phrases: Phrases[str] = Phrases((word, "abnormal") for word in raw["abnormal"])
     for _, word in abnormal:
         phrases.add(word, word)
@@ -299,7 +314,7 @@ def _state_phrases(
 
 
 def _degree_words(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, int]]:
-    """Yield words of degree with their step: those of ``reading.yml``, then those of the lexicon's scales."""
+    """Yield words of degree with their step: those in ``reading.yml``, then those of the lexicon's scales."""
     yield from ((word, int(step)) for step, words in raw["severity"].items() for word in words)
     for scale in lexicon.grammar["scales"].values():
         for kind in ("adjectives", "adverbs"):
@@ -307,8 +322,8 @@ def _degree_words(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[st
 
 
 def _quality_words(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None]]:
-    """Yield each word for a quality with the quality, and with None each phrase that contains such a word but
-    states no quality ("lateral view")."""
+    """Yield each word for a quality with the quality, and each phrase with such a word that states no quality
+    ("lateral view") with None."""
     for category, kinds in raw["qualities"].items():
         for kind, qualities in kinds.items():
             for quality, words in qualities.items():
@@ -317,12 +332,12 @@ def _quality_words(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None
 
 
 def _single_words(texts: Iterable[str]) -> frozenset[str]:
-    """Return the words of texts, in the reader's form."""
+    """Return all words of texts, in the form of the vocabularies."""
     return frozenset(token.word for text in texts for token in tokens(text))
 
 
 def _texts_within(part: Any) -> Iterator[str]:
-    """Yield every text within a part of ``reading.yml``."""
+    """Yield every single value within a part of ``reading.yml``, as text."""
     if isinstance(part, Mapping):
         for value in part.values():
             yield from _texts_within(value)
@@ -334,7 +349,7 @@ def _texts_within(part: Any) -> Iterator[str]:
 
 
 def _name_pairs(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
-    """Return (coarser, finer), also through names between them."""
+    """Return all pairs (coarser, finer) of observations, also those through observations between them."""
     pairs = {(coarse, fine) for coarse, finer in raw.items() for fine in finer}
     while new_pairs := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
         pairs |= new_pairs
@@ -343,7 +358,7 @@ def _name_pairs(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
 
 @lru_cache(maxsize=1)
 def vocabulary() -> Vocabulary:
-    """Return the vocabulary, compiled once."""
+    """Return the reader's vocabulary, which is compiled at the first call."""
     lexicon = load_lexicon()
     raw = own_yaml.read(FILE)
     concepts = lexicon.concepts
@@ -452,7 +467,7 @@ def numbered_names() -> Iterator[tuple[str, Location]]:
 
 
 def within(region: str) -> tuple[str, ...]:
-    """Return the vertebrae or ribs in a region given by its first and last, such as "t11-l2".
+    """Return the vertebrae or ribs of a region that is given by its first and last one, such as "t11-l2".
 
     Raises
     ------
@@ -463,12 +478,13 @@ def within(region: str) -> tuple[str, ...]:
     series = RIBS if first in RIBS else SPINE
     members = series[series.index(first) : series.index(last) + 1]
     if not members:
-        raise ValueError(f"{region!r} is empty")
+        raise ValueError(f"region {region!r} does not begin with its upper end, as in 't11-l2'")
     return members
 
 
 def neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """Return each vertebra's and rib's neighbours and the ``regions`` that hold it (see :func:`within`)."""
+    """Return, for each vertebra and rib, its neighbours and the names of the regions that include it;
+    ``regions`` are given by name as for :func:`within`."""
     table: dict[str, set[str]] = {key: set() for key in (*SPINE, *RIBS)}
     for row in (SPINE, RIBS):
         for first, other in pairwise(row):
@@ -481,6 +497,7 @@ def neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
 
 
 def with_numbered(places: frozenset[str]) -> frozenset[str]:
-    """Return the places, with every vertebra if they include the spine or a part, every rib if the ribs."""
+    """Return the places, with all vertebrae added if the spine or a part of it is among them, and all
+    ribs if the ribs are."""
     spine = {"spine", "thoracic_spine", "lumbar_spine", "cervical_spine"} & places
     return places | {*(RIBS if "ribs" in places else ()), *(SPINE if spine else ())}

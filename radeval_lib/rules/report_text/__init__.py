@@ -1,7 +1,7 @@
-"""The sections, statements and words of a report, with their places in the original.
+"""Splits a report into sections, statements and words, with their character positions in the original.
 
-All of the library reads reports through this package, so that a line end, a list, a template or a heading
-always means the same.
+The whole library reads reports through this package, so that line ends, lists, templates and headings are
+treated alike everywhere.
 
 >>> from radeval_lib.rules.report_text import statements
 >>> text = "INDICATION: Cough. FINDINGS: Clear lungs\\nNo effusion"

@@ -1,8 +1,8 @@
-"""Splits a report into statements, each with its section and its places in the original.
+"""Splits a report into statements, each with its section and its character positions in the original.
 
 A statement is a sentence, an item of a list, or a line of a template. Lines of templates, such as
 "Pneumothorax - No", "Pneumothorax? No." and "Pneumothorax (-)", are rewritten as "Pneumothorax: No", and a
-denied item, such as "(-) effusion", as "no effusion". Every character keeps its place in the original.
+denied item, such as "(-) effusion", as "no effusion". The position of each character in the original is kept.
 """
 
 from __future__ import annotations
@@ -83,8 +83,11 @@ _ROW = re.compile(
 class Statement:
     """A statement of a report.
 
-    ``text`` is as the reader sees it, in plain characters; ``places`` gives the position in the original of
-    each of its characters and of its end. ``section`` is the kind of section that it came from.
+    Attributes
+    ----------
+    text : its text in plain characters, with templates rewritten.
+    places : the position in the original of each character of ``text``, and of its end.
+    section : the kind of section that it is from, "findings" or a key of ``_NAMES``.
     """
 
     text: str
@@ -93,21 +96,21 @@ class Statement:
 
     @property
     def start(self) -> int:
-        """Its first character in the original."""
+        """The position of its first character in the original."""
         return self.places[0]
 
     @property
     def end(self) -> int:
-        """The end of its last character in the original."""
+        """The position after its last character in the original."""
         return self.places[-1]
 
     def span(self, start: int, end: int) -> Span:
-        """Return the place in the original of characters of ``text``."""
+        """Return the characters of the original for characters of ``text``, both as (start, end)."""
         return self.places[start], self.places[end]
 
 
 class Section(NamedTuple):
-    """A section of a report: its kind ("findings", "history", ...), and its characters in the text."""
+    """A section of a report: its kind ("findings", "history", ...), and its (start, end) in the text."""
 
     kind: str
     span: Span
@@ -115,17 +118,18 @@ class Section(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def statements(text: str) -> tuple[Statement, ...]:
-    """Return every statement of a report that contains a letter or digit, in order.
+    """Return the statements of a report that contain a letter or digit: those of tables with a column for
+    each side, then the others in the report's order.
 
-    Statements in a list of absent findings begin with "no ".
+    Statements in a list of absent findings begin with "no ". An empty text has no statements.
 
     Raises
     ------
     PlaceholderError
-        If the text is recorded as numbers alone.
+        If the text is the placeholder of a text that is stored only as numbers.
     """
     plain, places = plain_text(text)
-    # "Pneumothorax? No." and "Pneumothorax ... none" are templates, as "Pneumothorax: none" is
+    # "Pneumothorax? No." and "Pneumothorax ... none" are templates, just as "Pneumothorax: none".
     rewritten = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
     plain = plain if rewritten == plain else _ANY_ASKED.sub(":", rewritten)
     all_statements, plain = _read_side_tables(plain, places)
@@ -147,9 +151,10 @@ def statements(text: str) -> tuple[Statement, ...]:
 
 
 def _read_side_tables(text: str, places: Sequence[int]) -> tuple[list[Statement], str]:
-    """Return the statements of tables with a column for each side, and the text with blanks in their place.
+    """Return the statements in tables with a column for each side, and the text with each such table replaced
+    by blanks.
 
-    "Right | Left" above "Effusion | none | small" states "right Effusion: none", "left Effusion: small".
+    "Effusion | none | small" below "Right | Left" gives "right Effusion: none" and "left Effusion: small".
     """
     side_statements: list[Statement] = []
     if not _SIDES_HEAD.search(text):
@@ -173,24 +178,25 @@ def _read_side_tables(text: str, places: Sequence[int]) -> tuple[list[Statement]
 
 
 class _AbsentList:
-    """Tracks whether statements are in a list of absent findings.
+    """Tracks, statement by statement, whether a list of absent findings is open.
 
     The list begins below a heading such as "Absent:" and ends before a full sentence or at an empty line.
     """
 
     def __init__(self, text: str) -> None:
         self._text, self._open = text, False
-        self._from = 0  # if an empty line would end the list
+        self._from = 0  # An empty line behind this position ends the list.
 
     def head(self, heading: re.Match[str], end: int) -> None:
-        """Read the heading of a list of absent or present things, which ends there."""
+        """Open a list of absent findings if a heading, which ends at ``end``, begins one; else close it."""
         # "Negative. Mild edema." and "No. 3" deny nothing.
         stopped = self._text[end : end + 1] in (".", "!") and "negatives" not in heading.group().lower()
         self._open = bool(heading["denied"]) and not stopped
-        self._from = len(self._text)  # an empty line right below the heading ends nothing
+        self._from = len(self._text)  # An empty line right below the heading does not end the list.
 
     def holds(self, statement: str, start: int, end: int) -> bool:
-        """Return whether the next statement, from ``start`` to ``end``, is in such a list."""
+        """Return whether the next statement, from ``start`` to ``end`` of the text, is in a list of absent
+        findings; close the list if it is not."""
         if self._open and (_SENTENCE.search(statement) or _BLANK.search(self._text, self._from, start)):
             self._open = False
         self._from = end
@@ -198,7 +204,8 @@ class _AbsentList:
 
 
 def _build_statement(piece: str, places: Sequence[int], section: str, absent: bool) -> Statement:
-    """Return a statement as the reader sees it, its templates in words and its blanks single."""
+    """Return the statement in a piece of text, with templates rewritten, "no " before it if it is ``absent``,
+    and single blanks."""
     text = _rewrite_template(piece)
     if absent:
         text, places = f"{_NO}{text}", [*[places[0]] * len(_NO), *places]
@@ -209,7 +216,8 @@ def _build_statement(piece: str, places: Sequence[int], section: str, absent: bo
 
 
 def findings(text: str) -> tuple[Statement, ...]:
-    """Return the statements about this study: without history, comparison, technique or signature."""
+    """Return the statements about this study: those of findings and recommendations, but not of history,
+    comparison, technique or signature."""
     return tuple(statement for statement in statements(text) if statement.section in _OF_THIS_STUDY)
 
 
@@ -220,8 +228,8 @@ def sections(text: str) -> tuple[Section, ...]:
 
 
 def _rewrite_template(piece: str) -> str:
-    """Return a statement with the marks of a template as words, in equally many characters: "Pneumothorax -
-    No" is "Pneumothorax:  No", "(-) effusion" is "no  effusion"."""
+    """Return a statement with the marks of templates replaced by words, at the same length: "Pneumothorax
+    - No" becomes "Pneumothorax:  No", "(-) effusion" becomes "no  effusion"."""
     if match := _SIGN.match(piece):
         denied = match[1] == "-" or match[2] == " "
         piece = ("no " if denied else "").ljust(match.end()) + piece[match.end() :]
@@ -233,18 +241,20 @@ def _rewrite_template(piece: str) -> str:
 
 
 def _rewrite_answer(match: re.Match[str]) -> str:
-    """Return a match of ``_BEHIND`` as a colon and a word, in equally many characters: " (-)" is ":no ". A
-    plus becomes a colon alone; an answer that does not fit stays as it was."""
+    """Return a colon and a word in place of a match of ``_BEHIND``, at the same length: ":no " for " (-)".
+
+    A plus becomes a colon alone. An answer that does not fit is returned unchanged.
+    """
     sign = match["sign"] or match["bare"]
     answer = ("no" if sign == "-" else "") if sign else match["answer"]
     return f":{answer}".ljust(len(match.group())) if len(answer) < len(match.group()) else match.group()
 
 
 def _split_pieces(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield kind of section, start and end of every piece between breaks and headings.
+    """Yield (kind of section, start, end) of every piece of text between breaks and headings.
 
-    If the findings have a heading, a section reaches to the next heading. If they have none, a history
-    reaches to the end of its paragraph, or to the first sentence that is not about the patient.
+    If the findings have a heading, a section extends to the next heading. If they have none, a history
+    extends to the end of its paragraph, or to the first sentence that is not about the patient.
     """
     titles = headings(text)
     impressions = ("impression", "conclusion", "opinion")  # above which findings may have no heading
@@ -326,7 +336,8 @@ NARROWEST, WIDEST = 36, 140
 
 
 class Break(NamedTuple):
-    """Characters at which a text is cut. ``line``: at a line's end; ``paragraph``: at an empty line."""
+    """The (start, end) of characters between two statements; ``line`` and ``paragraph`` say whether these
+    are the end of a line, or an empty line."""
 
     start: int
     end: int
@@ -335,7 +346,7 @@ class Break(NamedTuple):
 
 
 def breaks(text: str) -> list[Break]:
-    """Return the places at which a text in plain characters is cut into statements, in order."""
+    """Return the breaks between the statements of a text in plain characters, in order."""
     marks = [Break(*match.span(), False, False) for match in _STOP.finditer(text)]
     # A question mark stays with its statement: "pneumonia?" is doubted.
     marks = [mark._replace(start=mark.end) if text[mark.start] == "?" else mark for mark in marks]
@@ -347,7 +358,7 @@ def breaks(text: str) -> list[Break]:
 
 
 def _find_item_marks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the marks of lists within and at the beginning of lines."""
+    """Yield (start, end) of the numbers, boxes, stars and dashes that begin items of lists."""
     yield from _find_item_numbers(text)
     box_starts = [match.start() for match in _BOXED.finditer(text)]
     if len(box_starts) > 1 and not text[: box_starts[0]].rstrip()[-1:].isalnum():
@@ -359,12 +370,13 @@ def _find_item_marks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_item_numbers(text: str) -> list[tuple[int, int]]:
-    """Return the numbers of items, which count up from 1; a single one must begin the text."""
+    """Return (start, end) of the numbers of items, which count up from 1; none if there is only one and
+    it does not begin the text."""
     expected = 1
     spans: list[tuple[int, int]] = []
     for match in _NUMBER.finditer(text):
         number = int(match[1] or match[2])
-        # A number that follows a digit is overlooked ("ratio of 24.73)Opacity"): the next one counts.
+        # One number may be missing, because a number right behind a digit ("24.73)Opacity") is not matched.
         if expected <= number <= expected + 2 * bool(spans) and not _in_brackets(text, match.start()):
             spans.append(match.span())
             expected = number + 1
@@ -372,8 +384,8 @@ def _find_item_numbers(text: str) -> list[tuple[int, int]]:
 
 
 def _separate_items(text: str, dashes: list[re.Match[str]]) -> bool:
-    """Return whether dashes part items of a list, and not names from answers ("Lungs - Clear. Heart -
-    Normal.")."""
+    """Return whether most dashes separate items of a list, and not names from answers, as in "Lungs - Clear.
+    Heart - Normal."."""
     item_count = answer_count = 0
     for earlier, dash in pairwise(dashes):
         between = text[earlier.end() : dash.start()]
@@ -392,15 +404,16 @@ def _in_brackets(text: str, at: int) -> bool:
 
 
 class _LineShape(NamedTuple):
-    """Properties of a text's lines.
+    """Properties of the lines of a text, from which it follows whether they were wrapped.
 
     Attributes
     ----------
-    width : characters of the longest line.
+    width : number of characters of the longest line.
     listed : whether several lines begin as items of a list.
-    roomy : whether a line ends before a word that would have fitted.
-    sentences : whether a sentence ends within its line.
-    mixed, lower : whether there are small letters, or no capitals.
+    roomy : whether a line ends although the next word would have fitted.
+    sentences : whether a sentence ends within a line.
+    mixed : whether the text has small letters.
+    lower : whether the text has no capitals.
     """
 
     width: int
@@ -412,7 +425,7 @@ class _LineShape(NamedTuple):
 
 
 def _find_line_ends(text: str) -> Iterator[Break]:
-    """Yield the single line breaks that end a statement, with the mark of an item that follows."""
+    """Yield the single line breaks that end a statement, each with the mark of the list item after it."""
     lines = [match.span() for match in re.finditer(r"[^\n]*\S[^\n]*", text)]
     width = max((len(text[start:end].rstrip()) for start, end in lines), default=0)
     shape = _LineShape(
@@ -435,7 +448,8 @@ def _find_line_ends(text: str) -> Iterator[Break]:
 
 
 def _ends_statement(text: str, line: Span, following: Span, shape: _LineShape) -> bool:
-    """Return whether a line that no item follows ends its statement, and is not wrapped there."""
+    """Return whether a statement ends with a line, so that the line was not wrapped; the next line must not
+    begin with the mark of a list item."""
     words, next_word = text[slice(*line)].split(), text[slice(*following)].split()[0]
     if _BOX.match(text, following[0]) or LIST.fullmatch(text, *line):
         return True
@@ -450,14 +464,15 @@ def _ends_statement(text: str, line: Span, following: Span, shape: _LineShape) -
 
 
 def _has_room(text: str, line: Span, following: Span, width: int) -> bool:
-    """Return whether the first word of the next line would have fitted: then the line is not wrapped
-    there."""
+    """Return whether the first word of the next line would have fitted into ``width``: then the line was not
+    wrapped."""
     word = text[slice(*following)].split(maxsplit=1)[0]
     return len(text[slice(*line)].rstrip()) + 1 + len(word) <= width
 
 
 def _is_unfinished(words: list[str]) -> bool:
-    """Return whether a line cannot end with its last word: "with", but not the answer in "Effusion: no"."""
+    """Return whether a statement cannot end with the last word of a line, such as "with", but not the answer
+    in "Effusion: no"."""
     last_word = words[-1].lower()
     if last_word == "no" and len(words) > 1 and words[-2][-1] in ":-=":
         return False
@@ -521,7 +536,8 @@ _BEFORE_INLINE = re.compile(r"(?:^|[.;!?>*•\n]|\d\))\s*$")
 
 
 class Heading(NamedTuple):
-    """A heading: its kind, its first character, and the beginning of its section's text."""
+    """A heading: the kind of its section, and the positions of its first character and of the section's
+    text."""
 
     kind: str
     start: int
@@ -529,9 +545,9 @@ class Heading(NamedTuple):
 
 
 def headings(text: str) -> list[Heading]:
-    """Return the headings of a text, in order.
+    """Return the headings of a text in plain characters, in order.
 
-    A heading within a line begins with a capital, or begins a statement.
+    Words within a line count as a heading only if they begin with a capital or begin a statement.
     """
     heading_list: list[Heading] = []
     if not _MAY_BE.search(text):
@@ -553,7 +569,7 @@ def headings(text: str) -> list[Heading]:
 
 
 def _begins_statement(text: str, start: int) -> bool:
-    """Return whether a statement begins at ``start``, according to the four characters before it."""
+    """Return whether the four characters before ``start`` show that a statement begins there."""
     return _BEFORE_INLINE.search(text[max(0, start - 4) : start]) is not None
 
 

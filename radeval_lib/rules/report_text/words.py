@@ -1,4 +1,5 @@
-"""Words as a reader of reports sees them: lower case, singular, shorthand written out, masks kept apart."""
+"""Splits text into words in the form that the vocabularies have: lower case, singular, abbreviations
+written out, and one word for every mark of de-identification."""
 
 from __future__ import annotations
 
@@ -65,7 +66,7 @@ _BEFORE_CAPITAL = _TITLES | _BEFORE_MONTH
 
 
 class Token(NamedTuple):
-    """A word in its reading form, with its position in the text."""
+    """A word in the form that the vocabularies have, with its (start, end) in the text."""
 
     word: str
     start: int
@@ -74,7 +75,8 @@ class Token(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def singular(word: str) -> str:
-    """Return a word in the form used by vocabularies, which are read with the same function."""
+    """Return a lower-case word in the singular and in American spelling, as vocabularies have it; the
+    rules are crude, but the vocabularies are built with the same function."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if word.startswith(("oed", "oes")):
@@ -91,9 +93,11 @@ def singular(word: str) -> str:
 
 
 def tokens(text: str) -> list[Token]:
-    """Return the words and separators of a text; hyphens and apostrophes separate words and are dropped.
+    """Return the words and separators of a text, in order; hyphens and apostrophes separate words and are
+    dropped.
 
-    Shorthand is written out ("b/l", "Rt", "PNA"), each of its words at the place of the whole.
+    Abbreviations such as "b/l", "Rt" and "PNA" are written out; each of their words has the position of the
+    abbreviation.
     """
     token_list: list[Token] = []
     last_word = ""
@@ -122,7 +126,8 @@ def tokens(text: str) -> list[Token]:
 
 
 def _is_side(earlier: list[Token], text: str, match: re.Match[str]) -> bool:
-    """Return whether a lone "R" or "L" is a side: no unit ("2 L"), no part of "L-spine" or "T&L spine"."""
+    """Return whether a lone "R" or "L" is a side, and not a unit ("2 L") or a part of "L-spine" or "T&L
+    spine"."""
     previous_word = earlier[-1].word if earlier else ""
     neighbours = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
     before_spine = text[match.end() + 1 : match.end() + 6].lower() == "spine"
@@ -168,7 +173,8 @@ _DECIMAL_COMMA = re.compile(r"(?<=\d)[,'\u2022](?=\d{1,2}\s?(?:[cm]m|x|centi|mil
 
 
 class PlainText(NamedTuple):
-    """A text in plain characters; ``places`` has each one's place in the original, and the end's."""
+    """A text in plain characters; ``places`` has the position in the original of each character and of the
+    end."""
 
     text: str
     places: Sequence[int]
@@ -176,7 +182,8 @@ class PlainText(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _plain_character(character: str) -> str:
-    """Return a character that is not ASCII in plain characters; none for accents and control characters."""
+    """Return plain characters for a character that is not ASCII; an empty text for accents and for invisible
+    format characters."""
     if character in _PLAIN:
         return _PLAIN[character]
     kind = category(character)
@@ -188,7 +195,14 @@ def _plain_character(character: str) -> str:
 
 
 def plain_text(text: str) -> PlainText:
-    """Return the text in plain characters."""
+    """Return a text with tags, entities, typographic signs and accents replaced by plain characters, and
+    marks of de-identification by :data:`MASK` in capitals.
+
+    Raises
+    ------
+    PlaceholderError
+        If the text is the placeholder of a text that is stored only as numbers.
+    """
     places: Sequence[int] = range(len(text) + 1)
     if _NEEDS.search(text):
         refuse([text], "the reader of reports")
@@ -199,7 +213,8 @@ def plain_text(text: str) -> PlainText:
 
 
 def _replace_special_characters(text: str) -> tuple[str, list[int]]:
-    """Return the text in plain characters, and the place of each in the original."""
+    """Return a text in plain characters, and the position in the original of each character and of the
+    end."""
     parts: list[str] = []
     places: list[int] = []
     end = 0
