@@ -163,8 +163,8 @@ def compare(
     level, case : what is compared, and which words are lower-cased; see :func:`items`.
     both_empty : F1 if neither graph has an entity: ``zero`` as in the reference code, or ``one``.
     """
-    item_sets = [{item for _, item in items(graph, level, case)} for graph in (reference, candidate)]
-    return overlap(*item_sets, both_empty=both_empty)
+    expected, given = ({item for _, item in items(graph, level, case)} for graph in (reference, candidate))
+    return overlap(expected, given, both_empty)
 
 
 def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty = "zero") -> float:
@@ -179,8 +179,10 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
     both_empty : the F1 of entities, or of relations, if neither graph has any. The reference code takes
         ``zero``, so that two identical reports without relations score 0.5; ``one`` gives them 1.
     """
-    item_sets = [{item for _, item in entities_and_relations(graph)} for graph in (reference, candidate)]
-    return mean_of_two_f1(*item_sets, both_empty=both_empty)[0]
+    expected, given = (
+        {item for _, item in entities_and_relations(graph)} for graph in (reference, candidate)
+    )
+    return mean_of_two_f1(expected, given, both_empty)[0]
 
 
 def mean_of_two_f1(
@@ -190,8 +192,8 @@ def mean_of_two_f1(
     by ``entities`` and ``relations``."""
     overlaps, sides = {}, (reference, candidate)
     for kind, is_relation in (("entities", False), ("relations", True)):
-        of_kind = [{item for item in side if bool(item.relation) == is_relation} for side in sides]
-        overlaps[kind] = overlap(*of_kind, both_empty=both_empty)
+        expected, given = ({item for item in side if bool(item.relation) == is_relation} for side in sides)
+        overlaps[kind] = overlap(expected, given, both_empty)
     return (overlaps["entities"].f1 + overlaps["relations"].f1) / 2, overlaps
 
 
