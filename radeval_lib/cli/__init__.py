@@ -15,7 +15,7 @@ from radeval_lib import __version__
 from radeval_lib.errors import RadevalError, of_system
 from radeval_lib.paths import DEFAULT_PROFILE
 
-EXIT_BAD_INPUT = 2  # as click's for a wrong option
+EXIT_BAD_INPUT = 2  # click ends with the same status on a wrong option
 
 COMMANDS = {
     "build": "building:build",
@@ -32,65 +32,76 @@ COMMANDS = {
     "labs": "labs:labs_group",
     "record": "building:record",
 }
-"""Module and name of each command; a command loads its own module alone."""
+"""``MODULE:FUNCTION`` of each command. Only the module of the command that runs is imported."""
 
 
 profile_option = click.option(
-    "--profile", default=DEFAULT_PROFILE, show_default=True, help="Settings of the run."
+    "--profile", default=DEFAULT_PROFILE, show_default=True, help="Settings file in data_manifests/profiles."
 )
 data_root_option = click.option(
     "--data-root",
     envvar="RADEVAL_DATA_ROOT",
     default="",
-    help="Folder of data files that you obtained (environment: RADEVAL_DATA_ROOT).",
+    help="Folder of downloaded data files; default: the environment variable RADEVAL_DATA_ROOT.",
 )
 FILE = click.Path(path_type=Path)
 
-# By command, the extras that a bare installation lacks; all other commands need those of the book.
+# The optional dependencies (pip extras) that each command needs beyond a bare installation. A command that is
+# not listed needs those of the book.
 _EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Report a RadevalError or an operating-system error in one line on stderr and exit with status 2."""
+    """Return ``command``, changed so that it prints certain errors in one line and exits with status 2.
+
+    These errors are a RadevalError, an operating-system error, and a package that is not installed. The line
+    is written to standard error.
+    """
 
     @wraps(command)
-    def guarded(*args: Any, **kwargs: Any) -> Any:
+    def run_with_one_line_errors(*args: Any, **kwargs: Any) -> Any:
         try:
             return command(*args, **kwargs)
         except RadevalError as error:
-            refusal: RadevalError = error
+            error_to_print: RadevalError = error
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] == "radeval_lib":
                 raise
-            problem = f"the package {error.name} is not installed, which this command needs"
+            problem = f"this command needs the package {error.name}, which is not installed"
             context = click.get_current_context(silent=True)
-            group = context.command_path.split()[1:2] if context else []
-            extras = next((_EXTRAS[name] for name in group if name in _EXTRAS), "models,book")
+            command_name = context.command_path.split()[1:2] if context else []
+            extras = next((_EXTRAS[name] for name in command_name if name in _EXTRAS), "models,book")
             remedy = f"Run in a clone of the repository: pip install '.[{extras}]'"
-            refusal = RadevalError(problem, remedy=remedy)
-        except BrokenPipeError:  # who reads our output has seen enough; click ends quietly
+            error_to_print = RadevalError(problem, remedy=remedy)
+        except BrokenPipeError:  # the reader of the output has closed it; click ends quietly
             raise
         except OSError as error:
-            refusal = of_system(error)
-        click.echo(f"radbook: {refusal}", err=True)
+            error_to_print = of_system(error)
+        click.echo(f"radbook: {error_to_print}", err=True)
         sys.exit(EXIT_BAD_INPUT)
 
-    return guarded
+    return run_with_one_line_errors
 
 
 class _Commands(click.Group):
+    """The group ``radbook``, which imports the module of a command when the command is looked up."""
+
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module, _, attribute = COMMANDS[name].partition(":")
-        command: click.Command = getattr(import_module(f"{__name__}.{module}"), attribute)
+        module, _, function_name = COMMANDS[name].partition(":")
+        command: click.Command = getattr(import_module(f"{__name__}.{module}"), function_name)
         return command
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="radbook")
 def main() -> None:
-    """Rebuild the study: run its notebooks, render its book, look at its exhibits and data."""
+    """Score radiology reports, compare systems, and rebuild the study on metrics for such reports.
+
+    The study is a set of notebooks that recompute tables and figures of five papers; `build` runs them and
+    renders the results as a book. To score your own reports, start with `radbook score --help`.
+    """

@@ -15,7 +15,7 @@ from radeval_lib.cli import FILE, data_root_option, one_line_errors, profile_opt
 from radeval_lib.errors import ParameterError, RadevalError
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, display_path
 
-_SHOWN = ("exhibit", "verdict", "coverage", "evidence", "command", "title")
+_COLUMNS = ("exhibit", "verdict", "coverage", "evidence", "command", "title")
 
 
 @click.command()
@@ -25,18 +25,22 @@ _SHOWN = ("exhibit", "verdict", "coverage", "evidence", "command", "title")
     "--cores",
     default=0,
     type=click.IntRange(0),
-    help="Notebooks to run at once; 0: as many as the machine's cores and memory allow.",
+    help="Notebooks to run at once; 0: one per core, fewer if memory is short.",
 )
 @click.option(
     "--only",
     multiple=True,
     metavar="PAGES",
-    help="Build only these pages: a folder of notebooks/, a notebook such as rales/datasets, or an exhibit.",
+    help="Build only a folder of notebooks/, a notebook (rales/datasets) or an exhibit (rales.table3).",
 )
-@click.option("--dry-run", is_flag=True, help="List what is missing and what would run; then stop.")
+@click.option("--dry-run", is_flag=True, help="List missing data and the steps that would run; run nothing.")
 @one_line_errors
 def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_run: bool) -> None:
-    """Run every notebook that needs it and render the book."""
+    """Run outdated notebooks and render the book.
+
+    A notebook is run if it has no results yet, or if its source, code, data or settings changed. The book is
+    written to build/PROFILE/_build/html.
+    """
     from radeval_lib import data
     from radeval_lib.pipeline import engine, steps
     from radeval_lib.study import results, scorecards
@@ -48,25 +52,29 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     graph.require_data_root()
     started = time.monotonic()
     engine.build(graph, cores or engine.default_cores(), click.echo)
-    card = scorecards.scorecard(results.read_all(BUILD / profile))
-    listed = ", ".join(f"{word} {number}" for word, number in card["verdict"].value_counts().items())
+    entries = scorecards.scorecard(results.read_all(BUILD / profile))
+    counts = ", ".join(f"{verdict} {count}" for verdict, count in entries["verdict"].value_counts().items())
     click.echo(f"\nBook:      {display_path(BUILD / profile / '_build' / 'html' / 'index.html')}")
-    click.echo(f"Scorecard: {len(card)} exhibits: {listed}")
+    click.echo(f"Scorecard: {len(entries)} exhibits: {counts}")
     click.echo(f"Took:      {time.monotonic() - started:.0f} s")
 
 
 @click.command()
 @profile_option
 @data_root_option
-@click.option("--output", type=FILE, help="The report [default: build/release-PROFILE.md].")
+@click.option("--output", type=FILE, help="Path of the report [default: build/release-PROFILE.md].")
 @click.option(
     "--since",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The last edition, as a build's folder or a rendered book's: also write what changed since then.",
+    help="Folder of an earlier build or rendered book; also write what changed since.",
 )
 @one_line_errors
 def release(profile: str, data_root: str, output: Path | None, since: Path | None) -> None:
-    """Search the rendered book for restricted text, and write a report to sign that repeats none of it."""
+    """Check the book for restricted text.
+
+    Writes a report that a data officer can sign before the book is published. The report quotes no text of
+    any data set. The command fails if restricted text is found.
+    """
     from radeval_lib import atomic, data
     from radeval_lib.pipeline import release as releasing
     from radeval_lib.pipeline import steps
@@ -88,12 +96,15 @@ def release(profile: str, data_root: str, output: Path | None, since: Path | Non
     "--browser-judge/--no-browser-judge",
     "judge",
     default=None,
-    help="Whether to have the page Try the judge, with a Python that runs in a browser [default: where "
-    "`npm pack` has left its package in build/].",
+    help="Include the page Try the judge, which runs Python in the browser [default: yes, if the package "
+    "that workflow/fetch_pyodide downloads is in build/].",
 )
 @one_line_errors
 def render(profile: str, data_root: str, judge: bool | None) -> None:
-    """Render the book from executed notebooks, as the last step of `build` does."""
+    """Render the book from executed notebooks.
+
+    This is the last step of `radbook build`; no notebook is run.
+    """
     from radeval_lib import data
     from radeval_lib.pipeline import book
     from radeval_lib.study import profiles
@@ -108,7 +119,10 @@ def render(profile: str, data_root: str, judge: bool | None) -> None:
 )
 @one_line_errors
 def serve(profile: str, port: int) -> None:
-    """Serve the rendered book to browsers on this computer alone, until Ctrl-C."""
+    """Serve the rendered book on this computer.
+
+    The book is reachable at http://127.0.0.1:PORT/ from this computer only, until Ctrl-C.
+    """
     folder = BUILD / profile / "_build" / "html"
     if not (folder / "index.html").is_file():
         raise ParameterError("no rendered book", profile, f"Run `radbook build --profile {profile}`.")
@@ -122,25 +136,29 @@ def serve(profile: str, port: int) -> None:
 @click.command()
 @click.argument("exhibit", required=False)
 @profile_option
-@click.option("--json", "as_json", is_flag=True, help="Everything that is known, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print every column, as JSON.")
 @one_line_errors
 def exhibits(exhibit: str | None, profile: str, as_json: bool) -> None:
-    """List exhibits with their verdicts and the commands that rebuild them, or show one EXHIBIT whole."""
+    """List exhibits with their verdicts.
+
+    An exhibit is a table, figure, example, definition or headline claim of a paper. Each is listed with the
+    command that rebuilds it. With EXHIBIT, such as rales.table3, every column of this one is shown.
+    """
     from radeval_lib.papers import exhibits as ledger
     from radeval_lib.study import profiles, results, scorecards
 
     profiles.profile(profile)
-    card = scorecards.scorecard(results.read_all(BUILD / profile))
-    card["command"] = [profiles.command(notebook, profile) for notebook in card["notebook"]]
+    entries = scorecards.scorecard(results.read_all(BUILD / profile))
+    entries["command"] = [profiles.command(notebook, profile) for notebook in entries["notebook"]]
     if exhibit:
-        card = card[card["exhibit"] == ledger.exhibit(exhibit).id]
+        entries = entries[entries["exhibit"] == ledger.exhibit(exhibit).id]
     if as_json:
-        click.echo(json.dumps(json.loads(card.to_json(orient="records")), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(json.loads(entries.to_json(orient="records")), indent=1, ensure_ascii=False))
     elif exhibit:
-        for name, value in card.iloc[0].items():
+        for name, value in entries.iloc[0].items():
             click.echo(f"{name:20} {value}")
     else:
-        rows = [_SHOWN, *card[list(_SHOWN)].itertuples(index=False)]
+        rows = [_COLUMNS, *entries[list(_COLUMNS)].itertuples(index=False)]
         widths = [max(len(str(cell)) for cell in column) for column in zip(*rows, strict=True)]
         for row in rows:
             cells = (str(cell).ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -151,17 +169,18 @@ def exhibits(exhibit: str | None, profile: str, as_json: bool) -> None:
 @click.argument("notebook")
 @data_root_option
 @click.option(
-    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter of the notebook."
+    "-p", "parameters", nargs=2, multiple=True, metavar="NAME VALUE", help="A parameter, as `-p seed 1`."
 )
-@click.option("--quiet", is_flag=True, help="No progress bar.")
-@click.option("--in-build", is_flag=True, hidden=True, help="As a step of a build.")
+@click.option("--quiet", is_flag=True, help="Show no progress bar.")
+@click.option("--in-build", is_flag=True, hidden=True, help="Run as a step of a build.")
 @one_line_errors
 def run(
     notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], quiet: bool, in_build: bool
 ) -> None:
     """Run one NOTEBOOK, such as rales/nlu_scores.
 
-    With the parameters of a build it replaces the build's outputs; any other run writes below build/runs.
+    A run with the parameters that `radbook build` uses replaces the outputs of the build. Any other run
+    writes to a folder of its own below build/runs.
     """
     from radeval_lib import data
     from radeval_lib.pipeline import execute
@@ -177,13 +196,18 @@ def run(
 
 @click.command()
 @click.argument("sets", nargs=-1)
-@click.option("--profile", default="open", show_default=True, help="Whose build has the models.")
-@click.option("--unfreeze", is_flag=True, help="Score RadPref with the judge as it is now, and count it.")
-@click.option("--check", is_flag=True, help="Write nothing; score again and compare with what is stored.")
+@click.option("--profile", default="open", show_default=True, help="Profile of the build whose models score.")
+@click.option("--unfreeze", is_flag=True, help="Also replace frozen scores; for RadPref, count the use.")
+@click.option("--check", is_flag=True, help="Store nothing; compare new scores with the stored ones.")
 @data_root_option
 @one_line_errors
 def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, data_root: str) -> None:
-    """Store the scores of public SETS (default: all) by every metric in data_manifests/recorded."""
+    """Score public data sets and store the scores.
+
+    SETS are data sets with files in data_manifests/recorded, where the scores of every metric are stored so
+    that pages can be built without the texts. Default: all. With --profile published, the published models
+    score RadPref, into data_manifests/published.
+    """
     import nbformat
     import papermill
     from papermill.exceptions import PapermillExecutionError
@@ -193,8 +217,8 @@ def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, dat
     from radeval_lib.study.sources import read_source
 
     if check and unfreeze:
-        raise click.UsageError("--check and --unfreeze exclude each other. Give one of them.")
-    given = {"profile": profile, "data_root": data_root, "unfreeze": unfreeze, "check": check}
+        raise click.UsageError("--check and --unfreeze exclude each other. Give only one of them.")
+    parameters = {"profile": profile, "data_root": data_root, "unfreeze": unfreeze, "check": check}
     executed = RUNS / "storing"
     executed.mkdir(parents=True, exist_ok=True)
     nbformat.write(read_source(NOTEBOOKS / "storing.md"), executed / "source.ipynb")
@@ -203,7 +227,7 @@ def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, dat
             papermill.execute_notebook(
                 executed / "source.ipynb",
                 executed / f"{name}.ipynb",
-                {**given, "name": name},
+                {**parameters, "name": name},
                 kernel_name="python3",
                 kernel_manager_class=ForkedKernelManager,
                 cwd=ROOT,

@@ -1,5 +1,5 @@
-"""``radbook data``: show, fetch, check and add data files, and remove builds that could read them; and
-``radbook models``: the models that papers name."""
+"""``radbook data`` shows, downloads, checks and adds data files, and removes builds that could read
+restricted ones; ``radbook models`` lists the pretrained models that the papers name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from radeval_lib.paths import DATA, display_path
 
 @click.group("data")
 def data_group() -> None:
-    """Look at, fetch, check and add data files under the data root."""
+    """List, download, check and add data files."""
 
 
 @data_group.command("status")
@@ -22,7 +22,11 @@ def data_group() -> None:
 @data_root_option
 @one_line_errors
 def data_status(dataset: str, data_root: str) -> None:
-    """Show which files of DATASET exist and how to get the others, or the counts for every data set."""
+    """Show which data files exist.
+
+    With DATASET, each of its files is listed, followed by the steps to obtain those that are missing.
+    Without, each data set is listed with its access and the number of files that exist.
+    """
     from radeval_lib import data
     from radeval_lib.data import fetch
 
@@ -35,37 +39,41 @@ def data_status(dataset: str, data_root: str) -> None:
             click.echo("\n".join(data.load_manifest(dataset).numbered_steps))
         return
     if root is None:
-        click.echo("No data root: give --data-root FOLDER or set RADEVAL_DATA_ROOT to see what is there.")
+        click.echo("No data root. Give --data-root FOLDER or set RADEVAL_DATA_ROOT to see which files exist.")
     click.echo(f"{'data set':22} {'access':12} {'redistributable':16} files")
     for name in dict.fromkeys(file.dataset for file in statuses):
         files = [file for file in statuses if file.dataset == name]
-        there = sum(file.state in ("verified", "there") for file in files)
-        bad = sum(file.state == "mismatch" for file in files)
-        listed = f"{there} of {len(files)} files" + (f", {bad} do not match" if bad else "")
-        passed_on = "yes" if data.load_manifest(name).redistributable else "no"
-        click.echo(f"{name:22} {files[0].access:12} {passed_on:16} {listed}")
+        existing = sum(file.state in ("verified", "there") for file in files)
+        mismatches = sum(file.state == "mismatch" for file in files)
+        counts = f"{existing} of {len(files)} files" + (f", {mismatches} do not match" if mismatches else "")
+        redistributable = "yes" if data.load_manifest(name).redistributable else "no"
+        click.echo(f"{name:22} {files[0].access:12} {redistributable:16} {counts}")
 
 
 @data_group.command("fetch")
 @click.argument("dataset", required=False, default="")
-@click.option("--open", "every_open", is_flag=True, help="Every open data set, each with its licence named.")
+@click.option("--open", "every_open", is_flag=True, help="Download every open data set; prints the licences.")
 @data_root_option
 @one_line_errors
 def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
-    """Download an open or hub DATASET, into the folder data of the repository if no other is named."""
+    """Download DATASET, or with --open all open data sets.
+
+    DATASET must be open (no registration) or on the Hugging Face hub. Files are written below the data root;
+    without one, to the folder `data` of the repository.
+    """
     from radeval_lib import data
     from radeval_lib.data import fetch
 
     if bool(dataset) == every_open:
-        problem = "not exactly one of a data set and --open is given"
-        remedy = "Give one; `radbook data status` lists the data sets."
+        problem = "give either a data set or --open" + (", not both" if dataset else "")
+        remedy = "`radbook data status` lists the data sets."
         raise ParameterError(problem, "radbook data fetch", remedy)
     root = data.data_root(data_root or None) or DATA
     if not every_open:
         fetch.fetch(dataset, root, say=click.echo)
     elif failed := fetch.fetch_open(root, say=click.echo):
-        problem = f"{len(failed)} data sets are not in place: {', '.join(failed)}"
-        remedy = "Download by hand those that say so, then run the command again; files in place are kept."
+        problem = f"{len(failed)} data sets could not be downloaded: {', '.join(failed)}"
+        remedy = "Follow the instructions printed above for each, then run the command again."
         raise data.FetchError(problem, display_path(root), remedy)
 
 
@@ -74,7 +82,10 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
 @data_root_option
 @one_line_errors
 def data_verify(dataset: str, data_root: str) -> None:
-    """Check files against their manifests, and count what they hold."""
+    """Compare data files with their checksums, and count their records.
+
+    DATASET restricts the check to one data set. The expected checksums are in data_manifests/datasets.
+    """
     from radeval_lib import data
     from radeval_lib.data import fetch, readers
 
@@ -92,7 +103,11 @@ def data_verify(dataset: str, data_root: str) -> None:
 @data_root_option
 @one_line_errors
 def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
-    """Copy FILES of a credentialed DATASET that you obtained to their places."""
+    """Copy FILES of DATASET to where the loaders expect them.
+
+    For data sets that need credentials: obtain the files yourself, then add them. They are copied to the
+    paths that `radbook data status DATASET` lists below the data root.
+    """
     from radeval_lib import data
     from radeval_lib.data import fetch
 
@@ -100,48 +115,54 @@ def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
 
 
 @data_group.command("purge")
-@click.option("--dry-run", is_flag=True, help="List it and stop.")
+@click.option("--dry-run", is_flag=True, help="List what would be removed, and stop.")
 @one_line_errors
 def data_purge(dry_run: bool) -> None:
-    """Remove every build and run below build/ that could read restricted data. Data files are kept, and so is
-    what papermill wrote elsewhere."""
+    """Remove builds that could read restricted data.
+
+    Every build and run below build/ that had restricted data within reach is removed. Data files are kept,
+    and so are copies and notebooks that papermill wrote elsewhere.
+    """
     from radeval_lib.pipeline import release
 
     builds = release.with_restricted_data()
     for folder, corpora in builds.items():
         click.echo(f"{display_path(folder)} ({', '.join(corpora)})")
     if not builds:
-        click.echo("Nothing below build/ says that it had restricted data in reach.")
+        click.echo("No build or run below build/ had restricted data within reach.")
     elif not dry_run:
         release.purge()
-        click.echo("Removed. Data files stay, and notebooks that papermill wrote elsewhere, and copies.")
+        click.echo("Removed. Data files, copies and notebooks that papermill wrote elsewhere are kept.")
 
 
 @click.group("models")
 def models_group() -> None:
-    """Look at the pretrained models that papers name."""
+    """List the pretrained models that the papers name."""
 
 
 @models_group.command("status")
 @click.argument("model", required=False, default="")
 @one_line_errors
 def models_status(model: str) -> None:
-    """Describe MODEL, or list every model and whether its weights are on this machine."""
+    """Describe MODEL, or list all models.
+
+    The list says for each model whether its weights are on this machine.
+    """
     from radeval_lib.models import catalog
 
-    def fetched(card: catalog.ModelCard) -> str:
+    def weights_state(card: catalog.ModelCard) -> str:
         return "fetched" if catalog.in_hub_cache(card.hub) else "not fetched"
 
     if model:
         card = catalog.load(model)
         fields = card.model_dump(exclude={"tokenizer"}) | {"seen": ", ".join(card.seen)}
         fields |= {f"tokenizer {name}": value for name, value in card.tokenizer.model_dump().items()}
-        for name, value in (fields | {"weights": fetched(card)}).items():
+        for name, value in (fields | {"weights": weights_state(card)}).items():
             if value != "":
                 click.echo(f"{name:20} {value}")
         return
     for card in catalog.cards():
         click.echo(
             f"{card.name:18} {card.domain:11} {card.parameters_millions:4} M  {card.licence:11} "
-            f"safetensors: {card.safetensors:13} {fetched(card):12} {card.hub} {card.revision}"
+            f"safetensors: {card.safetensors:13} {weights_state(card):12} {card.hub} {card.revision}"
         )

@@ -1,4 +1,4 @@
-"""``radbook labs``: build the labs' notebooks, get one to work in, grade a class."""
+"""``radbook labs``: build the notebooks of the labs, start work on one, and grade submissions."""
 
 from __future__ import annotations
 
@@ -14,28 +14,35 @@ from radeval_lib.paths import display_path
 
 @click.group("labs")
 def labs_group() -> None:
-    """Exercises on the study: build them, work on one, grade a class."""
+    """Build, start or grade exercises (labs)."""
 
 
 @labs_group.command("build")
 @click.option("--output", type=FILE, help="Folder to write to.  [default: build/labs]")
 @one_line_errors
 def build(output: Path | None) -> None:
-    """Write every lab's notebooks (student's, solved, autograder), slides and quiz."""
+    """Write the notebooks, slides and quiz of every lab.
+
+    Each lab gets a notebook for students (in student/), a solved one and an autograder. Only student/ is
+    meant for students.
+    """
     from radeval_lib.labs import sources
 
     for lab in sources.labs():
         sources.build(lab, output or sources.OUTPUT)
         sources.write_teaching(lab, output or sources.OUTPUT)
         click.echo(f"Lab {lab.number}: {lab.title}")
-    click.echo(f"Written to {display_path(output or sources.OUTPUT)}: hand out student/ alone")
+    click.echo(f"Written to {display_path(output or sources.OUTPUT)}: give students only the folder student/")
 
 
 @labs_group.command("start")
 @click.argument("lab")
 @one_line_errors
 def start(lab: str) -> None:
-    """Put the notebook of LAB, a number or name, into my_labs/ unless it is there, and show its path."""
+    """Create my_labs/LAB.ipynb to work on, and print its path.
+
+    LAB is the number or name of a lab. A notebook that exists already is kept as it is.
+    """
     from radeval_lib.labs import sources
 
     chosen = sources.find(lab)
@@ -50,18 +57,22 @@ def start(lab: str) -> None:
 
 @labs_group.command("grade")
 @click.argument("submissions", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--output", required=True, type=FILE, help="CSV to write.")
-@click.option("--lab", default="", help="The lab of notebooks that do not name theirs, by number or name.")
+@click.option("--output", required=True, type=FILE, help="CSV file to write, a row per submission.")
+@click.option("--lab", default="", help="Number or name of the lab to assume for a notebook that names none.")
 @click.option(
-    "--seconds", default=120, show_default=True, type=click.IntRange(1), help="Limit of a notebook."
+    "--seconds", default=120, show_default=True, type=click.IntRange(1), help="Time limit per notebook."
 )
-@click.option("--jobs", default=0, type=click.IntRange(0), help="Submissions at once; 0: one per core.")
-@click.option("--trust-submissions", is_flag=True, help="Run submissions without isolation, at your risk.")
+@click.option("--jobs", default=0, type=click.IntRange(0), help="Submissions run at once; 0: one per core.")
+@click.option("--trust-submissions", is_flag=True, help="Run submissions with your own access rights.")
 @one_line_errors
 def grade(
     submissions: Path, output: Path, lab: str, seconds: int, jobs: int, trust_submissions: bool
 ) -> None:
-    """Grade every notebook in the folder SUBMISSIONS with Otter; write a table, and feedback for each."""
+    """Grade every notebook in the folder SUBMISSIONS.
+
+    Each notebook is run by Otter in isolation (bubblewrap). Writes a table of marks to --output, and feedback
+    on each submission to the folder OUTPUT_feedback beside it.
+    """
     from radeval_lib.labs import grading
 
     rules = grading.Rules(seconds, lab, not trust_submissions, jobs)

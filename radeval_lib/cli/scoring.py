@@ -1,5 +1,5 @@
-"""``radbook score``, ``compare`` and ``metric-card``: metrics over a file of pairs, systems on the same
-references, and a card for any metric."""
+"""``radbook score``: score a file of pairs; ``compare``: compare systems on the same references;
+``metric-card``: test a metric."""
 
 from __future__ import annotations
 
@@ -29,35 +29,38 @@ if TYPE_CHECKING:
     from radeval_lib.metrics.file_scoring import ScoredFile
 
 
-_OFTEN = 0.2  # seconds between two lines of progress
-_REMEDY = "Write FILE.py:FUNCTION."
+_PROGRESS_INTERVAL = 0.2  # seconds between two lines of progress
+_FUNCTION_REMEDY = "Write FILE.py:FUNCTION."
 metric_option = click.option(
     "--metric",
     "metrics",
     required=True,
     multiple=True,
-    help=f"May be repeated: {', '.join(METRICS)}. `all`: every metric whose models are on this machine.",
+    help=f"One of {', '.join(METRICS)}, or `all` whose models are on this machine. May be repeated.",
 )
 settings_option = click.option(
-    "--set", "given", multiple=True, metavar="METRIC.NAME=VALUE", help="A setting of a metric."
+    "--set", "assignments", multiple=True, metavar="METRIC.NAME=VALUE", help="Change a metric's setting."
 )
 input_option = click.option(
     "--input", "input_path", required=True, type=FILE, help="CSV, TSV or JSON lines (.jsonl)."
 )
 
 
-def named_values(given: tuple[str, ...], option: str, form: str) -> dict[str, str]:
-    """Return the values of an option that may be repeated, each of the ``form`` NAME=VALUE, by name.
+def parse_named_values(texts: tuple[str, ...], option: str, form: str) -> dict[str, str]:
+    """Return texts such as ``NAME=VALUE`` as a mapping from name to value.
+
+    ``option`` is the command-line option that was given these texts, and ``form`` its syntax; errors show
+    both.
 
     Raises
     ------
     ParameterError
-        For a value of another form, or a name that is given twice.
+        For a text without a name, ``=`` or value, or a name that is given twice.
     """
     values: dict[str, str] = {}
-    for text in given:
-        name, sign, value = text.partition("=")
-        if not (name and sign and value):
+    for text in texts:
+        name, _, value = text.partition("=")
+        if not (name and value):
             raise ParameterError(f"{text!r} is not of the form {form}", option, f"Write {form}.")
         if name in values:
             raise ParameterError(f"{name!r} is given twice", option, "Rename one, or leave one out.")
@@ -65,15 +68,23 @@ def named_values(given: tuple[str, ...], option: str, form: str) -> dict[str, st
     return values
 
 
-def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[str, dict[str, str]]:
-    """Return ``--set metric.name=value`` options as a mapping from name to value for each metric; raises
-    ParameterError for one of another form, or of a metric that was not asked for."""
+def parse_metric_settings(
+    assignments: tuple[str, ...], metrics: tuple[str, ...]
+) -> dict[str, dict[str, str]]:
+    """Return the values of ``--set METRIC.NAME=VALUE`` for each of ``metrics``, by setting; empty if none is
+    set.
+
+    Raises
+    ------
+    ParameterError
+        For a value of another form, or a metric that is not in ``metrics``.
+    """
     settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
     form = f"{metrics[0]}.NAME=VALUE"
-    for name, value in named_values(given, "--set", form).items():
+    for name, value in parse_named_values(assignments, "--set", form).items():
         metric, _, setting = name.partition(".")
         if metric not in settings or not setting:
-            problem = f"{name!r} is no setting of {' or '.join(metrics)}"
+            problem = f"{name!r} is not a setting of {' or '.join(metrics)}"
             raise ParameterError(problem, "--set", f"Write {form}.")
         settings[metric][setting] = value
     return settings
@@ -83,28 +94,26 @@ def metric_settings(given: tuple[str, ...], metrics: tuple[str, ...]) -> dict[st
 @metric_option
 @settings_option
 @input_option
-@click.option("--output", "output_path", required=True, type=FILE, help="A file, as --input.")
+@click.option("--output", "output_path", required=True, type=FILE, help="Scores, in the format of --input.")
 @click.option(
-    "--explain", is_flag=True, help="Also write OUTPUT.explained.jsonl: each error, and where it is."
+    "--explain", is_flag=True, help="Also write each error and its place to OUTPUT.explained.jsonl."
 )
 @click.option(
     "--report",
     "report_path",
     type=FILE,
-    help="Also write a page (HTML) that shows scores, and errors marked in the texts.",
+    help="Also write an HTML page with the scores, and with the errors marked in the texts.",
 )
-@click.option(
-    "--no-texts", is_flag=True, help="Repeat no words of the texts in explanations and on the page."
-)
+@click.option("--no-texts", is_flag=True, help="Leave all words of the texts out of explanations and page.")
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="Processes that score. Default: one per core for a large file, one where a model reads.",
+    help="Number of processes. Default: one per core for a large file, one if a metric runs a model.",
 )
 @one_line_errors
 def score(
     metrics: tuple[str, ...],
-    given: tuple[str, ...],
+    assignments: tuple[str, ...],
     input_path: Path,
     output_path: Path,
     explain: bool,
@@ -112,14 +121,18 @@ def score(
     no_texts: bool,
     workers: int | None,
 ) -> None:
-    """Score the candidates of a file against its references.
+    """Score a file of reports against their references.
 
-    The file has a column `reference`, and `candidate` or, for each system, `candidate:SYSTEM`. The output
-    repeats the input rows and adds a column per metric (METRIC:SYSTEM). With a column `group`, means are
-    printed per group; columns `age` and `indication` decide how much errors weigh for the rule-based
-    judge; a column `id` is repeated in explanations. OUTPUT.about.json has metrics, settings, models and
-    versions. Rerun the same command to resume an interrupted run. A metric that was named and could not score
-    is reported, and the exit status is then 2; the others' scores are written all the same.
+    The input has a column `reference` and a column `candidate` or, for several systems, one column
+    `candidate:SYSTEM` each. The output repeats the input and adds a column METRIC, or METRIC:SYSTEM for each
+    system.
+
+    Optional columns of the input: with `group`, means are printed per group; `age` and `indication` change
+    how much an error weighs for the rule-based judge; `id` is repeated in explanations.
+
+    OUTPUT.about.json records metrics, settings, models and versions. To resume an interrupted run, repeat the
+    command. If a named metric cannot score, this is printed, the other metrics are still written, and the
+    exit status is 2.
     """
     # oneDNN keeps what it made for a thousand shapes of arrays; with 32 the peak is a tenth lower.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "32")
@@ -127,58 +140,62 @@ def score(
 
     try:
         scored = score_file(
-            metric_settings(given, metrics),
+            parse_metric_settings(assignments, metrics),
             input_path,
             output_path,
             explain=explain,
             report=report_path,
             texts=not no_texts,
             workers=workers,
-            progress=progress_line("rows"),
+            progress=make_progress_printer("rows"),
         )
     except KeyboardInterrupt:
-        click.echo("Stopped: the same command resumes.", err=True)
+        click.echo("Stopped. Repeat the command to resume.", err=True)
         raise
     _print_summary(scored, output_path)
     if set(metrics) & set(scored.chosen.left_out):
         sys.exit(EXIT_BAD_INPUT)
 
 
-def progress_line(unit: str) -> Callable[[int, float], None]:
-    """Return a function that shows, on one line of standard error, how many are done and the time left."""
-    first: tuple[float, float] | None = None
-    last = time.monotonic()
+def make_progress_printer(unit: str) -> Callable[[int, float], None]:
+    """Return a function ``(done, share)`` that prints the number done and an estimate of the time left.
+
+    ``done`` counts in ``unit``, such as ``rows``; ``share`` is the share done, from 0 to 1. The line is
+    written to standard error at most every 0.2 s, over the line before.
+    """
+    start: tuple[float, float] | None = None
+    last_printed = time.monotonic()
 
     def progress(done: int, share: float) -> None:
-        nonlocal first, last
+        nonlocal start, last_printed
         now = time.monotonic()
-        first = first or (now, share)  # a resumed file begins with a share that is done
-        began, before = first
-        if share > before and (share == 1 or now - last > _OFTEN):
-            last = now
-            left = timedelta(seconds=round((now - began) * (1 - share) / (share - before)))
-            # Ends in a carriage return, so that the next line overwrites this one.
+        start = start or (now, share)  # The first share is above 0 if a run is resumed.
+        start_time, start_share = start
+        if share > start_share and (share == 1 or now - last_printed > _PROGRESS_INTERVAL):
+            last_printed = now
+            left = timedelta(seconds=round((now - start_time) * (1 - share) / (share - start_share)))
+            # The carriage return at the end lets the next line overwrite this one.
             click.echo(f"{done:,} {unit} scored, {left} left \r", nl=False, err=True)
 
     return progress
 
 
 def _print_summary(scored: ScoredFile, output_path: Path) -> None:
-    """Print what was scored and how, means, cautions and metrics that were left out, on standard error."""
+    """Print the number of rows, means, signatures, coverage, cautions and notes to standard error."""
     from radeval_lib.metrics.cautions import RELIABLE
     from radeval_lib.metrics.scoring import notes_of
 
     metrics = scored.chosen.metrics
-    again = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
-    lines = [f"{scored.rows:,} rows scored with {', '.join(metrics)}{again}: {display_path(output_path)}"]
+    resumed = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
+    lines = [f"{scored.rows:,} rows scored with {', '.join(metrics)}{resumed}: {display_path(output_path)}"]
     for column in scored.means.get("all", {}):
         parts = (f"{part} {means[column]:.4g}" for part, means in scored.means.items())
         direction = "" if metrics[column.partition(":")[0]].higher_is_better else " (lower is better)"
         lines.append(f"Mean {column}{direction}: {', '.join(parts)}")
     lines += [f"Signature: {signature}" for signature in scored.signatures.values()]
     if scored.coverage is not None:
-        doubt = "; do not rely on what they find" if scored.coverage < RELIABLE else ""
-        lines.append(f"The rules could read {scored.coverage:.0%} of what a pair says{doubt}.")
+        warning = "; do not rely on their scores" if scored.coverage < RELIABLE else ""
+        lines.append(f"The rules could read {scored.coverage:.0%} of what a pair says{warning}.")
     lines += [f"Caution: {caution}." for caution in scored.cautions]
     lines += [f"Note: {note}." for note in notes_of(scored.chosen)]
     click.echo("\n".join(lines), err=True)
@@ -197,21 +214,21 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
     "--candidates",
     multiple=True,
     metavar="NAME=FILE",
-    help="A system whose column `candidate` is in a file of its own; rows are joined by a column `id` that "
-    "both files have, else by their order. May be repeated.",
+    help="A system and the file with its column `candidate`; may be repeated. Rows are matched by the column "
+    "`id` if both files have one, otherwise by order.",
 )
 @metric_option
 @settings_option
-@click.option("--output", "output_path", type=FILE, help="All of it as JSON.")
-@click.option("--all", "every", is_flag=True, help="Also print every pair of systems.")
+@click.option("--output", "output_path", type=FILE, help="Also write the comparison as JSON.")
+@click.option("--all", "every", is_flag=True, help="Also print the test of every pair of systems.")
 @click.option(
-    "--floor", is_flag=True, help="Also score one text for all rows, and each row with another's reference."
+    "--floor", is_flag=True, help="Add two baselines: one text for all rows, and other rows' references."
 )
 @click.option(
     "--methods",
     "methods_path",
     type=FILE,
-    help="Write a paragraph for a methods section, and its sources in BibTeX.",
+    help="Write a paragraph for a methods section, with its references in BibTeX, to this file.",
 )
 @one_line_errors
 def compare(
@@ -219,7 +236,7 @@ def compare(
     systems: tuple[str, ...],
     candidates: tuple[str, ...],
     metrics: tuple[str, ...],
-    given: tuple[str, ...],
+    assignments: tuple[str, ...],
     output_path: Path | None,
     every: bool,
     floor: bool,
@@ -227,24 +244,27 @@ def compare(
 ) -> None:
     """Compare systems on the same references.
 
-    Prints the systems by metric with intervals, in significance clusters (randomization tests, Holm's
-    correction over all pairs and metrics), a sentence for each metric, and cautions. A single system gets its
-    values with intervals. A column `case` or `patient` keeps the rows of a case together. Scores that the
-    file has in a column METRIC:NAME for every system are taken from there; METRIC may then be any name. A
-    metric that was named and could not score is reported, and the exit status is then 2.
+    For each metric, prints the mean of every system with its interval, the clusters of systems that do not
+    differ significantly (randomization tests, Holm's correction over all pairs and metrics), a sentence, and
+    cautions. For a single system, prints only its means with intervals.
+
+    Optional columns of the input: rows with the same `case` or `patient` are resampled together. If every
+    system has a column METRIC:NAME, its scores are used and not computed; METRIC may then be any name.
+
+    If a named metric cannot score, this is printed, and the exit status is 2.
     """
     from radeval_lib import atomic
     from radeval_lib.metrics.compare import compare_files
     from radeval_lib.metrics.file_scoring import check_target
 
-    files = named_values(candidates, "--candidates", "NAME=FILE")
+    files = parse_named_values(candidates, "--candidates", "NAME=FILE")
     for target in filter(None, (output_path, methods_path)):
         check_target(target, [input_path, *map(Path, files.values())], "comparison.json")
     comparison = compare_files(
         input_path,
-        named_values(systems, "--system", "NAME=COLUMN") or None,
+        parse_named_values(systems, "--system", "NAME=COLUMN") or None,
         candidates=files,
-        metrics=metric_settings(given, metrics),
+        metrics=parse_metric_settings(assignments, metrics),
         floor=floor,
     )
     click.echo(comparison.text(every=every))
@@ -258,86 +278,106 @@ def compare(
         sys.exit(EXIT_BAD_INPUT)
 
 
-def _function(named: str) -> Callable[..., Any]:
-    """Return the function that ``FILE.py:NAME`` or ``MODULE:NAME`` names; the neighbours of its file can be
-    imported from then on."""
-    home, _, name = named.rpartition(":")
-    if not home or not name:
-        raise ParameterError("the file or the function is missing", named, _REMEDY)
-    path = Path(home)
+def load_function(location: str) -> Callable[..., Any]:
+    """Return the function at ``location``, which is ``FILE.py:NAME`` or ``MODULE:NAME``.
+
+    The folder of the file, or the working directory, stays on ``sys.path``, so the function may import from
+    it.
+
+    Raises
+    ------
+    ParameterError
+        If the file or function does not exist, or importing the module fails.
+    """
+    file_or_module, _, name = location.rpartition(":")
+    if not file_or_module or not name:
+        raise ParameterError(f"{location!r} lacks the file or the function", "METRIC", _FUNCTION_REMEDY)
+    path = Path(file_or_module)
     is_file = path.suffix == ".py"
     if is_file and not path.is_file():
-        raise ParameterError("no such file", path.name, _REMEDY)
+        raise ParameterError("no such file", path.name, _FUNCTION_REMEDY)
     sys.path.insert(0, str(path.resolve().parent) if is_file else "")
     try:
-        module = importlib.import_module(path.stem if is_file else home)
-    except (Exception, SystemExit) as error:  # a script may end Python, if it has no `if __name__ == ...`
+        module = importlib.import_module(path.stem if is_file else file_or_module)
+    except (Exception, SystemExit) as error:  # a script without `if __name__ == ...` may exit
         problem = f"importing it raised {type(error).__name__}: {error}"
-        raise ParameterError(problem, path.name, "Import it in Python to see where.") from None
+        raise ParameterError(problem, path.name, "Import it in Python, and correct the error.") from None
     function = getattr(module, name, None)
     if not callable(function):
-        raise ParameterError(f"no function {name!r}", path.name, _REMEDY)
+        raise ParameterError(f"no function {name!r}", path.name, _FUNCTION_REMEDY)
     return function
 
 
-def _given_metric(
+def resolve_metric(
     metric: str, program: str, scores: Path | None, build_pairs: Callable[[], Any]
 ) -> tuple[Any, str]:
-    """Return the metric that exactly one of the first three arguments gives, as a card takes it, and its
-    name, which is empty if the card finds it."""
+    """Return the metric for :func:`~radeval_lib.metric_cards.card.metric_card`, and its name for the card.
+
+    Parameters
+    ----------
+    metric, program, scores : the argument METRIC and the options --command and --scores, of which exactly one
+        is set; otherwise a ParameterError is raised.
+    build_pairs : returns the pairs that the program must score; called only for --command.
+
+    Returns
+    -------
+    tuple
+        A function, the name of a metric of this library, or scores by id of the pair; and the name of the
+        program or file of scores, empty for METRIC, which ``metric_card`` names itself.
+    """
     from radeval_lib.metric_cards import pairs as card_pairs
 
     if sum(map(bool, (metric, program, scores))) != 1:
-        remedy = "Give one of METRIC, --command and --scores, or give --pairs."
-        raise ParameterError("not exactly one metric is given", "radbook metric-card", remedy)
+        remedy = "Give exactly one of METRIC, --command and --scores, or only --pairs."
+        raise ParameterError("no metric, or more than one", "radbook metric-card", remedy)
     if scores:
         return card_pairs.of_file(scores), scores.stem
     if program:
-        words = list[str]()
-        with suppress(ValueError):  # of a quotation mark without its partner
-            words = shlex.split(program)
-        if not words:
+        command = list[str]()
+        with suppress(ValueError):  # raised for an unclosed quotation mark
+            command = shlex.split(program)
+        if not command:
             remedy = "Give a program and its arguments, and close each quotation mark."
-            raise ParameterError(f"{program!r} is no command", "--command", remedy)
-        return card_pairs.of_command(words, build_pairs()), words[0]
+            raise ParameterError(f"{program!r} is not a command", "--command", remedy)
+        return card_pairs.of_command(command, build_pairs()), command[0]
     is_function = ":" in metric or metric.endswith(".py")
-    return (_function(metric) if is_function else metric), ""
+    return (load_function(metric) if is_function else metric), ""
 
 
 @click.command("metric-card")
 @click.argument("metric", required=False, default="")
-@click.option("--command", "program", default="", help="A command that reads and writes JSON lines.")
-@click.option("--scores", type=FILE, help="A file of scores (id, score) of what --pairs writes.")
-@click.option("--pairs", type=FILE, help="Write the pairs as JSON lines, and stop.")
+@click.option("--command", "program", default="", help="Program that reads and writes JSON lines.")
+@click.option("--scores", type=FILE, help="File with columns id and score, for the pairs of --pairs.")
+@click.option("--pairs", type=FILE, help="Write the pairs to score to this file (JSON lines), and stop.")
 @click.option(
     "--output",
     "output_path",
     type=FILE,
     default=Path("metric_card.html"),
     show_default=True,
-    help="The page; beside it are written its JSON, CSV, LaTeX and BibTeX.",
+    help="HTML file of the card. JSON, CSV, LaTeX and BibTeX files are written beside it.",
 )
 @click.option(
-    "--batched", is_flag=True, help="The function takes two lists and gives a number for each pair."
+    "--batched", is_flag=True, help="The function takes two lists of texts and returns a number per pair."
 )
-@click.option("--lower-is-better", is_flag=True, help="As the metric's author declares.")
-@click.option("--range", "value_range", type=(float, float), help="Lowest and highest score, as declared.")
+@click.option("--lower-is-better", is_flag=True, help="Say that a lower score is better.")
+@click.option("--range", "value_range", type=(float, float), help="Lowest and highest possible score.")
 @click.option(
     "--tuned",
     type=click.Choice(["yes", "no", "unknown"]),
     default="unknown",
     show_default=True,
-    help="Whether any part of the metric was tuned on RadPref.",
+    help="Whether the metric was fitted to RadPref's ratings.",
 )
 @click.option(
     "--half",
     type=click.Choice(["all", "development", "report"]),
     default="all",
     show_default=True,
-    help="Keep to a fixed half of RadPref's cases; a half gives intervals and no test.",
+    help="Use all of RadPref or a fixed half of its cases; a half gives intervals but no test.",
 )
-@click.option("--quick", is_flag=True, help="Edit fewer reports; the card says so first.")
-@click.option("--systems", is_flag=True, help="Also score committed outputs of real systems.")
+@click.option("--quick", is_flag=True, help="Edit 30 reports instead of 100; the card says so first.")
+@click.option("--systems", is_flag=True, help="Also score reports of real systems on Open-i.")
 @data_root_option
 @one_line_errors
 def metric_card(
@@ -355,13 +395,15 @@ def metric_card(
     systems: bool,
     data_root: str,
 ) -> None:
-    """Make a card for METRIC: a name that `radbook score` knows, FILE.py:FUNCTION or MODULE:FUNCTION.
+    """Test a metric and write its report card.
 
-    The function takes a reference and a candidate and returns a number. A metric in another language is run
-    with --command or, scored elsewhere, is given by --pairs and --scores. The card says first what its checks
-    found, then how the metric agrees with radiologists (RadPref) and with counted facts (MTS-Dialog) beside
-    all stored metrics, and which simple edits it detects. Without a data root, only generated reports are
-    edited.
+    METRIC is a metric that `radbook score` lists, FILE.py:FUNCTION or MODULE:FUNCTION. The function takes a
+    reference and a candidate and returns a number. For a metric in another language, give --command; for one
+    that runs elsewhere, write the pairs with --pairs, score them there, and give the scores with --scores.
+
+    The card first lists faults that its checks found. Then it shows how well the metric agrees with
+    radiologists (RadPref) and with counted facts (MTS-Dialog), beside every stored metric, and which simple
+    edits of reports it detects. Without a data root, the card has only the edits, made on generated reports.
     """
     from radeval_lib import atomic
     from radeval_lib.metric_cards import card as cards
@@ -377,9 +419,9 @@ def metric_card(
         click.echo(f"{len(frame):,} pairs: {display_path(pairs)}")
         return
     check_target(output_path, [scores] if scores else [], "card.html")
-    given, name = _given_metric(metric, program, scores, build_pairs)
+    scorer, name = resolve_metric(metric, program, scores, build_pairs)
     card = cards.metric_card(
-        given,
+        scorer,
         name=name,
         batched=batched,
         higher_is_better=not lower_is_better,
@@ -389,7 +431,7 @@ def metric_card(
         quick=quick,
         systems=systems,
         data_root=root,
-        progress=progress_line("pairs"),
+        progress=make_progress_printer("pairs"),
     )
     files = card.write(output_path)
     click.echo(card.paragraph)
