@@ -331,7 +331,7 @@ def resolve_metric(
         remedy = "Give exactly one of METRIC, --command and --scores, or only --pairs."
         raise ParameterError("no metric, or more than one", "radbook metric-card", remedy)
     if scores:
-        return card_pairs.of_file(scores), scores.stem
+        return card_pairs.read_scores(scores), scores.stem
     if program:
         command = list[str]()
         with suppress(ValueError):  # raised for an unclosed quotation mark
@@ -339,7 +339,7 @@ def resolve_metric(
         if not command:
             remedy = "Give a program and its arguments, and close each quotation mark."
             raise ParameterError(f"{program!r} is not a command", "--command", remedy)
-        return card_pairs.of_command(command, build_pairs()), command[0]
+        return card_pairs.run_command(command, build_pairs()), command[0]
     is_function = ":" in metric or metric.endswith(".py")
     return (load_function(metric) if is_function else metric), ""
 
@@ -410,12 +410,12 @@ def metric_card(
     from radeval_lib.metric_cards import pairs as card_pairs
     from radeval_lib.metrics.file_scoring import check_target
 
-    root = cards.root_of(data_root)
+    root = cards.resolve_data_root(data_root)
     build_pairs = partial(card_pairs.build, root, quick=quick, systems=systems)
     if pairs is not None:
         check_target(pairs, example="pairs.jsonl")
         frame = build_pairs()
-        atomic.write_text(pairs, card_pairs.as_lines(frame))
+        atomic.write_text(pairs, card_pairs.to_json_lines(frame))
         click.echo(f"{len(frame):,} pairs: {display_path(pairs)}")
         return
     check_target(output_path, [scores] if scores else [], "card.html")

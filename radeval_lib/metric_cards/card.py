@@ -1,4 +1,5 @@
-"""The report card of a metric, as table, paragraph, JSON and page: ``metric_card(function) -> Card``."""
+"""``metric_card(function) -> Card``: test a metric, and show the results as table, paragraph, JSON and
+page."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from radeval_lib import atomic, data, own_yaml, provenance
 from radeval_lib.data import recorded as stored
 from radeval_lib.errors import check_choice, listed, plain
 from radeval_lib.metric_cards import measurements, pairs
-from radeval_lib.metric_cards.measurements import PERSON, Half
+from radeval_lib.metric_cards.measurements import PERSON, Half, rival_scores
 from radeval_lib.metric_cards.pairs import Progress, fill_failures, score
 from radeval_lib.metrics import by_name
 from radeval_lib.metrics.base import Metric, MetricError
@@ -31,35 +32,37 @@ from radeval_lib.stats.system_comparison import LEVEL
 from radeval_lib.text_format import environment, joined, with_interval
 
 SCHEMA = 3
-"""The version of the format of a card's JSON."""
+"""Version of the format of a card's JSON file."""
 RADPREF_RESAMPLES = 5_000
+"""Bootstrap resamples for the agreement with RadPref."""
 Tuned = Literal["yes", "no", "unknown"]
-_TUNED = {
+_TUNING_SENTENCES = {
     "yes": "Its author declares that it was fitted to RadPref: its agreement there is no evidence.",
     "no": "Its author declares that nothing of it was fitted to RadPref.",
     "unknown": "Whether it was fitted to RadPref is not declared.",
 }
-_CITED = {
+_CITATION_KEYS = {
     "radpref": "baharoon2026crimson",
     "mts_dialog": "benabacha2023mts",
     "openi": "demnerfushman2016openi",
 }
-_CONSTANT = 0.9  # a metric that gives so large a share of pairs one score is nearly constant
+_CONSTANT_SHARE = 0.9  # a metric is called nearly constant if one score is this frequent
 
 
 @dataclass(frozen=True)
 class Card:
-    """The report card of a metric.
+    """The report card of a metric, from :func:`metric_card`.
 
     Attributes
     ----------
-    data : its content, ready for JSON: ``metric`` (name, direction, range and other declarations),
-        ``settings``, ``faults`` (a sentence for each fault that the checks find), ``radpref``
-        (:func:`~radeval_lib.metric_cards.measurements.on_radpref`), ``mts_dialog``
-        (:func:`~radeval_lib.metric_cards.measurements.on_facts`), ``edits``, ``behaviour`` and ``systems``
-        (:mod:`~radeval_lib.metric_cards.measurements`), each None if it was not tried; ``not_tried``, why.
-    scores : the pairs, without texts, and the metric's ``score`` of each.
-    message : the message of the metric's first exception; empty if there was none.
+    data : the content of the card, of JSON's types: ``metric`` (name, direction, range and other
+        declarations), ``settings``, ``faults`` (a sentence for each fault that the checks found),
+        ``radpref``, ``mts_dialog``, ``edits``, ``behaviour`` and ``systems``. The last five are results of
+        :mod:`~radeval_lib.metric_cards.measurements`, or None if they were not measured; ``not_tried`` says
+        why.
+    scores : one row per scored pair, with ``id``, ``part``, ``row``, ``kind`` (as in
+        :func:`radeval_lib.metric_cards.pairs.build`) and ``score``, which is NaN for a failure.
+    message : type and message of the metric's first exception; empty if there was none.
     """
 
     data: dict[str, Any]
@@ -68,63 +71,70 @@ class Card:
 
     @property
     def name(self) -> str:
-        """The metric's name on the card."""
+        """The name by which the card calls the metric."""
         return str(self.data["metric"]["name"])
 
     def __str__(self) -> str:
+        """Return :attr:`paragraph` and :meth:`table` as plain text."""
         return f"{self.paragraph}\n\n{self.table().to_string(index=False)}"
 
     def _repr_html_(self) -> str:
+        """Return the sentences and :meth:`table` as HTML, for a notebook."""
         sentences = pd.DataFrame({"": self.sentences()})
         with pd.option_context("display.max_colwidth", None):
             return f"{sentences.to_html(index=False, header=False)}{self.table().to_html(index=False)}"
 
     @property
     def paragraph(self) -> str:
-        """A paragraph for a methods or results section; problems that the checks found come first."""
+        """The results as a paragraph, which begins with the faults that the checks found."""
         return " ".join(self.sentences())
 
     def sentences(self) -> list[str]:
-        """Return the sentences of :attr:`paragraph`."""
+        """Return the sentences of :attr:`paragraph`, in order."""
         version = self.data["packages"].get("radeval-lib", "")
         seed = self.data["settings"]["seed"]
-        made = f"(Metric card of radeval-lib {version}, seed {seed}.)"
-        return [*self.data["faults"], *self._on_radpref(), *self._on_others(), made]
+        origin = f"(Metric card of radeval-lib {version}, seed {seed}.)"
+        return [*self.data["faults"], *self._radpref_sentences(), *self._other_sentences(), origin]
 
     def rivals(self) -> list[dict[str, Any]]:
-        """Return the results of the stored metrics that this metric was tested against."""
+        """Return the rows of ``data["radpref"]`` for the stored metrics that this metric was tested against.
+
+        Empty if there was no test, as with a half of RadPref.
+        """
         return [row for row in (self.data["radpref"] or {}).get("rows", []) if "p_holm" in row]
 
     def row(self, metric: str) -> dict[str, Any]:
-        """Return the results of a metric on RadPref."""
+        """Return the row of ``data["radpref"]`` for a metric; raises StopIteration if it has none."""
         return next(row for row in self.data["radpref"]["rows"] if row["metric"] == metric)
 
-    def _on_radpref(self) -> list[str]:
+    def _radpref_sentences(self) -> list[str]:
+        """Return the sentences on agreement with the radiologists of RadPref."""
         radpref = self.data["radpref"]
         if radpref is None:
             return [f"“{self.name}”: agreement with radiologists was not measured."]
-        mine, person = self.row(self.name), self.row(PERSON)
-        looks = own_yaml.read(Path(__file__).parents[1] / "jobs" / "freeze.yml")["scored"]
+        own_row, person = self.row(self.name), self.row(PERSON)
+        times_scored = own_yaml.read(Path(__file__).parents[1] / "jobs" / "freeze.yml")["scored"]
         return [
-            *self._on_rivals(),
-            f"With the mean of two radiologists it reaches {mine['others']:.2f}, the third radiologist "
+            *self._rival_sentences(),
+            f"With the mean of two radiologists it reaches {own_row['others']:.2f}, the third radiologist "
             f"{person['others']:.2f}.",
-            _TUNED[self.data["metric"]["tuned_on_radpref"]],
-            f"Metrics by rules look too good: RadPref was scored {looks} times while they changed.",
+            _TUNING_SENTENCES[self.data["metric"]["tuned_on_radpref"]],
+            f"Metrics by rules look too good: RadPref was scored {times_scored} times while they changed.",
         ]
 
-    def _on_rivals(self) -> list[str]:
-        """Return the sentences on agreement with radiologists, beside the stored metrics if it was tested."""
-        radpref, mine, rivals = self.data["radpref"], self.row(self.name), self.rivals()
+    def _rival_sentences(self) -> list[str]:
+        """Return the sentences on τ_b with the mean grade, and on the tests against stored metrics, if
+        any."""
+        radpref, own_row, rivals = self.data["radpref"], self.row(self.name), self.rivals()
         low, high = radpref["null_band"]
-        tau = with_interval(mine["value"], mine["value_low"], mine["value_high"], ".2f")
-        chance = "within" if low <= mine["value"] <= high else "outside"
+        tau = _format_result(own_row, "value")
+        chance = "within" if low <= own_row["value"] <= high else "outside"
         reached = (
             f"Its τ_b with the mean grade is {tau}, {chance} the {low:+.2f} to {high:+.2f} of random scores."
         )
-        of = f"{radpref['candidates']} candidates of {radpref['cases']} cases of RadPref"
+        data_used = f"{radpref['candidates']} candidates of {radpref['cases']} cases of RadPref"
         if not rivals:
-            return [f"“{self.name}” was not tested against the stored metrics ({of}).", reached]
+            return [f"“{self.name}” was not tested against the stored metrics ({data_used}).", reached]
         best = max(rivals, key=lambda row: row["value"])
         verdict = f"is not shown to differ from {best['metric']}"
         if best["p_holm"] < LEVEL:
@@ -134,81 +144,90 @@ class Card:
         for row in rivals:
             side = "better than" if row["difference"] > 0 else "worse than"
             sides[side if row["p_holm"] < LEVEL else "not shown to differ from"].append(row["metric"])
-        gap, p = _cell(best, "difference", "+.2f"), f"{best['p_holm']:.2g}"
+        gap, p = _format_result(best, "difference", "+.2f"), f"{best['p_holm']:.2g}"
         return [
             f"“{self.name}” {verdict}, the best of {len(rivals)} stored metrics (difference in τ_b "
-            f"{gap}, p = {p} after Holm’s correction; {of}).",
+            f"{gap}, p = {p} after Holm’s correction; {data_used}).",
             reached,
             f"It is {joined([f'{side} {joined(names)}' for side, names in sides.items() if names])}.",
             f"A difference below about {radpref['detectable']:.2f} is missed more than once in five.",
         ]
 
-    def _on_others(self) -> list[str]:
+    def _other_sentences(self) -> list[str]:
+        """Return the sentences on counted facts and on the costs of two edits, as far as they were
+        measured."""
         texts = []
-        if row := self._facts().get(self.name):
-            value = _cell(row, "value")
+        if row := self._fact_results().get(self.name):
+            value = _format_result(row, "value")
             texts.append(f"Its τ_b with F1 of counted facts in {row['n']} summaries (MTS-Dialog): {value}.")
         edits = self.edit_costs()
-        lost, words = edits.get("a “no” lost"), edits.get("in other words")
-        if lost and words and lost["value"] is not None and words["value"] is not None:
+        lost_no, reworded = edits.get("a “no” lost"), edits.get("in other words")
+        if lost_no and reworded and None not in (lost_no["value"], reworded["value"]):
             texts.append(
-                f"A lost “no” costs {cost_in_words(lost)} of what an unrelated report costs, the same report "
-                f"in other words {cost_in_words(words)} ({self.data['edited']})."
+                f"A lost “no” costs {format_cost(lost_no)} of what an unrelated report costs, the same "
+                f"report in other words {format_cost(reworded)} ({self.data['edited']})."
             )
-        elif lost and words:
-            texts.append("An unrelated report does not surely score below an equal one: edits have no price.")
+        elif lost_no and reworded:
+            texts.append("An unrelated report may score as high as an equal one, so edits have no cost.")
         return texts
 
-    def _facts(self) -> dict[str, dict[str, Any]]:
+    def _fact_results(self) -> dict[str, dict[str, Any]]:
+        """Return the agreement with counted facts by metric; empty if it was not measured."""
         return {row["metric"]: row for row in self.data["mts_dialog"] or []}
 
     def edit_costs(self) -> dict[str, dict[str, Any]]:
-        """Return the results of each edit by its name."""
+        """Return the row of ``data["edits"]`` for each edit, by its name."""
         return {row["edit"]: row for row in self.data["edits"]}
 
     def table(self) -> pd.DataFrame:
-        """Return the agreement of every metric with people, as texts; without RadPref the costs of edits."""
+        """Return the agreement of every metric with human ratings; without RadPref, the costs of edits.
+
+        All cells are texts with intervals, such as ``0.55 [0.50, 0.60]``; a missing value is a dash.
+        """
         if self.data["radpref"] is None:
             edits = self.edit_costs().items()
-            return pd.DataFrame([{"edit": edit, "cost": cost_in_words(cost)} for edit, cost in edits])
-        facts = self._facts()
-        order = sorted(
+            return pd.DataFrame([{"edit": edit, "cost": format_cost(cost)} for edit, cost in edits])
+        facts = self._fact_results()
+        ordered_rows = sorted(
             self.data["radpref"]["rows"],
             key=lambda row: (row["metric"] != self.name, row["metric"] == PERSON, row["metric"].lower()),
         )
         rows = [
             {
                 "metric": row["metric"],
-                "τ_b": _cell(row, "value"),
-                "difference": _cell(row, "difference", "+.2f"),
+                "τ_b": _format_result(row, "value"),
+                "difference": _format_result(row, "difference", "+.2f"),
                 "p (Holm)": f"{row['p_holm']:.2g}" if "p_holm" in row else "–",
-                "choices": _cell(row, "choices", ".0%"),
-                "with two radiologists": _cell(row, "others"),
-                "facts": _cell(facts.get(row["metric"], {}), "value"),
+                "choices": _format_result(row, "choices", ".0%"),
+                "with two radiologists": _format_result(row, "others"),
+                "facts": _format_result(facts.get(row["metric"], {}), "value"),
             }
-            for row in order
+            for row in ordered_rows
         ]
         return pd.DataFrame(rows)
 
     def bibtex(self) -> str:
-        """Return the BibTeX entries of the data that the card rests on."""
+        """Return the BibTeX entries of the data sets that the card uses."""
         used = {name for name in ("radpref", "mts_dialog") if self.data[name]}
         used |= {"openi"} if self.data["edited"].startswith("Open-i") else set()
-        return bibtex(key for name, key in _CITED.items() if name in used)
+        return bibtex(key for name, key in _CITATION_KEYS.items() if name in used)
 
     def html(self) -> str:
-        """Return the page, which loads no other file."""
+        """Return the card as an HTML page that loads no other file."""
         style = (Path(__file__).parents[1] / "metrics" / "report.css").read_text(encoding="utf-8")
         template = environment(Path(__file__).parent).get_template("card.html.j2")
-        return str(template.render(card=self, style=style, hash=content_hash(style), cost=cost_in_words))
+        return str(template.render(card=self, style=style, hash=content_hash(style), cost=format_cost))
 
     def write(self, path: str | Path) -> list[Path]:
-        """Write the page to ``path``, and its JSON, CSV, LaTeX and BibTeX beside it; return the files.
+        """Write the card as an HTML page and four other files, and return the five paths.
+
+        The page is written to ``path``. Beside it, files of the same name end in ``.json`` (:attr:`data`),
+        ``.csv`` and ``.tex`` (:meth:`table`) and ``.bib`` (:meth:`bibtex`).
 
         Raises
         ------
         MetricError
-            If a file cannot be written, or ``path`` ends like one of the files beside it.
+            If a file cannot be written, or ``path`` itself ends in ``.json``, ``.csv``, ``.tex`` or ``.bib``.
         """
         target, table = Path(path), self.table()
         latex = table.rename(columns={"τ_b": "tau b"}).to_latex(index=False, escape=True)
@@ -220,8 +239,8 @@ class Card:
             target.with_suffix(".bib"): self.bibtex(),
         }
         if len(content) < 5:
-            problem = "the page would replace a file written beside it"
-            raise MetricError(problem, target.name, "Name it *.html.")
+            problem = f"a file that ends in {target.suffix} is written beside the page"
+            raise MetricError(problem, target.name, "Give the page a name that ends in .html.")
         for file in content:
             check_target(file, example="card.html")
         with atomic.new_files(*content) as parts:
@@ -230,19 +249,21 @@ class Card:
         return list(content)
 
 
-def _cell(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
+def _format_result(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
+    """Return a value of a result and its interval as text; a dash if the row has no such value."""
     if row.get(name) is None:
         return "–"
     return with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"], form)
 
 
-def cost_in_words(cost: Mapping[str, Any]) -> str:
-    """Return a cost in percent with its interval.
+def format_cost(cost: Mapping[str, Any]) -> str:
+    """Return ``cost["value"]`` in percent with the interval from ``low`` to ``high``; a dash for None.
 
-    It has a decimal if the ends are equal in whole percents, and no interval if they are still equal.
+    If both ends round to the same whole percent, one decimal is shown. If they are equal even then, the
+    interval is left out.
 
     >>> ends = ((0.01, 0.03), (0.018, 0.024), (0.021, 0.021))
-    >>> [cost_in_words({"value": 0.021, "low": low, "high": high}) for low, high in ends]
+    >>> [format_cost({"value": 0.021, "low": low, "high": high}) for low, high in ends]
     ['2% [1%, 3%]', '2.1% [1.8%, 2.4%]', '2%']
     """
     if cost["value"] is None:
@@ -271,31 +292,33 @@ def metric_card(
     seed: int = 0,
     progress: Progress = lambda done, share: None,
 ) -> Card:
-    """Make the card of a metric.
+    """Test a metric, and return its report card.
 
     Parameters
     ----------
     metric : a function ``(reference, candidate) -> number``, or ``(candidate, reference)`` if its
         parameters have such names; a metric of this library or its name; or, by ``id``, the score of each
         pair of :func:`radeval_lib.metric_cards.pairs.build`.
-    name : what the card calls it; default: the function's own name. A metric of this library has its own.
-    batched : whether the function takes two lists of texts and gives a number for each pair.
-    higher_is_better, value_range : as its author declares; a metric of this library has its own.
-    tuned : whether any part of it was fitted to RadPref's ratings.
-    half : ``development`` or ``report`` keeps to a fixed half of RadPref's cases.
-    quick : whether fewer reports are edited.
-    systems : whether committed outputs of real systems are scored too.
-    data_root : the folder with RadPref, MTS-Dialog and Open-i; default: ``RADEVAL_DATA_ROOT``. Without
-        one, or with None, only generated reports are edited.
-    rated_scores : the scores of rated sets (:data:`radeval_lib.metric_cards.pairs.RATED`), by set, one for
-        each row in its order; a set that is given is not scored.
-    seed : of resampling and permutation, 0 or more.
-    progress : called with the number of pairs scored and their share, first with 0 before any is scored.
+    name : the metric's name on the card; default: the name of the function. Ignored for a metric of this
+        library.
+    batched : whether the function takes two lists of texts and returns a number per pair.
+    higher_is_better, value_range : the direction, and the lowest and highest possible score, as the author
+        declares them. Ignored for a metric of this library, like ``tuned``.
+    tuned : whether any part of the metric was fitted to RadPref's ratings.
+    half : the part of RadPref to use: all cases, or a fixed half of them, for which nothing is tested.
+    quick : whether to edit 30 reports instead of 100.
+    systems : whether to score reports of real systems on Open-i, too.
+    data_root : the folder with RadPref, MTS-Dialog and Open-i; empty for ``RADEVAL_DATA_ROOT`` or the
+        repository's ``data``. None for no data: then only edits of generated reports are scored.
+    rated_scores : the metric's scores of rated sets (:data:`radeval_lib.metric_cards.pairs.RATED`), by set,
+        one per row of its stored table. Sets given here are not scored.
+    seed : the seed of resampling and permutation, 0 or more.
+    progress : called with the number of pairs scored and their share, from 0 to 1; first with zeros.
 
     Raises
     ------
     MetricError
-        If the metric is unknown or scores no pair, or an argument is not as described.
+        If the metric is unknown, it scores no pair, or an argument is not as described.
     """
     for value, choices, where in ((half, Half, "half"), (tuned, Tuned, "tuned")):
         check_choice(value, choices, where, MetricError)
@@ -315,34 +338,35 @@ def metric_card(
         if name in [by_name.get(other).title or other for other in by_name.names()]:
             name = f"{name} (this card)"
     if plain(name, 60) != name or not name.strip():
-        raise MetricError(f"{name!r} cannot name a row of a table", "name", "Give a short printable name.")
+        raise MetricError(f"{name!r} is not a name to print", "name", "Give 1 to 60 printable characters.")
     if value_range is not None and not value_range[0] < value_range[1]:
         raise MetricError(f"the range {value_range} is empty", "range", "Give the lower end first.")
-    root, sign = root_of(data_root), 1 if higher_is_better else -1
+    root, sign = resolve_data_root(data_root), 1 if higher_is_better else -1
     sets = {label: stored.load(label) for label in pairs.RATED}
-    known = _known_scores(sets, rated_scores or {}, key)
-    wanted = [label for label in sets if label not in known]
-    frame = pairs.build(root, quick=quick, systems=systems, rated=wanted)
+    set_scores = _known_scores(sets, rated_scores or {}, key)
+    unscored = [label for label in sets if label not in set_scores]
+    frame = pairs.build(root, quick=quick, systems=systems, rated=unscored)
     progress(0, 0.0)
     scored = score(metric, frame, batched=batched, progress=progress)
     parts = frame["part"].to_numpy()
-    known |= {label: scored.values[parts == label] for label in wanted if label in parts}
+    set_scores |= {label: scored.values[parts == label] for label in unscored if label in parts}
     settings = {"seed": seed, "quick": quick, "half": half, "resamples": RADPREF_RESAMPLES}
     not_tried = {"the models that the metric was published with": substitute} if substitute else {}
     content: dict[str, Any] = dict.fromkeys((*pairs.RATED, "systems"))
     for label, recording in sets.items():
-        why = "its texts are in no data root"
-        part = _on_people(recording, sign * known[label], name, key, settings) if label in known else why
-        if isinstance(part, str):
-            not_tried[f"agreement on {label}"] = part
+        agreement: Any = "its texts are in no data root"
+        if label in set_scores:
+            agreement = _measure_agreement(recording, sign * set_scores[label], name, key, settings)
+        if isinstance(agreement, str):
+            not_tried[f"agreement on {label}"] = agreement
         else:
-            content[label] = part
+            content[label] = agreement
     oriented = fill_failures(frame, sign * scored.values)
     if "systems" in parts:
         content["systems"] = measurements.on_systems(frame, oriented, sign=sign, seed=seed)
     elif systems:
         not_tried["committed outputs of real systems"] = "they are in no data root"
-    failed = int((~np.isfinite(known["radpref"])).sum()) if "radpref" in known else 0
+    failed = int((~np.isfinite(set_scores.get("radpref", np.zeros(0)))).sum())
     about = {
         "schema": SCHEMA,
         "metric": {
@@ -362,87 +386,95 @@ def metric_card(
         "not_tried": not_tried,
         **provenance.environment(),
     }
-    about["faults"] = _faults(about, failed)
+    about["faults"] = find_faults(about, failed)
     table = frame[["id", "part", "row", "kind"]].assign(score=scored.values)
-    # Numbers as JSON has them: what is not finite is null.
+    # JSON has no NaN or infinity; these become None.
     as_json = json.dumps(about, default=lambda number: number.item())
     return Card(json.loads(as_json, parse_constant=lambda _: None), table, scored.message)
 
 
 def _known_scores(
-    sets: Mapping[str, stored.Recording], given: Mapping[str, FloatArray], key: str
+    sets: Mapping[str, stored.Recording], rated_scores: Mapping[str, FloatArray], key: str
 ) -> dict[str, FloatArray]:
-    """Return the scores of rated sets that need no scoring, by set: those given, and the stored scores of a
-    metric of this library, which has no other scores of these sets."""
-    known = {label: np.asarray(values, dtype=np.float64) for label, values in given.items()}
+    """Return the scores of rated sets that are known already, by set.
+
+    These are ``rated_scores`` and, for a metric of this library with the name ``key``, its stored scores,
+    which take precedence. Raises MetricError for scores of an unknown set, or of a number that is not the
+    set's.
+    """
+    known = {label: np.asarray(values, dtype=np.float64) for label, values in rated_scores.items()}
     for label, values in known.items():
         if label not in sets or values.shape != (len(sets[label].table),):
-            problem = f"{label!r} is no rated set, or has other rows"
-            raise MetricError(problem, "rated_scores", f"Give a score for each row of {listed(sets)}.")
+            problem = f"{label!r} is not a rated set, or {values.size:,} is not its number of rows"
+            raise MetricError(problem, "rated_scores", f"Give a score per row of {listed(sets)}.")
     for label, recording in sets.items():
         if key in recording.about["columns"]:
             known[label] = recording.table[key].to_numpy(np.float64)
     return known
 
 
-def _on_people(
+def _measure_agreement(
     recording: stored.Recording, oriented: FloatArray, name: str, key: str, settings: Mapping[str, Any]
 ) -> dict[str, Any] | list[dict[str, Any]] | str:
-    """Return a metric's agreement with people's ratings of a set, or the reason why there is none."""
+    """Return a metric's agreement with human ratings of a set, or a text that says why it cannot be measured.
+
+    ``oriented`` has a score per row (higher is better); NaN counts as the lowest score.
+    """
     finite, cases = np.isfinite(oriented), recording.table["case"].to_numpy()
     if not finite.any():
         return "none of its pairs got a score"
-    every = {name: np.where(finite, oriented, oriented[finite].min()), **measurements.rivals(recording, key)}
-    keep = measurements.in_half(cases, settings["half"] if recording.name == "radpref" else "all")
-    scores, seed = {title: values[keep] for title, values in every.items()}, settings["seed"]
-    if not varies(scores[name], cases[keep]):
+    all_scores = {name: np.where(finite, oriented, oriented[finite].min()), **rival_scores(recording, key)}
+    in_half = measurements.in_half(cases, settings["half"] if recording.name == "radpref" else "all")
+    scores, seed = {title: values[in_half] for title, values in all_scores.items()}, settings["seed"]
+    if not varies(scores[name], cases[in_half]):
         return "nearly all pairs have the same score"
     if recording.name != "radpref":
         return measurements.on_facts(recording.table, scores, seed=seed)
-    return measurements.on_radpref(
-        recording.table[keep],
-        scores,
-        name,
-        resamples=settings["resamples"],
-        seed=seed,
-        tests=settings["half"] == "all",
-    )
+    table, resamples, tests = recording.table[in_half], settings["resamples"], settings["half"] == "all"
+    return measurements.on_radpref(table, scores, name, resamples=resamples, seed=seed, tests=tests)
 
 
-def _faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
-    """Return a sentence for each fault that a card's content shows."""
-    behaves, metric = about["behaviour"], about["metric"]
+def find_faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
+    """Return a sentence for each fault of a metric: not repeatable, constant, wrong direction, out of range,
+    failed.
+
+    ``about`` is the content of a card without its faults.
+    """
+    behaviour, metric = about["behaviour"], about["metric"]
     faults = list[str]()
     for repeated, fault, when in (
-        (behaves["again"], "Not repeatable", "the second time"),
-        (behaves["alone"], "Dependent on the batch", "alone than among others"),
+        (behaviour["again"], "Not repeatable", "the second time"),
+        (behaviour["alone"], "Dependent on the batch", "alone than among others"),
     ):
         if repeated and repeated["differ"]:
-            problem = f"{repeated['differ']} of {repeated['pairs']} pairs score otherwise {when}"
+            problem = f"{repeated['differ']} of {repeated['pairs']} pairs score differently {when}"
             faults.append(f"{fault}: {problem}, by up to {repeated['most']:.2g}.")
-    if behaves["commonest_share"] >= _CONSTANT:
-        faults.append(f"Nearly constant: {behaves['commonest_share']:.0%} of pairs have one score.")
-    elif behaves["identical_below_unrelated"] > 0.5:
+    if behaviour["commonest_share"] >= _CONSTANT_SHARE:
+        faults.append(f"Nearly constant: {behaviour['commonest_share']:.0%} of pairs have one score.")
+    elif behaviour["identical_below_unrelated"] > 0.5:
         flag = "give --lower-is-better" if metric["higher_is_better"] else "leave out --lower-is-better"
-        share = f"{behaves['identical_below_unrelated']:.0%}"
+        share = f"{behaviour['identical_below_unrelated']:.0%}"
         problem = f"in {share} of reports an equal text scores worse than an unrelated one"
         faults.append(f"The direction looks wrong: {problem}; to turn it, {flag}.")
-    if behaves["outside_range"]:
+    if behaviour["outside_range"]:
         low, high = metric["range"]
-        seen = "{:.4g} to {:.4g} are seen".format(*behaves["range_seen"])
-        count = f"{behaves['outside_range']:,} scores"
+        seen = "{:.4g} to {:.4g} are seen".format(*behaviour["range_seen"])
+        count = f"{behaviour['outside_range']:,} scores"
         faults.append(f"Outside its range: {count}; {low:g} to {high:g} is declared, {seen}.")
-    total = sum(behaves["failures"].values())
+    total = sum(behaviour["failures"].values())
     if total or failed_on_radpref:
-        without = f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaves['pairs']:,} scored"
+        without = f"{failed_on_radpref} pairs of RadPref and {total:,} of all {behaviour['pairs']:,} scored"
         faults.append(f"No score for {without}; they count as the worst.")
     if about["settings"]["quick"]:
         faults.append("Made with --quick: fewer reports were edited.")
     return faults
 
 
-def root_of(given: str | Path | None) -> Path | None:
-    """Return the data root; None if none is wanted or there can be none. A missing folder is an error."""
+def resolve_data_root(given: str | Path | None) -> Path | None:
+    """Return the data root, or None if ``given`` is None or no data root is set and ``data`` does not exist.
+
+    Raises an error if the folder does not exist.
+    """
     if given is None or not (str(given) or os.environ.get("RADEVAL_DATA_ROOT") or DATA.is_dir()):
         return None
     return data.data_root(str(given) or None)

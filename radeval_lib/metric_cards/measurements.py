@@ -1,8 +1,11 @@
-"""The measurements of a card: a metric's agreement with people, beside every stored metric, and the power of
-that comparison; the simple edits that it detects, its behaviour, and its scores of committed outputs.
+"""The measurements of a metric's report card.
 
-Scores are oriented (higher is better), unless a function says otherwise. Cases are resampled whole. The tests
-declared beforehand are those of the difference in τ_b with the mean grade to every stored metric.
+These are its agreement with human ratings beside every stored metric, with the power of that comparison, the
+cost of simple edits, its behaviour, and its scores of reports of real systems.
+
+Scores are oriented (higher is better) unless a function says otherwise. All rows of a case are resampled
+together. Only differences in τ_b with the mean grade, to every stored metric, are tested; this was fixed
+beforehand.
 """
 
 from __future__ import annotations
@@ -31,11 +34,12 @@ from radeval_lib.stats.system_comparison import LEVEL, POWER
 
 Half = Literal["all", "development", "report"]
 LEAST_CASES = 50
-"""With fewer cases a card gives intervals and no test."""
+"""With fewer cases, a card has intervals but no tests."""
 PERSON = "one radiologist"
-PERMUTED, MORE = 2_000, 50_000
-"""Permutations of the scores for the band of chance; resamples for a p value near the level."""
-_NEAR = (LEVEL / 5, 5 * LEVEL)
+"""Name of the row of a single radiologist among the metrics."""
+PERMUTATIONS, MORE_RESAMPLES = 2_000, 50_000
+"""Permutations of scores for the band of chance, and resamples for p values near the significance level."""
+_P_VALUES_NEAR_LEVEL = (LEVEL / 5, 5 * LEVEL)
 KINDS = {
     "changes the report": tuple(HARMFUL),
     "changes nothing it says": tuple(HARMLESS),
@@ -43,13 +47,15 @@ KINDS = {
     "sentences of another report": tuple(map(str, STEPS)),
 }
 RESAMPLES = 1_000
-"""Of everything in a card but RadPref's part."""
-_SAME = 1e-9  # scores nearer than this are equal
+"""Bootstrap resamples, except for the agreement with RadPref."""
+_TOLERANCE = 1e-9  # scores nearer than this are equal
 
 
-def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
-    """Return the oriented scores of every stored metric except the card's own, by title. A title names the
-    model that replaced a published one."""
+def rival_scores(recording: Recording, without: str) -> dict[str, FloatArray]:
+    """Return the oriented stored scores of every metric but ``without``, by title.
+
+    A title also names the model that replaces a published one.
+    """
     return {
         recording.title(name): recording.table[name].to_numpy(np.float64) * by_name.get(name).sign()
         for name in recording.about["columns"]
@@ -58,7 +64,7 @@ def rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
 
 
 def in_half(cases: NDArray[Any], half: Half) -> NDArray[np.bool_]:
-    """Return a mask of the rows in a half of RadPref; cases with an even number are for development."""
+    """Return which rows belong to a half of RadPref: ``development`` has the cases with even numbers."""
     even = np.asarray(cases) % 2 == 0
     return {"all": np.ones_like(even), "development": even, "report": ~even}[half]
 
@@ -72,125 +78,151 @@ def on_radpref(
     seed: int,
     tests: bool = True,
 ) -> dict[str, Any]:
-    """Return the part ``radpref`` of a card.
+    """Return the agreement of metrics with the radiologists' grades in RadPref, for a card's ``radpref``.
 
     Parameters
     ----------
-    table : rows of the stored set, one per candidate, with ``case``, ``set`` and ``grade_1`` to ``grade_3``;
-        a set has two candidates, which are compared.
-    scores : oriented scores of every metric by its name, finite, shape (rows,) each.
+    table : one row per candidate, with ``case``, ``set`` and the grades ``grade_1`` to ``grade_3`` of three
+        radiologists. The two candidates of a set are compared with each other.
+    scores : oriented, finite scores of every metric by its name; shape (rows,) each.
     name : the card's metric, one of ``scores``.
-    resamples, seed : of the bootstrap and the permutations.
-    tests : whether to test the differences; rows that metrics are developed on must not be tested.
+    resamples : number of bootstrap resamples.
+    seed : seed of the bootstrap and the permutations.
+    tests : whether to test differences; False for rows on which metrics are developed.
 
     Returns
     -------
     dict
-        ``candidates``, ``cases``; ``detectable``, the median over pairs of stored metrics of the difference
-        in τ_b that a test finds with a power of 80 %; ``null_band``, 95 % of what permuted scores reach; and
-        ``rows``, by metric and for :data:`PERSON`: ``value``, τ_b with the mean grade; ``difference``, the
-        card's metric minus this one, with ``p_holm`` and ``detectable``, if tests are made;
-        ``choices``, the share of pairs on which it prefers what two radiologists prefer, each left out in
-        turn; ``others``, τ_b with the mean of two radiologists. Each has its ``_low`` and ``_high``, a 95 %
-        interval from drawing cases.
+        ``candidates`` and ``cases``, their numbers; ``detectable``, the difference in τ_b that a test finds
+        with a power of 80 % (median over pairs of stored metrics); ``null_band``, the ends of the middle 95 %
+        of the τ_b of permuted scores; and ``rows``, one for each metric and :data:`PERSON`. A row has
+        ``value``, τ_b with the mean grade; ``difference``, that of the card's metric minus this one, with
+        ``p_holm`` and ``detectable``, if differences are tested; ``choices``, the share of pairs on which it
+        prefers the candidate that two radiologists prefer; and ``others``, τ_b with the mean grade of two
+        radiologists, in both the mean over leaving out each radiologist. Keys with ``_low`` and ``_high``
+        have the 95 % interval from resampling cases.
     """
     cases, grades = table["case"].to_numpy(), table[["grade_1", "grade_2", "grade_3"]].to_numpy(np.float64)
-    wanted, sets = grades.mean(axis=1), pairs_within(table["set"].tolist())
+    mean_grades, sets = grades.mean(axis=1), pairs_within(table["set"].tolist())
 
     def rng(part: str) -> np.random.Generator:
         return np.random.default_rng([seed, *part.encode()])
 
-    def drawn(oriented: Mapping[str, FloatArray], ratings: FloatArray, number: int, part: str) -> Resampled:
-        return resample(oriented, ratings, groups=cases, kind="kendall", resamples=number, rng=rng(part))
+    def resample_tau(values: Mapping[str, FloatArray], ratings: FloatArray, n: int, part: str) -> Resampled:
+        return resample(values, ratings, groups=cases, kind="kendall", resamples=n, rng=rng(part))
 
-    whole = drawn(scores, wanted, resamples, "grade")
-    values = whole.intervals().set_index("metric")
+    def resample_again(names: Sequence[str]) -> Resampled:
+        return resample_tau({key: scores[key] for key in names}, mean_grades, MORE_RESAMPLES, "again")
+
+    with_mean = resample_tau(scores, mean_grades, resamples, "grade")
+    values = with_mean.intervals().set_index("metric")
     rows: dict[str, dict[str, Any]] = {
-        str(metric): {"metric": str(metric), **_interval(row)} for metric, row in values.iterrows()
+        str(metric): {"metric": str(metric), **_named_interval(row)} for metric, row in values.iterrows()
     }
-    draws = dict(zip(whole.names, whole.draws, strict=True))
-    errors = {
+    draws = dict(zip(with_mean.names, with_mean.draws, strict=True))
+    standard_errors = {
         frozenset(pair): float(np.nanstd(draws[pair[0]] - draws[pair[1]])) for pair in combinations(draws, 2)
     }
     if tests and len(np.unique(cases)) >= LEAST_CASES:
-        tested = compare_with_rivals(
-            whole, name, lambda names: drawn({key: scores[key] for key in names}, wanted, MORE, "again")
-        )
+        tested = compare_with_rivals(with_mean, name, resample_again)
         for rival, test in tested.iterrows():
-            numbers = _interval(test, "difference", value="difference")
-            detectable = _detectable(errors[frozenset((name, str(rival)))])
+            numbers = _named_interval(test, "difference", value="difference")
+            detectable = _detectable_difference(standard_errors[frozenset((name, str(rival)))])
             rows[str(rival)] |= {**numbers, "p_holm": float(test["p_holm"]), "detectable": detectable}
     rows[PERSON] = {"metric": PERSON}
     by_raters = []
     for rater in range(grades.shape[1]):
         others = np.delete(grades, rater, 1).mean(axis=1)
-        by_raters.append(drawn({**scores, PERSON: grades[:, rater]}, others, resamples, "rater"))
-    for metric, part in compare_with_one_rater(by_raters).iterrows():
-        rows[str(metric)] |= _interval(part, "others")
-    of_sets = cases[sets[:, 0]].tolist()
-    hits = {metric: metric_agreement(oriented, grades, sets, of_sets) for metric, oriented in scores.items()}
-    hits[PERSON] = rater_agreement(grades, sets)
-    for metric, hit in hits.items():
-        share = share_interval(hit, of_sets, resamples=resamples, rng=rng("choices"))
+        by_raters.append(resample_tau({**scores, PERSON: grades[:, rater]}, others, resamples, "rater"))
+    for metric, row in compare_with_one_rater(by_raters).iterrows():
+        rows[str(metric)] |= _named_interval(row, "others")
+    set_cases = cases[sets[:, 0]].tolist()
+    choices = {key: metric_agreement(oriented, grades, sets, set_cases) for key, oriented in scores.items()}
+    choices[PERSON] = rater_agreement(grades, sets)
+    for metric, agreed in choices.items():
+        share = share_interval(agreed, set_cases, resamples=resamples, rng=rng("choices"))
         rows[metric] |= dict(zip(("choices", "choices_low", "choices_high"), share, strict=True))
-    of_rivals = [error for pair, error in errors.items() if name not in pair]
+    rival_errors = [error for pair, error in standard_errors.items() if name not in pair]
     return {
         "candidates": len(table),
         "cases": len(np.unique(cases)),
-        "detectable": _detectable(float(np.median(of_rivals))),
-        "null_band": _null_band(scores[name], wanted, sets, rng("null band")),
+        "detectable": _detectable_difference(float(np.median(rival_errors))),
+        "null_band": _null_band(scores[name], mean_grades, sets, rng("null band")),
         "rows": list(rows.values()),
     }
 
 
 def compare_with_rivals(
-    drawn: Resampled, name: str, redraw: Callable[[Sequence[str]], Resampled]
+    resampled: Resampled, name: str, redraw: Callable[[Sequence[str]], Resampled]
 ) -> pd.DataFrame:
-    """Return :meth:`Resampled.compare` by rival; p values near the level come from more draws."""
-    tested = drawn.compare(name).set_index("rival")
-    near = [str(rival) for rival in tested.index[tested["p_holm"].between(*_NEAR)]]
+    """Return the tests of a metric against every other one: :meth:`Resampled.compare`, indexed by ``rival``.
+
+    P values from a fifth to five times the significance level are computed again from the resamples that
+    ``redraw`` returns for the metrics with the given names.
+    """
+    tested = resampled.compare(name).set_index("rival")
+    near = [str(rival) for rival in tested.index[tested["p_holm"].between(*_P_VALUES_NEAR_LEVEL)]]
     if near:
         tested.loc[near, "p"] = redraw([name, *near]).compare(name).set_index("rival")["p"]
         tested["p_holm"] = holm(tested["p"])
     return tested
 
 
-def _interval(row: pd.Series, name: str = "value", value: str = "value") -> dict[str, float]:
+def _named_interval(row: pd.Series, name: str = "value", value: str = "value") -> dict[str, float]:
+    """Return the column ``value`` under the key ``name``, with ``low`` and ``high`` as ``<name>_low``,
+    ``_high``."""
     return {name: float(row[value]), f"{name}_low": float(row["low"]), f"{name}_high": float(row["high"])}
 
 
-def _detectable(error: float) -> float:
-    """Return the difference that a two-sided normal test at the level finds with a power of 80 %, from the
-    difference's standard error."""
+def _detectable_difference(error: float) -> float:
+    """Return the difference that a two-sided normal test at 5 % finds with a power of 80 %.
+
+    ``error`` is the standard error of the difference.
+    """
     return float((norm.isf(LEVEL / 2) + norm.ppf(POWER)) * error)
 
 
 def _null_band(
-    scores: FloatArray, wanted: FloatArray, sets: NDArray[np.intp], rng: np.random.Generator
+    scores: FloatArray, grades: FloatArray, sets: NDArray[np.intp], rng: np.random.Generator
 ) -> list[float]:
-    """Return the ends of 95 % of the τ_b of scores permuted between sets and within each set."""
-    signs = _signs(wanted)
+    """Return the 2.5th and 97.5th percentile of τ_b of permuted scores with the grades.
+
+    Pairs of scores are permuted between the sets, and the two scores within each set. ``sets`` has the two
+    rows of each set, shape (sets, 2).
+    """
+    signs = _signs(grades)
     scale = np.sqrt((signs**2).sum() * (_signs(scores) ** 2).sum())
-    reached = []
-    for _ in range(PERMUTED):
+    taus = []
+    for _ in range(PERMUTATIONS):
         permuted = np.empty_like(scores)
         permuted[sets] = scores[rng.permuted(sets[rng.permutation(len(sets))], axis=1)]
-        reached.append((_signs(permuted) * signs).sum() / scale)
-    return [float(end) for end in ends(reached)]
+        taus.append((_signs(permuted) * signs).sum() / scale)
+    return [float(end) for end in ends(taus)]
 
 
 def _signs(values: FloatArray) -> NDArray[np.float32]:
-    """Return the sign of the difference of every two values, shape (values, values)."""
-    places = np.unique(values, return_inverse=True)[1].astype(np.float32)
-    return np.sign(places[:, None] - places)
+    """Return the sign of the difference of every two values: -1, 0 or 1, shape (values, values)."""
+    ranks = np.unique(values, return_inverse=True)[1].astype(np.float32)
+    return np.sign(ranks[:, None] - ranks)
 
 
 def on_facts(table: pd.DataFrame, scores: Mapping[str, FloatArray], *, seed: int) -> list[dict[str, Any]]:
-    """Return each metric's τ_b with the F1 of facts that experts counted in MTS-Dialog: rows of ``metric``,
-    ``n`` and ``value``, with ``value_low`` and ``value_high``."""
+    """Return each metric's Kendall τ_b with the F1 of facts that experts counted in MTS-Dialog.
+
+    Parameters
+    ----------
+    table : one row per summary, with ``case`` and ``f1``, which is NaN if no facts were counted.
+    scores : oriented scores by metric, shape (rows,) each. Metrics that do not vary are left out.
+
+    Returns
+    -------
+    list
+        For each metric ``metric``, ``n`` (summaries), ``value``, and the ends of its 95 % interval,
+        ``value_low`` and ``value_high``.
+    """
     counted = table["f1"].notna().to_numpy()
     cases = table["case"].to_numpy()[counted]
-    drawn = resample(
+    resampled = resample(
         {name: oriented[counted] for name, oriented in scores.items() if varies(oriented[counted], cases)},
         table.loc[counted, "f1"].to_numpy(np.float64),
         groups=cases,
@@ -198,23 +230,24 @@ def on_facts(table: pd.DataFrame, scores: Mapping[str, FloatArray], *, seed: int
         resamples=RESAMPLES,
         rng=np.random.default_rng([seed, *b"f1"]),
     )
-    values = drawn.intervals().set_index("metric")
-    return [{"metric": metric, **_interval(row), "n": int(row["n"])} for metric, row in values.iterrows()]
+    values = resampled.intervals().set_index("metric")
+    return [{"metric": name, **_named_interval(row), "n": int(row["n"])} for name, row in values.iterrows()]
 
 
 def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list[dict[str, Any]]:
-    """Return the losses from edits as shares of the loss from an unrelated report on the same texts.
+    """Return how much each edit lowers the score, as a share of what an unrelated report lowers it.
 
     Parameters
     ----------
-    frame : the pairs of a card.
-    values : oriented scores of them, none missing.
+    frame : the pairs of a card, from :func:`radeval_lib.metric_cards.pairs.build`.
+    values : their oriented scores, none missing; shape (pairs,).
 
     Returns
     -------
     list
-        For each edit ``kind``, ``edit``, ``n`` (reports), and ``value``, ``low``, ``high``, which are None if
-        an unrelated report costs these reports nothing in some resample.
+        For each edit ``kind`` (a key of :data:`KINDS`), ``edit``, ``n`` (reports), ``value`` (the cost, 1 for
+        that of an unrelated report), and ``low`` and ``high``, its 95 % interval from resampling reports.
+        These three are None if an unrelated report does not lower the mean score in every resample.
     """
     part = frame[frame["part"] == "edits"]
     wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
@@ -223,10 +256,10 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list[dict[st
     for kind, edit in ((kind, edit) for kind, edits in KINDS.items() for edit in edits if edit in loss):
         sums = loss[[edit, "another report"]].dropna().to_numpy(np.float64)
         rng = np.random.default_rng([seed, *edit.encode()])
-        drawn = sum_draws(sums, lambda totals: totals, resamples=RESAMPLES, rng=rng)
+        totals = sum_draws(sums, lambda sums: sums, resamples=RESAMPLES, rng=rng)
         row = {"kind": kind, "edit": edit, "n": len(sums), "value": None, "low": None, "high": None}
-        if (drawn[:, 1] > 0).all():  # else a share of what an unrelated report costs has no meaning
-            cost = estimate(sums[:, 0].mean() / sums[:, 1].mean(), drawn[:, 0] / drawn[:, 1])
+        if (totals[:, 1] > 0).all():  # otherwise the ratio is not a meaningful share
+            cost = estimate(sums[:, 0].mean() / sums[:, 1].mean(), totals[:, 0] / totals[:, 1])
             row |= {"value": cost.value, "low": cost.low, "high": cost.high}
         rows.append(row)
     return rows
@@ -235,56 +268,77 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list[dict[st
 def behaviour(
     frame: pd.DataFrame, scored: Scored, value_range: tuple[float, float] | None, *, sign: int
 ) -> dict[str, Any]:
-    """Return how a metric behaves on the pairs of a card: failures, range, direction, ties, empty texts, and
-    whether scores repeat, also for a pair alone.
+    """Return how a metric behaves on the pairs of a card.
 
-    ``value_range`` is the declared range, None if there is none; ``sign`` orients the scores.
+    Parameters
+    ----------
+    frame, scored : the pairs of a card and their scores, in the metric's own direction.
+    value_range : the declared lowest and highest score; None if there are none.
+    sign : 1 if a higher score is better, otherwise -1.
+
+    Returns
+    -------
+    dict
+        ``pairs``, their number; ``failures``, pairs without a score by part; ``seconds_per_pair``;
+        ``range_seen``, the lowest and highest score; ``outside_range``, scores outside ``value_range``;
+        shares of reports for which an identical text scores better (``identical_above_unrelated``) or worse
+        than an unrelated one; ``distinct_scores``, their number; ``commonest_share``, the share of pairs with
+        the most frequent score; ``empty``, the score by which text is empty; ``again`` and ``alone``, how
+        scores of repeated pairs differ, in the same way and, for a batched function, scored one by one
+        (``pairs``, ``differ``, ``most``).
     """
     values, finite = scored.values, np.isfinite(scored.values)
     part, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()
     scores = values[finite & (part != "again")]
     low, high = value_range or (-math.inf, math.inf)
-    outside = int(((scores < low - _SAME) | (scores > high + _SAME)).sum())
+    outside = int(((scores < low - _TOLERANCE) | (scores > high + _TOLERANCE)).sum())
     edits = pd.Series(sign * values, [frame["row"], frame["kind"]])[part == "edits"].unstack()
-    both = edits[["same", "another report"]].dropna()
+    controls = edits[["same", "another report"]].dropna()
     return {
         "pairs": len(frame),
         "failures": dict(Counter(part[~finite].tolist())),
         "seconds_per_pair": scored.seconds,
         "range_seen": [float(scores.min()), float(scores.max())],
         "outside_range": outside if value_range else None,
-        "identical_above_unrelated": float((both["same"] > both["another report"]).mean()),
-        "identical_below_unrelated": float((both["same"] < both["another report"]).mean()),
+        "identical_above_unrelated": float((controls["same"] > controls["another report"]).mean()),
+        "identical_below_unrelated": float((controls["same"] < controls["another report"]).mean()),
         "distinct_scores": len(np.unique(scores)),
         "commonest_share": float(np.unique(scores, return_counts=True)[1].max() / len(scores)),
         "empty": {str(kinds[at]): float(values[at]) for at in np.flatnonzero(part == "empty")},
-        "again": _again(frame, values, values[part == "again"]),
-        "alone": None if scored.alone is None else _again(frame, values, scored.alone),
+        "again": _repeatability(frame, values, values[part == "again"]),
+        "alone": None if scored.scores_alone is None else _repeatability(frame, values, scored.scores_alone),
     }
 
 
-def _again(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray) -> dict[str, Any]:
-    """Return how many pairs' repeated score differs from the first, and the largest difference."""
+def _repeatability(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray) -> dict[str, Any]:
+    """Return how many pairs were repeated, how many scores then differ by more than 1e-9, and by how much at
+    most.
+
+    A pair that failed only once counts as different. ``values`` are the scores of all pairs, ``repeated``
+    those of the repetitions, in the order of the part ``again``.
+    """
     first = values[frame.loc[frame["part"] == "again", "row"].to_numpy(np.intp)]
     failed = np.isfinite(first) != np.isfinite(repeated)
-    gaps = np.abs(first - repeated)[np.isfinite(first) & np.isfinite(repeated)]
-    differ = int((gaps > _SAME).sum() + failed.sum())
-    return {"pairs": len(first), "differ": differ, "most": float(gaps.max(initial=0.0))}
+    differences = np.abs(first - repeated)[np.isfinite(first) & np.isfinite(repeated)]
+    differ = int((differences > _TOLERANCE).sum() + failed.sum())
+    return {"pairs": len(first), "differ": differ, "most": float(differences.max(initial=0.0))}
 
 
 def on_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int) -> dict[str, Any]:
-    """Return the mean score of every file of committed outputs, and the loss when its outputs are exchanged
-    between studies.
+    """Return the mean score of each system, and how much it falls if its reports are shuffled among studies.
 
     Parameters
     ----------
-    frame, values : the pairs of a card and their oriented scores, none missing; ``sign`` turns them back.
+    frame, values : the pairs of a card and their oriented scores, none missing.
+    sign : 1 if a higher score is better in the metric's own direction, otherwise -1.
+    seed : seed of the bootstrap.
 
     Returns
     -------
     dict
-        ``studies``; ``files``: for each its ``texts`` (different ones), its ``mean`` in the metric's unit and
-        ``lost_if_shuffled`` (higher is better), each with an interval from drawing different references.
+        ``studies``, their number, and ``files``, one for each system: ``file``, ``texts`` (distinct reports),
+        ``mean`` in the metric's own direction, and ``lost_if_shuffled`` (oriented; None for a single text).
+        The last two have ``value``, ``low`` and ``high``, from resampling distinct references.
     """
     part = frame[frame["part"] == "systems"]
     wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
@@ -293,13 +347,13 @@ def on_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int)
 
     def mean(column: pd.Series) -> dict[str, float]:
         rng = np.random.default_rng(seed)
-        ends = share_interval(column.to_numpy(), groups, resamples=RESAMPLES, rng=rng)
-        return dict(zip(("value", "low", "high"), ends, strict=True))
+        interval = share_interval(column.to_numpy(), groups, resamples=RESAMPLES, rng=rng)
+        return dict(zip(("value", "low", "high"), interval, strict=True))
 
     files = []
     for name in (file for file in (*FILES, CONSTANT) if file in wide):
-        texts, dealt = part.loc[part["kind"] == name, "candidate"].nunique(), f"{name}, shuffled"
-        lost = mean(wide[name] - wide[dealt]) if dealt in wide else None
+        texts, shuffled = part.loc[part["kind"] == name, "candidate"].nunique(), f"{name}, shuffled"
+        lost = mean(wide[name] - wide[shuffled]) if shuffled in wide else None
         files.append(
             {"file": name, "texts": texts, "mean": mean(sign * wide[name]), "lost_if_shuffled": lost}
         )

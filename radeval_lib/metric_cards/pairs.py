@@ -1,8 +1,8 @@
-"""The pairs that a metric scores for its card, and its scores: from a function, a metric of this library, a
-command or a file.
+"""The pairs of reports that a metric scores for its report card, and the scoring of these pairs.
 
-A pair without a score is a failure. Failures are counted, and every number of the card takes them with the
-worst score of their part. If all pairs fail, that is an error.
+Scores come from a function, a metric of this library, a command or a file. A pair without a finite score is a
+failure. The card counts failures and, in all its other numbers, gives each the worst score of its part (such
+as ``edits``). If all pairs fail, an error is raised.
 """
 
 from __future__ import annotations
@@ -35,53 +35,58 @@ from radeval_lib.stats.base import FloatArray
 
 RATED = ("radpref", "mts_dialog")
 """Stored sets with people's ratings, which are scored if a data root holds their texts."""
-AGAIN = 40
-"""How many pairs are scored twice, the second time last and in reverse order."""
+REPEATED_PAIRS = 40
+"""Number of pairs that are scored twice. The repetitions come last, in reverse order."""
 FILES = ("MLRG", "MoERad", "CvT2DistilGPT2", "AAMN")
-"""Committed outputs of real systems on Open-i's test split."""
+"""Systems whose reports on the test split of Open-i are in a public repository."""
 SHUFFLED = ("MLRG", "MoERad", "CvT2DistilGPT2")
-"""The files with more than one text, whose outputs are also given to other studies."""
+"""Those of :data:`FILES` with more than one distinct report. Their reports are also shuffled among
+studies."""
 CONSTANT = "one text for all"
-"""The commonest findings section of Open-i outside the test split and its texts."""
-_QUICK_REPORTS = 30  # that a quick card edits
-_SEED = 0  # of the generated reports, and of which study's output another gets: the same for every card
-_POOL = 320  # generated reports, of which those with six sentences are edited
+"""Baseline: the most frequent findings section of Open-i outside the test split, for every study."""
+_QUICK_REPORTS = 30  # reports that are edited for a card with ``quick``
+_SEED = 0  # of the generated reports and of the shuffling; the same for every card
+_POOL = 320  # generated reports; those with six or more sentences are edited
+_NO_SCORE = ("", "null", "none")  # how a file writes that a pair has no score
 _Row = tuple[str, str, str, int, str]  # part, reference, candidate, row, kind
 BATCH = 64
-"""How many pairs a function of lists gets at once."""
-_GIVE_UP = 20  # a function that fails on all of the first so many pairs is not a metric
-_CANDIDATE_FIRST = ("cand", "pred", "hyp", "gen")  # how a parameter begins that holds the candidate
+"""Number of pairs per call of a batched function."""
+_FAILURES_UNTIL_ERROR = 20  # scoring stops if this many first pairs all fail
+_CANDIDATE_PREFIXES = ("cand", "pred", "hyp", "gen")  # how the name of a parameter for the candidate begins
 Progress = Callable[[int, float], object]
 
 
 def build(
     root: Path | None, *, quick: bool = False, systems: bool = False, rated: Sequence[str] = RATED
 ) -> pd.DataFrame:
-    """Return every pair of a card.
+    """Return the pairs to score for a report card, one row each.
 
     Parameters
     ----------
-    root : the data root; without one, there are no rated pairs, and generated reports are edited.
-    quick : whether fewer reports are edited.
-    systems : whether committed outputs of real systems are among the pairs.
-    rated : the rated sets whose texts are wanted.
+    root : the data root; if None, there are no rated pairs or system outputs, and generated reports are
+        edited.
+    quick : whether to edit 30 reports instead of 100.
+    systems : whether to include the reports of real systems (:data:`FILES`).
+    rated : the sets with human ratings to include, of :data:`RATED`.
 
     Returns
     -------
     DataFrame
-        ``id``; ``part``: a rated set, ``systems``, ``edits``, ``empty`` or ``again``; ``reference``,
-        ``candidate``; ``row``: the row of the rated set, the study, the edited report, or of ``again`` the
-        row of this table that it repeats; ``kind``: the file of outputs, the edit, or which side is empty.
-        ``attrs["source"]`` says where the edited reports come from.
+        Columns ``id``, ``part``, ``reference``, ``candidate``, ``row`` and ``kind``. ``part`` is the name of
+        a rated set, ``systems``, ``edits``, ``empty`` (one or both texts are empty) or ``again`` (a
+        repetition). ``row`` numbers the row of the rated set, the study or the edited report; for ``again``,
+        it is the repeated row of this table. ``kind`` is the system, the edit, or which text is empty. The
+        table's ``attrs["source"]`` names the source of the edited reports.
     """
     rows: list[_Row] = []
     if root is not None:
-        from radeval_lib.study import recordings  # not above: a card without data needs no model's packages
+        # Imported here, so that a card without data needs no packages of models.
+        from radeval_lib.study import recordings
 
         for name in rated:
             rows += [(name, *pair, row, "") for row, pair in enumerate(recordings.texts(name, root))]
-        rows += _of_systems(root) if systems else []
-    source, reports = edited_reports(root)
+        rows += _system_pairs(root) if systems else []
+    source, reports = load_reports_to_edit(root)
     frame = edit_reports(reports[: _QUICK_REPORTS if quick else REPORTS], EDITS | LAYOUTS)
     columns = ["reference", "candidate", "report", "edit"]
     rows += [("edits", *row) for row in frame[columns].itertuples(index=False, name=None)]
@@ -89,9 +94,9 @@ def build(
     sides = {"both texts": ("", ""), "the candidate": (text, ""), "the reference": ("", text)}
     scored = len(rows)
     rows += [("empty", *pair, row, kind) for row, (kind, pair) in enumerate(sides.items())]
-    step = max(1, scored // AGAIN)
-    rows += [("again", *rows[at][1:3], at, "") for at in range(scored)[::-step][:AGAIN]]
-    # The digest distinguishes the pairs of other reports with the same number.
+    step = max(1, scored // REPEATED_PAIRS)
+    rows += [("again", *rows[at][1:3], at, "") for at in range(scored)[::-step][:REPEATED_PAIRS]]
+    # The digest tells apart pairs with the same number that come from different reports.
     ids = [f"{row[0]}/{at}/{checksums.of_text(json.dumps(row[1:3]))[:8]}" for at, row in enumerate(rows)]
     table = pd.DataFrame(rows, columns=["part", "reference", "candidate", "row", "kind"])
     table.insert(0, "id", ids)
@@ -99,57 +104,65 @@ def build(
     return table
 
 
-def edited_reports(root: Path | None) -> tuple[str, list[list[str]]]:
-    """Return the source of the edited reports, and the sentences of each."""
+def load_reports_to_edit(root: Path | None) -> tuple[str, list[list[str]]]:
+    """Return the name of the source of the reports to edit, and each report as a list of sentences.
+
+    The source is Open-i's development half if ``root`` has Open-i, otherwise generated reports.
+    """
     if root is not None:
         from radeval_lib.data import openi, readers
 
-        if held := readers.load("openi", root):
+        if studies := readers.load("openi", root):
             tested = {report.id for report in readers.load("iu_systems", root)}
-            return "Open-i, the half for development", sentences(openi.development_reports(held, tested))
-    return "generated reports", _generated()
+            return "Open-i, the half for development", sentences(openi.development_reports(studies, tested))
+    return "generated reports", _generated_reports()
 
 
 @lru_cache(maxsize=1)
-def _generated() -> list[list[str]]:
-    drawn = generate(_POOL, _SEED)
-    return sentences([Report(made.report_id, made.findings.text, made.impression.text) for made in drawn])
+def _generated_reports() -> list[list[str]]:
+    """Return generated reports, each as a list of sentences."""
+    reports = generate(_POOL, _SEED)
+    return sentences([Report(made.report_id, made.findings.text, made.impression.text) for made in reports])
 
 
-def _of_systems(root: Path) -> list[_Row]:
-    """Return the pairs of committed outputs: ``row`` numbers the study, ``kind`` is the file, followed by
-    ``, shuffled`` if its outputs are those of other studies. Empty if the data root does not hold them."""
+def _system_pairs(root: Path) -> list[_Row]:
+    """Return each study's reference paired with the report of every system and baseline.
+
+    Empty if the data root lacks the reports. ``row`` numbers the study. ``kind`` is the system, followed by
+    ``, shuffled`` if each study has the report that the system wrote for another study.
+    """
     from radeval_lib.data import iu_systems, openi, readers
 
-    held = readers.load("iu_systems", root)
-    if not held:
+    if not (records := readers.load("iu_systems", root)):
         return []
     by_file: dict[str, dict[str, str]] = {}
-    for record in held:
+    for record in records:
         by_file.setdefault(record.system, {})[record.id] = reveal(record.text)
     studies = list(by_file[iu_systems.REFERENCE])
     outputs = {name: [by_file[name][study] for study in studies] for name in FILES}
     others = openi.development_reports(readers.load("openi", root), set(studies))
-    common = Counter(text for report in others if (text := reveal(report.findings).strip()))
-    if common:
-        outputs[CONSTANT] = [min(common, key=lambda text: (-common[text], text))] * len(studies)
-    # Whose output each study gets: never its own, round a random circle of all.
-    circle = np.random.default_rng(_SEED).permutation(len(studies))
-    dealt = np.empty(len(studies), dtype=np.intp)
-    dealt[circle] = np.roll(circle, 1)
+    counts = Counter(text for report in others if (text := reveal(report.findings).strip()))
+    if counts:
+        outputs[CONSTANT] = [min(counts, key=lambda text: (-counts[text], text))] * len(studies)
+    # Each study gets the report of its predecessor in a random cycle of all studies, so never its own.
+    cycle = np.random.default_rng(_SEED).permutation(len(studies))
+    predecessors = np.empty(len(studies), dtype=np.intp)
+    predecessors[cycle] = np.roll(cycle, 1)
     for name in SHUFFLED:
-        outputs[f"{name}, shuffled"] = [outputs[name][study] for study in dealt]
+        outputs[f"{name}, shuffled"] = [outputs[name][study] for study in predecessors]
     references = [by_file[iu_systems.REFERENCE][study] for study in studies]
     return [
         ("systems", reference, output, study, name)
-        for name, of_studies in outputs.items()
-        for study, (reference, output) in enumerate(zip(references, of_studies, strict=True))
+        for name, texts in outputs.items()
+        for study, (reference, output) in enumerate(zip(references, texts, strict=True))
     ]
 
 
-def as_lines(frame: pd.DataFrame) -> str:
-    """Return the pairs as JSON lines: ``id``, ``reference``, ``candidate``. Lone surrogates, which UTF-8
-    cannot hold, are escaped."""
+def to_json_lines(frame: pd.DataFrame) -> str:
+    """Return the pairs as JSON lines with ``id``, ``reference`` and ``candidate``.
+
+    Lone surrogates, which UTF-8 cannot encode, are written as escapes.
+    """
     rows = frame[["id", "reference", "candidate"]].to_dict("records")
     text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
     return text.encode("utf-8", "backslashreplace").decode()
@@ -157,19 +170,21 @@ def as_lines(frame: pd.DataFrame) -> str:
 
 @dataclass
 class Scored:
-    """A metric's scores of a card's pairs.
+    """The scores that a metric gave the pairs of a card.
 
     Attributes
     ----------
-    values : as the metric gave them, NaN if it failed; shape (pairs,).
-    seconds : the mean time for a pair; None if it was not measured.
-    alone : for a function of several pairs, the scores of the part ``again`` with one pair a call; else None.
-    message : the message of the first exception, for the person who runs the metric; cards do not repeat it.
+    values : the metric's scores, not oriented; NaN for a failure; shape (pairs,).
+    seconds : the mean time per pair; None if the scores come from a file or a command.
+    scores_alone : for a batched function, the scores of the part ``again`` when each pair is scored in a
+        call of its own; otherwise None.
+    message : type and message of the first exception, empty if there was none. It may quote a report, so the
+        card does not repeat it.
     """
 
     values: FloatArray
     seconds: float | None = None
-    alone: FloatArray | None = None
+    scores_alone: FloatArray | None = None
     message: str = ""
 
 
@@ -180,24 +195,27 @@ def score(
     batched: bool,
     progress: Progress,
 ) -> Scored:
-    """Score every pair.
+    """Return a metric's scores of all pairs of a card; a score that is not finite becomes NaN.
 
     Parameters
     ----------
     metric : as for :func:`radeval_lib.metric_cards.card.metric_card`.
-    progress : called with the number of pairs scored and their share.
+    frame : the pairs, from :func:`build`.
+    batched : whether a function takes lists of references and candidates and returns a score per pair.
+    progress : called with the number of pairs scored and their share, from 0 to 1.
 
     Raises
     ------
     MetricError
-        If a mapping lacks the id of a pair, or no pair gets a score.
+        If a mapping lacks the id of a pair, no pair gets a score, or a batched function returns a wrong
+        number of scores.
     """
     if isinstance(metric, Mapping):
-        if missing := [name for name in frame["id"] if name not in metric]:
+        if missing := [pair_id for pair_id in frame["id"] if pair_id not in metric]:
             problem = f"{len(missing):,} of {len(frame):,} pairs have no score: {listed(missing, 90)}"
-            remedy = "Score the pairs that --pairs writes with the same data root and options."
-            raise MetricError(problem, "scores", remedy)
-        scored = Scored(np.array([metric[name] for name in frame["id"]], dtype=np.float64))
+            remedy = "Score every pair that --pairs writes with the same data root and options."
+            raise MetricError(problem, "the scores", remedy)
+        scored = Scored(np.array([metric[pair_id] for pair_id in frame["id"]], dtype=np.float64))
     elif isinstance(metric, Metric):
         started = time.perf_counter()
         values = metric.values(list(frame["reference"]), list(frame["candidate"]))
@@ -205,105 +223,126 @@ def score(
     else:
         scored = _Caller(metric, batched).score(frame, progress)
     scored.values[~np.isfinite(scored.values)] = np.nan
-    _check_some(scored.values, scored.message)
+    _require_a_score(scored.values, scored.message)
     progress(len(frame), 1.0)
     return scored
 
 
-def _check_some(values: FloatArray, message: str) -> None:
-    """Refuse a metric that failed on all pairs."""
+def _require_a_score(values: FloatArray, message: str) -> None:
+    """Raise a MetricError with ``message`` if all of one or more scores are NaN."""
     if len(values) and np.isnan(values).all():
         problem = f"none of {len(values):,} pairs could be scored ({message or 'not a finite number'})"
-        raise MetricError(problem, "the metric", "Try it on one pair.")
+        raise MetricError(problem, "the metric", "Call it on one pair, and correct what fails.")
 
 
 class _Caller:
-    """Calls a function ``(reference, candidate) -> number`` or, with ``batched``, ``(references, candidates)
-    -> numbers``. If its first parameter has the name of a candidate, it gets candidates first."""
+    """Calls a function ``(reference, candidate) -> number`` or, if batched, ``(references, candidates) ->
+    numbers``.
+
+    If the name of the first parameter begins like *candidate*, *prediction*, *hypothesis* or *generated*, the
+    function is called with the candidate first.
+    """
 
     def __init__(self, function: Callable[..., Any], batched: bool) -> None:
         self._function, self._batched, self._message = function, batched, ""
         try:
             first = next(iter(inspect.signature(function).parameters), "")
-        except (TypeError, ValueError):  # built in
+        except (TypeError, ValueError):  # a built-in function has no signature
             first = ""
-        self._candidate_first = first.lower().startswith(_CANDIDATE_FIRST)
+        self._candidate_first = first.lower().startswith(_CANDIDATE_PREFIXES)
 
     def score(self, frame: pd.DataFrame, progress: Progress) -> Scored:
+        """Return the scores of all pairs of a card; see :func:`score`."""
         pairs = list(zip(frame["reference"], frame["candidate"], strict=True))
         values, started = np.full(len(pairs), np.nan), time.perf_counter()
         size = BATCH if self._batched else 1
         for done in range(0, len(pairs), size):
             part = pairs[done : done + size]
-            values[done : done + size] = self._tried(part)
-            if done >= _GIVE_UP:
-                _check_some(values[:done], self._message)
+            values[done : done + size] = self._score_or_nan(part)
+            if done >= _FAILURES_UNTIL_ERROR:
+                _require_a_score(values[:done], self._message)
             progress(done + len(part), (done + len(part)) / len(pairs))
         scored = Scored(values, (time.perf_counter() - started) / len(pairs), message=self._message)
         if self._batched:
-            again = np.flatnonzero(frame["part"] == "again")
-            scored.alone = np.array([self._tried([pairs[at]])[0] for at in again])
+            repeated = np.flatnonzero(frame["part"] == "again")
+            scored.scores_alone = np.array([self._score_or_nan([pairs[at]])[0] for at in repeated])
         return scored
 
-    def _tried(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return the score of each pair, NaN if it has none; a batch that fails is tried by pair."""
+    def _score_or_nan(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the score of each pair, NaN for a failure. If a batch fails, its pairs are scored one by
+        one."""
         sides = [*zip(*pairs, strict=True)][:: -1 if self._candidate_first else 1]
         try:
             if self._batched:
-                given = list(self._function(*map(list, sides)))
+                returned = list(self._function(*map(list, sides)))
             else:
-                given = [self._function(*(side[0] for side in sides))]
-            numbers = [value.item() if hasattr(value, "item") else value for value in given]
+                returned = [self._function(*(side[0] for side in sides))]
+            numbers = [value.item() if hasattr(value, "item") else value for value in returned]
             values = [math.nan if value is None else float(value) for value in numbers]
         except Exception as error:
             if len(pairs) > 1:
-                return [self._tried([pair])[0] for pair in pairs]
+                return [self._score_or_nan([pair])[0] for pair in pairs]
             self._message = self._message or f"{type(error).__name__}: {error}"
             return [math.nan]
         if len(values) != len(pairs):
-            problem = f"it returns {len(values)} scores for {len(pairs)} pairs"
-            raise MetricError(problem, "the metric", "Return one number per pair, or leave batched out.")
+            problem = f"it returned {len(values)} scores for {len(pairs)} pairs"
+            raise MetricError(problem, "the metric", "Return one number per pair, or leave out `batched`.")
         return [value if math.isfinite(value) else math.nan for value in values]
 
 
 def fill_failures(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
-    """Return oriented scores with each failure set to the worst score of its part, or of all if its part has
-    none."""
-    result, worst = oriented.copy(), float(np.nanmin(oriented))
-    for name in frame["part"].unique():
-        here = (frame["part"] == name).to_numpy()
-        scored = oriented[here & np.isfinite(oriented)]
-        result[here & ~np.isfinite(oriented)] = scored.min() if len(scored) else worst
-    return result
+    """Return oriented scores (higher is better) with each NaN replaced by the lowest score of its part.
+
+    If a part has no score at all, the lowest score of all parts is used. At least one score must be finite.
+    """
+    filled, worst = oriented.copy(), float(np.nanmin(oriented))
+    for part in frame["part"].unique():
+        in_part = (frame["part"] == part).to_numpy()
+        scored = oriented[in_part & np.isfinite(oriented)]
+        filled[in_part & ~np.isfinite(oriented)] = scored.min() if len(scored) else worst
+    return filled
 
 
-def of_command(words: Sequence[str], frame: pd.DataFrame) -> dict[str, float]:
-    """Return the scores by id from a command that reads JSON lines (``id``, ``reference``, ``candidate``) and
-    writes JSON lines (``id``, ``score``) in any order."""
-    where = Path(words[0]).name
-    ran = subprocess.run(list(words), input=as_lines(frame).encode(), stdout=subprocess.PIPE, check=False)
+def run_command(command: Sequence[str], frame: pd.DataFrame) -> dict[str, float]:
+    """Return the scores that a program gives the pairs, by the pair's id; NaN for an empty score.
+
+    The program reads JSON lines with ``id``, ``reference`` and ``candidate`` from standard input, and writes
+    JSON lines with ``id`` and ``score``, in any order, to standard output.
+
+    Raises
+    ------
+    MetricError
+        If the program fails or writes anything else.
+    """
+    where = Path(command[0]).name
+    ran = subprocess.run(command, input=to_json_lines(frame).encode(), stdout=subprocess.PIPE, check=False)
     if ran.returncode:
-        problem = f"exit status {ran.returncode} after {ran.stdout.count(10):,} of {len(frame):,} scores"
-        raise MetricError(problem, where, "Try it on a few lines of the file that --pairs writes.")
+        lines = len(ran.stdout.splitlines())
+        problem = f"exit status {ran.returncode} after {lines:,} of {len(frame):,} scores"
+        raise MetricError(problem, where, "Run it on a few lines that --pairs writes, and correct it.")
     _, rows = file_scoring.json_lines(StringIO(ran.stdout.decode("utf-8", "replace")), where)
-    return _by_id(pd.DataFrame(rows, dtype=object), where)
+    return _scores_by_id(pd.DataFrame(rows, dtype=object), where)
 
 
-def of_file(path: Path) -> dict[str, float]:
-    """Return the scores of a file of pairs, with the columns ``id`` and ``score``."""
-    return _by_id(file_scoring.table(path), path.name)
+def read_scores(path: Path) -> dict[str, float]:
+    """Return the scores in a table with the columns ``id`` and ``score``, by id; NaN for an empty score.
+
+    Raises MetricError if a column is missing, an id is repeated or a score is not a number.
+    """
+    return _scores_by_id(file_scoring.table(path), path.name)
 
 
-def _by_id(frame: pd.DataFrame, where: str) -> dict[str, float]:
-    if lacking := [name for name in ("id", "score") if name not in frame]:
-        raise MetricError(f"no {lacking[0]!r}", where, "Give the id and the score of each pair.")
+def _scores_by_id(frame: pd.DataFrame, where: str) -> dict[str, float]:
+    """Return the column ``score`` by the column ``id``; ``where`` names the source in errors."""
+    if missing := [name for name in ("id", "score") if name not in frame]:
+        raise MetricError(f"no column {missing[0]!r}", where, "Give the id and the score of each pair.")
     scores: dict[str, float] = {}
-    for row, (name, given) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
-        if name in scores:
-            raise MetricError(f"a second score of {plain(name, 40)}", f"{where}, row {row}", "Give only one.")
+    for row, (pair_id, score) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
+        if pair_id in scores:
+            raise MetricError(f"id {plain(pair_id, 40)} occurs twice", f"{where}, row {row}", "Keep one row.")
         try:
-            scores[name] = math.nan if str(given).strip().lower() in ("", "null", "none") else float(given)
+            scores[pair_id] = math.nan if str(score).strip().lower() in _NO_SCORE else float(score)
         except (TypeError, ValueError):
-            remedy = "Leave it empty if the metric fails."
-            raise MetricError(f"{given!r:.60} is not a number", f"{where}, row {row}", remedy) from None
+            remedy = "Give a number, or leave it empty if the metric fails."
+            raise MetricError(f"{score!r:.60} is not a number", f"{where}, row {row}", remedy) from None
     return scores

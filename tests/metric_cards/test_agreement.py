@@ -10,11 +10,11 @@ import pytest
 
 from radeval_lib.data import recorded
 from radeval_lib.metric_cards import measurements
-from radeval_lib.metric_cards.measurements import MORE, PERSON, on_radpref
+from radeval_lib.metric_cards.measurements import MORE_RESAMPLES, PERSON, on_radpref
 from radeval_lib.stats.correlations import Resampled, resample
 
 STORED = recorded.load("radpref")
-RIVALS = measurements.rivals(STORED, "")
+RIVALS = measurements.rival_scores(STORED, "")
 
 
 def _part(values: np.ndarray, resamples: int = 300, seed: int = 0, **more: bool) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_a_difference_near_the_level_is_drawn_more_often() -> None:
 
     def p(seed: int) -> float:
         first = drawn([*scores], 1_000, seed)
-        table = measurements.compare_with_rivals(first, "mine", lambda names: drawn(names, MORE, seed))
+        table = measurements.compare_with_rivals(first, "mine", lambda few: drawn(few, MORE_RESAMPLES, seed))
         return float(table.loc["weighted errors by rules", "p_holm"])
 
     result = [p(seed) for seed in range(3)]

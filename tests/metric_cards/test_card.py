@@ -254,7 +254,7 @@ def test_pairs_are_written_for_another_program(folder: Path) -> None:
     assert rows["id"].is_unique
     assert list(rows) == ["id", "reference", "candidate"]
     frame = pairs.build(None, quick=True).head(1).assign(candidate="\ud800")
-    assert json.loads(pairs.as_lines(frame))["candidate"] == "\ud800"
+    assert json.loads(pairs.to_json_lines(frame))["candidate"] == "\ud800"
 
 
 @pytest.mark.parametrize(
@@ -277,6 +277,6 @@ def test_what_names_no_metric_is_refused(folder: Path, arguments: tuple[str, ...
 
 def test_scores_that_are_empty_are_failures(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_text("id,score\na,\nb,nan\nc,1\n")
-    assert pairs.of_file(tmp_path / "scores.csv") == pytest.approx(
+    assert pairs.read_scores(tmp_path / "scores.csv") == pytest.approx(
         {"a": math.nan, "b": math.nan, "c": 1}, nan_ok=True
     )
