@@ -276,7 +276,7 @@ def fit_regime(plan: Plan, search_fingerprint: Mapping[str, Any]) -> Tables:
 
 def fit_work(run: Run, settings: RalesSettings, encoder: str, work: Sequence[tuple[str, str]]) -> Tables:
     """Return the tables of :func:`fit_regime` for one encoder, over the tasks and regimes in ``work``
-    (:func:`radeval_lib.jobs.rales.work`). Interrupted searches and trainings resume from checkpoints."""
+    (:func:`radeval_lib.jobs.rales.list_fits`). Interrupted searches and trainings resume from checkpoints."""
     frames: dict[str, list[pd.DataFrame]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, regimes in groupby(work, key=itemgetter(0)):

@@ -13,7 +13,7 @@ from radeval_lib.data.errors import AbsentDataError, DataError
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs import summarization
-from radeval_lib.jobs.summarization import ALL, System, make, name_groups, sample_records, split_records
+from radeval_lib.jobs.summarization import ALL, System, fit_model, name_groups, sample_records, split_records
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.extractive_summarizers import oracle
 from radeval_lib.registry import datasets_of
@@ -166,7 +166,7 @@ def _run(
                 if not system.learns and (train_set != ALL or seed != run.seed):
                     continue
                 folder = run.checkpoint_folder(train_set, name, seed)
-                made = make(system, train, dev, seed=seed, encoder=encoder, device=device, folder=folder)
+                made = fit_model(system, train, dev, seed=seed, encoder=encoder, device=device, folder=folder)
                 learned_from = train_set if system.learns else ""
                 scores.append(tests.scores(made.summarize(tests.findings), seed, name, learned_from))
     if whole:

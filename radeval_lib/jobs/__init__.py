@@ -1,1 +1,1 @@
-"""Job lists of trainings and searches with their settings, and what pages and the storing of scores share."""
+"""Job lists of trainings and searches, their settings, and code that several pages share."""

@@ -1,18 +1,18 @@
-"""The section ``green`` of a profile, how GREEN's pages ask the generator for reports, and the freeze of the
-rule-based judge before it scores RadPref.
+"""The settings of GREEN's pages, and the freeze of the rule-based judge before it scores RadPref.
 
-The freeze covers behaviour: a digest of the judge's analyses and weighted errors on generated pairs. Code may
-be moved and renamed; a changed word, rule or weight shows.
+``freeze.yml`` records a digest of the judge's analyses and weighted errors on generated pairs. The digest
+changes if a word, rule or weight changes, but not if code is moved or renamed.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, field_validator
 
 from radeval_lib import atomic, own_yaml
 from radeval_lib.errors import RadevalError
@@ -23,23 +23,25 @@ from radeval_lib.study.profiles import Profile, Size
 from radeval_lib.study.runs import Run
 
 CHEST = ("X-Ray", "CHEST")
-"""The generator's modality and anatomy of GREEN's reports."""
+"""Modality and anatomy of the reports that the generator makes for GREEN's pages."""
 FREEZE = Path(__file__).with_name("freeze.yml")
 
 
 class GreenSettings(BaseModel, extra="forbid", frozen=True):
-    """The section ``green`` of a profile's ``experiments``: how a language model learns to judge.
+    """The section ``green`` of a profile's ``experiments``: how a language model is trained as a judge.
 
     Attributes
     ----------
-    start : the pretrained model that training starts from; empty for a small one with random weights.
-    small : that small model's sizes, as ``language_model_judge.small_model`` takes them.
-    ranks : of the low-rank adapters, one training each; 0 trains all weights.
-    examples : judged pairs to learn from; 0: all that are left.
-    held : judged pairs held out, and as many again to choose the epoch by.
-    longest, answer : most tokens of an example, and of an answer.
-    training : the trainer's settings.
-    summarized : generated reports on the page of the summary.
+    start : the pretrained model that training starts from; empty for a small model with random weights.
+    small : the sizes of that small model, arguments of
+        :func:`radeval_lib.models.language_model_judge.small_model`.
+    ranks : ranks of the low-rank adapters, one training each; 0 trains all weights.
+    examples : number of judged pairs to train on; 0 for all that are not held out.
+    held : number of judged pairs to test on, and of further ones to choose the epoch on.
+    longest, answer : maximum number of tokens of an example, and of an answer.
+    training : settings of :class:`~radeval_lib.models.training.TrainingSettings` but its seed, device and
+        measure.
+    summarized : number of generated reports on the page about GREEN's summary.
     """
 
     start: str
@@ -52,44 +54,52 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
     training: dict[str, Any]
     summarized: Size
 
+    @field_validator("training")
+    @classmethod
+    def _has_known_keys(cls, training: dict[str, Any]) -> dict[str, Any]:
+        known = {field.name for field in fields(TrainingSettings)} - {"measure", "seed", "device"}
+        if unknown := training.keys() - known:
+            raise ValueError(f"has the unknown key {min(unknown)!r}; give some of {', '.join(sorted(known))}")
+        return training
+
     def tuning(self, seed: int, device: str) -> TrainingSettings:
-        """Return the training's settings; the epoch is chosen by the likelihood of held-out analyses."""
+        """Return the settings of a training that chooses the epoch by the likelihood of held-out analyses."""
         return TrainingSettings(**self.training, measure="likelihood", seed=seed, device=device)
 
 
 def settings(profile: Profile) -> GreenSettings:
-    """Return the profile's settings for GREEN."""
+    """Return the section ``green`` of a profile; raises an error if it is missing or malformed."""
     return profile.section("green", GreenSettings)
 
 
 def seed_of(run: Run, name: str) -> int:
-    """Return a seed drawn from the run's stream of this name, for a generator that takes one."""
+    """Return a seed from 0 to 2³¹ − 1, drawn from the random stream ``name`` of a run."""
     return int(run.rng(name).integers(2**31))
 
 
 def freeze() -> dict[str, Any]:
-    """Return when the judge was frozen (``date``), its ``digest`` then, and how often RadPref was
-    ``scored``."""
+    """Return the content of ``freeze.yml``: ``date`` of the freeze, the judge's ``digest`` on that day, and
+    ``scored``, how often RadPref has been scored."""
     return own_yaml.read(FREEZE)
 
 
 def require_frozen() -> None:
-    """Raise a RadevalError if the judge behaves differently from ``freeze.yml``, so RadPref is not scored."""
-    if freeze()["digest"] != (now := behaviour()):
-        remedy = f"First write its digest there, with a date: {now}."
-        raise RadevalError("the judge is not frozen", FREEZE.name, remedy)
+    """Raise a RadevalError if the judge's behaviour is not the one that ``freeze.yml`` records."""
+    if freeze()["digest"] != (digest := behaviour_digest()):
+        remedy = f"Freeze it before you score RadPref: set `digest` to {digest}, and `date` to today."
+        raise RadevalError("the rule-based judge changed since it was frozen", FREEZE.name, remedy)
 
 
 def count_use() -> int:
-    """Add one to the count in ``freeze.yml`` of times RadPref was scored, and return it."""
+    """Add one to ``scored`` in ``freeze.yml``, the number of times that RadPref was scored, and return it."""
     times = freeze()["scored"] + 1
     text = re.sub(r"(?m)^scored: \d+$", f"scored: {times}", FREEZE.read_text(encoding="utf-8"))
     atomic.write_text(FREEZE, text)
     return times
 
 
-def behaviour() -> str:
-    """Return the SHA-256 of the judge's answers to 300 generated pairs, half of them chest reports."""
+def behaviour_digest() -> str:
+    """Return the SHA-256 of the rule-based judge's answers to 300 generated pairs, half of chest reports."""
     digest = sha256()
     for anatomy in (CHEST, None):
         for pair in error_pairs(150, seed=20240917, modality_anatomy=anatomy):

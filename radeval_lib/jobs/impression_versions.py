@@ -1,4 +1,4 @@
-"""Generated and real impressions that mean the same as their reference or do not, and their scores.
+"""Pairs of impressions that agree or differ in meaning, generated and real, and their scores.
 
 Source of the question: RaLEs (Zambrano Chaves et al. 2023), Appendix J.
 """
@@ -31,35 +31,42 @@ ORDER = "another order"
 NORMAL = "no disease but other words"
 ERROR = "one significant error"
 FAIR = (ADVICE, WORDS, STYLE, ORDER, NORMAL)
-"""Candidates that mean what the reference means; advice adds to it without contradicting."""
+"""Kinds of candidates that do not contradict the reference: all but advice mean the same, advice adds to
+it."""
 
-_ADVICE_OFF = 6  # bits of a report's wording; an impression gives advice where both are 0
+_ADVICE_OFF = 6  # two bits of a report's ``wording``; the impression gives advice if both are 0
 _REWRITES: dict[str, RewriteKind] = {WORDS: "synonym", STYLE: "style"}
-_CATEGORIES = "bacd"
+_CATEGORIES = "bacd"  # letters of GREEN's error categories
 _COLUMNS = ["report", "phenomenon", "reference", "candidate"]
 
 
 def _equivalents(report: SyntheticReport, seed: int) -> dict[str, str]:
-    """Return the impression of each version that means the same and reads differently, by phenomenon."""
+    """Return other wordings of a report's impression, by kind (one of :data:`FAIR`).
+
+    A normal impression has only :data:`NORMAL`. A kind is left out if it would not change the text.
+    """
     reference = report.impression.text
     if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
-        rng = seeded(seed, report.report_id, "conclusion")  # the low bits decide on more than words: kept
-        other = replace(report, wording=rng.getrandbits(32) << 3 | report.wording & 7)
-        versions = {NORMAL: rerender(other, report.plan).impression.text}
+        # The three low bits of the wording decide on content, so they are kept.
+        rng = seeded(seed, report.report_id, "conclusion")
+        reworded = replace(report, wording=rng.getrandbits(32) << 3 | report.wording & 7)
+        versions = {NORMAL: rerender(reworded, report.plan).impression.text}
     else:
         advising = replace(report, wording=report.wording & ~_ADVICE_OFF)
         advised = rerender(advising, report.plan).impression.text
         versions = {ADVICE: advised} if advised.startswith(reference) else {}
         versions[ORDER] = " ".join(reversed(sentences(reference)))
         for phenomenon, kind in _REWRITES.items():
-            with suppress(SyntheticError):  # there may be no other version
+            with suppress(SyntheticError):  # raised if there is no other wording
                 versions[phenomenon] = rewrite(report, kind, seed).impression.text
     return {name: text for name, text in versions.items() if text != reference}
 
 
 def _contradiction(report: SyntheticReport, seed: int, categories: str) -> str | None:
-    """Return an impression with one significant error of one of GREEN's categories, all else as it is; None
-    if no error shows there."""
+    """Return the impression with one significant error added, of one of GREEN's ``categories`` (letters).
+
+    None if no error of these categories changes the impression.
+    """
     rng = seeded(seed, report.report_id, "error")
     for category in sorted(categories, key=lambda _: rng.random()):
         try:
@@ -74,15 +81,20 @@ def _contradiction(report: SyntheticReport, seed: int, categories: str) -> str |
 def candidates(
     n: int, seed: int, modality_anatomy: Pair | None = None, categories: str = _CATEGORIES
 ) -> pd.DataFrame:
-    """Return impressions of ``n`` generated reports, of one kind or of all, with candidates for each. Wrong
-    candidates have an error of one of ``categories``.
+    """Return impressions of ``n`` generated reports, each with several candidates.
+
+    Parameters
+    ----------
+    modality_anatomy : the kind of report, such as ``("X-Ray", "CHEST")``; None for all kinds.
+    categories : letters of GREEN's categories, of which the wrong candidate has an error.
 
     Returns
     -------
     DataFrame
-        One row per candidate: ``report``, ``phenomenon`` (one of :data:`FAIR` or :data:`ERROR`),
-        ``reference``, ``candidate``. Every report has its error, and at least one of the others; there are
-        fewer than ``n`` if 20 n generated reports hold no more of this kind.
+        One row per candidate, with ``report`` (its id), ``phenomenon`` (one of :data:`FAIR` or
+        :data:`ERROR`), ``reference`` and ``candidate``. Every report has one candidate with an error, and at
+        least one without. There are fewer than ``n`` reports if fewer of the first 20 n generated ones allow
+        both.
     """
     rows: list[tuple[str, str, str, str]] = []
     count = 0
@@ -100,11 +112,16 @@ def candidates(
 
 
 def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> pd.DataFrame:
-    """Return pairs of real impressions in the rows of :func:`candidates`. Either both reports have no finding
-    (:data:`NORMAL`), or only one has (:data:`ERROR`); empty if there are too few.
+    """Return ``n`` random normal impressions, each paired with another normal one and with an abnormal one.
 
-    A report without a finding is one in which the fourteen observations, read by rules, find nothing;
-    identical texts are left out, since they say nothing about wording.
+    An impression is normal if none of the fourteen observations, read by rules, is present. Identical texts
+    are used once.
+
+    Returns
+    -------
+    DataFrame
+        The columns of :func:`candidates`; ``phenomenon`` is :data:`NORMAL` for a normal candidate, otherwise
+        :data:`ERROR`. Empty without two distinct normal impressions and an abnormal one.
     """
     rng = seeded(seed, "normal pairs")
     texts = [reveal(record.impression) for record in records]
@@ -113,22 +130,28 @@ def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> 
     abnormal = list(dict.fromkeys(text for text in texts if text not in set(normal)))
     rows = []
     for number in range(n if len(normal) > 1 and abnormal else 0):
-        reference, other = rng.sample(normal, 2)
-        rows.append((str(number), NORMAL, reference, other))
+        reference, other_normal = rng.sample(normal, 2)
+        rows.append((str(number), NORMAL, reference, other_normal))
         rows.append((str(number), ERROR, reference, rng.choice(abnormal)))
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def scores(table: pd.DataFrame, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return ``table`` with a column for each metric, named as in ``metrics``."""
+    """Return ``table``, which has ``reference`` and ``candidate``, with the scores of each metric in a
+    column.
+
+    The columns have the names of ``metrics``; scores are in each metric's own direction.
+    """
     references, candidates = table["reference"].tolist(), table["candidate"].tolist()
     columns = {name: metric.score(references, candidates).values for name, metric in metrics.items()}
     return table.assign(**columns)
 
 
 def real_impressions(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return the :func:`scores` of the :func:`normal_pairs` in MEDIQA's reports of Indiana, from its file or
-    as stored."""
+    """Return :func:`normal_pairs` of MEDIQA 2021's Indiana reports with a column of scores for each metric.
+
+    Without the texts, the stored scores are returned; ``reference`` and ``candidate`` are then missing.
+    """
     if (path := run.find("mediqa2021")) is not None:
         return scores(normal_pairs(mediqa.load(path)), metrics)
     stored = run.recording("mediqa2021").parts["impressions"]

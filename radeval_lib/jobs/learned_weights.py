@@ -1,4 +1,4 @@
-"""RaTEScore with other weights and encoders, with one of its models alone, and of entities that are known."""
+"""Variants of RaTEScore: with other weights, with other encoders, and for entities that are known already."""
 
 from __future__ import annotations
 
@@ -20,43 +20,37 @@ from radeval_lib.stats.correlations import resample
 from radeval_lib.study.runs import Run
 
 EQUAL_WEIGHTS = Weights("equal weights", np.ones((5, 5)), 1.0)
-"""Weights by which all types count alike, without a penalty."""
+"""Weights with which all pairs of entity types count equally, and different types are not penalized."""
 EntityPair = tuple[Sequence[NamedEntity], Sequence[NamedEntity]]
 """The entities of a reference and of a candidate."""
 EQUAL, _ENCODER = EQUAL_WEIGHTS.name, "encoder: "
 LEARNED = {"long": "released, for long texts", "short": "released, for short texts"}
-"""Titles of the settings with released weights, by the weights' name."""
+"""Titles of the settings with released weights, by the name of the weights."""
 
 FIRST_TOKEN = "vector of the first token"
-RECORDED = (
-    "ratescore_long",
-    "ratescore_short",
-    "ratescore_equal",
-    "ratescore_first_token",
-    "ratescore_rival",
-)
-"""The stored columns of :func:`scores_by_setting`, in its order."""
+RECORDED = tuple(f"ratescore_{name}" for name in ("long", "short", "equal", "first_token", "rival"))
+"""Columns in which the scores of :func:`scores_by_setting` are stored, in the same order."""
 
 
 def entities(metric: RaTEScore, references: Iterable[str], candidates: Iterable[str]) -> list[EntityPair]:
-    """Return the entities of each pair's reference and candidate."""
-    ours, theirs = (metric.entities(list(side)) for side in (references, candidates))
-    return list(zip(ours, theirs, strict=True))
+    """Return, for each pair of texts, the entities of its reference and those of its candidate."""
+    of_references, of_candidates = (metric.entities(list(side)) for side in (references, candidates))
+    return list(zip(of_references, of_candidates, strict=True))
 
 
 def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArray[np.float64]]:
-    """Return scores by setting: the released weights, equal weights without a penalty, and other encoders.
-    Each has shape (pairs,).
+    """Return RaTEScore of each pair with several weights and encoders, by the title of the setting.
 
-    The encoders differ from the first setting in nothing else.
+    The settings are the two released weights, equal weights, and, with the first released weights, vectors of
+    the first token and the encoder of the role ``rival_encoder``. Each array has shape (pairs,).
     """
 
     def model(role: str, pooling: Pooling) -> encoders.Encoder:
         return encoders.Encoder(run.model(role), pooling=pooling, device=run.profile.device)
 
-    ours = model("encoder", "mean")
-    scores = {name: score_entity_pairs(pairs, ours, Scorer(key)) for key, name in LEARNED.items()}
-    scores[EQUAL] = score_entity_pairs(pairs, ours, Scorer(EQUAL_WEIGHTS))
+    encoder = model("encoder", "mean")
+    scores = {name: score_entity_pairs(pairs, encoder, Scorer(key)) for key, name in LEARNED.items()}
+    scores[EQUAL] = score_entity_pairs(pairs, encoder, Scorer(EQUAL_WEIGHTS))
     scores[FIRST_TOKEN] = score_entity_pairs(pairs, model("encoder", "cls"), Scorer("long"))
     rival = catalog.title(run.profile.models["rival_encoder"])
     scores[_ENCODER + rival] = score_entity_pairs(pairs, model("rival_encoder", "mean"), Scorer("long"))
@@ -64,53 +58,61 @@ def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArra
 
 
 def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return Kendall's correlation of each setting with the grades, and the first one's lead over each other,
-    as :class:`~radeval_lib.stats.correlations.Resampled` gives them, by setting.
+    """Return how Kendall's τ_b with the grades depends on RaTEScore's weights and encoder.
 
-    If the texts are placeholders, the scores are the stored ones.
+    Returns
+    -------
+    tuple
+        Two tables, a row per setting of :func:`scores_by_setting`:
+        :meth:`~radeval_lib.stats.correlations.Resampled.intervals`, and
+        :meth:`~radeval_lib.stats.correlations.Resampled.compare` of the first setting with each other one. If
+        the texts are placeholders, they are based on stored scores.
     """
     table = rating_table(run.load("rated_paragraphs"))
-    first = behind(table["candidate"].iloc[0])
-    if first:
-        about = recorded.load(first.set).about["variants"]
+    placeholder = behind(table["candidate"].iloc[0])
+    if placeholder:
+        variants = recorded.load(placeholder.set).about["variants"]
         scores = {
-            str(about[column]["settings"]["differs"]): recorded.column(table["candidate"], column)
+            str(variants[column]["settings"]["differs"]): recorded.column(table["candidate"], column)
             for column in RECORDED
         }
     else:
         scores = scores_by_setting(run, entities(metric, table["reference"], table["candidate"]))
-    drawn = resample(
+    draws = resample(
         scores,
         table["rating"].to_numpy(),
         groups=table["case"].to_numpy(),
         kind="kendall",
         resamples=run.profile.resamples,
-        rng=run.rng("rated_paragraphs kendall"),  # the draws of ratescore/rated_pairs, so its interval
+        # The same draws as on the page ratescore/rated_pairs, so that the intervals are the same.
+        rng=run.rng("rated_paragraphs kendall"),
     )
-    return drawn.intervals().set_index("metric"), drawn.compare(LEARNED["long"]).set_index("rival")
+    return draws.intervals().set_index("metric"), draws.compare(LEARNED["long"]).set_index("rival")
 
 
 def with_model(run: Run, role: str) -> RaTEScore:
-    """Return RaTEScore as a run has it, with only one of its two models read, for uses that need no other.
+    """Return RaTEScore with only one of its two models loaded, which is enough to find or to encode entities.
 
-    ``role``: ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
+    ``role`` is ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
     """
-    filled = {role: run.model(role)}
-    return RaTEScore(**filled, **settings_for_models("ratescore", filled), device=run.profile.device)
+    models = {role: run.model(role)}
+    return RaTEScore(**models, **settings_for_models("ratescore", models), device=run.profile.device)
 
 
 def score_entity_pairs(
     pairs: Sequence[EntityPair], encoder: encoders.Encoder, scorer: Scorer
 ) -> NDArray[np.float64]:
-    """Return RaTEScore of pairs with known entities; shape (pairs,). If a side has none, the score is what
-    ``scorer`` gives such a pair."""
+    """Return RaTEScore of pairs whose entities are known, from 0 to 1; shape (pairs,).
+
+    If a side has no entity, the score is :meth:`Scorer.empty_score`.
+    """
     vectors = Vectors(encoder.encode)
     vectors.learn(entity.text for pair in pairs for side in pair for entity in side)
     return np.array(
         [
-            scorer.score(ours, theirs, vectors.rows(ours) @ vectors.rows(theirs).T).score
-            if ours and theirs
-            else scorer.empty_score(len(ours), len(theirs))
-            for ours, theirs in pairs
+            scorer.score(reference, candidate, vectors.rows(reference) @ vectors.rows(candidate).T).score
+            if reference and candidate
+            else scorer.empty_score(len(reference), len(candidate))
+            for reference, candidate in pairs
         ]
     )

@@ -1,5 +1,5 @@
-"""Scores of candidates by every metric, how their correlation with ratings varies, and how much of a text its
-source holds. High is good in every column of scores."""
+"""Oriented scores of candidates (higher is better for every metric), computed or stored, and the bootstrap of
+their correlation with ratings."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from radeval_lib.stats.printed import Kind
 from radeval_lib.study.runs import Run
 
 PUBLISHED = ("ratescore", "f1_radgraph", "green")
-"""The metrics that the profile of this name scores, with the models that their papers publish."""
+"""Metrics that the profile ``published`` runs with the models that their papers publish."""
 
 
 def score_candidates(
     metrics: Mapping[str, Metric], references: Sequence[str], candidates: Sequence[str]
 ) -> pd.DataFrame:
-    """Return scores of candidates by every metric, one column each; high is good in every column. Scores have
-    nine decimals, as in the recording of RadPref, so smaller differences are ties."""
+    """Return the oriented score of each candidate (higher is better) in a column for each metric.
+
+    Columns have the names of ``metrics``. Scores are rounded to nine decimals, as stored scores are, so that
+    scores which differ only by rounding errors are tied.
+    """
     sides = list(references), list(candidates)
     return pd.DataFrame(
         {title: (metric.sign() * metric.score(*sides).values).round(9) for title, metric in metrics.items()}
@@ -35,8 +38,12 @@ def score_candidates(
 
 
 def stored_scores(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataFrame:
-    """Return the stored scores of a set, a column per metric by its stored title, which names a substitute
-    model. High is good. ``metrics`` are names; default: all."""
+    """Return the oriented stored scores of a set (higher is better), a row per candidate and a column per
+    metric.
+
+    ``metrics`` are names, such as ``rouge_l``; empty for all stored ones. Columns have the stored titles,
+    which name a substitute model if there is one.
+    """
     return pd.DataFrame(
         {
             recording.title(name): get(name).sign() * recording.table[name]
@@ -46,9 +53,12 @@ def stored_scores(recording: Recording, metrics: Iterable[str] = ()) -> pd.DataF
 
 
 def published_scores(cases: Sequence[int]) -> pd.DataFrame:
-    """Return the published models' scores of RadPref's candidates of these ``cases``: a column for each of
-    :data:`PUBLISHED`, ``RaTEScore (published)``; high is good. There is no column until somebody has stored
-    them, nor for cases of another set."""
+    """Return the published models' scores of RadPref (higher is better), a row per candidate.
+
+    ``cases`` are the cases of all candidates in order. Each of :data:`PUBLISHED` has a column, such as
+    ``RaTEScore (published)``. There are no columns if these scores are not stored, or ``cases`` are not
+    RadPref's.
+    """
     recording = recorded.published_recording("radpref")
     if recording is None or not np.array_equal(recording.table["case"], cases):
         return pd.DataFrame(index=range(len(cases)))
@@ -56,40 +66,54 @@ def published_scores(cases: Sequence[int]) -> pd.DataFrame:
 
 
 def with_unscored(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table by metric with a row added for each of :data:`PUBLISHED` that it lacks, which says so in
-    its first column and is otherwise NaN."""
-    titles = [f"{get(name).title} (published)" for name in PUBLISHED]
-    lacking = [title for title in titles if title not in table.index]
-    return pd.concat([table, pd.DataFrame("published: not scored yet", lacking, table.columns[:1])])
+    """Return a table, indexed by metric, with a row added for each of :data:`PUBLISHED` that it lacks.
+
+    Added rows have ``published: not scored yet`` in the first column, and NaN in the others.
+    """
+    titles = pd.Index([f"{get(name).title} (published)" for name in PUBLISHED], name=table.index.name)
+    missing = titles.difference(table.index, sort=False)
+    return pd.concat([table, pd.DataFrame("published: not scored yet", missing, table.columns[:1])])
 
 
 def bootstrap_correlations(
     frame: pd.DataFrame, ratings: ArrayLike, cases: Sequence[object], kind: Kind, *, run: Run, name: str
 ) -> Resampled:
-    """Return the correlation of every column with ratings of the same candidates, with cases drawn by
-    ``run.rng(name)``. Raises DataError if there are too few cases, or if a column or the ratings do not
-    vary."""
+    """Return the correlation of every column with the ratings, with its bootstrap over cases.
+
+    Parameters
+    ----------
+    frame : scores, a row per candidate and a column per metric.
+    ratings, cases : the rating and the case of each candidate. All candidates of a case are resampled
+        together.
+    kind : the correlation coefficient.
+    name : the random stream of ``run`` that draws the resamples.
+
+    Raises
+    ------
+    DataError
+        If a value is missing, a column or the ratings do not vary, or there are fewer than five cases.
+    """
     columns = {str(key): frame[key].to_numpy() for key in frame}
     for key, values in [*columns.items(), ("the ratings", np.asarray(ratings))]:
+        finite = int(np.isfinite(np.asarray(values, np.float64)).sum())
+        if not finite == len(values) == len(cases):
+            problem = f"{key}: {len(values)} values, {finite} of them finite, for {len(cases)} candidates"
+            raise DataError(problem, "the rated pairs", "Give every candidate one finite value.")
         if len(values) > 1 and np.ptp(values) == 0:
-            remedy = "Leave it out, or correct its source; more cases do not help."
+            remedy = "Leave this column out, or correct its source."
             raise DataError(f"{key}: all {len(values)} values are {values[0]:g}", "the rated pairs", remedy)
+    groups, resamples = np.asarray(cases), run.profile.resamples
     try:
-        return resample(
-            columns,
-            ratings,
-            groups=np.asarray(cases),
-            kind=kind,
-            resamples=run.profile.resamples,
-            rng=run.rng(name),
-        )
-    except ValueError as error:  # which says so, of metrics and not of texts
+        return resample(columns, ratings, groups=groups, kind=kind, resamples=resamples, rng=run.rng(name))
+    except ValueError as error:  # too few cases; the message names metrics but quotes no text
         raise DataError(str(error), "the rated pairs", "Rate candidates of more cases.") from None
 
 
 def found_in_source(source: str, summary: str) -> float:
-    """Return the share of a summary's words of four or more letters that occur in its source; 1 if it has
-    none."""
+    """Return the share of a summary's words of four or more letters that occur in its source, from 0 to 1.
+
+    Case is ignored, and repeated words count each time. 1 if the summary has no such word.
+    """
     source_words = set(re.findall(r"\w+", source.lower()))
     words = [word for word in re.findall(r"\w+", summary.lower()) if len(word) > 3]
     return sum(word in source_words for word in words) / len(words) if words else 1.0

@@ -1,4 +1,4 @@
-"""The jobs of RadGraph: trainings of the joint model of entities and relations, and their settings."""
+"""Jobs that train the joint model of entities and relations for RadGraph F1, and their settings."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class GraphSettings(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    training_reports : reports drawn for each training; 0: all.
-    training_seeds : trainings per initial model, with the run's seed and those after it.
+    training_reports : number of reports drawn for each training; 0 for all.
+    training_seeds : number of trainings per initial model, with the run's seed and the following ones.
     initial_models : encoders to start from, one job each.
-    training : settings of :class:`~radeval_lib.models.training.TrainingSettings`, and of the model by name.
-    scored_pairs : pairs with controlled errors that are scored.
+    training : settings of :class:`~radeval_lib.models.training.TrainingSettings`, for all models or by model.
+    scored_pairs : number of pairs with planted errors to score.
     """
 
     training_reports: Size
@@ -32,13 +32,14 @@ class GraphSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> GraphSettings:
-    """Return the profile's settings for this system."""
+    """Return the section ``radgraph`` of a profile; raises ProfileError if it is missing or malformed."""
     return profile.section("radgraph", GraphSettings)
 
 
 def job_list(profile: Profile) -> list[Job]:
-    """Return one training for each encoder; the first keeps its model, which is our extractor."""
-    chosen = settings(profile)
+    """Return one training job for each initial encoder. The model of the first job is kept for other
+    notebooks."""
+    section = settings(profile)
     return [
-        Job.of(NOTEBOOK, init_model=name, reports=chosen.training_reports) for name in chosen.initial_models
+        Job.of(NOTEBOOK, init_model=name, reports=section.training_reports) for name in section.initial_models
     ]

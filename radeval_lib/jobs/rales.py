@@ -1,5 +1,4 @@
-"""The jobs of RaLEs, the in-domain encoder and models fitted to the tasks, and the section ``rales`` of a
-profile's ``experiments``."""
+"""Jobs of RaLEs (pretraining of the in-domain encoder, fitting of encoders to tasks) and their settings."""
 
 from __future__ import annotations
 
@@ -24,11 +23,10 @@ TASKS = {
     "stanza": "stanza_corpus",
     "procedures": "procedures",
 }
-"""The data role of each task."""
+"""Data role of each task."""
 
 SHARES: dict[str, float] = {"all": 1.0, "tenth": 0.1, "hundredth": 0.01, "probe": 1.0}
-"""The share of the labels in training and validation, by regime; ``probe`` has all labels and a frozen
-encoder."""
+"""Share of the training and validation records that each regime uses; ``probe`` freezes the encoder."""
 
 
 _TASK, _REGIME = "|".join(TASKS), "|".join(SHARES)
@@ -38,7 +36,15 @@ TaskOrRegime = Annotated[str, Field(pattern=f"^({_TASK})(/({_REGIME}))?$")]
 
 
 class Dimension(BaseModel, extra="forbid", frozen=True):
-    """A setting that is searched: between two ends, or among choices."""
+    """The search space of one setting: a range or a list of choices.
+
+    Attributes
+    ----------
+    low, high : ends of the range, inclusive.
+    log : whether the range is searched on a logarithmic scale.
+    whole : whether only whole numbers are tried.
+    choices : values to choose from, instead of a range.
+    """
 
     low: float | None = None
     high: float | None = None
@@ -48,18 +54,26 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _either(self) -> Dimension:
-        given = (self.low is not None) + (self.high is not None)
-        if given != (0 if self.choices else 2):
+        ends_given = (self.low is not None) + (self.high is not None)
+        if ends_given != (0 if self.choices else 2):
             raise ValueError("give either choices, or both low and high")
         if self.low is not None and self.high is not None and self.low > self.high:
-            raise ValueError(f"low is {self.low} and high is {self.high}")
+            raise ValueError(f"low is {self.low}, which is above high, {self.high}")
         if self.log and not (self.low or 0) > 0:
             raise ValueError(f"low is {self.low}; a logarithmic range must begin above 0")
         return self
 
 
 class Pretraining(BaseModel, extra="forbid", frozen=True):
-    """Continued pretraining of the in-domain encoder."""
+    """Settings of the in-domain encoder's continued pretraining.
+
+    Attributes
+    ----------
+    init_model : folder or hub name of the encoder to start from.
+    role : data role of the reports.
+    reports : number of reports.
+    epochs, batch_size, learning_rate : settings of the optimization.
+    """
 
     init_model: str
     role: str
@@ -70,22 +84,23 @@ class Pretraining(BaseModel, extra="forbid", frozen=True):
 
 
 class RalesSettings(BaseModel, extra="forbid", frozen=True):
-    """The section.
+    """The section ``rales`` of a profile's ``experiments``.
 
     Attributes
     ----------
-    encoders : as :mod:`notebooks.rales.fitting` names them.
-    regimes : in which each is fitted.
-    shallow_layers : how many layers a shallow encoder keeps.
-    trim : whether an encoder's vocabulary is cut down to the texts of a task.
-    split_cells : whether each task and regime has a job of its own.
-    documents, test_documents : records of training (validation has half as many) and test by task; 0: all.
-    rare_class : the fewest training documents of a procedure that is a class of its own.
-    draws : of training records, by regime.
-    trials : of a search, by task and regime (``stanza/probe``); none if it is not given.
-    startup : trials that are drawn at random before the search learns from them.
-    defaults, space : settings of training, and what a search varies, by task and regime, or else by task.
-    pretraining : of the in-domain encoder.
+    encoders : names of encoders, as in :mod:`notebooks.rales.fitting`.
+    regimes : the regimes (:data:`SHARES`) in which each encoder is fitted.
+    shallow_layers : number of layers that a shallow encoder keeps.
+    trim : whether to reduce an encoder's vocabulary to the words of a task's texts.
+    split_cells : whether each task and regime is a job of its own.
+    documents, test_documents : number of records for training (half as many for validation) and for test, by
+        task; 0 for all.
+    rare_class : minimum number of training documents of a procedure; rarer ones are merged.
+    draws : number of random samples of training records, by regime.
+    trials : number of trials of a search, by task and regime (``stanza/probe``); 0 if not given.
+    startup : number of trials drawn at random before the search learns from results.
+    defaults, space : training settings, and the search space, by task and regime or, without that, by task.
+    pretraining : settings of the in-domain encoder's pretraining.
     """
 
     encoders: tuple[str, ...] = Field(min_length=1)
@@ -105,40 +120,46 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _draws_every_regime(self) -> RalesSettings:
-        if lacking := [regime for regime in self.regimes if regime not in self.draws]:
-            raise ValueError(f"draws has no number for the regime {lacking[0]!r}")
+        if missing := [regime for regime in self.regimes if regime not in self.draws]:
+            raise ValueError(f"draws has no number for the regime {missing[0]!r}")
         return self
 
 
 def settings(profile: Profile) -> RalesSettings:
-    """Return the profile's settings for RaLEs."""
+    """Return the section ``rales`` of a profile; raises ProfileError if it is missing or malformed."""
     return profile.section("rales", RalesSettings)
 
 
 def job_list(profile: Profile) -> list[Job]:
-    """Return the jobs. One makes the in-domain encoder; the others fit each encoder to every task in every
-    regime, together on a laptop, where starting a kernel costs time, or one job each."""
-    chosen = settings(profile)
-    pretraining = Job.of(PRETRAINING, init_model=chosen.pretraining.init_model)
-    planned = [replace(pretraining, data=(chosen.pretraining.role,))]
-    for encoder in chosen.encoders:
-        for task, regime in work(chosen, EVERY, EVERY) if chosen.split_cells else [(EVERY, EVERY)]:
+    """Return the job that pretrains the in-domain encoder, then the jobs that fit encoders to tasks.
+
+    If the profile sets ``split_cells``, each encoder, task and regime is a job. Otherwise each encoder is one
+    job, which saves the time to start a kernel.
+    """
+    section = settings(profile)
+    pretraining = Job.of(PRETRAINING, init_model=section.pretraining.init_model)
+    planned = [replace(pretraining, data=(section.pretraining.role,))]
+    for encoder in section.encoders:
+        for task, regime in list_fits(section, EVERY, EVERY) if section.split_cells else [(EVERY, EVERY)]:
             fitted = Job.of(FITTING, encoder=encoder, task=task, regime=regime)
             planned.append(replace(fitted, data=() if task == EVERY else (role_of(task),)))
     return planned
 
 
 def role_of(task: str) -> str:
-    """Return the data role of a task; raises TaskError if the task is unknown."""
+    """Return the data role of a task, such as ``graph_corpus``; raises TaskError for an unknown task."""
     if task not in TASKS:
-        raise TaskError(f"unknown task {task!r}", "rales", f"Choose one of {', '.join(TASKS)}.")
+        raise TaskError(f"unknown task {task!r}", "task", f"Choose one of {', '.join(TASKS)}.")
     return TASKS[task]
 
 
-def work(chosen: RalesSettings, task: str, regime: str) -> list[tuple[str, str]]:
-    """Return the tasks and regimes of one job of :data:`FITTING`, in order; ``task`` and ``regime`` may be
-    :data:`EVERY`. Raises :class:`ParameterError` for an unknown regime."""
-    if regime != EVERY and regime not in chosen.regimes:
-        raise ParameterError(f"no regime {regime!r}", "regime", f"Use one of {', '.join(chosen.regimes)}.")
-    regimes = chosen.regimes if regime == EVERY else (regime,)
+def list_fits(section: RalesSettings, task: str, regime: str) -> list[tuple[str, str]]:
+    """Return the pairs of task and regime that one job of :data:`FITTING` fits, in order.
+
+    ``task`` and ``regime`` are names or :data:`EVERY`. Raises ParameterError for a regime that the profile
+    lacks.
+    """
+    if regime != EVERY and regime not in section.regimes:
+        raise ParameterError(f"no regime {regime!r}", "regime", f"Use one of {', '.join(section.regimes)}.")
+    regimes = section.regimes if regime == EVERY else (regime,)
     return [(name, each) for name in (TASKS if task == EVERY else [task]) for each in regimes]

@@ -1,9 +1,9 @@
-"""The understanding tasks of RaLEs behind one interface: records, head, measure and counts.
+"""The understanding tasks of RaLEs behind one interface: their records, models, measures and results.
 
-Source: RaLEs (Zambrano Chaves et al. 2023), Sections 4.1 and 4.2.2 and Table 1. A task is fitted once for all
-its columns of Table 3: one model of RadGraph gives four of the seven. A linear probe classifies documents by
-their first token, and words by their first piece; the graph tasks have none: RaLEs trains their graph layers
-with the encoder frozen, and so does :mod:`notebooks.rales.fitting`.
+Source: RaLEs (Zambrano Chaves et al. 2023), Sections 4.1 and 4.2.2 and Table 1. One fitted
+model may give several columns of Table 3: that of RadGraph gives four of the seven. A linear probe classifies
+a document by the vector of its first token, and a word by that of its first piece. The graph tasks have no
+linear probe: there, as in RaLEs, the graph layers are trained on the frozen encoder.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ from radeval_lib.models.graph_model import GraphModel, new_model, tally, unit_re
 from radeval_lib.models.ner_models import IobScheme
 
 IN, OUT = "MIMIC-CXR", "CheXpert"
-"""The institutions of RadGraph: in domain, which models are trained on, and out of domain."""
+"""The institutions of RadGraph's reports: in domain (models are trained on it) and out of domain."""
 
-_DOMAINS = {"X-Ray": IN, "CT": OUT}
-"""In generated reports the kind of examination takes the place of the institution: a model trained on
-radiographs is tested on CT. A change of modality is larger than a change of hospital."""
+_GENERATED_DOMAINS = {"X-Ray": IN, "CT": OUT}
+"""The institution for which each modality of generated reports is used. A model trained on radiographs is
+then tested on CT, which is a larger change than another hospital."""
 
 OTHER = "Other"
-"""The class that rare procedures are merged into (RaLEs, Table 15)."""
+"""Class into which rare procedures are merged (RaLEs, Table 15)."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of Tables 3 and 9 to 11."""
+    """A column of RaLEs' Tables 3 and 9 to 11: its heading, and the part and domain of the counts that give
+    it."""
 
     name: str
     part: str
@@ -64,13 +65,13 @@ class Parts(NamedTuple):
 
 
 class BenchmarkTask(ABC):
-    """One task.
+    """One understanding task of RaLEs.
 
     Attributes
     ----------
-    name : its name in settings and jobs.
-    columns : of Table 3 that its results correspond to.
-    measure : of the fitted model on dev, by which settings and epoch are chosen.
+    name : name of the task in settings and jobs.
+    columns : columns of Table 3 that the task's results give.
+    measure : measure on the dev part by which settings and the epoch are chosen, such as ``f1``.
     """
 
     name: str
@@ -79,37 +80,42 @@ class BenchmarkTask(ABC):
 
     @property
     def role(self) -> str:
-        """The role of the data that it takes."""
+        """The data role of the task."""
         return TASKS[self.name]
 
     @abstractmethod
     def parts(self, records: Sequence[Any]) -> Parts:
-        """Return the records as the task uses them; TaskError if a split has nothing to find."""
+        """Return the records that the task uses, by split; raises TaskError if a split has nothing to
+        find."""
 
     def stratum(self, record: Any) -> str:
-        """Return the stratum of a record."""
+        """Return the stratum of a record for sampling: the rarest label that it has, or ``none``."""
         return _rarest(entity.label for entity in record.entities)
 
     @abstractmethod
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> Any:
-        """Return a :class:`~radeval_lib.models.training.Task` to fit, its new layers drawn from ``seed``."""
+        """Return the untrained model, a :class:`~radeval_lib.models.training.Task`; ``seed`` draws new
+        layers."""
 
     def probe(self, encoder: str | Path, parts: Parts, device: str) -> Any:
-        """Return a linear probe to fit, or None if the encoder is frozen below the task's own layers."""
+        """Return a linear probe on the frozen encoder; None for a task without one."""
         return None
 
     def training_records(self, records: Sequence[Any]) -> list[Any]:
-        """Return the records in the form that the model is trained on."""
+        """Return training records in the form that the model takes."""
         return list(records)
 
     @abstractmethod
     def outcomes(self, fitted: Any, parts: Parts) -> dict[str, pd.DataFrame]:
-        """Return the results of a fitted model or probe: ``counts`` has one row per case of test and part,
-        with ``case``, ``domain``, ``part``, ``matched``, ``predicted`` and ``gold``."""
+        """Return tables with the results of a fitted model or probe on the test part.
+
+        The table ``counts`` has one row per case, domain and part (``entity``, ``relation`` or ``document``),
+        with the numbers of ``matched``, ``predicted`` and ``gold`` items.
+        """
 
 
 class ProbedDocuments:
-    """A probe that classifies documents."""
+    """A linear probe on a frozen encoder that classifies documents into ``labels``."""
 
     _probe: Probe
 
@@ -117,21 +123,22 @@ class ProbedDocuments:
         self._encoder, self.labels = _encoder(str(encoder), device), list(labels)
 
     def fit(self, train: Sequence[Document], dev: Sequence[Document], penalty: float) -> float:
-        """Fit the probe on the training documents, and return its accuracy on validation."""
+        """Fit the probe to the training documents, and return its accuracy on ``dev``, from 0 to 1."""
         self._probe = fit_probe(self._features(train), [row.label for row in train], self.labels, penalty)
         truth = np.array([self.labels.index(row.label) for row in dev])
         return float((self.logits(dev).argmax(axis=1) == truth).mean())
 
     def logits(self, records: Sequence[Document]) -> NDArray[np.float64]:
-        """Return logarithms of probabilities, shape (documents, classes)."""
+        """Return the logarithm of each class's probability, shape (documents, classes)."""
         return self._probe.logits(self._features(records))
 
     def _features(self, records: Sequence[Document]) -> NDArray[np.float32]:
+        """Return the encoder's vector of each document."""
         return self._encoder.of_texts([reveal(row.text).split() for row in records])
 
 
 class ProbedWords:
-    """A probe that gives each word its label of the IOB scheme, each by itself."""
+    """A linear probe on a frozen encoder that gives each word its own label of the IOB scheme."""
 
     _probe: Probe
 
@@ -142,7 +149,8 @@ class ProbedWords:
     def fit(
         self, train: Sequence[AnnotatedSentence], dev: Sequence[AnnotatedSentence], penalty: float
     ) -> float:
-        """Fit the probe on the training words, and return the micro F1 of its spans on validation."""
+        """Fit the probe to the training words, and return the micro F1 of its spans on ``dev``, from 0 to
+        1."""
         features = np.concatenate(self._encoder.of_words([plain_words(row) for row in train]))
         targets = [label for row in train for label in iob_tags.encode(gold_spans(row), len(row.tokens))]
         self._probe = fit_probe(features, targets, self._labels, penalty)
@@ -150,7 +158,7 @@ class ProbedWords:
         return span_scores(list(map(gold_spans, dev)), self.predict(words), list(map(len, words))).spans.f1
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        """Return the entities of sentences given as words."""
+        """Return the entities of each sentence, which is given as its words."""
         return [
             decode_standard(self._probe.predict(vectors)) for vectors in self._encoder.of_words(sentences)
         ]
@@ -158,15 +166,15 @@ class ProbedWords:
 
 @lru_cache(maxsize=1)
 def _encoder(name: str, device: str) -> FrozenEncoder:
-    """Return an encoder; the last is kept, since the trials of a search share it."""
+    """Return a frozen encoder. The last one is cached, since all trials of a search use it."""
     return FrozenEncoder(name, device=device)
 
 
 class GraphBenchmark(BenchmarkTask):
-    """RadGraph: entities and relations by one joint model; micro F1 as DyGIE++ counts.
+    """RadGraph: entities and relations, found by one joint model; micro F1 as DyGIE++ counts it.
 
-    The two labelers of its test part are two documents of one case: each counts, and both are drawn together
-    when cases are resampled.
+    The test part has the labels of two people, as two documents of one case. Both count, and they are
+    resampled together.
     """
 
     name, measure = "graphs", "f1"
@@ -178,18 +186,19 @@ class GraphBenchmark(BenchmarkTask):
     )
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
-        domains = {IN: IN, OUT: OUT, **_DOMAINS}
-        of_domains = [
+        """Return the records by split, with the institution as their group; see the base class."""
+        domains = {IN: IN, OUT: OUT, **_GENERATED_DOMAINS}
+        in_domains = [
             replace(row, group=domains[kind])
             for row in records
             if (kind := row.group.partition(" ")[0]) in domains
         ]
-        inside, outside = ([row for row in of_domains if row.group == domain] for domain in (IN, OUT))
+        inside, outside = ([row for row in in_domains if row.group == domain] for domain in (IN, OUT))
         generated = any(row.group not in (IN, OUT) for row in records)
-        split = _split(inside, again=generated)
-        # Nobody trains or chooses on the other institution, so all that is generated of it can be tested on.
-        away = outside if generated else [row for row in outside if row.split == "test"]
-        return _checked(Parts(split.train, split.dev, [*split.test, *away]), self.name)
+        split = _split(inside, resplit=generated)
+        # Nothing is trained or chosen on the other institution, so all of its generated reports are for test.
+        test_outside = outside if generated else [row for row in outside if row.split == "test"]
+        return _check_parts(Parts(split.train, split.dev, [*split.test, *test_outside]), self.name)
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
         return new_model(init_model, parts.every(), seed)
@@ -205,9 +214,9 @@ class GraphBenchmark(BenchmarkTask):
 
 
 class SpatialBenchmark(GraphBenchmark):
-    """RadSpRL: relations between spatial indicators and their roles; micro F1 as DyGIE++ counts.
+    """RadSpRL: relations between spatial indicators and their roles; micro F1 as DyGIE++ counts it.
 
-    Only documents with relations are taken (RaLEs, Section 4.1), and of them only sentences with an entity
+    Only documents with relations are used (RaLEs, Section 4.1), and of these only sentences with an entity
     (RaLEs repository, datasets/convert_radsprl_to_dygiepp.py).
     """
 
@@ -215,9 +224,9 @@ class SpatialBenchmark(GraphBenchmark):
     columns = (Column("RadSpRL", "relation"),)
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
-        split = _split([row for row in records if row.relations], again=True)
+        split = _split([row for row in records if row.relations], resplit=True)
         sentences = (unit_records(part, "sentence") for part in split)
-        return _checked(Parts(*([row for row in part if row.entities] for part in sentences)), self.name)
+        return _check_parts(Parts(*([row for row in part if row.entities] for part in sentences)), self.name)
 
     def stratum(self, record: AnnotatedSentence) -> str:
         return _rarest(relation.label for relation in record.relations)
@@ -227,9 +236,10 @@ class SpatialBenchmark(GraphBenchmark):
 
 
 class TaggingBenchmark(BenchmarkTask):
-    """Stanza's radiology entities by a token classifier; entity micro F1 as seqeval counts by default.
+    """Stanza's radiology entities, found by a token classifier; micro F1 of entities in seqeval's default
+    mode.
 
-    Generated sentences, which are those of several kinds of examination, are divided again.
+    Generated sentences, recognized by their several kinds of examination, are split anew.
     """
 
     name, measure = "stanza", "f1"
@@ -237,10 +247,10 @@ class TaggingBenchmark(BenchmarkTask):
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
         groups = {row.group for row in records}
-        return _checked(_split(records, again="" not in groups and len(groups) > 1), self.name)
+        return _check_parts(_split(records, resplit="" not in groups and len(groups) > 1), self.name)
 
     def labels(self, parts: Parts) -> list[str]:
-        """Return the types of entities, in upper case."""
+        """Return the entity types that occur in the records, in upper case and sorted."""
         return sorted({kind for row in parts.every() for *_, kind in gold_spans(row)})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> IobScheme:
@@ -258,30 +268,33 @@ class TaggingBenchmark(BenchmarkTask):
 
 
 class ProcedureBenchmark(BenchmarkTask):
-    """CT procedure selection: the procedure of a reason for examination; accuracy."""
+    """Selection of the CT procedure for a reason for examination; accuracy.
+
+    ``min_size`` is the minimum number of training documents of a class; rarer ones become :data:`OTHER`.
+    """
 
     name, measure = "procedures", "accuracy"
     columns = (Column("Procedure", "document"),)
 
-    def __init__(self, rare: int = 0) -> None:
-        self.rare = rare
+    def __init__(self, min_size: int = 0) -> None:
+        self.min_size = min_size
 
     def parts(self, records: Sequence[Document]) -> Parts:
-        # Generated reports are of every modality; the papers' set is of CT alone, and does not name it.
+        # The paper's records are all of CT and name no modality; generated ones are of every modality.
         ct = [row for row in records if row.group in ("", "CT", "CTA")]
-        split = _split(ct, again=any(row.group for row in records))
-        common = {label for label, n in Counter(row.label for row in split.train).items() if n >= self.rare}
+        split = _split(ct, resplit=any(row.group for row in records))
+        common = {key for key, n in Counter(row.label for row in split.train).items() if n >= self.min_size}
         merged = (
             [row if row.label in common else replace(row, label=OTHER) for row in part] for part in split
         )
-        return _checked(Parts(*merged), self.name)
+        return _check_parts(Parts(*merged), self.name)
 
     def stratum(self, record: Document) -> str:
         return record.label
 
     def labels(self, parts: Parts) -> list[str]:
-        """Return the classes, sorted. The reference code takes them from a set, so their order changes by
-        run."""
+        """Return the classes that occur, sorted. (The paper's code takes them from a set, in random
+        order.)"""
         return sorted({row.label for row in parts.every()})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> TextClassifier:
@@ -294,15 +307,18 @@ class ProcedureBenchmark(BenchmarkTask):
         return ProbedDocuments(encoder, self.labels(parts), device=device)
 
     def outcomes(self, fitted: TextClassifier | ProbedDocuments, parts: Parts) -> dict[str, pd.DataFrame]:
-        """Return the counts and, as ``outputs``, the scores and true classes of the documents of dev and
-        test. Every document has exactly one class and gets one, so micro F1 equals accuracy."""
+        """Return ``counts`` and ``outputs``, the class scores of every document of dev and test.
+
+        Every document has one class and is given one, so micro F1 equals accuracy. ``outputs`` has ``split``,
+        ``case``, ``label`` (the number of the true class, as text) and a column ``c<k>`` for class ``k``.
+        """
         labels = fitted.labels
         tables = []
         for split, rows in (("dev", parts.dev), ("test", parts.test)):
             scores = fitted.logits(rows)
             truth = [labels.index(row.label) for row in rows]
             about = pd.DataFrame({"split": split, "case": [row.id for row in rows]})
-            about["label"] = [str(label) for label in truth]  # as what an interrupted search kept
+            about["label"] = [str(label) for label in truth]  # as text, like results that a search has kept
             scored = pd.DataFrame(np.round(scores, 6), columns=[f"c{k}" for k in range(len(labels))])
             tables.append(pd.concat([about, scored], axis=1))
         counts = about[["case"]].assign(domain="", part="document")
@@ -312,7 +328,11 @@ class ProcedureBenchmark(BenchmarkTask):
 
 
 def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any]) -> pd.DataFrame:
-    """Return counts of strict spans, with the sentences of a report added up."""
+    """Return how many entity spans were found exactly, with their type, in each report.
+
+    ``predicted`` has the predicted spans of each record. Columns are those of ``counts`` in
+    :meth:`BenchmarkTask.outcomes`.
+    """
     rows = []
     for row, spans in zip(records, predicted, strict=True):
         counts = span_scores([gold_spans(row)], [spans], [len(row.tokens)]).spans
@@ -321,15 +341,19 @@ def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any
 
 
 def _by_case(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the sums of matched, predicted and gold items by case, domain and part."""
     keys = ["case", "domain", "part"]
     return table.groupby(keys, sort=False)[["matched", "predicted", "gold"]].sum().reset_index()
 
 
-def _split(records: Sequence[Any], *, again: bool) -> Parts:
-    """Return records by their split, or divided again, by report and in their order: 55, 15 and 30 % of
-    generated ones, whose test part would be small otherwise; 80, 10 and 10 % of those that come without a
-    split, as RaLEs divides RadSpRL."""
-    if not again:
+def _split(records: Sequence[Any], *, resplit: bool) -> Parts:
+    """Return records by their own split or, with ``resplit``, by a new one.
+
+    A new split keeps reports whole and in order. Records that have a split, as generated ones do, are divided
+    into 55, 15 and 30 % (train, dev, test), which enlarges the test part; others into 80, 10 and 10 %, as
+    RaLEs divides RadSpRL.
+    """
+    if not resplit:
         return Parts(*([row for row in records if row.split == name] for name in Parts._fields))
     owners = [row.report if isinstance(row, AnnotatedSentence) else row.id for row in records]
     reports = list(dict.fromkeys(owners))
@@ -341,34 +365,37 @@ def _split(records: Sequence[Any], *, again: bool) -> Parts:
 
 
 def _rarest(labels: Iterable[str]) -> str:
-    """Return the label that a record has least of; ``none`` if it has none."""
+    """Return the least frequent label, the first in the alphabet of several; ``none`` if there is no
+    label."""
     counts = Counter(labels)
     return min(counts, key=lambda label: (counts[label], label), default="none")
 
 
-def _checked(parts: Parts, name: str) -> Parts:
-    """Return the parts, or a TaskError if one has nothing to find."""
+def _check_parts(parts: Parts, name: str) -> Parts:
+    """Return ``parts``; raises TaskError if a part has no record or, unless it has documents, no entity."""
     for part, rows in zip(Parts._fields, parts, strict=True):
         if not rows:
-            raise TaskError(f"no record in the {part} part", name, "Give data with all three splits.")
+            raise TaskError(f"no record in the {part} part", name, "Give records of all three splits.")
         if not isinstance(rows[0], Document) and not any(row.entities for row in rows):
-            raise TaskError(f"no entity in the {part} part to measure", name, "Give more records.")
+            raise TaskError(f"no entity in the {part} part", name, "Give annotated records of every part.")
     return parts
 
 
-def tasks(rare: int = 0) -> dict[str, BenchmarkTask]:
-    """Return every task, by name."""
-    every = (GraphBenchmark(), SpatialBenchmark(), TaggingBenchmark(), ProcedureBenchmark(rare))
+def tasks(min_size: int = 0) -> dict[str, BenchmarkTask]:
+    """Return every task, by name; ``min_size`` is that of :class:`ProcedureBenchmark`."""
+    every = (GraphBenchmark(), SpatialBenchmark(), TaggingBenchmark(), ProcedureBenchmark(min_size))
     return {task.name: task for task in every}
 
 
-def task_of(name: str, rare: int = 0) -> BenchmarkTask:
-    """Return the task of that name; raises :class:`TaskError` if there is none."""
+def task_of(name: str, min_size: int = 0) -> BenchmarkTask:
+    """Return the task with this name; raises TaskError if there is none."""
     role_of(name)
-    return tasks(rare)[name]
+    return tasks(min_size)[name]
 
 
 def texts_of(parts: Parts) -> list[str]:
-    """Return all text that a model of the task reads, word by word if records are words."""
-    read = ([reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.every())
-    return sorted({words for texts in read for words in texts})
+    """Return the distinct texts that a model of the task reads, sorted: whole documents, or single words."""
+    texts_of_records = (
+        [reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.every()
+    )
+    return sorted({text for texts in texts_of_records for text in texts})

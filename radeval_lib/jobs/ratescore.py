@@ -1,5 +1,5 @@
-"""The jobs of RaTEScore, an NER training for each row of Tables 6 and 7: settings, training data, and counts
-on the test part."""
+"""Jobs that train the NER models of RaTEScore's Tables 6 and 7: settings, training data, and counts on test
+data."""
 
 from __future__ import annotations
 
@@ -30,12 +30,14 @@ class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    recogniser_sentences : training sentences of each source for the NER model that other notebooks use.
-    training_sentences, training_seeds : the same for each training of a comparison, and its seeds.
-    starting_graphs : reports that a training learns from first if it starts from a tagger of graphs.
-    initial_models : by scheme; the first of ``iob`` is that of the NER model that other notebooks use.
-    trim : whether the trainings of a comparison keep only the vocabulary that occurs.
-    training : by scheme, the trainer's settings and those of the scheme.
+    recogniser_sentences : number of training sentences per source for the NER model that other notebooks use.
+    training_sentences, training_seeds : number of training sentences per source, and of seeds, in a
+        comparison.
+    starting_graphs : number of reports for the first stage of a training that starts from a tagger of graphs.
+    initial_models : by scheme. The NER model that other notebooks use starts from the first one of ``iob``.
+    trim : whether models of a comparison keep only the vocabulary of their texts.
+    training : by scheme, settings of :class:`~radeval_lib.models.training.TrainingSettings` and of the
+        scheme.
     """
 
     recogniser_sentences: Size
@@ -56,20 +58,20 @@ class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> RatescoreSettings:
-    """Return the profile's settings for this system."""
+    """Return the section ``ratescore`` of a profile; raises ProfileError if it is missing or malformed."""
     return profile.section("ratescore", RatescoreSettings)
 
 
 @dataclass(frozen=True)
 class Training:
-    """The options that distinguish one training from the others; any other value is a ParameterError.
+    """One training: the options that distinguish it from others. Unknown values raise ParameterError.
 
     Attributes
     ----------
     scheme : ``iob`` or ``span``.
-    init_model : see :mod:`radeval_lib.models.derived`.
-    corpus : one of :data:`CORPORA`.
-    sentences : training sentences of each source, or all if there are fewer; 0: all.
+    init_model : the pretrained model, as :mod:`radeval_lib.models.derived` names it.
+    corpus : the sources of training sentences, one of :data:`CORPORA`.
+    sentences : number of training sentences per source, or all if there are fewer; 0 for all.
     """
 
     scheme: str
@@ -82,23 +84,22 @@ class Training:
             if (value := getattr(self, name)) not in choices:
                 raise ParameterError(f"unknown {name} {value!r}", NOTEBOOK, f"Use {' or '.join(choices)}.")
         if self.sentences < 0:
-            raise ParameterError(f"sentences is {self.sentences}", NOTEBOOK, "Give 0 or more.")
+            raise ParameterError(f"sentences is {self.sentences}", NOTEBOOK, "Give 0, for all, or more.")
 
 
 def trainings(profile: Profile) -> list[Training]:
-    """Return the trainings of a profile: the study's NER model, then Table 6's rows, then Table 7's.
+    """Return the trainings of a profile: the NER model of other notebooks, then the rows of Tables 6 and 7.
 
-    Sources: Zhao et al. 2024, Tables 6 (schemes and initial models, both sources) and 7 (each source alone).
-    Table 7 is not trained on generated sentences, because half of their test part is of each style, which
-    decides the outcome. The NER model that the other notebooks use is the IOB scheme with the first model, on
-    more sentences if the comparisons have few.
+    Source: Zhao et al. 2024, Table 6 (schemes and initial models, on both sources) and Table 7 (each source
+    alone). Table 7 is left out for generated sentences: half of their test part is in each style, which
+    decides the outcome. The NER model of other notebooks uses the IOB scheme and the first model.
     """
-    chosen = settings(profile)
-    size, models = chosen.training_sentences, chosen.initial_models
+    section = settings(profile)
+    size, models = section.training_sentences, section.initial_models
     first = models["iob"][0]
     sources = () if profile.roles["ner_corpus"] == SYNTHETIC else SOURCES
     rows = [
-        Training("iob", first, "both", chosen.recogniser_sentences),
+        Training("iob", first, "both", section.recogniser_sentences),
         *(Training(scheme, model, "both", size) for scheme in models for model in models[scheme]),
         *(Training("iob", first, source, size) for source in sources),
     ]
@@ -106,44 +107,56 @@ def trainings(profile: Profile) -> list[Training]:
 
 
 def job_list(profile: Profile) -> list[Job]:
-    """Return the trainings as jobs; the first keeps its model."""
+    """Return a job for each of :func:`trainings`. The model of the first job is kept for other notebooks."""
     return [Job.of(NOTEBOOK, **asdict(training)) for training in trainings(profile)]
 
 
 def starting_graphs(
     records: Sequence[AnnotatedSentence], reports: int, rng: np.random.Generator
 ) -> list[AnnotatedSentence]:
-    """Return the training data of a tagger of graphs, if a training starts from one.
+    """Return the data for a tagger of graphs: random training reports, then all reports of the dev part.
 
-    ``records``: the corpus of graphs, one record per report. ``reports``: how many are drawn from its
-    training part, or all if there are fewer, beside all of its dev part; 0: all.
+    Parameters
+    ----------
+    records : the corpus of graphs, one record per report.
+    reports : number of training reports, or all if there are fewer; 0 for all.
     """
     train_set = [row for row in records if row.split == "train"]
-    return [*_drawn(train_set, reports, rng), *(row for row in records if row.split == "dev")]
+    return [*_draw(train_set, reports, rng), *(row for row in records if row.split == "dev")]
 
 
-def choose(
+def draw_sentences(
     sentences: Sequence[AnnotatedSentence], training: Training, rng: np.random.Generator
 ) -> list[AnnotatedSentence]:
-    """Return the training sentences without repeats, from each source the number that the training takes."""
+    """Return random training sentences, without repeats: from each source of ``training``, its number."""
     chosen: list[AnnotatedSentence] = []
     for source in SOURCES if training.corpus == "both" else (training.corpus,):
-        of_source = [row for row in sentences if row.split == "train" and row.group == source]
-        chosen += _drawn(of_source, training.sentences, rng)
+        pool = [row for row in sentences if row.split == "train" and row.group == source]
+        chosen += _draw(pool, training.sentences, rng)
     return chosen
 
 
-def _drawn(rows: Sequence[AnnotatedSentence], size: int, rng: np.random.Generator) -> list[AnnotatedSentence]:
-    """Return ``size`` random rows in their order, or all if there are fewer or ``size`` is 0."""
+def _draw(rows: Sequence[AnnotatedSentence], size: int, rng: np.random.Generator) -> list[AnnotatedSentence]:
+    """Return ``size`` random rows in their original order; all if there are fewer, or ``size`` is 0."""
     return [rows[index] for index in sorted(rng.permutation(len(rows))[: size or None])]
 
 
-def tally(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int) -> pd.DataFrame:
-    """Return counts of strict spans, one row per test case (the report of its sentences): ``seed``, ``case``,
-    ``source``, ``matched``, ``predicted``, ``gold``, ``correct_words``, ``words``. Raises ValueError if there
-    is no sentence."""
+def count_spans(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: int) -> pd.DataFrame:
+    """Return how many entity spans a model finds exactly, with their type, in each report.
+
+    Returns
+    -------
+    DataFrame
+        One row per report: ``seed``, ``case`` (source and report), ``source``, the numbers of ``matched``,
+        ``predicted`` and ``gold`` spans, and of ``correct_words`` among ``words``.
+
+    Raises
+    ------
+    ValueError
+        If there is no sentence.
+    """
     if not sentences:
-        raise ValueError("the test part has no sentence to count on")
+        raise ValueError("no sentence to count spans in; give at least one")
     rows = []
     for sentence, spans in zip(sentences, scheme.predict(list(map(plain_words, sentences))), strict=True):
         scores = span_scores([gold_spans(sentence)], [spans], [len(sentence.tokens)])

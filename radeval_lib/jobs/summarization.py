@@ -1,5 +1,8 @@
-"""The jobs of MIMIC-RRS and of RaLEs' summarization: systems as a profile names them, trained on pairs of
-modality and anatomy as the papers name them, on all pairs together, and on one corpus."""
+"""Jobs that train summarizers for MIMIC-RRS and RaLEs, and their settings.
+
+For MIMIC-RRS, each system is trained on every pair of modality and anatomy and on all pairs together; for
+RaLEs, on one corpus.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +33,18 @@ from radeval_lib.text_format import joined
 NOTEBOOK = "summarization/training"
 RALES_NOTEBOOK = "rales/nlg_training"
 ALL = "ALL"
-"""Trained on every pair together, as the paper calls it."""
+"""The training set of all pairs of modality and anatomy together, as the paper calls it."""
 
 EVERY = "all"
-"""Every system of the profile, in one job."""
+"""Parameter of a job that trains every system of the profile."""
 
 EACH = "each"
-"""Trained on every pair in turn, in one job."""
+"""Parameter of a job that trains on every pair of modality and anatomy in turn."""
 TRAINED = ("CT Abdomen-pelvis", "CT Chest", "CT Neck", "CT Spine", "CT Head", "MR Head", "X-ray Chest")
-"""The pairs that MIMIC-RRS trains (Chen et al. 2023, section 2.2)."""
+"""The pairs of modality and anatomy that MIMIC-RRS trains on (Chen et al. 2023, Section 2.2)."""
 
 UNSEEN = ("MR Pelvis", "MR Spine", "MR Neck", "MR Abdomen", "CT Sinus")
-"""Its pairs for tests out of domain."""
+"""The pairs that MIMIC-RRS uses only for out-of-domain tests."""
 
 PARTS = ("train", "dev", "test")
 _SPLITS = {"validate": "dev", "val": "dev", "valid": "dev", "development": "dev"}
@@ -51,14 +54,15 @@ Kind = Literal["lead", "clusters", "selector", "pointer", "seq2seq", "encoder_de
 
 
 class System(BaseModel, extra="forbid", frozen=True):
-    """One system of a profile.
+    """A summarization system of a profile.
 
     Attributes
     ----------
-    kind : ``lead`` and ``clusters`` learn nothing.
+    kind : the method; ``lead`` and ``clusters`` are not trained.
     start : folder or hub name of the model that a ``seq2seq`` or ``encoder_decoder`` starts from.
-    settings : of the kind's class; an encoder-decoder also takes ``layers`` and ``trimmed``.
-    training : of :class:`~radeval_lib.models.training.TrainingSettings`.
+    settings : arguments of the method's class; for an ``encoder_decoder``, also ``layers`` (number to keep)
+        and ``trimmed`` (whether to keep only the vocabulary of the training texts).
+    training : settings of :class:`~radeval_lib.models.training.TrainingSettings`.
     """
 
     kind: Kind
@@ -69,17 +73,17 @@ class System(BaseModel, extra="forbid", frozen=True):
     @model_validator(mode="after")
     def _has_its_start(self) -> System:
         if self.kind in ("seq2seq", "encoder_decoder") and not self.start:
-            raise ValueError(f"a system of kind {self.kind!r} has no model to start from; give `start`")
+            raise ValueError(f"a system of kind {self.kind!r} has no model to start from; set `start`")
         return self
 
     @property
     def learns(self) -> bool:
-        """Whether the system is trained, so that its training set matters."""
+        """Whether the system is trained."""
         return self.kind not in ("lead", "clusters")
 
     @property
     def needs_vectors(self) -> bool:
-        """Whether it reads sentences through an encoder."""
+        """Whether the system needs sentence vectors of an encoder."""
         return self.kind in ("clusters", "selector")
 
 
@@ -88,12 +92,16 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
 
     Attributes
     ----------
-    systems, rales_systems : by name, for pairs of modality and anatomy and for RaLEs' one corpus.
-    shown, smaller, larger : of ``systems`` the one that the pages show, and two of one kind and unequal size.
-    reports_a_pair, dev_a_pair, rales_reports, rales_dev : reports drawn for training and validation; 0: all.
-    limit_reports : generated reports whose candidates are scored.
-    seeds : trainings per system and training set, with the run's seed and those after it; 0 counts as 1.
-    grouped : whether each job trains many systems.
+    systems, rales_systems : systems by name, for MIMIC-RRS and for RaLEs.
+    shown, smaller, larger : names in ``systems``: the system that pages show, and two of the same kind but
+        different size.
+    reports_a_pair, dev_a_pair : number of reports for training and validation per pair of modality and
+        anatomy; 0 for all.
+    rales_reports, rales_dev : the same for RaLEs' corpus.
+    limit_reports : number of generated reports on the page about the limits of metrics.
+    seeds : number of trainings per system and training set, with the run's seed and the following ones; 0 is
+        1.
+    grouped : whether a job trains several systems.
     """
 
     systems: dict[str, System]
@@ -118,12 +126,17 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
 
 
 def settings(profile: Profile) -> SummarizationSettings:
-    """Return the profile's settings for this system."""
+    """Return the section ``summarization`` of a profile; raises ProfileError if it is missing or
+    malformed."""
     return profile.section("summarization", SummarizationSettings)
 
 
 def training_sets(train_set: str) -> list[str]:
-    """Return the training sets that a job's parameter ``train_set`` names."""
+    """Return the training sets that a job's parameter stands for: one, or all of :data:`TRAINED` for
+    ``each``.
+
+    Raises ParameterError for an unknown training set.
+    """
     if train_set == EACH:
         return list(TRAINED)
     if train_set != ALL and train_set not in TRAINED:
@@ -133,7 +146,10 @@ def training_sets(train_set: str) -> list[str]:
 
 
 def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
-    """Return the systems that a job's parameter ``system`` names: one, or :data:`EVERY`."""
+    """Return the systems, by name, that a job's parameter stands for: one, or every one for ``all``.
+
+    ``rales`` chooses the systems of RaLEs. Raises ParameterError for an unknown system.
+    """
     section = settings(profile)
     systems = section.rales_systems if rales else section.systems
     if system == EVERY:
@@ -144,16 +160,20 @@ def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dic
 
 
 def job_list(profile: Profile) -> list[Job]:
-    """Return every training."""
+    """Return the training jobs of MIMIC-RRS, then those of RaLEs.
+
+    A system without training has one job. If ``grouped``, one job trains all systems on all pairs together,
+    one on each pair in turn, and one on RaLEs' corpus.
+    """
     section = settings(profile)
     if section.grouped:
         sets = [(ALL, EVERY), (EACH, EVERY)]
         corpora = [EVERY]
     else:
-        learn = [name for name, system in section.systems.items() if system.learns]
-        rest = [name for name, system in section.systems.items() if not system.learns]
-        sets = [(train_set, name) for name in learn for train_set in (ALL, *TRAINED)]
-        sets += [(ALL, name) for name in rest]
+        trained = [name for name, system in section.systems.items() if system.learns]
+        untrained = [name for name, system in section.systems.items() if not system.learns]
+        sets = [(train_set, name) for name in trained for train_set in (ALL, *TRAINED)]
+        sets += [(ALL, name) for name in untrained]
         corpora = list(section.rales_systems)
     return [
         *(Job.of(NOTEBOOK, train_set=train_set, system=name) for train_set, name in sets),
@@ -162,18 +182,19 @@ def job_list(profile: Profile) -> list[Job]:
 
 
 def pair_name(group: str) -> str:
-    """Return a group's name as the paper writes the pair: ``MRI HEAD`` and ``MR_head`` are ``MR Head``."""
+    """Return the paper's name of a pair of modality and anatomy: ``MR Head`` for ``MRI HEAD`` or
+    ``MR_head``."""
     modality, _, anatomy = group.replace("_", " ").partition(" ")
     return f"{_MODALITIES.get(modality.lower(), modality)} {anatomy.capitalize()}".strip()
 
 
 def name_groups(records: Sequence[ReportPair]) -> list[ReportPair]:
-    """Return the records with each group named as the paper names the pair."""
+    """Return the records with the paper's name of their pair (:func:`pair_name`) as their group."""
     return [replace(record, group=pair_name(record.group)) for record in records]
 
 
 def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
-    """Return the records of each group; groups and records keep their order."""
+    """Return the records by group. Groups are in order of appearance, and records keep their order."""
     names = dict.fromkeys(record.group for record in records)
     return {name: [record for record in records if record.group == name] for name in names}
 
@@ -181,20 +202,21 @@ def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
 def split_records(records: Sequence[ReportPair], rng: np.random.Generator) -> dict[str, list[ReportPair]]:
     """Return the records by part: ``train``, ``dev`` and ``test``.
 
-    A record keeps the split that its source gives. If no record has one, a tenth of the patients (of the
-    records if their source hides patients) is drawn for dev and another for test. If only some have
-    one, the others are a source apart, and are for test.
+    A record keeps the split of its source. If no record has a split, a random tenth of the patients (of the
+    records, if patients are unknown) is for dev and another for test. If only some have a split, the others
+    are for test. Raises ParameterError for an unknown split.
     """
     parts: dict[str, list[ReportPair]] = {part: [] for part in PARTS}
-    apart = any(record.split for record in records)
+    any_split = any(record.split for record in records)
     owners = list(dict.fromkeys(r.patient or r.id for r in records if not r.split))
-    places = dict(zip(owners, rng.permutation(len(owners)) / max(1, len(owners)), strict=True))
+    positions = dict(zip(owners, rng.permutation(len(owners)) / max(1, len(owners)), strict=True))
     for record in records:
         part = _SPLITS.get(record.split, record.split)
-        if not part and apart:
+        if not part and any_split:
             part = "test"
         elif not part:
-            part = PARTS[int(np.searchsorted(_SHARES, places[record.patient or record.id], side="right"))]
+            position = positions[record.patient or record.id]
+            part = PARTS[int(np.searchsorted(_SHARES, position, side="right"))]
         if part not in parts:
             remedy = f"Use one of {', '.join(PARTS)}."
             raise ParameterError(f"unknown split {record.split!r}", f"record {record.id}", remedy)
@@ -205,8 +227,10 @@ def split_records(records: Sequence[ReportPair], rng: np.random.Generator) -> di
 def sample_records(
     records: Sequence[ReportPair], each: int, rng: np.random.Generator, *, whole: bool = False
 ) -> list[ReportPair]:
-    """Return ``each`` records of every group, or of the ``whole``, drawn without replacement. All are
-    returned if there are no more, or if ``each`` is 0."""
+    """Return a random sample of ``each`` records per group, or of all records together if ``whole``.
+
+    Records keep their order. If ``each`` is 0, or a group has fewer records, all of them are returned.
+    """
     chosen: list[ReportPair] = []
     for members in [list(records)] if whole else by_group(records).values():
         if each and len(members) > each:
@@ -216,20 +240,22 @@ def sample_records(
 
 
 def describe_systems(systems: Mapping[str, System], encoder: str) -> str:
-    """Return systems by name, each with its starting point or, if it reads vectors, their encoder.
-    ``encoder`` is named as in a profile."""
+    """Return a list of systems in words, each with the model that it starts from or whose vectors it uses.
 
-    def basis(system: System) -> str:
+    ``encoder`` is the folder or hub name of the encoder, as in a profile.
+    """
+
+    def describe_basis(system: System) -> str:
         if system.needs_vectors:
             return f" over vectors of {title(encoder)}"
         if system.start:
             return f" from {title(system.start)}"
         return " from random weights" if system.learns else ""
 
-    return joined([f"{name}{basis(system)}" for name, system in systems.items()])
+    return joined([f"{name}{describe_basis(system)}" for name, system in systems.items()])
 
 
-def make(
+def fit_model(
     system: System,
     train_set: Sequence[ReportPair],
     dev: Sequence[ReportPair],
@@ -239,8 +265,15 @@ def make(
     device: str = "auto",
     folder: Path | None = None,
 ) -> Summarizer:
-    """Return a system trained on ``train_set``, with the epoch or threshold chosen on ``dev`` by ROUGE-L. A
-    long training keeps its last checkpoint in ``folder``. ``encoder`` is for systems that read vectors."""
+    """Return a system trained on ``train_set``, with the epoch or threshold chosen on ``dev`` by ROUGE-L.
+
+    Parameters
+    ----------
+    encoder : the encoder of sentences; required if ``system.needs_vectors``.
+    device : ``auto``, ``cpu`` or ``cuda``.
+    folder : where the last checkpoint is kept, so that an interrupted training can be resumed; None for
+        nowhere.
+    """
     if system.kind == "lead":
         return LeadSentences(**system.settings)
     if system.needs_vectors:
@@ -249,22 +282,23 @@ def make(
             return ClusterExtractor(encoder.encode, seed=seed, **system.settings)
         return SentenceSelector(encoder.encode, **system.settings).fit(train_set, dev)
     settings = {"measure": "rouge_l", **system.training, "seed": seed, "device": device}
-    task = _task(system, train_set, seed, device)
-    train(task, train_set, dev, TrainingSettings(**settings), folder=folder)
-    return task
+    summarizer = _new_summarizer(system, train_set, seed, device)
+    train(summarizer, train_set, dev, TrainingSettings(**settings), folder=folder)
+    return summarizer
 
 
-def _task(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:
+def _new_summarizer(system: System, train_set: Sequence[ReportPair], seed: int, device: str) -> Any:
+    """Return the untrained model of a ``pointer``, ``seq2seq`` or ``encoder_decoder`` system."""
     if system.kind == "pointer":
         from radeval_lib.models.pointer_summarizer import PointerSettings, PointerSummarizer
 
         return PointerSummarizer(train_set, PointerSettings(**system.settings), seed=seed)
     from radeval_lib.models.seq2seq_summarizer import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 
-    given = {key: value for key, value in system.settings.items() if key not in ("layers", "trimmed")}
-    settings = Seq2SeqSettings(**given)
+    arguments = {key: value for key, value in system.settings.items() if key not in ("layers", "trimmed")}
+    settings = Seq2SeqSettings(**arguments)
     if system.kind == "seq2seq":
-        return Seq2SeqSummarizer.load(system.start, settings if given else None, device=device)
+        return Seq2SeqSummarizer.load(system.start, settings if arguments else None, device=device)
     texts = [reveal(text) for pair in train_set for text in (pair.findings, pair.impression)]
     keep = texts if system.settings.get("trimmed") else None
     layers = system.settings.get("layers")

@@ -1,4 +1,5 @@
-"""Committed outputs of systems for the studies of a public test split, and baselines for any system."""
+"""Reports of real systems, published in repositories, on Open-i's test split; and baselines for any
+system."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from radeval_lib.metrics import create
 from radeval_lib.stats.tokens import words
 
 FILES = tuple(name for name in iu_systems.FILES if name != iu_systems.LAST_IMAGE)
-"""The files that are compared; MLRG by the first image of each study."""
+"""Systems that are compared. MLRG wrote a report per image; that of the first image of each study is used."""
 METRICS = (
     "bleu",
     "rouge_l",
@@ -29,23 +30,27 @@ METRICS = (
     "green_rules",
     "green_rules_errors",
 )
-"""What is recorded of every candidate."""
+"""Metrics whose scores of every report are stored."""
 CONSTANT = "a constant"
-LANDMARKS = (
-    CONSTANT,
-    "the most frequent reference",
-    "another reference",
-    "the nearest reference",
-)
+LANDMARKS = (CONSTANT, "the most frequent reference", "another reference", "the nearest reference")
+"""Baselines that use other texts than the reference of a study; see :func:`baseline_texts`."""
 SAME = "the reference itself"
-_TRIED, _AGAINST = 100, 100  # texts among which the constant is chosen, and studies on which
+# The constant is the best of this many texts against this many references.
+_CONSTANTS_TRIED, _REFERENCES_TRIED = 100, 100
 _CHOOSERS = ("bleu", "rouge_l", "meteor")
 
 
 def outputs(root: Path) -> pd.DataFrame:
-    """Return the 590 studies of Open-i's test split with the outputs of each file and the baselines:
-    ``study``, ``system``, ``reference``, ``candidate``, ``stratum``, ``gold`` (codes). Empty if the root has
-    no such set."""
+    """Return the reports of every system and baseline for the 590 studies of Open-i's test split.
+
+    Returns
+    -------
+    DataFrame
+        One row per system and study, without studies for which a system has no report: ``study`` (its number
+        from 0), ``system``, ``reference``, ``candidate``, ``stratum`` (``finding``, ``normal``, ``other``
+        codes or ``uncoded``) and ``gold``, the codes that people gave the study. Empty if the root lacks a
+        file.
+    """
     records: list[SystemReport] = iu_systems.read(lambda file: find("iu_systems", root, file))
     reports = find("openi", root, "indiana_reports.csv")
     labels = find("openi_labels", root, openi.LABELS_FILE)
@@ -58,7 +63,7 @@ def outputs(root: Path) -> pd.DataFrame:
         row["uid"] for row in reading.read_csv(reports, ("uid", "MeSH")) if row["MeSH"] == "No Indexing"
     }
 
-    def stratum(study: str) -> str:
+    def stratum_of(study: str) -> str:
         if coded[study].codes:
             return "finding"
         if coded[study].normal:
@@ -69,7 +74,7 @@ def outputs(root: Path) -> pd.DataFrame:
     candidates: dict[str, Sequence[str | None]] = {
         system: [texts[system, study] for study in studies] for system in iu_systems.FILES
     }
-    candidates |= landmarks(reference, elsewhere(openi.load(reports), set(studies)))
+    candidates |= baseline_texts(reference, texts_outside(openi.load(reports), set(studies)))
     return pd.DataFrame(
         [
             {
@@ -77,52 +82,63 @@ def outputs(root: Path) -> pd.DataFrame:
                 "system": system,
                 "reference": reference[number],
                 "candidate": text,
-                "stratum": stratum(study),
+                "stratum": stratum_of(study),
                 "gold": coded[study].codes,
             }
-            for system, outputs_of_system in candidates.items()
-            for number, (study, text) in enumerate(zip(studies, outputs_of_system, strict=True))
+            for system, system_reports in candidates.items()
+            for number, (study, text) in enumerate(zip(studies, system_reports, strict=True))
             if text is not None
         ]
     )
 
 
-def elsewhere(reports: Sequence[Report], tested: set[str]) -> list[str]:
-    """Return the findings sections of studies outside a test split, without texts that occur in it."""
-    withheld = {openi.text_key(report) for report in reports if report.id in tested}
-    others = [report for report in reports if openi.text_key(report) not in withheld]
+def texts_outside(reports: Sequence[Report], tested: set[str]) -> list[str]:
+    """Return the findings sections of studies outside a test split, without texts that occur in it.
+
+    ``tested`` has the ids of the studies in the test split.
+    """
+    test_keys = {openi.text_key(report) for report in reports if report.id in tested}
+    others = [report for report in reports if openi.text_key(report) not in test_keys]
     return [text for report in others if (text := reveal(report.findings).strip())]
 
 
-def landmarks(references: Sequence[str], others: Sequence[str]) -> dict[str, list[str | None]]:
-    """Return baselines for any system, by name. Only the constant is chosen without the references.
+def baseline_texts(references: Sequence[str], others: Sequence[str]) -> dict[str, list[str | None]]:
+    """Return the candidate text of each baseline for every reference, by the baseline's name.
 
-    The constant is fixed by this rule: of the most frequent texts of other studies, the one with the highest
-    mean of BLEU, ROUGE-L and METEOR against texts of other studies again. Another reference is that of the
-    study half the set further on, or the next that differs; the nearest shares most
-    distinct words with it (F1) of those that differ.
+    - The constant is, of the most frequent ``others``, the text with the highest mean of BLEU, ROUGE-L and
+    METEOR
+      against further ``others``. It is the only baseline chosen without the references.
+    - The most frequent reference is the same for all.
+    - Another reference is that of the study half the set further on, or the next one that differs.
+    - The nearest reference is, of those that differ, the one with the highest F1 of distinct words.
+
+    Parameters
+    ----------
+    references : the reference of each study.
+    others : texts of studies outside the test split.
     """
-    frequent = [text for text, _ in Counter(others).most_common(_TRIED)]
-    against = list(dict.fromkeys(others))[:: max(1, len(set(others)) // _AGAINST)]
-    pairs = [text for text in against for _ in frequent], frequent * len(against)
-    values = [create(name).values(*pairs).reshape(len(against), -1) for name in _CHOOSERS]
-    means = sum(of_metric.mean(axis=0) for of_metric in values)
+    frequent = [text for text, _ in Counter(others).most_common(_CONSTANTS_TRIED)]
+    sampled = list(dict.fromkeys(others))[:: max(1, len(set(others)) // _REFERENCES_TRIED)]
+    pairs = [text for text in sampled for _ in frequent], frequent * len(sampled)
+    scores = [create(name).values(*pairs).reshape(len(sampled), -1) for name in _CHOOSERS]
+    means = sum(values.mean(axis=0) for values in scores)
     constant = frequent[int(np.argmax(means))]
     distinct = list(dict.fromkeys(references))
-    bags = [set(words(text)) for text in distinct]
-    near = np.array([[2 * len(a & b) / max(1, len(a) + len(b)) for b in bags] for a in bags])  # F1 of words
-    np.fill_diagonal(near, -1.0)
-    nearest = {text: distinct[int(np.argmax(row))] for text, row in zip(distinct, near, strict=True)}
+    vocabularies = [set(words(text)) for text in distinct]
+    overlap = [[2 * len(a & b) / max(1, len(a) + len(b)) for b in vocabularies] for a in vocabularies]
+    word_f1 = np.array(overlap)
+    np.fill_diagonal(word_f1, -1.0)
+    nearest = {text: distinct[int(np.argmax(row))] for text, row in zip(distinct, word_f1, strict=True)}
     half, every = len(references) // 2, list(references)
 
-    def other(number: int) -> str:
-        turned = [*every[number + half :], *every[: number + half]]
-        return next(text for text in turned if text != every[number])
+    def other_reference(number: int) -> str:
+        rotated = [*every[number + half :], *every[: number + half]]
+        return next(text for text in rotated if text != every[number])
 
     return {
         CONSTANT: [constant for _ in every],
         LANDMARKS[1]: [Counter(every).most_common(1)[0][0] for _ in every],
-        LANDMARKS[2]: [other(number) for number in range(len(every))],
+        LANDMARKS[2]: [other_reference(number) for number in range(len(every))],
         LANDMARKS[3]: [nearest[text] for text in every],
         SAME: list(every),
     }

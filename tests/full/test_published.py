@@ -67,5 +67,6 @@ def test_scores_by_published_models_are_stored_with_their_revision_and_shown(
 def test_until_somebody_has_scored_them_tables_say_so() -> None:
     if recorded.published_recording("radpref") is not None:
         pytest.skip("they are stored")
-    lacking = oriented_scores.with_unscored(pd.DataFrame({"all": ["0.5"]}, ["BLEU"]))
+    lacking = oriented_scores.with_unscored(pd.DataFrame({"all": ["0.5"]}, pd.Index(["BLEU"], name="m")))
+    assert lacking.index.name == "m"
     assert lacking["all"].tolist() == ["0.5", *["published: not scored yet"] * 3]

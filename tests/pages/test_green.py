@@ -9,6 +9,7 @@ from notebooks.green import labelled_sentences, summary
 from radeval_lib.errors import RadevalError
 from radeval_lib.jobs import green
 from radeval_lib.rules.judge import RulesJudge
+from radeval_lib.study.profiles import profile
 
 
 def test_labels_hold_no_text_and_no_sentence_twice():
@@ -66,10 +67,17 @@ def test_a_use_of_radpref_is_counted_and_needs_a_frozen_judge(tmp_path, monkeypa
     path = tmp_path / "freeze.yml"
     path.write_text('# kept\ndate: "2026-11-25"\ndigest: abc\nscored: 6\nnote: once\n', encoding="utf-8")
     monkeypatch.setattr(green, "FREEZE", path)
-    monkeypatch.setattr(green, "behaviour", lambda: "abc")
+    monkeypatch.setattr(green, "behaviour_digest", lambda: "abc")
     green.require_frozen()
     assert green.count_use() == green.freeze()["scored"] == 7
     assert path.read_text(encoding="utf-8").startswith("# kept\n")
-    monkeypatch.setattr(green, "behaviour", lambda: "def")
+    monkeypatch.setattr(green, "behaviour_digest", lambda: "def")
     with pytest.raises(RadevalError):
         green.require_frozen()
+
+
+def test_an_unknown_key_of_a_judges_training_is_named():
+    smoke = profile("smoke")
+    section = {**smoke.experiments["green"], "training": {"epoch": 1}}
+    with pytest.raises(RadevalError, match="'epoch'"):
+        green.settings(smoke.model_copy(update={"experiments": {"green": section}}))

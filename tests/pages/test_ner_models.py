@@ -63,10 +63,10 @@ def test_full_trains_the_papers_seven_models_and_three_corpora() -> None:
 def test_sentences_are_drawn_from_each_source_alike() -> None:
     rows = [_sentence(f"{group}/{n}", group) for group in ratescore.SOURCES for n in range(9)]
     rows += [_sentence("t/0", "MIMIC-IV", "test")]
-    chosen = ratescore.choose(rows, ONE, np.random.default_rng(0))
+    chosen = ratescore.draw_sentences(rows, ONE, np.random.default_rng(0))
     assert [row.group for row in chosen] == ["MIMIC-IV"] * 5 + ["Radiopaedia"] * 5
-    assert chosen == ratescore.choose(rows, ONE, np.random.default_rng(0))
-    alone = ratescore.choose(rows, Training("iob", "m", "Radiopaedia", 0), np.random.default_rng(0))
+    assert chosen == ratescore.draw_sentences(rows, ONE, np.random.default_rng(0))
+    alone = ratescore.draw_sentences(rows, Training("iob", "m", "Radiopaedia", 0), np.random.default_rng(0))
     assert alone == rows[9:18]
 
 
@@ -80,7 +80,7 @@ def test_an_impossible_training_is_refused(scheme: str, corpus: str, sentences: 
 
 def test_tallies_by_hand() -> None:
     rows = [_sentence("r1/0", "MIMIC-IV"), _sentence("r1/1", "MIMIC-IV"), _sentence("r2/0", "Radiopaedia")]
-    cases = ratescore.tally(OneTooMany(), rows, seed=3)  # type: ignore[arg-type]
+    cases = ratescore.count_spans(OneTooMany(), rows, seed=3)  # type: ignore[arg-type]
     columns = ["case", "source", "matched", "predicted", "gold", "correct_words", "words"]
     assert cases[columns].to_numpy().tolist() == [
         ["MIMIC-IV/r1", "MIMIC-IV", 2, 4, 2, 2, 4],

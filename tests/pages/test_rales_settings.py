@@ -29,15 +29,10 @@ def changed(**settings: Any) -> Profile:
     return smoke.model_copy(update={"experiments": {**smoke.experiments, "rales": section}})
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"documents": {"stanzas": 5}},
-        {"trials": {"stanza": 5}},
-        {"defaults": {"stanza/probes": {}}},
-        {"draws": {"all": 1}},
-    ],
-)
+MISSPELT = [{"documents": {"stanzas": 5}}, {"trials": {"stanza": 5}}, {"defaults": {"stanza/probes": {}}}]
+
+
+@pytest.mark.parametrize("settings", [*MISSPELT, {"draws": {"all": 1}}])
 def test_a_misspelt_task_or_regime_is_named(settings: dict[str, Any]) -> None:
     with pytest.raises(ProfileError):
         rales.settings(changed(**settings))

@@ -34,7 +34,7 @@ def test_values_of_bertscore_are_its_scores():
 
 def test_landmarks_come_from_other_studies():
     others = ["The lungs are clear. No effusion."] * 3 + ["Left mass.", "Cardiomegaly is severe."]
-    landmarks = system_sets.landmarks(
+    landmarks = system_sets.baseline_texts(
         ["No effusion. Heart is normal.", "No effusion.", "Clear.", "No effusion."], others
     )
     assert list(landmarks) == [*LANDMARKS, SAME]

@@ -123,14 +123,15 @@ def test_words_of_the_source() -> None:
     assert oriented_scores.found_in_source("anything", "") == 1
 
 
-@pytest.mark.parametrize("flat", ["constant", "the ratings"])
-def test_what_never_varies_is_said_to_need_no_more_cases(run: SimpleNamespace, flat: str) -> None:
-    varied, same = np.arange(8.0), np.full(8, 0.5)
-    frame, ratings = pd.DataFrame({"varied": varied, "constant": same}), varied
-    if flat == "the ratings":
-        frame, ratings = frame[["varied"]], same
-    with pytest.raises(DataError):
-        oriented_scores.bootstrap_correlations(frame, ratings, list(range(8)), "kendall", run=run, name="x")
+RISING, FLAT, MISSING = np.arange(8.0), np.full(8, 0.5), np.array([np.nan, *range(7)])
+FAULTY = [(FLAT, RISING, "Leave"), (RISING, FLAT, "Leave"), (MISSING, RISING, "Give"), (RISING, [1.0], "Give")]
+
+
+@pytest.mark.parametrize(("scores", "ratings", "remedy"), FAULTY)
+def test_the_remedy_for_faulty_scores_and_ratings(run, scores, ratings, remedy):
+    frame, cases = pd.DataFrame({"m": scores}), list(range(8))
+    with pytest.raises(DataError, match=remedy):
+        oriented_scores.bootstrap_correlations(frame, ratings, cases, "kendall", run=run, name="x")
 
 
 def test_reviews_are_scored_by_hand(run: SimpleNamespace) -> None:
