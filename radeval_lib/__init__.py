@@ -1,9 +1,10 @@
-"""Helper library of a study on judging machine-written radiology text.
+"""Metrics for machine-written radiology reports, and the library of a study of such metrics.
 
-``from radeval_lib import score, explain, compare, metric_card`` scores your own reports, compares systems and
-tests a metric; ``METRICS`` names the metrics. The command is ``radbook``.
-The data flow one way: manifests -> data -> models -> metrics -> statistics -> recorded results -> book.
-``radeval_lib.study`` is the part that every notebook uses; see CONTRIBUTING.md for the whole picture.
+``from radeval_lib import score, explain, compare, metric_card``: score reports, explain a score, compare
+systems, and test a metric. ``METRICS`` has the names of the metrics. The same is possible with the command
+``radbook``.
+
+The notebooks of the study use :mod:`radeval_lib.study`. CONTRIBUTING.md describes the architecture.
 """
 
 from importlib.metadata import PackageNotFoundError, version
@@ -34,4 +35,5 @@ except PackageNotFoundError:  # imported from a source tree that was never insta
 
 
 def __dir__() -> list[str]:
+    """Return the public names, which are imported only when they are used."""
     return [*__all__, "__version__"]

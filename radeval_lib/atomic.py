@@ -1,7 +1,8 @@
-"""Atomic writes of files and folders, removal of leftovers of killed writers, and locks.
+"""Atomic writes of files and folders, removal of unfinished writes, and locks.
 
-Unfinished writes are in a folder ``.part-*`` next to the target, under a lock of the writer, which the system
-releases when the writer dies. A later writer in the same place removes every such folder whose lock is free.
+A write is made in a folder ``.part-*`` beside the target and moved to its place when it is complete. The
+writer holds a lock on this folder; the system releases the lock if the writer is killed. The next writer in
+the same place removes such folders without a lock.
 
     with atomic.new_file(path) as part:
         part.write_text("all of it")
@@ -21,21 +22,24 @@ from pathlib import Path
 from typing import Any, TextIO
 
 _PART = ".part-"
-_DISPLACED = ".displaced"  # in a part: the folder that stood at the target, while it is replaced
-_JUST_MADE = 60  # seconds, within which the writer of a part may not have locked it yet
+_DISPLACED = ".displaced"  # in a folder ``.part-*``: the former target, while it is replaced
+_JUST_MADE = 60  # seconds that a new folder ``.part-*`` is kept, since it may not be locked yet
 
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """Yield a path to write to, which replaces ``target`` if the block ends without an error."""
+    """Yield a path to write to. The file replaces ``target`` if the block ends without an error."""
     with new_files(target) as (path,):
         yield path
 
 
 @contextmanager
 def new_files(*targets: Path) -> Iterator[list[Path]]:
-    """Yield paths in one folder, which replace ``targets`` if the block ends without an error. All are on the
-    disk before the first is moved."""
+    """Yield a path to write to for each target. The files replace ``targets`` if the block ends without an
+    error.
+
+    All files are flushed to disk before the first one is moved. ``targets`` must be in one folder.
+    """
     with _part(targets[0].parent) as part:
         paths = [part / target.name for target in targets]
         yield paths
@@ -48,8 +52,10 @@ def new_files(*targets: Path) -> Iterator[list[Path]]:
 
 @contextmanager
 def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
-    """Yield an empty folder, which becomes ``target`` if the block ends without an error. Without
-    ``replace``, a filled folder that another process has put there meanwhile is kept."""
+    """Yield an empty folder to fill. It becomes ``target`` if the block ends without an error.
+
+    If not ``replace``, a target with files that exists by then is kept, and the new folder is removed.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     with _part(target.parent) as part:
         path = part / target.name
@@ -59,29 +65,31 @@ def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
             os.replace(target, part / _DISPLACED)
         try:
             os.rename(path, target)
-        except OSError:  # nothing replaces a filled folder
+        except OSError:  # the target exists and has files
             if replace or not target.is_dir():
                 raise
 
 
 @contextmanager
 def scratch(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder in ``folder``, made if needed, from which a rename moves finished work to its
-    place."""
+    """Yield a temporary folder in ``folder``, on the same file system, and remove it at the end.
+
+    ``folder`` is created if it does not exist.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     with _part(folder) as part:
         yield part
 
 
 def write_text(target: Path, text: str) -> None:
-    """Write ``text`` as UTF-8, whole or not at all; missing parent folders are made."""
+    """Write ``text`` to ``target`` as UTF-8, atomically; missing parent folders are created."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with new_file(target) as path:
         path.write_text(text, encoding="utf-8")
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
-    """Return the content of a JSON file of notes; empty if the file is missing or damaged."""
+    """Return the object in a JSON file; an empty one if the file is missing, damaged or holds no object."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -90,9 +98,9 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 
 def clear(folder: Path) -> None:
-    """Remove leftovers of killed writers from ``folder``."""
+    """Remove folders ``.part-*`` of killed writers from ``folder``."""
     for part in folder.glob(f"{_PART}*"):
-        with suppress(OSError):  # another process clears it, or its writer is alive
+        with suppress(OSError):  # another process is removing it, or its writer still holds the lock
             descriptor = os.open(part, os.O_RDONLY)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -103,17 +111,19 @@ def clear(folder: Path) -> None:
 
 
 def _remove(part: Path) -> None:
-    """Remove a part. If it was to replace a folder that is already displaced, it is complete and is put
-    there."""
+    """Remove a folder ``.part-*``.
+
+    If its writer was killed while it replaced a target, the new target is complete and is moved to its place.
+    """
     if (part / _DISPLACED).exists():
-        for whole in part.iterdir():
-            if whole.name != _DISPLACED and not (part.parent / whole.name).exists():
-                os.replace(whole, part.parent / whole.name)
+        for complete in part.iterdir():
+            if complete.name != _DISPLACED and not (part.parent / complete.name).exists():
+                os.replace(complete, part.parent / complete.name)
     shutil.rmtree(part, ignore_errors=True)
 
 
 def discard(*paths: Path) -> None:
-    """Remove files, folders and links if they exist, but not the targets of links."""
+    """Remove files, folders and symbolic links that exist; the targets of links are kept."""
     for path in paths:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -122,8 +132,11 @@ def discard(*paths: Path) -> None:
 
 
 def lock(path: Path, *, shared: bool = False) -> TextIO | None:
-    """Return a file, made if needed, that this process holds alone or shared until it closes it or ends; None
-    if another process holds it. Raises OSError if the file system has no locks."""
+    """Lock a file, and return it open; None if another process holds a conflicting lock.
+
+    The lock is exclusive or ``shared``, and is released when the returned file is closed or the process ends.
+    The file is created if it does not exist. Raises OSError if the file system has no locks.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as unless_held:
         stream = unless_held.enter_context(path.open("a+", encoding="utf-8"))
@@ -136,13 +149,13 @@ def lock(path: Path, *, shared: bool = False) -> TextIO | None:
 
 @contextmanager
 def _part(folder: Path) -> Iterator[Path]:
-    """Yield a locked folder ``.part-*`` in ``folder``, removed at the end."""
+    """Yield a new, locked folder ``.part-*`` in ``folder``, and remove it at the end."""
     clear(folder)
     part = Path(tempfile.mkdtemp(prefix=_PART, dir=folder))
     descriptor = os.open(part, os.O_RDONLY)
     with ExitStack() as stack:
         stack.callback(os.close, descriptor)
-        stack.callback(_remove, part)  # first, under the lock
-        with suppress(OSError):  # a file system without locks, on which nobody clears
+        stack.callback(_remove, part)  # runs before the lock is released
+        with suppress(OSError):  # without locks, :func:`clear` removes nothing either
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield part

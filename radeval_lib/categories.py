@@ -1,19 +1,19 @@
-"""Categories that several packages share: RaTE-NER's entity types, and the errors of ReXVal and GREEN.
+"""RaTE-NER's entity types, and the six error categories of ReXVal and GREEN.
 
-:data:`CATEGORIES` and :data:`GREEN_NAMES` list the same six errors in the same order.
+:data:`CATEGORIES` and :data:`GREEN_NAMES` have the same six categories in the same order.
 """
 
 from __future__ import annotations
 
 RATE_TYPES = ("Anatomy", "Abnormality", "Disease", "Non-Abnormality", "Non-Disease")
-"""RaTE-NER's entity types as its annotations spell them."""
+"""RaTE-NER's entity types, spelt as in its annotations."""
 
 TYPES = tuple(name.upper() for name in RATE_TYPES)
-"""RaTE-NER's entity types in upper case, as its released model spells them."""
+"""RaTE-NER's entity types, spelt as by its released model (in upper case)."""
 
 
 LETTERS, DIGITS = "abcdef", "123456"
-"""The marks of the six errors in GREEN's answers: letters, or digits in their place."""
+"""The letters, or instead digits, by which GREEN's answers mark the six error categories."""
 
 CATEGORIES: dict[str, str] = {
     "a": "false report of a finding",
@@ -23,7 +23,7 @@ CATEGORIES: dict[str, str] = {
     "e": "mention of a comparison that is not in the reference",
     "f": "omission of a comparison that describes a change",
 }
-"""The six errors in our words, by GREEN's letter."""
+"""The six error categories by GREEN's letter, in this book's words."""
 
 GREEN_NAMES = (
     "False report of a finding in the candidate",
@@ -33,4 +33,4 @@ GREEN_NAMES = (
     "Mentioning a comparison that isn't in the reference",
     "Omitting a comparison detailing a change from a prior study",
 )
-"""The six errors as GREEN's prompt and answers name them."""
+"""The six error categories in the words of GREEN's prompt and answers, from (a) to (f)."""

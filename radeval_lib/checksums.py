@@ -1,4 +1,4 @@
-"""SHA-256 of a file, of the files of a folder, of bytes, of a text, and of the behaviour of a program."""
+"""SHA-256 of a file, of the files in a folder, of bytes, of a text, and of source code without comments."""
 
 from __future__ import annotations
 
@@ -11,42 +11,49 @@ from radeval_lib import own_yaml
 
 
 def state(path: Path) -> tuple[int, ...]:
-    """Return the properties that change with a file: its inode, size and times."""
+    """Return a file's inode, size, modification time and change time, which differ if the file was
+    changed."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def of_file(path: Path) -> str:
-    """Return the hexadecimal SHA-256 of a file's bytes."""
+    """Return the SHA-256 of a file's bytes, in hexadecimal digits."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def of_folder(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file below a folder, by its path there; empty without a folder."""
+    """Return the SHA-256 of every file below a folder, by its path in the folder; empty if there is no
+    folder."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): of_file(path) for path in files}
 
 
 def of_bytes(content: bytes) -> str:
-    """Return the hexadecimal SHA-256 of bytes."""
+    """Return the SHA-256 of bytes, in hexadecimal digits."""
     return hashlib.sha256(content).hexdigest()
 
 
 def of_text(text: str) -> str:
-    """Return the hexadecimal SHA-256 of a text as UTF-8; lone surrogates are encoded as they are."""
+    """Return the SHA-256 of a text's UTF-8 encoding, in hexadecimal digits; lone surrogates are allowed."""
     return of_bytes(text.encode("utf-8", "surrogatepass"))
 
 
 def of_source(content: bytes, ending: str) -> str:
-    """Return the hexadecimal SHA-256 of the content of a program (``ending`` ``.py``) or YAML file.
+    """Return the SHA-256 of what a Python or YAML file means, in hexadecimal digits.
 
-    Comments, docstrings and layout do not count; types of keys and values and the order of keys do.
+    It does not change with comments, docstrings or layout. It does change with the order of keys, and with
+    the types of keys and values.
+
+    Parameters
+    ----------
+    ending : ``.py`` for a Python file; anything else for a YAML file.
 
     Raises
     ------
     SyntaxError
-        If a program does not parse.
+        If a Python file does not parse.
     UnicodeDecodeError, yaml.YAMLError
         If a YAML file is not what :func:`radeval_lib.own_yaml.parse` reads.
     """
@@ -56,7 +63,7 @@ def of_source(content: bytes, ending: str) -> str:
 
 
 def _plain(part: Any) -> Any:
-    """Return a part of a program's syntax tree, without docstrings, as plain data."""
+    """Return a syntax tree, or part of one, as lists, tuples and constants, without docstrings."""
     if isinstance(part, list):
         return [_plain(item) for item in part]
     if not isinstance(part, ast.AST):
@@ -66,6 +73,6 @@ def _plain(part: Any) -> Any:
         first = part.body[0] if part.body else None
         if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
             fields["body"] = part.body[1:]
-    # Fields that are empty are left out, since versions of Python differ in which there are.
+    # Empty fields are left out, since the versions of Python differ in these.
     filled = ((name, value) for name, value in fields.items() if value not in (None, []))
     return type(part).__name__, [(name, _plain(value)) for name, value in filled]

@@ -1,4 +1,4 @@
-"""The errors that users see: one line with the fault, its place and the remedy."""
+"""Errors for users, whose message is one line with the fault, its place and the remedy."""
 
 from __future__ import annotations
 
@@ -13,109 +13,122 @@ if TYPE_CHECKING:
 
 
 def plain(text: str, longest: int) -> str:
-    """Return ``text`` on one line of at most ``longest`` (9 or more) characters; a longer text loses its
-    middle.
+    """Return ``text`` as one printable line of at most ``longest`` (9 or more) characters.
 
-    Control characters and what else does not print (line breaks, escape sequences of terminals, signs that
-    turn the direction of writing) are written as escapes.
+    The middle of a longer text is replaced by ``...``. Characters that do not print, such as line breaks,
+    control characters and marks of writing direction, are written as escapes.
     """
     if len(text) > longest:
         text = f"{text[: longest // 2]} ... {text[len(text) - (longest - longest // 2 - 5) :]}"
-    shown = "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape", "surrogatepass").decode()
-        for sign in text
+    printable = "".join(
+        character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode()
+        for character in text
     )
-    return shown if len(shown) <= longest else plain(shown, longest)
+    return printable if len(printable) <= longest else plain(printable, longest)
 
 
 def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
-    """Return names joined by commas: as many as fit into ``longest`` characters, then how many more there
-    are. Each name is cut at ``each`` characters."""
-    every = [plain(str(name), each) for name in names]
+    """Return names joined by commas, such as ``a, b and 3 more``; ``none`` if there are none.
+
+    At least one name is shown, and more while the list has at most ``longest`` characters. Each name is
+    shortened to ``each`` characters.
+    """
+    shortened = [plain(str(name), each) for name in names]
     shown: list[str] = []
-    for name in every:
+    for name in shortened:
         if shown and len(", ".join([*shown, name])) > longest:
             break
         shown.append(name)
-    rest = len(every) - len(shown)
-    return ", ".join(shown) + (f" and {rest} more" if rest else "") if every else "none"
+    hidden = len(shortened) - len(shown)
+    return ", ".join(shown) + (f" and {hidden} more" if hidden else "") if shortened else "none"
 
 
 def did_you_mean(name: object, choices: Iterable[object]) -> str:
-    """Return a question that suggests the nearest choice, followed by a space; empty if none is near."""
-    near = get_close_matches(str(name), [str(choice) for choice in choices], n=1)
-    return f"Did you mean {near[0]!r}? " if near else ""
+    """Return a question with the choice most similar to ``name``, such as ``Did you mean 'bleu'?``.
+
+    The question ends in a space. Empty if no choice is similar.
+    """
+    similar = get_close_matches(str(name), [str(choice) for choice in choices], n=1)
+    return f"Did you mean {similar[0]!r}? " if similar else ""
 
 
+# The types of pydantic's errors for a key that does not exist.
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def complaint(error: ValidationError, choices: Iterable[str] = ()) -> str:
-    """Return pydantic's first complaint with its location. It repeats nothing of the input but names of keys.
+    """Return one of pydantic's errors with the path of its key, as text. Of the input, it shows only names of
+    keys.
 
-    An unknown key comes before a missing one, which it may be, misspelt; it is named with the nearest of the
-    ``choices``, and of those that are missing beside it.
+    An unknown key is preferred to other errors, since it may be a misspelling of a missing one. It is
+    returned with the most similar key of those missing beside it and, at the top level, of ``choices``.
     """
-    every = error.errors(include_url=False, include_input=False)
-    first = next((problem for problem in every if problem["type"] in _UNKNOWN), every[0])
+    problems = error.errors(include_url=False, include_input=False)
+    first = next((problem for problem in problems if problem["type"] in _UNKNOWN), problems[0])
     path = ".".join(map(str, first["loc"]))
     if first["type"].startswith("missing"):
         return f"missing key {path!r}"
     if first["type"] in _UNKNOWN:
-        *above, key = first["loc"]
-        lacking = [
+        *parents, key = first["loc"]
+        missing = [
             problem["loc"][-1]
-            for problem in every
-            if problem["type"].startswith("missing") and list(problem["loc"][:-1]) == above
+            for problem in problems
+            if problem["type"].startswith("missing") and list(problem["loc"][:-1]) == parents
         ]
-        near = did_you_mean(key, [*lacking, *(() if above else choices)])
-        return f"unknown key {path!r}{near and f'. {near.rstrip()}'}"
-    problem = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    return f"{path} {problem[0].lower()}{problem[1:]}".lstrip()  # no place: all of the input
+        question = did_you_mean(key, [*missing, *(() if parents else choices)])
+        return f"unknown key {path!r}{question and f'. {question.rstrip()}'}"
+    message = first["msg"].removeprefix("Value error, ").removeprefix("Input ")
+    return f"{path} {message[0].lower()}{message[1:]}".lstrip()  # the path is empty for the input as a whole
 
 
 class RadevalError(Exception):
-    """Base of every error that bad input or a missing prerequisite causes.
+    """Base class of errors that bad input or a missing prerequisite causes.
 
-    Whatever the parts hold, the message is one line that prints, and what it echoes of the input is cut.
+    The message is one printable line, ``WHERE: WHAT. REMEDY``. Long parts are shortened.
 
     Parameters
     ----------
-    what : what is wrong, naming the offending value.
+    what : what is wrong, with the wrong value.
     where : the file, row, argument or notebook cell; may be empty.
-    remedy : what the user can do; may be empty.
+    remedy : what the user can do, as a sentence; may be empty.
     """
 
     longest: ClassVar[tuple[int, int, int]] = (150, 80, 1500)
-    """Most characters of what, where and remedy; a remedy may have to list steps."""
+    """Maximum numbers of characters of ``what``, ``where`` and ``remedy``."""
 
     def __init__(self, what: str, where: str = "", remedy: str = "") -> None:
         parts = zip((what, where, remedy), self.longest, strict=True)
         self.what, self.where, self.remedy = (plain(part, most) for part, most in parts)
         head = f"{self.where}: {self.what}" if where else self.what
-        super().__init__(f"{head.rstrip('.')}. {self.remedy}" if remedy else head)
+        stop = "" if head.endswith("?") else "."
+        super().__init__(f"{head.rstrip('.')}{stop} {self.remedy}" if remedy else head)
 
     def __reduce__(self) -> tuple[type[RadevalError], tuple[str, str, str]]:
+        """Return how to rebuild the error from its parts, for pickle."""
         return type(self), (self.what, self.where, self.remedy)
 
 
 class FileError(RadevalError):
-    """A file or folder that the system does not let us read or write."""
+    """A file or folder that the operating system does not let this process read or write."""
 
 
 def of_system(error: OSError) -> FileError:
-    """Return an operating-system error as a RadevalError that names only the last part of a path."""
+    """Return a FileError with the message of an operating-system error and the last part of its path."""
     name = error.filename2 or error.filename
     what = (error.strerror or str(error) or type(error).__name__).lower()
-    remedy = "Give another path, or make this one usable." if name else ""
+    remedy = "Give another path, or correct this one's permissions or disk." if name else ""
     return FileError(what, Path(str(name)).name if name else "", remedy)
 
 
 def check_choice(value: object, choices: Any, where: str, error: type[RadevalError]) -> None:
-    """Raise ``error`` for a value that a Literal type does not list. In a union, a value of another member
-    type is accepted.
+    """Raise an error if ``value`` is not allowed by ``choices``, a Literal type or a union with one.
 
-    ``where`` names the setting. A type without a Literal refuses nothing.
+    In a union, values of the other types are allowed. A type without a Literal allows every value.
+
+    Parameters
+    ----------
+    where : name of the setting or argument, for the message.
+    error : the class of the error to raise.
     """
     kinds = get_args(choices) if get_origin(choices) in (Union, UnionType) else (choices,)
     allowed = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
@@ -125,46 +138,46 @@ def check_choice(value: object, choices: Any, where: str, error: type[RadevalErr
 
 
 class RegistryError(RadevalError):
-    """A row of the registry with the name of something missing."""
+    """A row of the registry that names a missing module or object."""
 
 
 class LedgerError(RadevalError):
-    """An unknown exhibit, or a ledger that is not of its format."""
+    """An unknown exhibit, or a malformed ``paper.yml``."""
 
 
 class PrintedError(RadevalError):
-    """A printed table or quotation that is missing or not of its format."""
+    """A missing or malformed transcription of a printed table or quotation."""
 
 
 class ProfileError(RadevalError):
-    """An unknown profile, or one with wrong keys."""
+    """An unknown profile, or one with wrong keys or values."""
 
 
 class ParameterError(RadevalError):
-    """An unknown parameter of a notebook, or one of the wrong type."""
+    """An unknown parameter or option, or one with a wrong value."""
 
 
 class ResultError(RadevalError):
-    """A stored result that is cut short, stale or malformed."""
+    """A stored result that is incomplete, out of date or malformed."""
 
 
 class TaskError(RadevalError):
-    """An unknown task, or data that it cannot be fitted to or measured on."""
+    """An unknown task, or data on which it cannot be trained or tested."""
 
 
 class SearchError(RadevalError):
-    """A search with damaged files, or a space with nothing to search."""
+    """A hyperparameter search with damaged files or an empty search space."""
 
 
 class LexiconError(RadevalError):
-    """A file of the lexicon that is not of its format."""
+    """A malformed file of the lexicon."""
 
 
 class ModelError(RadevalError):
-    """A model that cannot be found, or is not of the kind or format that the role needs."""
+    """A model that is missing, or of another kind or format than its role needs."""
 
 
 class NotebookError(RadevalError):
-    """A notebook that does not exist, or with a cell that failed."""
+    """A notebook that does not exist, or that failed."""
 
     longest = (300, 80, 1500)

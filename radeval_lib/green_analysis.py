@@ -1,4 +1,5 @@
-"""The layout of a GREEN analysis: its sections, its error categories, and how to write and read one.
+"""How to write and read a GREEN analysis, the answer in which GREEN's model lists errors and matched
+findings.
 
 Source: Ostmeier et al. 2024, Section 3.2; GREEN repository at d72c195, ``green_score/green.py``.
 """
@@ -17,19 +18,20 @@ SIGNIFICANT, INSIGNIFICANT, MATCHED = SECTIONS = (
     "Matched Findings",
 )
 Findings = int | list[str] | tuple[str, ...]
-"""Findings in words, or only how many."""
+"""The findings of an entry as texts, or only their number."""
 ERROR_LINE = re.compile(r"\(([a-f1-6])\) ([^:]*): (\d+)\.(?!\d)")
-"""How a line of errors begins: ``(a) False report of a finding in the candidate: 2.``"""
+"""Matches the beginning of a line of errors: ``(a) False report of a finding in the candidate: 2.``"""
 COUNT = re.compile(r"(\d+)\.(?!\d)")
-"""How matched findings begin, and a finding on a line of its own: ``3.``"""
-# "[Matched Findings]:" and "(b) Missing a finding present in the reference:", the letter optional.
+"""Matches the number with which matched findings, or a line with one finding, begin: ``3.``"""
+# Matches "[Matched Findings]:" and "(b) Missing a finding present in the reference:"; the letter is optional.
 _LAYOUT = re.compile(
     rf"\[(?:{'|'.join(SECTIONS)})\]:|(?:\([a-f]\) )?(?:{'|'.join(map(re.escape, GREEN_NAMES))})[:.]"
 )
 
 
 def without_layout(text: str) -> list[str]:
-    """Return the text of an analysis, or of a prompt, without its headings and categories."""
+    """Return the texts between the headings and category names of an analysis or prompt, without empty
+    ones."""
     return [part for part in map(str.strip, _LAYOUT.split(text)) if part]
 
 
@@ -39,30 +41,40 @@ def render(
     matched: Findings,
     explanation: str = "",
 ) -> str:
-    """Return an analysis in the layout that the prompt asks for.
+    """Return a GREEN analysis in the layout that the prompt asks for.
 
-    Errors come in six entries, (a) to (f). Findings known only by their number are written as ``finding 1;
-    finding 2``. Another number of entries raises :class:`ValueError`.
+    Parameters
+    ----------
+    significant, insignificant : the errors of each category, six entries from (a) to (f). Errors given only
+        by their number are written as ``finding 1; finding 2``.
+    matched : the matched findings, in the same form.
+    explanation : text to put first.
+
+    Raises
+    ------
+    ValueError
+        If there are not six entries of errors.
     """
 
-    def listed(findings: Findings) -> str:
+    def format_findings(findings: Findings) -> str:
         if not isinstance(findings, list | tuple):
             findings = [f"finding {number}" for number in range(1, findings + 1)]
         return f"{len(findings)}. {'; '.join(findings)}".strip()
 
     def section(name: str, errors: Sequence[Findings]) -> str:
         lines = [
-            f"({letter}) {category}: {listed(findings)}"
+            f"({letter}) {category}: {format_findings(findings)}"
             for letter, category, findings in zip(LETTERS, GREEN_NAMES, errors, strict=True)
         ]
         return "\n".join([f"[{name}]:", *lines])
 
     parts = [section(SIGNIFICANT, significant), section(INSIGNIFICANT, insignificant)]
-    return "\n\n".join([explanation, *parts, f"[{MATCHED}]:\n{listed(matched)}"]).lstrip("\n")
+    return "\n\n".join([explanation, *parts, f"[{MATCHED}]:\n{format_findings(matched)}"]).lstrip("\n")
 
 
 class Entry(NamedTuple):
-    """A finding that an analysis names: ``letter`` is the category of an error, empty for a match."""
+    """A finding in an analysis: its section, and the letter of its error category (empty for a matched
+    one)."""
 
     section: str
     letter: str
@@ -70,13 +82,17 @@ class Entry(NamedTuple):
 
 
 def category_letter(mark: str) -> str:
-    """Return the letter, ``a`` to ``f``, of the category that marks a line (also as ``1`` to ``6``)."""
+    """Return the letter, ``a`` to ``f``, of the category marked by this letter or by a digit, ``1`` to
+    ``6``."""
     return LETTERS[DIGITS.index(mark)] if mark in DIGITS else mark
 
 
 def entries(analysis: str) -> Iterator[Entry]:
-    """Yield the errors and matched findings that an analysis names. Errors may follow their category's count,
-    or be numbered lines below it. Such lines above any category are skipped."""
+    """Yield each error and matched finding of an analysis, by section.
+
+    Errors may follow the number of their category on its line, or be numbered lines below it. Numbered lines
+    above the first category of a section are skipped.
+    """
     for section in SECTIONS:
         body = analysis.partition(f"[{section}]:")[2].partition("\n[")[0]
         letter = ""

@@ -1,10 +1,10 @@
-"""Reads the repository's own YAML files with libyaml, about seven times as fast as PyYAML alone.
+"""Reading of the repository's own YAML files with libyaml, about seven times as fast as with PyYAML alone.
 
-libyaml ends the whole process on brackets nested a hundred thousand deep, so what a user hands in is read by
-``yaml.safe_load`` instead.
+Files of users are read by ``yaml.safe_load`` instead, since libyaml crashes on extremely deep nesting (a
+hundred thousand brackets).
 
-If there is no libyaml, as in a browser, PyYAML needs seconds for the lexicon. There the files are
-:func:`compiled`: the same names, the same content, in JSON.
+Browsers have no libyaml, and PyYAML alone needs seconds for the lexicon. For them the files are converted to
+JSON under the same names (:func:`compiled`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ _COMPILED = "# compiled\n"
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Refuses a repeated key in a mapping; PyYAML would take the last."""
+    """A YAML loader that raises an error for a repeated key, of which PyYAML would keep the last value."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Return a mapping; raises ConstructorError if a key is repeated."""
         content: dict[Any, Any] = super().construct_mapping(node, deep)
         if len(content) < len(node.value):
             raise yaml.constructor.ConstructorError(None, None, "a key occurs twice", node.start_mark)
@@ -29,33 +30,36 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
 
 def read(path: Path) -> Any:
-    """Return the content of one of the repository's files, of plain types only. Raises
-    :class:`yaml.YAMLError` for invalid YAML or a repeated key."""
+    """Return the content of one of the repository's YAML files, as plain Python types.
+
+    Raises :class:`yaml.YAMLError` for invalid YAML or a repeated key.
+    """
     return parse(path.read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> Any:
-    """Return the content of a text from the repository: YAML, or JSON made by :func:`compiled`."""
+    """Return the content of a YAML text, or of a text made by :func:`compiled`, as plain Python types."""
     if text.startswith(_COMPILED):
         return json.loads(text.removeprefix(_COMPILED), object_hook=_with_numbers)
     return yaml.load(text, Loader=_Loader)
 
 
 def compiled(path: Path) -> str:
-    """Return a file in the form that :func:`parse` reads without YAML: a marker line, then JSON.
+    """Return the content of a YAML file as JSON below a marker line, which :func:`parse` reads without
+    PyYAML.
 
     Raises
     ------
     ValueError
-        If reading it back would not give the file's content, as with dates.
+        If JSON cannot hold the content, such as a date.
     """
     content = read(path)
     text = _COMPILED + json.dumps(content, ensure_ascii=False, separators=(",", ":"), default=repr) + "\n"
     if parse(text) != content:
-        raise ValueError(f"{path.name} has keys or values that JSON does not give back")
+        raise ValueError(f"{path.name} has keys or values that JSON cannot hold; use texts and numbers")
     return text
 
 
 def _with_numbers(content: dict[str, Any]) -> dict[Any, Any]:
-    """Return a mapping with its keys of digits as integers, which JSON turns into texts."""
+    """Return a mapping with keys of digits as integers, since JSON has only texts as keys."""
     return {int(key) if key.isdecimal() else key: value for key, value in content.items()}

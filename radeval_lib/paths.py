@@ -1,11 +1,12 @@
-"""Paths within the repository, in one place."""
+"""Paths of files and folders in the repository, names of environment variables for paths, and their
+display."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-_PACKAGED = Path(__file__).parent / "manifests"  # the repository's root folders, in a wheel
+_PACKAGED = Path(__file__).parent / "manifests"  # in a wheel, the folder ``data_manifests`` of the repository
 MANIFESTS = _PACKAGED if _PACKAGED.is_dir() else ROOT / "data_manifests"
 PAPERS = MANIFESTS / "papers"
 PROFILES = MANIFESTS / "profiles"
@@ -13,40 +14,42 @@ DATASETS = MANIFESTS / "datasets"
 MODELS = MANIFESTS / "models"
 RECORDED = MANIFESTS / "recorded"
 PUBLISHED = MANIFESTS / "published"
-"""Scores of public test sets by the published models, once somebody has stored them."""
+"""Scores of public test sets by the published models; missing until they are stored."""
 NOTEBOOKS = ROOT / "notebooks"
 LABS = NOTEBOOKS / "labs"
 BOOK = ROOT / "book"
 REFERENCES = Path(__file__).parent / "references.bib"
-"""In the library, which cites from it without the book."""
+"""BibTeX entries of all cited sources."""
 DATA = Path("data") if _PACKAGED.is_dir() else ROOT / "data"
-"""The data root if no other is named; of an installed wheel, in the working directory."""
+"""Default data root: ``data`` in the repository or, for an installed wheel, in the working directory."""
 BUILD = ROOT / "build"
 RUNS = BUILD / "runs"
 BUILD_LOCK = ".lock"
-"""In an output folder: the file that a build holds, so that nothing else writes there."""
+"""Name of the file that a build locks in its output folder, so that no other process writes there."""
 IN_REACH = "restricted.txt"
-"""Beside what a run leaves: the restricted data sets that were within its reach."""
+"""Name of the file in an output folder that lists the restricted data sets that the run could read."""
 DEFAULT_PROFILE = "embedded"
-"""Name of the file among :data:`PROFILES` that commands and notebooks take if no other is named."""
+"""Name of the profile that commands and notebooks use by default."""
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-"""Environment variables that limit the threads of numerical libraries, if set before these are loaded."""
+"""Environment variables that limit the threads of numerical libraries; set them before importing these."""
 
 STAGE = "RADEVAL_STAGE"
-"""Environment variable: the folder in which a notebook leaves what moves into its place when it has ended."""
+"""Environment variable: temporary folder for the outputs of a notebook, moved to their place at the end."""
 
 
 def notebooks() -> dict[str, Path]:
-    """Return the source of each of the study's notebooks by name, such as ``rales/datasets``. Labs, which
-    hold exercises, are excluded."""
+    """Return the source file of each notebook of the study, by name, such as ``rales/datasets``; without
+    labs."""
     sources = sorted(path for path in NOTEBOOKS.glob("*/*.md") if path.parent != LABS)
     return {path.relative_to(NOTEBOOKS).with_suffix("").as_posix(): path for path in sources}
 
 
 def display_path(path: Path) -> str:
-    """Return ``path`` in a form safe to show: relative to the repository if inside it, otherwise only its
-    last part, which names no folder of this machine."""
+    """Return a path as text that names no private folder.
+
+    It is relative to the repository for a path inside it, otherwise only the last part of the path.
+    """
     try:
         return path.resolve().relative_to(ROOT).as_posix()
     except ValueError:

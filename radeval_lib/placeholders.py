@@ -1,7 +1,7 @@
-"""Placeholders of texts stored only as numbers: the same number of words, and a reference to the text.
+"""Placeholders for texts of which only scores and numbers of words are stored.
 
-They pass through whatever counts words or carries texts along; whatever would read one as a report calls
-:func:`refuse`.
+A placeholder names the stored text and has as many words as it. Code that counts words or passes texts on
+accepts placeholders; code that must read a report calls :func:`refuse` first.
 """
 
 from __future__ import annotations
@@ -18,11 +18,18 @@ _WORD = f"{_OPEN}_{_CLOSE}"
 
 
 class PlaceholderError(RadevalError):
-    """A placeholder used in a place that needs a text."""
+    """A placeholder where a text is needed."""
 
 
 class Placeholder(NamedTuple):
-    """The set and text that a placeholder replaces; a reference or source is numbered by its case."""
+    """The text that a placeholder stands for.
+
+    Attributes
+    ----------
+    set : name of the stored set.
+    side : kind of text, such as ``reference`` or ``candidate``.
+    number : number of the text: that of its case for a reference or source, otherwise that of its row.
+    """
 
     set: str
     side: str
@@ -30,30 +37,25 @@ class Placeholder(NamedTuple):
 
 
 def placeholder(name: str, side: str, number: int, words: int) -> str:
-    """Return the placeholder of a stored text of ``words`` words; empty if it has none."""
+    """Return the placeholder of a text with ``words`` words; the empty text if it has none.
+
+    ``name``, ``side`` and ``number`` are the attributes of :class:`Placeholder`.
+    """
     if not words:
         return ""
     return " ".join([f"{_OPEN}{name}:{side}:{number}{_CLOSE}", *[_WORD] * (words - 1)])
 
 
-def behind(text: str) -> Placeholder | None:
-    """Return the text that a placeholder replaces; None for any other text."""
+def parse_placeholder(text: str) -> Placeholder | None:
+    """Return what a placeholder stands for; None for any other text."""
     match = _FIRST.match(text)
     return Placeholder(match[1], match[2], int(match[3])) if match else None
 
 
 def refuse(texts: Iterable[object], reader: str) -> None:
-    """Raise an error for placeholders, which have no text to read.
-
-    Raises
-    ------
-    PlaceholderError
-        If one of the texts is a placeholder.
-    """
+    """Raise PlaceholderError if one of the texts is a placeholder. ``reader`` names what must read them."""
     for text in texts:
-        if isinstance(text, str) and text.startswith(_OPEN) and (origin := behind(text)):
-            raise PlaceholderError(
-                f"{reader} cannot read {origin.side} {origin.number}, which is stored only as numbers",
-                origin.set,
-                "Give a data root with the data set, or use a metric with stored scores.",
-            )
+        if isinstance(text, str) and text.startswith(_OPEN) and (origin := parse_placeholder(text)):
+            problem = f"{reader} needs the text of {origin.side} {origin.number}; only its scores are stored"
+            remedy = "Give a data root that has this data set, or use a metric with stored scores."
+            raise PlaceholderError(problem, origin.set, remedy)

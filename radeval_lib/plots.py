@@ -17,23 +17,23 @@ from matplotlib_inline.backend_inline import set_matplotlib_formats
 from numpy.typing import ArrayLike
 from seaborn.utils import relative_luminance
 
-# Okabe and Ito's colours: distinguished by colour-blind readers, and in grey.
+# Okabe and Ito's colours, which colour-blind readers can tell apart, also in shades of grey.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
-_INK = "#1b1b1b"  # of all writing but that on cells of heat maps: the book turns it round on a dark page
+_INK = "#1b1b1b"  # of all text except in cells of heat maps; the book inverts it on a dark page
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
-WIDTH = 5.2  # inches: on a phone, whose screen shows it whole, the smallest labels are still 10 pixels high
+WIDTH = 5.2  # inches; scaled to a phone's screen, the smallest labels are still 10 pixels high
 
 
 def use_style() -> None:
-    """Set seaborn's theme, the palette and reproducible vector output for every later figure."""
+    """Set the theme, palette and reproducible SVG output of all later figures."""
     sns.set_theme(context="notebook", style="whitegrid", palette=list(PALETTE), font_scale=1.0)
     mpl.rcParams.update(
         {
             "figure.figsize": (WIDTH, 3.6),
             "figure.dpi": 100,
             "figure.constrained_layout.use": True,
-            "figure.constrained_layout.h_pad": 0.1,  # inches: a title stays clear of the axis above it,
-            "figure.constrained_layout.w_pad": 0.08,  # and a label of the panel to its left
+            "figure.constrained_layout.h_pad": 0.1,  # inches, so that no title touches the axis above it
+            "figure.constrained_layout.w_pad": 0.08,  # nor a label the panel to its left
             "axes.spines.top": False,
             "axes.spines.right": False,
             "axes.titlelocation": "left",
@@ -42,7 +42,7 @@ def use_style() -> None:
             "axes.labelcolor": _INK,
             "xtick.color": _INK,
             "ytick.color": _INK,
-            # A ground without an edge: grid lines would run through the words.
+            # A white background without an edge, so that no grid line crosses the text.
             "legend.frameon": True,
             "legend.facecolor": "white",
             "legend.edgecolor": "none",
@@ -52,15 +52,15 @@ def use_style() -> None:
             "font.family": "sans-serif",
         }
     )
-    Colorbar.n_rasterize = 1 << 16  # no pixels in a drawing: the guard on restricted text cannot read them
+    Colorbar.n_rasterize = 1 << 16  # draw no pixels, in which the guard on restricted text could not search
     set_matplotlib_formats("svg", metadata={"Date": None})
-    # Pyplot would draw every figure after its cell as pixels that nobody sees, before it is drawn as SVG.
+    # Otherwise pyplot would also draw every figure as pixels, which nobody sees.
     plt.switch_backend(mpl.get_backend())
     plt.uninstall_repl_displayhook()
 
 
 def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tuple[Figure, Any]:
-    """Return a figure, :data:`WIDTH` inches wide, and its grid of axes, each row ``height`` inches high.
+    """Return a figure of the book's width with a grid of axes, each row ``height`` inches high, and the axes.
 
     ``settings`` are passed to :func:`matplotlib.pyplot.subplots`.
     """
@@ -68,17 +68,20 @@ def panels(rows: int, columns: int, height: float = 3.2, **settings: Any) -> tup
 
 
 def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> None:
-    """Draw seaborn's heat map with a text in each cell, black or white, whichever contrasts more.
+    """Draw seaborn's heat map of a table, with the value of each cell in black or white, whichever contrasts
+    more.
 
-    ``slant`` is the angle of the columns' names in degrees; slanted names end below their column.
-    ``settings`` are passed to :func:`seaborn.heatmap`.
+    Parameters
+    ----------
+    slant : angle of the column names in degrees; slanted names end below their column.
+    settings : arguments of :func:`seaborn.heatmap`.
     """
     sns.heatmap(table, cbar=False, ax=axes, **{"annot": True, **settings})
     cells = axes.collections[-1].get_facecolor()
     for text in axes.texts:
         column, row = map(int, text.get_position())
         luminance = relative_luminance(cells[row * np.shape(table)[1] + column])
-        text.set_color("white" if luminance < 0.179 else "black")  # there both contrast 4.6 to 1
+        text.set_color("white" if luminance < 0.179 else "black")  # at 0.179 the contrast of both is 4.6 to 1
     axes.grid(visible=False)
     axes.tick_params(axis="y", rotation=0)
     if slant:
@@ -88,44 +91,51 @@ def heat_map(axes: Axes, table: Any, *, slant: float = 0, **settings: Any) -> No
 def label_point(
     axes: Axes, text: str, point: tuple[float, float], offset: tuple[float, float], **settings: Any
 ) -> None:
-    """Draw a text ``offset`` points from a point, on a background that covers lines.
+    """Draw a text beside a point, on a white background that covers lines.
 
-    ``settings`` are passed to :meth:`matplotlib.axes.Axes.annotate`.
+    Parameters
+    ----------
+    point : the point, in data coordinates.
+    offset : offset of the text from the point, in points (1/72 inch).
+    settings : arguments of :meth:`matplotlib.axes.Axes.annotate`.
     """
-    ground = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+    background = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
     side = ("center", "left", "right")[np.sign(offset[0])]
-    look = {"ha": side, "va": "center", "fontsize": 10, "zorder": 2.5, "bbox": ground}
+    look = {"ha": side, "va": "center", "fontsize": 10, "zorder": 2.5, "bbox": background}
     axes.annotate(text, point, offset, textcoords="offset points", **{**look, **settings})
 
 
 def intervals(
     axes: Axes, rows: pd.DataFrame, colours: str | Sequence[str] = PALETTE[0], *, size: float = 22
 ) -> None:
-    """Draw values with their intervals, one per line from top to bottom.
+    """Draw each value as a point with its interval, one per line from top to bottom.
 
     Parameters
     ----------
-    rows : ``value``, ``low`` and ``high`` by name. Lines without a value stay empty.
+    rows : ``value``, ``low`` and ``high``; the index has the labels of the lines. A row of NaN gives an empty
+        line.
+    colours : one colour for all rows, or one for each.
     size : area of a point, in square points.
     """
-    places = range(len(rows))
-    axes.hlines(places, rows["low"], rows["high"], colors=colours)
-    axes.scatter(rows["value"], places, c=colours, zorder=3, s=size)
+    heights = range(len(rows))
+    axes.hlines(heights, rows["low"], rows["high"], colors=colours)
+    axes.scatter(rows["value"], heights, c=colours, zorder=3, s=size)
     lines(axes, list(rows.index))
 
 
-def series(axes: Axes, rows: pd.DataFrame, places: ArrayLike, number: int, label: str) -> None:
-    """Draw one of several series of values with intervals, in its number's colour and with its marker.
+def series(axes: Axes, rows: pd.DataFrame, heights: ArrayLike, number: int, label: str) -> None:
+    """Draw one of several series of values with intervals, each with its own colour and marker.
 
     Parameters
     ----------
-    rows : ``value``, ``low``, ``high``.
-    places : place of each row on the vertical axis.
-    number : number of the series, from 0; an IndexError beyond the colours of :data:`PALETTE`.
+    rows : ``value``, ``low`` and ``high``.
+    heights : vertical position of each row.
+    number : number of the series, from 0; raises IndexError if :data:`PALETTE` has no colour for it.
+    label : name of the series in the legend.
     """
-    reach = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
+    half_widths = np.abs(rows[["low", "high"]].to_numpy().T - rows["value"].to_numpy())
     look: dict[str, Any] = {"fmt": MARKERS[number], "color": PALETTE[number], "capsize": 3, "label": label}
-    axes.errorbar(rows["value"], places, xerr=reach, **look)
+    axes.errorbar(rows["value"], heights, xerr=half_widths, **look)
 
 
 def draw_dodged(
@@ -137,42 +147,46 @@ def draw_dodged(
     palette: Sequence[str] = PALETTE,
     hollow: Container[str] = (),
 ) -> None:
-    """Draw a marker for each row at its value in column ``x``, on the line that column ``line`` names.
+    """Draw a marker for each row of a table, on labelled lines, with the kinds of a line below each other.
 
-    Within a line, the values of column ``kind`` are below each other, each with its own colour and marker.
-    Markers of the kinds in ``hollow`` are open.
+    Parameters
+    ----------
+    rows : one row per marker.
+    x, line, kind : columns with the horizontal position, the label of the line, and the kind of marker.
+    palette : the colour of each kind, in order of appearance.
+    hollow : kinds with an open marker.
     """
     names, kinds = list(dict.fromkeys(rows[line])), list(dict.fromkeys(rows[kind]))
     for number, name in enumerate(kinds):
         shown = rows[rows[kind] == name]
-        places = shown[line].map(names.index) + 0.76 * ((number + 0.5) / len(kinds) - 0.5)
+        heights = shown[line].map(names.index) + 0.76 * ((number + 0.5) / len(kinds) - 0.5)
         face = "none" if name in hollow else palette[number]
         look = {"facecolors": face, "edgecolors": palette[number], "marker": MARKERS[number], "label": name}
-        axes.scatter(shown[x], places, s=30 if len(kinds) < 7 else 20, clip_on=False, zorder=3, **look)
+        axes.scatter(shown[x], heights, s=30 if len(kinds) < 7 else 20, clip_on=False, zorder=3, **look)
     lines(axes, names)
     for edge in range(len(names) - 1):
         axes.axhline(edge + 0.5, color="0.85", linewidth=0.8)
 
 
 def lines(axes: Axes, names: Sequence[str]) -> None:
-    """Label one line for each name, from top to bottom."""
+    """Label the vertical axis with one line for each name, from top to bottom."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
-    axes.spines["left"].set_visible(False)  # with a grid line beside it, it would be a double rule
+    axes.spines["left"].set_visible(False)  # the grid line beside it would double it
 
 
 def forest(axes: Axes, rows: pd.DataFrame, order: Sequence[str], first: str) -> None:
-    """Draw values with their intervals, one per line from top to bottom; ``first`` stands out, with its
-    interval as a band.
+    """Draw each value with its interval on its own line, and highlight one, with its interval as a vertical
+    band.
 
     Parameters
     ----------
-    rows : ``value``, ``low`` and ``high`` by name.
-    order : names from top to bottom; the lines of names that ``rows`` lacks stay empty.
-    first : a name in both, else a KeyError.
+    rows : ``value``, ``low`` and ``high``, indexed by name.
+    order : names from top to bottom; names that ``rows`` lacks have empty lines.
+    first : the name to highlight; raises KeyError if ``rows`` lacks it.
     """
-    placed = rows.reindex(list(order))
+    ordered = rows.reindex(list(order))
     colours = [PALETTE[1] if name == first else PALETTE[0] for name in order]
     axes.axvspan(*rows.loc[first, ["low", "high"]], color=PALETTE[1], alpha=0.12, linewidth=0)
-    intervals(axes, placed, colours)
+    intervals(axes, ordered, colours)

@@ -1,7 +1,6 @@
-"""Provenance of a result: data, code, settings and package versions, without times or machine paths.
+"""Provenance of a result: data, models, code, and versions of packages.
 
-A provenance holds nothing that changes between two runs on the same inputs, so that the same inputs give the
-same bytes.
+It has no times and no paths of this machine, so that runs on the same inputs give the same bytes.
 """
 
 from __future__ import annotations
@@ -22,61 +21,65 @@ from radeval_lib.errors import ResultError
 from radeval_lib.paths import MODELS, ROOT, display_path
 from radeval_lib.registry import CELL_MODEL
 
-# Packages whose version can change a number. Every run reports all of them, because those that are loaded
-# depend on the steps that were done before and on whether the process is a fork.
+# Packages whose version can change a number. All are listed, whether loaded or not, because those that are
+# loaded differ between a forked process and a new one.
 _PACKAGES = (
     "krippendorff", "nltk", "numpy", "optuna", "pandas", "peft", "pingouin", "radeval-lib", "radgraph",
     "rouge-score", "scikit-learn", "scipy", "seaborn", "statsmodels", "tokenizers", "torch", "transformers",
 )  # fmt: skip
 _TRACKED = ("radeval_lib", "notebooks", "data_manifests")
 RECORDED_SCORES = "recorded"
-"""The source of stored scores of public test sets."""
+"""Name under which a run's reading of stored scores is noted."""
 
 RELEASED = "released"
-"""In place of a paper's name: the source of numbers that released code prints."""
+"""Name, in place of a paper's, under which numbers printed by released code are noted."""
 
 PRINTED: dict[str, dict[str, str]] = {}
-"""The files of papers that this process has read since its run began: SHA-256 by file, by ``rales/table3``,
-``rales/paper`` or ``released/settings``. It is global because functions of :mod:`radeval_lib.papers` take no
-run."""
+"""The files of papers that the current run has read: for each ``rales/table3``, ``rales/paper`` or
+``released/settings``, the SHA-256 by path. It is global because functions of :mod:`radeval_lib.papers` have
+no access to the run."""
 
 
 def note_printed(paper: str, path: Path) -> None:
-    """Record that a file of printed or released numbers was read."""
+    """Record in :data:`PRINTED` that a file of printed or released numbers was read."""
     PRINTED[f"{paper}/{path.stem}"] = {display_path(path): checksums.of_file(path)}
 
 
 @dataclass
 class Reading:
-    """Everything that one run has read.
+    """The data files and models that one run has read.
 
     Attributes
     ----------
-    files : SHA-256 by name, by source: a role, a data set, ``cells/<notebook>`` or :data:`RECORDED_SCORES`.
-    models : name, SHA-256 and perhaps revision, by role.
+    files : for each source (a role, a data set, ``cells/<notebook>`` or :data:`RECORDED_SCORES`), the SHA-256
+        of each file by its name.
+    models : for each role, the model's ``name``, ``sha256`` and, if it is from the hub, ``revision``.
     """
 
     files: dict[str, dict[str, str]] = field(default_factory=dict)
     models: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def note_file(self, source: str, path: Path, name: str = "") -> None:
-        """Record that ``path`` was read; results name it ``name`` (default: its path in the repository)."""
+        """Record that a file of ``source`` was read. Results show ``name``, by default its path."""
         self.files.setdefault(source, {})[name or display_path(path)] = checksums.of_file(path)
 
     def note_model(self, role: str, name: str, digest: str, revision: str = "") -> None:
-        """Record the model of a role: the SHA-256 of its files, and for a hub model the revision or
-        ``unpinned``."""
+        """Record that a role's model was read.
+
+        ``digest`` is the SHA-256 of its files; ``revision`` is empty except for a hub model.
+        """
         self.models[role] = {"name": Path(name).name if Path(name).is_absolute() else name, "sha256": digest}
         if revision:
             self.models[role]["revision"] = revision
 
     def of(self, names: Iterable[str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return the provenance of some inputs: ``data``, SHA-256 by file, and ``models`` by role.
+        """Return the files and models read under some names: ``data``, the SHA-256 by file, and ``models`` by
+        role.
 
         Parameters
         ----------
-        names : sources, notebooks of jobs and roles of models; a role includes the files of the job that made
-            its model. By default, everything that was read.
+        names : sources, notebooks of jobs, and roles of models. The role of a model that a job trained
+            includes the files of that job. None for everything that was read.
 
         Raises
         ------
@@ -93,13 +96,13 @@ class Reading:
             elif f"cells/{name}" in sources:
                 data |= sources[f"cells/{name}"]
             else:
-                remedy = f"Name something that the run read: {', '.join([*sources, *self.models]) or 'none'}."
+                remedy = f"Give one of: {', '.join([*sources, *self.models]) or 'none was read'}."
                 raise ResultError(f"{name!r} was not read in this run", remedy=remedy)
         return {"data": dict(sorted(data.items())), "models": dict(sorted(models.items()))}
 
 
 def git(*command: str) -> str | None:
-    """Return the output of a git command in the study's repository; None outside one, or without git."""
+    """Return what a git command prints in the repository; None if it fails or git is not installed."""
     try:
         done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -109,8 +112,10 @@ def git(*command: str) -> str | None:
 
 @cache
 def commit() -> dict[str, Any]:
-    """Return the checked-out commit, and whether code, notebooks or manifests differ from it; both are None
-    outside a git repository."""
+    """Return the ``commit`` checked out, and whether tracked code, notebooks or manifests differ (``dirty``).
+
+    Both are None outside a git repository.
+    """
     head = git("rev-parse", "HEAD")
     if head is None:
         return {"commit": None, "dirty": None}
@@ -119,7 +124,7 @@ def commit() -> dict[str, Any]:
 
 @cache
 def package_versions() -> dict[str, str]:
-    """Return the version of every installed package that can change a number."""
+    """Return the version of each installed package that can change a number, by name."""
     versions = {}
     for name in _PACKAGES:
         with suppress(PackageNotFoundError):
@@ -129,7 +134,7 @@ def package_versions() -> dict[str, str]:
 
 @cache
 def library_digest() -> str:
-    """Return one SHA-256 of this library's code and data and of the manifests of models."""
+    """Return one SHA-256 for all code and data files of this library and the manifests of models."""
     files = [
         path
         for folder in (Path(__file__).parent, MODELS)
@@ -140,8 +145,10 @@ def library_digest() -> str:
 
 
 def device(setting: str = "auto") -> str:
-    """Return the device that models run on under a profile's setting (``auto``, ``cpu``, ``cuda``): the first
-    CUDA device's name if torch is loaded and has one, otherwise ``cpu``."""
+    """Return the name of the device on which models run: that of the first CUDA device, or ``cpu``.
+
+    ``setting`` is a profile's: ``auto``, ``cpu`` or ``cuda``. Returns ``cpu`` if torch has not been imported.
+    """
     if setting != "cpu" and "torch" in sys.modules:
         torch = sys.modules["torch"]
         if torch.cuda.is_available():
@@ -150,12 +157,12 @@ def device(setting: str = "auto") -> str:
 
 
 def conditions() -> dict[str, Any]:
-    """Return a result's inputs besides settings, data and models: code, packages and device."""
+    """Return the digest of the code, the device, and the versions of Python, platform and packages."""
     return {"code": library_digest(), "device": device(), **environment()}
 
 
 def environment() -> dict[str, Any]:
-    """Return interpreter, platform and package versions."""
+    """Return the versions of Python and packages, and the platform."""
     return {
         "python": platform.python_version(),
         "platform": f"{platform.system()} {platform.machine()}",

@@ -1,8 +1,8 @@
-"""The objects found by name, so that importing a package loads nothing else: the names that packages offer,
-readers of data sets, data roles, job lists and metrics.
+"""Tables of the objects that are imported by name: readers of data sets, data roles, job lists and metrics.
 
-A module that looks something up here depends on this table alone; what a step of a build depends on follows
-from the names that it declares (:mod:`radeval_lib.study.dependencies`).
+A module that looks up an object here does not import the object's module until it is used, and so does not
+depend on it. What a step of a build depends on follows from the names that its notebook declares
+(:mod:`radeval_lib.study.dependencies`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 SYNTHETIC = "synthetic"
-"""The source of a role that the generator supplies."""
+"""Source of a role whose data are generated reports."""
 
 ABSENT = "absent"
-"""The source of a role without data. Its page has only the question and the data that it would need."""
+"""Source of a role without data. Its page shows only the question and which data it would need."""
 
 CELL_MODEL = "cell:"
-"""Before a notebook's name: the model that the first of its jobs keeps."""
+"""Prefix of a model's source: the model kept by the first job of the notebook whose name follows."""
 
 _RECORDED = "recorded/"
 
@@ -58,23 +58,26 @@ RECORDINGS = {
     "openi": "radeval_lib.data.openi:recorded_reports",
     "radpref": "radeval_lib.data.radpref:recorded_pairs",
 }
-"""What gives the records of a stored set from ``data_manifests/recorded/``, by its name."""
+"""The function that returns the records of each stored set in ``data_manifests/recorded/``, with placeholders
+for texts."""
 
 
 OWN_READERS = {"ratings": "radeval_lib.data.ratings:reader"}
-"""The function ``(name) -> Read`` for a user's data set, by the value of ``reader`` in its manifest. Such a
-set has no row in :data:`READERS`."""
+"""The function ``(name) -> Read`` for data sets of users, by the value of ``reader`` in their manifest."""
 
 
 class Role(NamedTuple):
-    """A role of data: the type of its records, and their generator ``(size, seed) -> records``. The generator
-    is empty if only people's ratings can be the source."""
+    """A data role: the names of its record type and of its generator, as ``module:name``.
+
+    The generator is a function ``(size, seed) -> records``; empty if records cannot be generated.
+    """
 
     record: str
     generator: str
 
 
 def _role(record: str, generator: str = "") -> Role:
+    """Return a role whose record type and generator are in :mod:`radeval_lib.data`."""
     return Role(f"radeval_lib.data.records:{record}", generator and f"radeval_lib.data.{generator}")
 
 
@@ -99,10 +102,10 @@ ROLES = {
     "note_judgements": _role("NoteJudgement"),
     "judged_pairs": _role("JudgedPair", "generated:judged_pairs"),
 }
-"""What a notebook can ask for."""
+"""The data roles that a notebook can declare."""
 
 MODEL_ROLES = ("ner_model", "encoder", "graph_model", "rival_encoder", "in_domain_encoder", "judge")
-"""The roles of models that a profile configures."""
+"""The model roles that a profile configures."""
 
 PLANS = {
     "rales/pretraining": "radeval_lib.jobs.rales:job_list",
@@ -112,11 +115,11 @@ PLANS = {
     "summarization/training": "radeval_lib.jobs.summarization:job_list",
     "rales/nlg_training": "radeval_lib.jobs.summarization:job_list",
 }
-"""The function ``(profile) -> list of jobs`` of each notebook of jobs, in the order of the build."""
+"""The function ``(profile) -> list of jobs`` of each notebook that runs jobs, in build order."""
 
 
 RULES = "rules"
-"""The judge of reports that needs no weights: the source of the role if no language model is."""
+"""Source of the role ``judge`` if the rule-based judge is used instead of a language model."""
 
 METRICS = {
     "bertscore": "radeval_lib.metrics.bertscore",
@@ -137,54 +140,58 @@ METRICS = {
 """The module of each metric."""
 
 FROZEN_METRICS = ("observations", "green_rules", "green_rules_errors")
-"""Metrics that read by rules, which were frozen before they met a test set."""
+"""Rule-based metrics, whose rules were frozen before they scored a test set."""
 
 RECORDED = "radeval_lib.study.recordings"
-"""The module that gives them stored scores."""
+"""The module that replaces scores of :data:`FROZEN_METRICS` by stored ones."""
 
 FILLING = {
     "data": "radeval_lib.data.roles",
     "models": "radeval_lib.models.derived",
     "metrics": "radeval_lib.metrics.by_name",
 }
-"""The module by which a run gets what a notebook declares of each kind."""
+"""The module that provides what a notebook declares, by kind."""
 
 
 def dataset_of(source: str) -> str:
-    """Return the data set of a source, without the prefix ``recorded/`` and without a scale."""
+    """Return the data set in a role's source: ``rexval`` for ``rexval/errors`` or ``recorded/rexval``."""
     return source.removeprefix(_RECORDED).partition("/")[0]
 
 
 def scale_of(source: str) -> str:
-    """Return the scale of ratings in a source; empty if it names none."""
+    """Return the scale of ratings in a role's source: ``errors`` for ``rexval/errors``; empty without one."""
     return source.removeprefix(_RECORDED).partition("/")[2]
 
 
 def is_recorded(source: str) -> bool:
-    """Return whether a source is a stored set, used in place of a public data set's files."""
+    """Return whether a role's source is a stored set, as ``recorded/radpref``, instead of a data set's
+    files."""
     return source.startswith(_RECORDED)
 
 
 def datasets_of(source: str) -> list[str]:
-    """Return the data sets of a source, which may join several with ``+``."""
+    """Return the data sets in a role's source, which may join several with ``+``."""
     return [dataset_of(part) for part in source.split("+")]
 
 
 def module(name: str) -> Any:
-    """Return the module of that name."""
+    """Import and return the module with this name."""
     return import_module(name)
 
 
 def find(name: str) -> Any:
-    """Return the object named ``module:name``."""
+    """Import and return the object that is named as ``module:name``."""
     home, _, part = name.partition(":")
     return getattr(import_module(home), part)
 
 
 def names_of(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a package's ``__getattr__``, which imports a name from its module when it is first used.
+    """Return a ``__getattr__`` for a package, which imports a public name from its module when it is used.
 
-    ``homes`` lists, for each module, the names that the package takes from it, separated by blanks.
+    Parameters
+    ----------
+    package : name of the package, for error messages.
+    homes : for each module, the names that are imported from it, separated by blanks.
     """
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 

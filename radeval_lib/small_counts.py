@@ -1,6 +1,7 @@
-"""Small-cell suppression: the smallest count that tables may show while restricted data are readable.
+"""Small-cell suppression: the smallest count that tables may show if restricted data are readable.
 
-It is not in :mod:`radeval_lib.tables`, because runs set it and should not depend on the style of tables.
+It is separate from :mod:`radeval_lib.tables`, so that runs, which set it, do not depend on the style of
+tables.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ _threshold = {"below": 0}
 
 
 def hide_below(smallest: int) -> None:
-    """Make :func:`radeval_lib.tables.show` write counts from 1 to ``smallest - 1`` as ``< smallest``; 0 shows
-    all."""
+    """Make :func:`radeval_lib.tables.show` write counts from 1 to ``smallest - 1`` as ``< smallest``.
+
+    With 0, all counts are shown.
+    """
     _threshold["below"] = smallest
 
 
 def smallest_shown() -> int:
-    """Return the count below which counts are hidden; 0 if none is hidden."""
+    """Return the smallest positive count that tables show; 0 if all counts are shown."""
     return _threshold["below"]

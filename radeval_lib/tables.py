@@ -1,4 +1,4 @@
-"""The book's one style of table."""
+"""Tables in the style of the book, as HTML."""
 
 from __future__ import annotations
 
@@ -21,21 +21,26 @@ _Formatter = str | Callable[[Any], str]
 def table_html(
     frame: pd.DataFrame, caption: str = "", *, index: bool = True, raw: tuple[str, ...] = (), label: str = ""
 ) -> str:
-    """Return ``frame`` as an HTML table that scrolls sideways on a narrow screen.
+    """Return a table as HTML that scrolls sideways on a narrow screen.
 
-    Missing values appear as Python writes them (:func:`show` writes a dash). The cells of the columns ``raw``
-    are HTML already; ``label`` names the table for a screen reader if it has no caption.
+    Values are shown as by ``str``; use :func:`show` for formats and a dash for missing values.
+
+    Parameters
+    ----------
+    index : whether to show the row labels.
+    raw : columns whose cells are HTML already; all others are escaped.
+    label : name of the table for screen readers, if it has no caption.
     """
     shown = frame.copy()
     for position, column in enumerate(shown.columns):
         if column not in raw:
             shown.isetitem(position, [escape(str(value)) for value in shown.iloc[:, position]])
-    shown.index, shown.columns = _escaped(frame.index), _escaped(frame.columns)
+    shown.index, shown.columns = _escape_labels(frame.index), _escape_labels(frame.columns)
     shown.columns.names = [None] * shown.columns.nlevels
     parts = [part for name in frame.columns for part in (name if isinstance(name, tuple) else (name,))]
-    named = [*parts, *(frame.index.names if index else ())]
+    head_texts = [*parts, *(frame.index.names if index else ())]
     body = shown.to_html(
-        header=any(name not in ("", None) for name in named),  # no empty band over columns without names
+        header=any(name not in ("", None) for name in head_texts),  # no empty header
         index=index,
         index_names=False,
         border=0,
@@ -49,12 +54,12 @@ def table_html(
     if caption:
         head = "<thead>" if "<thead>" in body else "<tbody>"
         body = body.replace(head, f"<caption><span>{escape(caption)}</span></caption>{head}", 1)
-    called = escape(caption or label or "Table")
-    return f'<div class="radeval-table" tabindex="0" role="region" aria-label="{called}">{body}</div>'
+    title = escape(caption or label or "Table")
+    return f'<div class="radeval-table" tabindex="0" role="region" aria-label="{title}">{body}</div>'
 
 
-def _escaped(labels: pd.Index) -> pd.Index:
-    """Return row or column labels as HTML, with as many levels."""
+def _escape_labels(labels: pd.Index) -> pd.Index:
+    """Return row or column labels with their texts escaped for HTML."""
     if isinstance(labels, pd.MultiIndex):
         return pd.MultiIndex.from_tuples(
             [tuple(escape(str(part)) for part in label) for label in labels], names=labels.names
@@ -71,34 +76,39 @@ def show(
     raw: tuple[str, ...] = (),
     exact: tuple[str, ...] = (),
 ) -> HTML:
-    """Display a table in the book's style, with a dash for a missing value.
-
-    Whole numbers count as numbers of cases, and small ones may be hidden (:mod:`radeval_lib.small_counts`),
-    except in the columns ``exact``.
+    """Return a table in the book's style, with a dash for each missing value.
 
     Parameters
     ----------
     formats : a format string such as ``"{:.1f}"`` or a function, for all numeric columns or by column.
-        Columns that the table lacks are ignored here, in ``raw`` and in ``exact``.
+    index : whether to show the row labels.
+    raw : columns whose cells are HTML already.
+    exact : columns that have no numbers of cases. In all others, a whole number is taken for a number of
+        cases, and is hidden if it is below :func:`radeval_lib.small_counts.smallest_shown`.
+
+    Columns that the table lacks are ignored in ``formats``, ``raw`` and ``exact``.
     """
     shown = frame.copy().astype(object)
     for position, column in enumerate(frame.columns):
         values = frame.iloc[:, position]
         numeric = pd.api.types.is_numeric_dtype(values)
-        rule = formats.get(column) if isinstance(formats, Mapping) else (formats if numeric else None)
-        write = rule.format if isinstance(rule, str) else (rule or str)
+        style = formats.get(column) if isinstance(formats, Mapping) else (formats if numeric else None)
+        write = style.format if isinstance(style, str) else (style or str)
         numbers = [float(value) for value in values if isinstance(value, Real) and not pd.isna(value)]
-        # A missing value makes counts floats.
-        whole = all(number.is_integer() or math.isinf(number) for number in numbers)
-        counts = None if column in exact else whole
-        texts = ["–" if pd.isna(value) else _written(value, write, counts) for value in values]
+        # In a column with a missing value, pandas stores whole numbers as floats.
+        all_whole = all(number.is_integer() or math.isinf(number) for number in numbers)
+        counts = None if column in exact else all_whole
+        texts = ["–" if pd.isna(value) else _format_value(value, write, counts) for value in values]
         shown.isetitem(position, texts)
     return HTML(table_html(shown, caption, index=index, raw=raw))
 
 
-def _written(value: Any, write: Callable[[Any], str], counts: bool | None) -> str:
-    """Return a value in the form of ``write``, with a sign for infinity; for a count that is too small to be
-    shown, an upper bound. ``counts``: whether all numbers of its column are whole; None if none is hidden."""
+def _format_value(value: Any, write: Callable[[Any], str], counts: bool | None) -> str:
+    """Return a value as text: as ``write`` formats it, ``∞`` for infinity, ``< 5`` for a count that must be
+    hidden.
+
+    ``counts`` is whether all numbers of the column are whole; None if no count of the column must be hidden.
+    """
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "−∞"
     text = write(value)
@@ -109,36 +119,44 @@ def _written(value: Any, write: Callable[[Any], str], counts: bool | None) -> st
 
 
 def p_value(p: float) -> str:
-    """Return a p value for a table column, with three decimals; ``< 0.001`` below a thousandth."""
+    """Return a p value for a column of a table: three decimals, or ``< 0.001``."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def folded(table: HTML, caption: str = "") -> HTML:
-    """Return a long table that opens on a click on its caption: ``caption``, or that of :func:`show`, which
-    moves out of the table."""
-    inside = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
-    body = table.data.replace(inside.group(0), "", 1) if inside else table.data
-    title = escape(caption) if inside is None or caption else inside.group(1)
+    """Return a table that is hidden until the reader clicks on its caption.
+
+    The caption is ``caption`` or, by default, that of ``table``, from which it is removed.
+    """
+    own_caption = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
+    body = table.data.replace(own_caption.group(0), "", 1) if own_caption else table.data
+    title = escape(caption) if own_caption is None or caption else own_caption.group(1)
     return HTML(f'<details><summary class="table-caption"><strong>{title}</strong></summary>{body}</details>')
 
 
 def as_data(content: Any) -> str:
-    """Return content as JSON in an HTML element, for a script of the page.
+    """Return ``content`` as JSON in an HTML element that a script of the page can read.
 
     Raises
     ------
     ValueError
-        If it has NaN or an infinite number, which JSON in a browser does not allow.
+        If it has NaN or an infinite number, which browsers do not accept in JSON.
     """
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
-    # Either of the two would change where the element ends.
+    # Either text would change where the element ends.
     text = text.replace("</", "<\\/").replace("<!--", "\\u003c!--")
     return f'<script type="application/json">{text}</script>'
 
 
 def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: str) -> HTML:
-    """Return a table of HTML cells with a search field: the page shows the rows that contain the typed words.
-    ``example`` is the hint in the empty field."""
+    """Return a table with a search field; the page shows the rows that contain the words typed there.
+
+    Parameters
+    ----------
+    heads : names of the columns.
+    rows : cells as HTML.
+    example : hint shown in the empty search field.
+    """
     head = "".join(f"<th>{escape(name)}</th>" for name in heads)
     return HTML(
         '<div class="search-table"><label>Show rows containing '

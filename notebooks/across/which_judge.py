@@ -30,7 +30,7 @@ from radeval_lib.jobs.oriented_scores import (
     stored_scores,
 )
 from radeval_lib.metrics.base import Metric
-from radeval_lib.placeholders import behind
+from radeval_lib.placeholders import parse_placeholder
 from radeval_lib.stats.agreement import pairs_within
 from radeval_lib.stats.resampling import drawn_rows
 from radeval_lib.stats.resampling import frame_estimates as estimates
@@ -213,7 +213,7 @@ def correlate_with_invented_facts(
     references = [reveal(fact.reference) for fact in facts]
     candidates = [reveal(fact.candidate) for fact in facts]
     scores = score_candidates(metrics, references, candidates)
-    if behind(candidates[0]):  # placeholders of texts: the overlap is stored
+    if parse_placeholder(candidates[0]):  # placeholders of texts: the overlap is stored
         scores[SOURCE] = recorded.column(candidates, "found_in_source")
     else:
         sources = [reveal(fact.source) for fact in facts]

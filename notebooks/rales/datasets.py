@@ -16,7 +16,7 @@ from radeval_lib.data import recorded
 from radeval_lib.data.records import Report
 from radeval_lib.data.restricted import reveal
 from radeval_lib.papers.printed_numbers import cell_in
-from radeval_lib.placeholders import behind
+from radeval_lib.placeholders import parse_placeholder
 from radeval_lib.stats.printed import counts_that_print, predictions_that_print
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement
 
@@ -108,7 +108,7 @@ def count_reports_with_words(reports: Sequence[Report], names: Sequence[str]) ->
     Case is ignored, and the word may be a part of a longer one. The counts of stored reports are in the
     table of the set ``openi``.
     """
-    if any(behind(str(report.findings) or str(report.impression)) for report in reports[:1]):
+    if any(parse_placeholder(str(report.findings) or str(report.impression)) for report in reports[:1]):
         table = recorded.load("openi").table
         return {name: int(table[f"word_{name}"].sum()) for name in names}
     texts = [f"{reveal(report.findings)} {reveal(report.impression)}".lower() for report in reports]

@@ -22,7 +22,7 @@ from radeval_lib import checksums, own_yaml, registry
 from radeval_lib.data.errors import DataError
 from radeval_lib.errors import listed
 from radeval_lib.paths import PUBLISHED, RECORDED, display_path
-from radeval_lib.placeholders import behind, placeholder
+from radeval_lib.placeholders import parse_placeholder, placeholder
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
     """
     values = []
     for text in placeholders:
-        stored = behind(text)
+        stored = parse_placeholder(text)
         if stored is None or stored.side != "candidate":
             remedy = "Score texts with the metric itself."
             raise DataError("a text is not the placeholder of a stored candidate", name, remedy)

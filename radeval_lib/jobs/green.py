@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import BaseModel, Field, field_validator
 
 from radeval_lib import atomic, own_yaml
-from radeval_lib.errors import RadevalError
+from radeval_lib.errors import RadevalError, did_you_mean
 from radeval_lib.models.training import TrainingSettings
 from radeval_lib.rules.generator import error_pairs
 from radeval_lib.rules.judge import judge_pair
@@ -58,8 +58,8 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
     @classmethod
     def _has_known_keys(cls, training: dict[str, Any]) -> dict[str, Any]:
         known = {field.name for field in fields(TrainingSettings)} - {"measure", "seed", "device"}
-        if unknown := training.keys() - known:
-            raise ValueError(f"has the unknown key {min(unknown)!r}; give some of {', '.join(sorted(known))}")
+        if unknown := sorted(training.keys() - known):
+            raise ValueError(f"has the unknown key {unknown[0]!r}. {did_you_mean(unknown[0], known)}".strip())
         return training
 
     def tuning(self, seed: int, device: str) -> TrainingSettings:

@@ -15,7 +15,7 @@ from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weight
 from radeval_lib.metrics.ratescore.formula import Pooling
 from radeval_lib.metrics.ratescore.metric import Vectors
 from radeval_lib.models import catalog, encoders
-from radeval_lib.placeholders import behind
+from radeval_lib.placeholders import parse_placeholder
 from radeval_lib.stats.correlations import resample
 from radeval_lib.study.runs import Run
 
@@ -69,7 +69,7 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
         the texts are placeholders, they are based on stored scores.
     """
     table = rating_table(run.load("rated_paragraphs"))
-    placeholder = behind(table["candidate"].iloc[0])
+    placeholder = parse_placeholder(table["candidate"].iloc[0])
     if placeholder:
         variants = recorded.load(placeholder.set).about["variants"]
         scores = {

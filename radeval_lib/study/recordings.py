@@ -35,7 +35,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, Scores
 from radeval_lib.metrics.by_name import create, get
 from radeval_lib.paths import BUILD, RECORDED, ROOT
-from radeval_lib.placeholders import Placeholder, behind
+from radeval_lib.placeholders import Placeholder, parse_placeholder
 from radeval_lib.provenance import RECORDED_SCORES, Reading
 from radeval_lib.study import dependencies
 from radeval_lib.text_format import joined, long_date
@@ -237,8 +237,8 @@ def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric
     """
 
     def stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
-        candidates = {row: _candidate(*pair) for row, pair in enumerate(pairs) if any(map(behind, pair))}
-        for name in {candidate.set for candidate in candidates.values()}:
+        by_row = {n: _candidate(*pair) for n, pair in enumerate(pairs) if any(map(parse_placeholder, pair))}
+        for name in {candidate.set for candidate in by_row.values()}:
             columns = recorded.load(name).about["columns"]
             if metric.name not in columns:
                 raise DataError(f"no scores by {metric.name}", name, f"Run `radbook record {name}`.")
@@ -249,9 +249,9 @@ def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric
                 listed = ", ".join(f"{key} {value}" for key, value in settings.items())
                 problem = f"the scores of {metric.name} are stored for other settings"
                 raise DataError(problem, name, f"Use the stored settings: {listed or 'none'}.")
-        texts = [pairs[row][1] for row in candidates]
+        texts = [pairs[row][1] for row in by_row]
         scores = recorded.column(texts, metric.name).tolist() if texts else []
-        return dict(zip(candidates, scores, strict=True))
+        return dict(zip(by_row, scores, strict=True))
 
     return _with_stored(metric, stored)
 
@@ -294,7 +294,7 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
     Raises DataError unless both texts are placeholders, of a reference and of its own candidate: only such
     pairs have stored scores.
     """
-    left, right = behind(reference), behind(candidate)
+    left, right = parse_placeholder(reference), parse_placeholder(candidate)
     is_pair = left and right and (left.set, left.side, right.side) == (right.set, "reference", "candidate")
     if left and right and is_pair:
         case = int(recorded.load(right.set).table.at[right.number, "case"])

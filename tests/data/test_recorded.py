@@ -19,7 +19,7 @@ from radeval_lib.data.report_edits import EDITS, STEPS, WORDINGS
 from radeval_lib.jobs import learned_weights, system_sets
 from radeval_lib.metrics import create
 from radeval_lib.paths import RECORDED
-from radeval_lib.placeholders import PlaceholderError, behind, placeholder
+from radeval_lib.placeholders import PlaceholderError, parse_placeholder, placeholder
 from radeval_lib.registry import METRICS
 from radeval_lib.rules.reader import read
 
@@ -123,8 +123,8 @@ def test_a_placeholder_has_the_words_of_its_text_and_says_which_it_is() -> None:
     for words in (1, 2, 57):
         text = placeholder("radpref", "candidate", 12, words)
         assert len(text.split()) == len(re.findall(r"\w+", text.replace(":", ""))) == words
-        assert behind(text) == ("radpref", "candidate", 12)
-    assert behind("No effusion.") is None
+        assert parse_placeholder(text) == ("radpref", "candidate", 12)
+    assert parse_placeholder("No effusion.") is None
 
 
 def test_whatever_reads_texts_refuses_placeholders() -> None:

@@ -124,7 +124,7 @@ def test_words_of_the_source() -> None:
 
 
 RISING, FLAT, MISSING = np.arange(8.0), np.full(8, 0.5), np.array([np.nan, *range(7)])
-FAULTY = [(FLAT, RISING, "Leave"), (RISING, FLAT, "Leave"), (MISSING, RISING, "Give"), (RISING, [1.0], "Give")]
+FAULTY = [(FLAT, RISING, "Leave"), (RISING, FLAT, "Leave"), (MISSING, RISING, "Give"), (FLAT, [1.0], "Give")]
 
 
 @pytest.mark.parametrize(("scores", "ratings", "remedy"), FAULTY)
