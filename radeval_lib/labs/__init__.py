@@ -1,4 +1,4 @@
-"""Labs: what a lab's notebook draws its parameters from, and how labs are built and graded."""
+"""Labs, the exercises of the book: their random numbers, and how they are built and graded."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ import warnings
 import numpy as np
 
 PLACEHOLDER = "your id"
-"""What a lab's first cell says until a student puts an id there."""
+"""The value of ``student_id`` in a lab until the student writes an id there."""
 
 
 def seed(student_id: str | int) -> int:
-    """Return the seed of a student, from 0 to 2³² − 1, ignoring case and surrounding blanks. Warns if the id
-    is still the placeholder; raises ValueError for an id that is neither text nor a whole number."""
+    """Return a random seed for a student, from 0 to 2³² − 1.
+
+    Case and surrounding blanks of the id do not matter. Warns if the id is still :data:`PLACEHOLDER`; raises
+    ValueError if it is empty, or neither a text nor a whole number.
+    """
     if isinstance(student_id, bool) or not isinstance(student_id, str | int) or not str(student_id).strip():
-        raise ValueError("an id is a text or a whole number: write it in quotes")
+        raise ValueError(f"student_id is {student_id!r}; write your id in quotes")
     text = unicodedata.normalize("NFKC", str(student_id)).strip()
     if text == PLACEHOLDER:
-        warnings.warn("put your own id into the first cell: these data are nobody's", stacklevel=2)
+        warnings.warn("student_id is the placeholder: write your own id in the first cell", stacklevel=2)
     return int.from_bytes(hashlib.sha256(text.lower().encode()).digest()[:4])
 
 
 def rng(student_id: str | int, name: str) -> np.random.Generator:
-    """Return the random generator of a lab, for one student and the ``name`` of what is drawn."""
+    """Return a random generator that depends only on the student and ``name``, that of the data to draw."""
     return np.random.default_rng([seed(student_id), *name.encode()])

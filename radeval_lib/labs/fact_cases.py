@@ -1,8 +1,8 @@
-"""Reports, references and summaries with known facts, for studies of fact counting.
+"""Generated reports with summaries whose facts are known, for exercises on fact counting.
 
-A fact is the smallest thing that a report says: that a finding is there, its place, its degree, its change,
-that something is absent or normal. One report serves as the source; the reference and four systems' summaries
-each say part of it in their own words, and some say what is not so.
+A fact is the smallest unit of information in a report: that a finding is present, its place, degree or
+change, or that something is absent or normal. For each source report there are a reference and the summaries
+of four systems. Each states part of the source in its own words, and some state invented facts.
 """
 
 from __future__ import annotations
@@ -20,18 +20,21 @@ from radeval_lib.rules.lexicon.loading import load_lexicon
 Fact = tuple[object, ...]
 
 SYSTEMS = ("first statements", "selection", "simulated model", "altered reference")
-"""Four ways to summarise: the first statements; a selection; what a report generator would write, simulated;
-the reference with one to four things changed."""
-_REFERENCE_KEEPS = 0.7  # chance that the reference has a statement of the source
-_SELECTION_KEEPS = 0.6  # likewise of the selection
+"""Four ways to summarize: the first half of the statements; a random selection; the simulated output of a
+report generator; the reference with one to four changes."""
+_REFERENCE_KEEPS = 0.7  # probability that the reference includes a statement of the source
+_SELECTION_KEEPS = 0.6  # the same for the selection
 
 
 @dataclass(frozen=True)
 class FactSummary:
-    """One summary of a source.
+    """A system's summary of a source, and its facts.
 
-    Facts of the candidate are ``common`` with the reference, or ``invented``: in neither reference nor
-    source; those of the reference that it leaves out are ``omitted``.
+    Attributes
+    ----------
+    common : facts of both the candidate and the reference.
+    omitted : facts of the reference that the candidate lacks.
+    invented : facts of the candidate that neither the reference nor the source has.
     """
 
     system: str
@@ -44,29 +47,28 @@ class FactSummary:
 
 
 def facts(plan: Plan) -> frozenset[Fact]:
-    """Return the facts of a plan; remarks, which say nothing about the patient, are left out."""
-    stated: set[Fact] = set()
+    """Return the facts of a report's plan; remarks, which say nothing about the patient, have none."""
+    found: set[Fact] = set()
     for statement in plan:
         content = statement.content
         if isinstance(content, PlannedFinding):
             name = content.concept
-            stated.add(("finding", name, content.certainty))
+            found.add(("finding", name, content.certainty))
             if content.place or content.side:
-                stated.add(("place", name, content.place, content.side))
+                found.add(("place", name, content.place, content.side))
             if content.severity is not None or content.size_mm:
-                stated.add(("degree", name, content.severity, content.size_mm))
+                found.add(("degree", name, content.severity, content.size_mm))
             if content.change:
-                stated.add(("change", name, content.change))
+                found.add(("change", name, content.change))
         elif isinstance(content, Denial):
-            stated.update(("absent", concept) for concept in content.concepts)
+            found.update(("absent", concept) for concept in content.concepts)
         elif isinstance(content, Normal):
-            stated.add(("not normal" if content.opposite else "normal", content.key))
-    return frozenset(stated)
+            found.add(("not normal" if content.opposite else "normal", content.key))
+    return frozenset(found)
 
 
 def wordings(plans: Iterable[Plan]) -> list[list[str]]:
-    """Return the names of each finding of plans that has several; matching them takes knowledge of
-    radiology."""
+    """Return the names of each finding in the plans that has several, so that readers must know synonyms."""
     mentioned = set[str]()
     for content in (item.content for plan in plans for item in plan):
         if isinstance(content, PlannedFinding):
@@ -80,45 +82,49 @@ def wordings(plans: Iterable[Plan]) -> list[list[str]]:
 
 
 def fact_cases(n: int, seed: int) -> Iterator[tuple[FactSummary, ...]]:
-    """Yield ``n`` sources, each with one reference and a summary by each of :data:`SYSTEMS`.
+    """Yield the summaries by each of :data:`SYSTEMS` for ``n`` sources, each with one reference.
 
-    Case i depends on ``seed`` and i alone.
+    Case i depends only on ``seed`` and i.
     """
     for source in generate(n, seed, min_findings=1):
         rng = seeded(seed, source.report_id, "fact cases")
-        reference = _worded(rng, source, _part(rng, source.plan, _REFERENCE_KEEPS))
-        telling = [planned for planned in source.plan if not isinstance(planned.content, Remark)]
-        first = _only(source.plan, {planned.uid for planned in telling[: max(1, len(telling) // 2)]})
+        reference = _reword(rng, source, _sample_statements(rng, source.plan, _REFERENCE_KEEPS))
+        uids = [planned.uid for planned in source.plan if not isinstance(planned.content, Remark)]
+        first = _keep_statements(source.plan, set(uids[: max(1, len(uids) // 2)]))
         candidates = (
-            _worded(rng, source, first),
-            _worded(rng, source, _part(rng, source.plan, _SELECTION_KEEPS)),
+            _reword(rng, source, first),
+            _reword(rng, source, _sample_statements(rng, source.plan, _SELECTION_KEEPS)),
             model_candidate(source, seed),
-            _worded(rng, reference, permuted(reference, seed).plan),
+            _reword(rng, reference, permuted(reference, seed).plan),
         )
-        wanted, sourced = facts(reference.plan), facts(source.plan)
+        reference_facts, source_facts = facts(reference.plan), facts(source.plan)
         summaries = []
         for system, candidate in zip(SYSTEMS, candidates, strict=True):
             claims = facts(candidate.plan)
-            parts = claims & wanted, wanted - claims, claims - wanted - sourced
-            summaries.append(FactSummary(system, source, reference, candidate, *parts))
+            common, omitted = claims & reference_facts, reference_facts - claims
+            invented = claims - reference_facts - source_facts
+            summaries.append(FactSummary(system, source, reference, candidate, common, omitted, invented))
         yield tuple(summaries)
 
 
-def _part(rng: Random, plan: Plan, keep: float) -> Plan:
-    """Return the statements that stay, each with chance ``keep``, at least one that says something."""
-    telling = [planned.uid for planned in plan if not isinstance(planned.content, Remark)]
-    kept = {uid for uid in telling if rng.random() < keep}
-    return _only(plan, kept or {telling[int(rng.random() * len(telling))]})
+def _sample_statements(rng: Random, plan: Plan, keep: float) -> Plan:
+    """Return a plan with a random part of its statements.
+
+    Each statement but remarks stays with probability ``keep``, and at least one stays.
+    """
+    uids = [planned.uid for planned in plan if not isinstance(planned.content, Remark)]
+    kept = {uid for uid in uids if rng.random() < keep}
+    return _keep_statements(plan, kept or {uids[int(rng.random() * len(uids))]})
 
 
-def _only(plan: Plan, kept: set[int]) -> Plan:
-    """Return a plan without the statements whose ``uid`` is not among ``kept``."""
+def _keep_statements(plan: Plan, kept: set[int]) -> Plan:
+    """Return a plan with only the statements whose ``uid`` is in ``kept``."""
     for uid in [planned.uid for planned in plan if planned.uid not in kept]:
         plan = without(plan, uid)
     return plan
 
 
-def _worded(rng: Random, report: SyntheticReport, plan: Plan) -> SyntheticReport:
-    """Return a report that says a plan in other words."""
+def _reword(rng: Random, report: SyntheticReport, plan: Plan) -> SyntheticReport:
+    """Return ``report`` with this plan and random wordings of its statements."""
     reworded = tuple(replace(planned, wording=rng.getrandbits(96), joined=False) for planned in plan)
     return rerender(report, reworded)

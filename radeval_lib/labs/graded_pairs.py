@@ -1,8 +1,8 @@
-"""Generated pairs with the errors that simulated raters note in them: to practise statistics on.
+"""Generated pairs of reports with the errors that simulated raters note in them, for exercises in statistics.
 
-A rater gets the exact comparison of candidate and reference and notes, as ReXVal's radiologists do, errors of
-six categories, clinically significant and not; misses some, and sees some that are not there. How far raters
-differ is fitted to the counts of ReXVal's six. Nothing that they say is evidence about a metric or a paper.
+Like ReXVal's radiologists, a rater notes errors of six categories, each clinically significant or not. A
+rater misses some of the true errors and notes some false ones. How much raters differ is fitted to the counts
+of ReXVal's six radiologists. The ratings are no evidence about a metric or a paper.
 """
 
 from __future__ import annotations
@@ -17,18 +17,24 @@ from radeval_lib.rules.generator import ErrorPair
 from radeval_lib.rules.generator.difference import CATEGORIES, ReportDifference
 from radeval_lib.rules.generator.generator import seeded
 
-_RATERS = 6  # as many as ReXVal has
+_RATERS = 6  # as in ReXVal
 _LETTERS = tuple(CATEGORIES)
-_SPREAD, _ALARMS = 0.15, 1.2  # over raters: of sensitivities, and of the logarithm of false alarms
-_MISJUDGED, _MISNAMED = 0.1, 0.03  # shares of the noted errors whose significance or category is wrong
+_SENSITIVITY_SD, _LOG_ALARMS_SD = 0.15, 1.2  # between raters: of sensitivity, and of the log of false alarms
+_WRONG_SIGNIFICANCE, _WRONG_CATEGORY = 0.1, 0.03  # shares of true errors that are noted in this way
 Noted = tuple[str, bool]
-"""The category of an error, and whether it is noted as significant."""
+"""A noted error: the letter of its category, and whether it is noted as significant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rater:
-    """A rater's eye: the shares of significant and other errors seen, and the mean number of false errors
-    noted."""
+    """How well a simulated rater finds errors.
+
+    Attributes
+    ----------
+    name : name of the rater; it also seeds the rater's random numbers.
+    sensitivity, minor_sensitivity : probability of noting a true significant error, and an insignificant one.
+    false_alarms : mean number of false errors noted per candidate.
+    """
 
     name: str = "rater"
     sensitivity: float = 0.95
@@ -37,7 +43,7 @@ class Rater:
 
 
 def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
-    """Yield ``n`` pairs, four for each reference, with the notes of six raters."""
+    """Yield ``n`` pairs, four candidates for each reference, each with the notes of six raters."""
     people = panel(_RATERS, seed)
     for number, pair in enumerate(error_cases(n, seed)):
         case, origin = divmod(number, CANDIDATES)
@@ -45,40 +51,47 @@ def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
 
 
 def note_errors(comparison: ReportDifference, rater: Rater, seed: int, case: str) -> list[Noted]:
-    """Return a rater's notes on a candidate. Different names in ``case`` give different notes."""
+    """Return the errors that a rater notes in a candidate.
+
+    ``comparison`` has the true errors. The random numbers depend on ``seed``, the rater's name and ``case``.
+    """
     rng, notes = seeded(seed, rater.name, case, "rating"), list[Noted]()
     for error in comparison.errors:
         if rng.random() < (rater.sensitivity if error.significant else rater.minor_sensitivity):
-            significant = error.significant != (rng.random() < _MISJUDGED)
-            notes.append((_any(rng) if rng.random() < _MISNAMED else error.category, significant))
-    # Knuth's product of uniform numbers gives a Poisson number of false alarms.
+            significant = error.significant != (rng.random() < _WRONG_SIGNIFICANCE)
+            notes.append(
+                (_draw_category(rng) if rng.random() < _WRONG_CATEGORY else error.category, significant)
+            )
+    # The number of false alarms has a Poisson distribution (Knuth's algorithm).
     alarms, product = 0, rng.random()
     while product > math.exp(-rater.false_alarms):
         product *= rng.random()
         alarms += 1
-    return [*notes, *((_any(rng), rng.random() < 0.5) for _ in range(alarms))]
+    return [*notes, *((_draw_category(rng), rng.random() < 0.5) for _ in range(alarms))]
 
 
 def panel(n: int, seed: int) -> list[Rater]:
-    """Return ``n`` raters who see and invent more or fewer errors than usual. Rater i depends only on
-    ``seed`` and i."""
-    usual, raters = Rater(), []
+    """Return ``n`` raters with random sensitivities and false alarms around those of :class:`Rater`.
+
+    Rater i depends only on ``seed`` and i.
+    """
+    average, raters = Rater(), []
     for index in range(n):
         rng = seeded(seed, index, "panel")
         major, minor = (
-            min(1.0, max(0.0, share + _SPREAD * _normal(rng)))
-            for share in (usual.sensitivity, usual.minor_sensitivity)
+            min(1.0, max(0.0, share + _SENSITIVITY_SD * _draw_normal(rng)))
+            for share in (average.sensitivity, average.minor_sensitivity)
         )
-        alarms = usual.false_alarms * math.exp(_ALARMS * _normal(rng))
-        raters.append(Rater(f"{usual.name} {index + 1}", major, minor, alarms))
+        alarms = average.false_alarms * math.exp(_LOG_ALARMS_SD * _draw_normal(rng))
+        raters.append(Rater(f"{average.name} {index + 1}", major, minor, alarms))
     return raters
 
 
-def _any(rng: Random) -> str:
-    """Return the letter of a random category."""
+def _draw_category(rng: Random) -> str:
+    """Return the letter of a random error category."""
     return _LETTERS[int(rng.random() * len(_LETTERS))]
 
 
-def _normal(rng: Random) -> float:
-    """Return a standard normal number (Box-Muller), from ``rng.random`` alone."""
+def _draw_normal(rng: Random) -> float:
+    """Return a standard normal random number by the Box-Muller method, which uses only ``rng.random``."""
     return math.sqrt(-2 * math.log(1 - rng.random())) * math.cos(2 * math.pi * rng.random())

@@ -1,4 +1,4 @@
-"""Grades a folder of submissions: one ``otter run`` for each, isolated by bubblewrap."""
+"""Grading of a folder of submissions, each by one ``otter run`` that bubblewrap isolates."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from radeval_lib.labs.time_limit import SECONDS
 from radeval_lib.paths import MANIFESTS, ROOT
 
 _HOME = "/home/student"
-_IN = "/submission"
+_SANDBOX = "/submission"
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache")
-_MEMORY = 8 * 10**9  # bytes of address space of a process
+_MEMORY_LIMIT = 8 * 10**9  # bytes of address space per process
 _KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
-_GRACE = 120  # seconds beyond the notebook's limit for what cannot be interrupted, then it is not graded
-_ID = re.compile(r"^student_id\s*=\s*[\"']?(.*?)[\"']?\s*(?:#.*)?$", re.MULTILINE)
-_LAB = re.compile(r"otter\.Notebook\([\"'](\w+)\.ipynb[\"']\)")
+_GRACE = 120  # seconds after the time limit; a notebook that still runs then is not graded
+_STUDENT_ID = re.compile(r"^student_id\s*=\s*[\"']?(.*?)[\"']?\s*(?:#.*)?$", re.MULTILINE)
+_LAB_NAME = re.compile(r"otter\.Notebook\([\"'](\w+)\.ipynb[\"']\)")
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How submissions are run.
+    """How submissions are graded.
 
     Attributes
     ----------
-    seconds : the limit of time for a notebook.
-    lab : the lab of notebooks that do not name theirs, by number or name; empty: they are not graded.
+    seconds : time limit per notebook.
+    lab : number or name of the lab to assume for notebooks that name none; if empty, these are not graded.
     isolated : whether bubblewrap isolates each submission.
-    jobs : submissions at once; 0: one per core.
+    jobs : number of submissions graded at once; 0 for one per core.
     """
 
     seconds: int = 120
@@ -57,23 +57,32 @@ class Rules:
 
 
 def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] = print) -> pd.DataFrame:
-    """Grade every notebook below a folder, and write a table of marks as CSV and Otter's report on each.
+    """Grade every notebook below a folder, and write the marks and the feedback.
+
+    Parameters
+    ----------
+    output : CSV file for the marks. The feedback on each notebook is written to
+        ``<output>_feedback/<file>.txt`` beside it.
+    say : called with a line about each notebook.
 
     Returns
     -------
     DataFrame
-        A row for each submission: ``file``, ``student`` (the id in it), ``lab``, ``status`` (*graded*, or why
-        it was not), ``points`` of the tests, ``of``, a column for each task, empty if it is not graded or to
-        be marked by hand. Feedback is in ``<output>_feedback/<file>.txt``.
+        One row per notebook: ``file``, ``student`` (the id in it), ``lab``, ``status`` (*graded*, or why
+        not), ``points`` and the maximum ``of`` these in tests, and the points of each task, empty for one
+        that is marked by hand.
+
+    Raises
+    ------
+    NotebookError
+        If there is no notebook, or bubblewrap is needed but not installed.
     """
     if rules.isolated and not shutil.which("bwrap"):
-        raise NotebookError(
-            "bubblewrap, which isolates submissions, is not installed",
-            remedy="Install it (Linux: apt install bubblewrap), or add --trust-submissions.",
-        )
+        remedy = "Install it (Linux: apt install bubblewrap), or add --trust-submissions."
+        raise NotebookError("bubblewrap, which isolates submissions, is not installed", remedy=remedy)
     files = [path for path in sorted(folder.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts]
     if not files:
-        raise NotebookError("no notebook to grade", str(folder), "Give the folder with the submissions.")
+        raise NotebookError("no notebook (*.ipynb)", str(folder), "Give the folder with the submissions.")
     feedback = output.with_name(f"{output.stem}_feedback")
     archives = Path(tempfile.mkdtemp())
     try:
@@ -83,7 +92,7 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
 
             def run(path: Path) -> dict[str, Any]:
                 name = str(path.relative_to(folder))
-                row, text = _graded(path, archives, rules)
+                row, text = _grade_submission(path, archives, rules)
                 atomic.write_text(feedback / f"{name}.txt", text)
                 say(f"{name}: {row['points']:g} of {row['of']:g}" if "of" in row else f"{name}: {text}")
                 return {"file": name, **row}
@@ -95,31 +104,37 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     return table
 
 
-def _lab_of(path: Path, named: str) -> Lab | None:
-    """Return the lab that a notebook names for Otter, or else the lab ``named``, if any."""
+def _lab_of(path: Path, default: str) -> Lab | None:
+    """Return the lab that a notebook names in its call of Otter, or without such a call the lab ``default``.
+
+    None if the named lab does not exist, or ``default`` is empty.
+    """
     with suppress(OSError, UnicodeDecodeError):
         text = path.read_text(encoding="utf-8").replace('\\"', '"')
-        if match := _LAB.search(text):
+        if match := _LAB_NAME.search(text):
             return next((lab for lab in sources.labs() if lab.name == match[1]), None)
-    return sources.find(named) if named else None
+    return sources.find(default) if default else None
 
 
-def _graded(path: Path, archives: Path, rules: Rules) -> tuple[dict[str, Any], str]:
-    """Return a submission's row without its file, and its feedback."""
+def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[str, Any], str]:
+    """Return a submission's row of the table, without ``file``, and the feedback on it.
+
+    If it cannot be graded, the feedback is the reason.
+    """
     lab = _lab_of(path, rules.lab)
     row: dict[str, Any] = {"student": "", "lab": ""}
     try:
         notebook = nbformat.read(path, as_version=4)
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        row["student"] = next((match[1] for cell in code if (match := _ID.search(cell.source))), "")
+        row["student"] = next((match[1] for cell in code if (match := _STUDENT_ID.search(cell.source))), "")
         if lab is None:
-            raise NotebookError("the submission does not name its lab", remedy="Name it with --lab.")
+            raise NotebookError("the submission names no existing lab", remedy="Name the lab with --lab.")
         row["lab"] = lab.name
         notebook.metadata = {"kernelspec": _KERNEL}
         for cell in code:
             cell.outputs = []
-        scores = _run(notebook, archives / "autograder" / f"{lab.name}.zip", rules)
-    except Exception as error:  # whatever may be in a file
+        scores = _run_otter(notebook, archives / "autograder" / f"{lab.name}.zip", rules)
+    except Exception as error:  # a submission may be anything
         status = f"not graded: {error if isinstance(error, NotebookError) else type(error).__name__}"
         return row | {"status": status}, status
     row |= {"status": "graded", "points": sum(score["score"] for score in scores.values())}
@@ -129,8 +144,8 @@ def _graded(path: Path, archives: Path, rules: Rules) -> tuple[dict[str, Any], s
     return row, "\n\n".join(feedback)
 
 
-def _run(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[str, Any]]:
-    """Return Otter's result for each task; raise a NotebookError if it has no results."""
+def _run_otter(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[str, Any]]:
+    """Return Otter's results by task; raises NotebookError if Otter fails or does not end in time."""
     environment = {"PATH": f"{sys.prefix}/bin:/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
     environment |= {SECONDS: str(rules.seconds), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:
@@ -140,10 +155,10 @@ def _run(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[
         shutil.copy(archive, folder / "autograder.zip")
         command = [sys.executable, "-m", "otter", "run", "lab.ipynb", "-o", "results"]
         process = subprocess.Popen(
-            [*_isolated(folder), *command] if rules.isolated else command,
+            [*_isolation_command(folder), *command] if rules.isolated else command,
             cwd=folder,
             env=environment if rules.isolated else os.environ | environment,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY)),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_LIMIT, _MEMORY_LIMIT)),
             start_new_session=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -155,29 +170,32 @@ def _run(notebook: NotebookNode, archive: Path, rules: Rules) -> dict[str, dict[
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.communicate()
-            raise NotebookError(
-                f"the notebook did not end within {rules.seconds} + {_GRACE} seconds"
-            ) from None
+            problem = f"the notebook did not end within {rules.seconds} + {_GRACE} seconds"
+            raise NotebookError(problem) from None
         except OSError:
-            raise NotebookError((printed.strip().splitlines() or ["Otter has no results"])[-1]) from None
+            raise NotebookError((printed.strip().splitlines() or ["Otter wrote no results"])[-1]) from None
     scores = {test["name"]: test for test in results["tests"] if "max_score" in test}
     if not scores:
         raise NotebookError("the notebook ended before its tests")
     return scores
 
 
-def _isolated(folder: Path) -> list[str]:
-    """Return the beginning of a command that sees Python, the library and the folder alone, without network,
-    and may write to ``results`` in the folder."""
+def _isolation_command(folder: Path) -> list[str]:
+    """Return the beginning of a command, to which the isolated command is appended.
+
+    The isolated process has no network. It can read only the system, Python, the library and the folder, and
+    can write only to ``results`` in the folder.
+    """
     packages = [path for path in sys.path if path.endswith("-packages")]
     paths = {sys.prefix, sys.base_prefix, *packages, *_SYSTEM, str(ROOT / "radeval_lib"), str(MANIFESTS)}
     binds = [part for path in sorted(paths, key=len) for part in ("--ro-bind-try", path, path)]
-    hosts = folder / "hosts"  # Otter and the kernel speak to each other by this name
+    hosts = folder / "hosts"  # gives the name by which Otter and the kernel connect
     hosts.write_text("127.0.0.1 localhost\n", encoding="utf-8")
     return [
         *("bwrap", "--die-with-parent", "--unshare-all", "--hostname", "lab"),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--tmpfs", "/tmp", "--tmpfs", _HOME, "--setenv", "HOME", _HOME, *binds),
         *("--ro-bind", str(hosts), "/etc/hosts"),
-        *("--ro-bind", str(folder), _IN, "--bind", str(folder / "results"), f"{_IN}/results", "--chdir", _IN),
+        *("--ro-bind", str(folder), _SANDBOX, "--bind", str(folder / "results"), f"{_SANDBOX}/results"),
+        *("--chdir", _SANDBOX),
     ]

@@ -1,7 +1,7 @@
-"""The meaning of a student's own sentence: the report parser, extended to everyday wording.
+"""The findings in a student's own sentence, by the report parser after everyday phrases are replaced.
 
-The reader knows how radiologists deny. Students also write that a finding cannot be found or that there is
-no doubt about it; such phrases are put into the reader's words first.
+The parser knows how radiologists deny a finding. Students also write that a finding cannot be found, or that
+there is no doubt about it; such phrases are first replaced by ones that the parser knows.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from radeval_lib.rules.reader.records import Finding
 from radeval_lib.rules.report_text.words import plain_text
 
 _SEEN = r"seen|found|identified|noticed|shown|confirmed|reported|observed|detected|discernible|there|the case"
-_IN_READERS_WORDS = (  # one after the other, so that a pattern sees what those before it wrote
+_REPLACEMENTS = (  # applied in order, each to the result of those before
     (r"\b(?:can(?:not|'t)|(?:am|are|is|was|were) unable to)\b", "can not"),
     (r"\bwon't\b", "will not"),
     (r"n't\b", " not"),
@@ -37,8 +37,8 @@ _IN_READERS_WORDS = (  # one after the other, so that a pattern sees what those 
 
 
 def findings_of(sentence: str) -> list[Finding]:
-    """Return the findings that one sentence states or denies; empty if it names none."""
+    """Return the findings that a sentence states or denies, in order; empty if it names none."""
     sentence = plain_text(sentence).text
-    for pattern, words in _IN_READERS_WORDS:
-        sentence = re.sub(pattern, words, sentence, flags=re.IGNORECASE)
+    for pattern, replacement in _REPLACEMENTS:
+        sentence = re.sub(pattern, replacement, sentence, flags=re.IGNORECASE)
     return list(read(sentence).findings)

@@ -1,9 +1,9 @@
-"""Pairs of short chest reports with three kinds of errors, of sentences that were written for the lab.
+"""Pairs of short chest reports with three kinds of errors, composed of sentences written for the lab.
 
-``report_sentences.csv`` has a sentence a row, in which ``{side}`` is a side, ``{other}`` the other one and
-``{lobe}`` a lobe of that side. ``states`` are the observations that it states, each perhaps with its side,
-``denies`` those that it denies. The rows of ``practice`` say things plainly, those of ``tough`` and ``board``
-as rules misread them.
+``report_sentences.csv`` has one sentence per row (``text``), in which ``{side}`` stands for a side,
+``{other}`` for the other side and ``{lobe}`` for a lobe of the side. ``states`` has the observations that the
+sentence states, some followed by a side; ``denies`` those that it denies. ``part`` is ``practice`` for plain
+sentences, and ``tough`` or ``board`` for sentences that simple rules misread.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ WORDS: dict[str, tuple[str, ...]] = {
     "pneumonia": ("pneumonia",),
     "pneumothorax": ("pneumothorax", "pneumothoraces", "PTX", "PTXs"),
 }
-"""Seven observations, and the words by which the reports of :func:`pairs` call them."""
+"""Seven observations, each with the words for it in the reports of :func:`pairs`."""
 _LOBES = {"left": ("LUL", "LLL"), "right": ("RUL", "RML", "RLL")}
 _OTHER = {"left": "right", "right": "left"}
 
 
 class Pair(TypedDict):
-    """Two findings sections, and the candidate's errors: [letter, observation], sorted.
+    """Two findings sections, and the errors of the candidate as sorted lists of a letter and an observation.
 
-    The letters are GREEN's: a, a false finding; b, a missing one; c, the wrong side.
+    The letter is ``a`` for a false finding, ``b`` for a missing one, and ``c`` for a wrong side.
     """
 
     reference: str
@@ -41,7 +41,8 @@ class Pair(TypedDict):
 
 
 class Sentence(NamedTuple):
-    """A sentence with the observations that it states, each with its side or "", and those it denies."""
+    """A sentence, the side of each observation that it states (empty without one), and those that it
+    denies."""
 
     text: str
     states: dict[str, str]
@@ -50,56 +51,68 @@ class Sentence(NamedTuple):
 
 @cache
 def sentences(*parts: str) -> tuple[Sentence, ...]:
-    """Return the sentences of parts of the file; one with a side is given for both sides and each lobe."""
+    """Return the sentences of some parts of ``report_sentences.csv``, once for each side and lobe.
+
+    Raises ValueError if a part does not exist.
+    """
     table = pd.read_csv(Path(__file__).with_name("report_sentences.csv"), keep_default_na=False)
-    made = []
+    if unknown := set(parts) - set(table["part"]):
+        raise ValueError(f"no part {min(unknown)!r}; give some of {', '.join(table['part'].unique())}")
+    found = []
     for row in table[table["part"].isin(parts)].itertuples():
         for side, other in _OTHER.items() if "{" in row.text else [("", "")]:
             for lobe in _LOBES[side] if "{lobe}" in row.text else [""]:
                 text = row.text.format(side=side, Side=side.capitalize(), other=other, lobe=lobe)
-                coded = (state.partition(" ") for state in row.states.split(";") if state)
-                states = {observation: fields or side for observation, _, fields in coded}
-                made.append(Sentence(text, states, frozenset(filter(None, row.denies.split(";")))))
-    return tuple(made)
+                stated = (state.partition(" ") for state in row.states.split(";") if state)
+                states = {observation: own_side or side for observation, _, own_side in stated}
+                found.append(Sentence(text, states, frozenset(filter(None, row.denies.split(";")))))
+    return tuple(found)
 
 
 def pairs(n: int, seed: int, *parts: str) -> list[Pair]:
-    """Return ``n`` pairs from the sentences of ``parts`` (default: ``practice``). Pair i depends only on
-    ``seed`` and i."""
+    """Return ``n`` random pairs of reports, composed of the sentences of ``parts`` (default: ``practice``).
+
+    Pair i depends only on ``seed``, i and the parts. Raises ValueError if a part does not exist.
+    """
     return [_pair(Random(f"{seed} {number}"), parts or ("practice",)) for number in range(n)]
 
 
 def _pair(rng: Random, parts: tuple[str, ...]) -> Pair:
-    """Return a pair: each statement of the reference is reworded, left out or moved to the other side, and
-    one may be invented."""
+    """Return a random reference, and a candidate that rewords it with random errors.
+
+    Observations of the reference may be left out or moved to the other side, and others may be added.
+    """
     pool = [*sentences(*parts)]
     reference = _report(rng, rng.sample(pool, len(pool)), rng.randint(2, 4))
     stated = {name: side for sentence in reference for name, side in sentence.states.items()}
     kept = {name: side for name, side in stated.items() if rng.random() > 0.2}
-    turned = {name: _OTHER.get(side, side) if rng.random() < 0.3 else side for name, side in kept.items()}
-    false = [name for name in WORDS if name not in stated]
-    allowed = {**turned, **{name: None for name in false if rng.random() < 0.15}}
+    wanted = {name: _OTHER.get(side, side) if rng.random() < 0.3 else side for name, side in kept.items()}
+    absent = [name for name in WORDS if name not in stated]
+    # The side is None for an added observation, which may be on any side.
+    allowed = {**wanted, **{name: None for name in absent if rng.random() < 0.15}}
     fitting = [
         sentence
         for sentence in rng.sample(pool, len(pool))
         if all(allowed.get(name, "none") in (side, None) for name, side in sentence.states.items())
-        and not sentence.denies & turned.keys()
+        and not sentence.denies & wanted.keys()
     ]
-    fitting.sort(key=lambda sentence: -len(sentence.states.keys() & turned.keys()))
+    fitting.sort(key=lambda sentence: -len(sentence.states.keys() & wanted.keys()))
     candidate = _report(rng, fitting, len(reference))
     states = {name: side for sentence in candidate for name, side in sentence.states.items()}
     errors = [["a", name] for name in states.keys() - stated.keys()]
     errors += [["b", name] for name in stated.keys() - states.keys()]
     both = stated.keys() & states.keys()
     errors += [["c", name] for name in both if {stated[name], states[name]} == {"left", "right"}]
-    texts = [
-        " ".join(part.text for part in rng.sample(report, len(report))) for report in (reference, candidate)
-    ]
+    texts = [" ".join(s.text for s in rng.sample(report, len(report))) for report in (reference, candidate)]
     return {"reference": texts[0], "candidate": texts[1], "errors": sorted(errors)}
 
 
 def _report(rng: Random, pool: list[Sentence], size: int) -> list[Sentence]:
-    """Return the first sentences of a pool that name nothing twice."""
+    """Return up to ``size`` sentences from the beginning of a pool, no two of which name the same
+    observation.
+
+    A sentence without an observation is used with a probability of 0.3.
+    """
     chosen: list[Sentence] = []
     named = set[str]()
     for sentence in pool:

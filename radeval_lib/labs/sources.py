@@ -1,9 +1,9 @@
-"""The labs' sources, and what is made from them: the student's notebook, the solved notebook and the
-autograder, all by Otter, the book's page, slides and a quiz.
+"""Building of the labs from their sources.
 
-A source is a jupytext notebook in ``notebooks/labs/``; docs/labs.md gives its format. The file of the same
-name in ``teaching/`` has the slides between lines of ``---`` and, under ``# Quiz``, numbered questions, each
-with its answer indented below.
+Otter makes the student's notebook, the solved notebook and the autograder; this module also makes the page of
+the book, the slides and the quiz. A source is a jupytext notebook in ``notebooks/labs/`` (format:
+docs/labs.md). The file of the same name in ``teaching/`` has the slides, separated by lines of ``---``, and
+below ``# Quiz`` numbered questions, each with its answer indented below it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from radeval_lib.paths import BOOK, BUILD, LABS, ROOT, display_path, notebooks
 
 OUTPUT = BUILD / "labs"
 WORK = ROOT / "my_labs"
-"""Where a student's own copies are, which nothing here overwrites or removes."""
+"""Folder of the student's own copies, which are never overwritten or removed."""
 UNANSWERED = "_Type your answer here, replacing this text._"
 _FOLDER = f"notebooks/{LABS.name}/"
 _ASSIGNMENT = f"""# ASSIGNMENT CONFIG
@@ -44,12 +44,12 @@ tests: {{ok_format: false}}
 autograder_files: [{SOLUTION_FILE}]
 plugins: [radeval_lib.labs.time_limit.TimeLimit]
 """
-_BEGIN = 'import otter\n\ngrader = otter.Notebook("{}.ipynb")'
+_START_OTTER = 'import otter\n\ngrader = otter.Notebook("{}.ipynb")'
 _SOLUTION = re.compile(
     r"^(?P<indent> *)# BEGIN SOLUTION(?P<bare> NO PROMPT)?\n(?P<code>.*?)^ *# END SOLUTION(?:\n|$)",
     re.MULTILINE | re.DOTALL,
 )
-_LINK = re.compile(r"\{ref\}`(?:(?P<words>[^`<]+?)\s*<)?(?P<label>[\w-]+)>?`")  # {ref}`words <label>`
+_BOOK_LINK = re.compile(r"\{ref\}`(?:(?P<words>[^`<]+?)\s*<)?(?P<label>[\w-]+)>?`")  # {ref}`words <label>`
 _LABEL = re.compile(r"^\([\w-]+\)=\n", re.MULTILINE)  # (label)=
 _OBJECTIVES = re.compile(r"^\| \*\*Objectives\*\* \| (.*) \|$", re.MULTILINE)  # | **Objectives** | one; two |
 _TASK = re.compile(r"^## (Task \d+: .*)$", re.MULTILINE)  # ## Task 1: clipped precision
@@ -57,7 +57,7 @@ _TASK = re.compile(r"^## (Task \d+: .*)$", re.MULTILINE)  # ## Task 1: clipped p
 
 @dataclass(frozen=True)
 class Lab:
-    """A lab: its place in the book's table of contents, its name and its title."""
+    """A lab: its number in the book's table of contents, its name and its title."""
 
     number: int
     name: str
@@ -65,13 +65,14 @@ class Lab:
 
     @property
     def source(self) -> Path:
-        """The file that all versions are made of."""
+        """The source file of the lab."""
         return LABS / f"{self.name}.md"
 
 
 @dataclass(frozen=True)
 class Task:
-    """A cell that students answer, and the cells of its tests; without points for a stretch task."""
+    """A task: its name and points (0 for a stretch task), the cell with its answer, and the cells of its
+    tests."""
 
     name: str
     points: float
@@ -80,104 +81,113 @@ class Task:
 
 
 def labs() -> list[Lab]:
-    """Return every lab, numbered by the book's table of contents; raises NotebookError outside the
-    repository."""
+    """Return every lab in the order of the book's table of contents; raises NotebookError without the
+    sources."""
     contents = BOOK / "_toc.yml"
     files = parse_toc_yaml(contents) if contents.is_file() else [_FOLDER]
     names = [file.removeprefix(_FOLDER) for file in files if file.startswith(_FOLDER)]
     if names and not LABS.is_dir():
-        raise NotebookError(
-            f"{_FOLDER} is missing", remedy="Run `radbook labs` in a clone of the repository."
-        )
+        remedy = "Run `radbook labs` in a clone of the repository."
+        raise NotebookError(f"{_FOLDER} is missing", remedy=remedy)
     return [Lab(number, name, title_of(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
 
 
 def find(wanted: str) -> Lab:
-    """Return the lab with that number or name; raises a NotebookError that lists all if there is none."""
+    """Return the lab with this number or name; raises NotebookError, which lists all, if there is none."""
     every = labs()
     for lab in every:
         if wanted in (str(lab.number), lab.name):
             return lab
-    listed = ", ".join(f"{lab.number} {lab.name}" for lab in every)
-    raise NotebookError(f"there is no lab {wanted!r}", remedy=f"Choose one of {listed}.")
+    choices = ", ".join(f"{lab.number} {lab.name}" for lab in every)
+    raise NotebookError(f"there is no lab {wanted!r}", remedy=f"Choose one of {choices}.")
 
 
 def title_of(source: Path) -> str:
     """Return the first heading of a Markdown file; raises NotebookError if it has none."""
     match = re.search(r"^# (.+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
     if match is None:
-        raise NotebookError("a lab without a title", display_path(source), "Begin it with `# Title`.")
+        raise NotebookError("no title", display_path(source), "Begin the text with a line `# Title`.")
     return match[1]
 
 
-def parts(lab: Lab) -> list[NotebookNode | Task]:
-    """Return the given cells of a lab and its tasks with their tests, in order."""
-    waiting = list(jupytext.read(lab.source).cells)
-    waiting[0].source = waiting[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
-    made: list[NotebookNode | Task] = []
-    while waiting:
-        cell = waiting.pop(0)
+def cells_and_tasks(lab: Lab) -> list[NotebookNode | Task]:
+    """Return the cells of a lab that are given to students, and its tasks, in order.
+
+    The title is preceded by ``Lab`` and the number.
+    """
+    remaining = list(jupytext.read(lab.source).cells)
+    remaining[0].source = remaining[0].source.replace("\n# ", f"\n# Lab {lab.number}: ", 1)
+    content: list[NotebookNode | Task] = []
+    while remaining:
+        cell = remaining.pop(0)
         if "task" not in cell.metadata:
-            made.append(new_markdown_cell(cell.source) if cell.cell_type == "markdown" else cell)
+            content.append(new_markdown_cell(cell.source) if cell.cell_type == "markdown" else cell)
             continue
-        tests = tuple(takewhile(_is_test, waiting))
-        del waiting[: len(tests)]
-        made.append(Task(cell.metadata["task"], float(cell.metadata.get("points", 0)), cell, tests))
-    return made
+        tests = tuple(takewhile(_is_test, remaining))
+        del remaining[: len(tests)]
+        content.append(Task(cell.metadata["task"], float(cell.metadata.get("points", 0)), cell, tests))
+    return content
 
 
 def tasks(lab: Lab) -> list[Task]:
-    """Return the tasks that carry points."""
-    return [part for part in parts(lab) if isinstance(part, Task) and part.points]
+    """Return the tasks of a lab that carry points, in order."""
+    return [part for part in cells_and_tasks(lab) if isinstance(part, Task) and part.points]
 
 
 def otter_notebook(lab: Lab) -> NotebookNode:
-    """Return the lab in the form that ``otter assign`` takes, with the book's links as titles and files."""
+    """Return a lab as the notebook that ``otter assign`` takes.
+
+    Links to pages of the book are replaced by the title and file of the page.
+    """
     cells = [new_raw_cell(_ASSIGNMENT)]
-    for part in parts(lab):
+    for part in cells_and_tasks(lab):
         cells += _question(part) if isinstance(part, Task) else [part]
-    cells.insert(2, new_code_cell(_BEGIN.format(lab.name)))  # behind the title
+    cells.insert(2, new_code_cell(_START_OTTER.format(lab.name)))  # behind the title
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number:03d}"  # the same at every build
         if cell.cell_type == "markdown":
-            cell.source = _LABEL.sub("", _LINK.sub(_page, cell.source))
+            cell.source = _LABEL.sub("", _BOOK_LINK.sub(_replace_link, cell.source))
     return new_notebook(cells=cells, metadata=jupytext.read(lab.source).metadata)
 
 
 def page(lab: Lab) -> NotebookNode:
-    """Return the lab as the book shows it: without solutions, with a call of each task's tests."""
+    """Return a lab as the book's page: without solutions, and with a call of the tests of each task."""
     cells = []
-    for part in parts(lab):
+    for part in cells_and_tasks(lab):
         if not isinstance(part, Task):
             cells.append(part)
         elif part.answer.cell_type == "markdown":
             cells.append(new_markdown_cell(UNANSWERED))
         else:
-            cells.append(new_code_cell(_SOLUTION.sub(_prompt, part.answer.source).rstrip()))
+            cells.append(new_code_cell(_SOLUTION.sub(_replace_solution, part.answer.source).rstrip()))
             cells += [new_code_cell(f'grader.check("{part.name}")')] * bool(part.tests)
-    cells.insert(1, new_code_cell(_BEGIN.format(lab.name)))  # behind the title
+    cells.insert(1, new_code_cell(_START_OTTER.format(lab.name)))  # behind the title
     return new_notebook(cells=cells, metadata=jupytext.read(lab.source).metadata)
 
 
 def solution(lab: Lab) -> str:
-    """Return the solved lab as a script, without its tests, stretch tasks and student id."""
-    needed = (part for part in parts(lab) if not isinstance(part, Task) or part.points)
+    """Return the code of the solved lab as a script, without tests, stretch tasks and the student's id."""
+    needed = (part for part in cells_and_tasks(lab) if not isinstance(part, Task) or part.points)
     cells = [part.answer if isinstance(part, Task) else part for part in needed]
     sources = [cell.source for cell in cells if cell.cell_type == "code"]
     return "\n\n".join(source for source in sources if not source.startswith("student_id =")) + "\n"
 
 
 def _is_test(cell: NotebookNode) -> bool:
+    """Return whether a cell is tagged as a visible or hidden test."""
     return not {"test", "hidden-test"}.isdisjoint(cell.metadata.get("tags", []))
 
 
-def _prompt(solution: re.Match[str]) -> str:
+def _replace_solution(solution: re.Match[str]) -> str:
+    """Return what replaces a solution in the student's version: ``...``, or nothing for ``NO PROMPT``."""
     return "" if solution["bare"] else f"{solution['indent']}...\n"
 
 
 def _question(task: Task) -> list[NotebookNode]:
-    """Return a task's cells between Otter's marks: hidden tests share its points, visible tests have none. A
-    stretch task is a cell of its own."""
+    """Return the cells of a task with Otter's marks around them.
+
+    Hidden tests share the points of the task; visible tests have none. A stretch task is only its own cell.
+    """
     if not task.points:
         return [new_code_cell(task.answer.source)]
     hidden = ["hidden-test" in test.metadata["tags"] for test in task.tests]
@@ -198,9 +208,12 @@ def _question(task: Task) -> list[NotebookNode]:
 
 
 def otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
-    """Return a test as Otter calls it. Its parameters are answers in normal form, which
-    :func:`radeval_lib.labs.checks.values_of_names` takes from the notebook's names. Students read a hidden
-    test's docstring if it fails."""
+    """Return the code of a test in the form that Otter calls, with Otter's settings above it.
+
+    The test's parameters become answers that :func:`radeval_lib.labs.checks.values_of_names` returns. Its
+    docstring becomes the message that students read if a hidden test fails. ``without`` are packages that the
+    task's functions must not call.
+    """
     (function,) = ast.parse(cell.source).body
     assert isinstance(function, ast.FunctionDef), cell.source
     names = [argument.arg for argument in function.args.args]
@@ -216,18 +229,22 @@ def otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
     return head + ast.unparse(ast.fix_missing_locations(function))
 
 
-def _page(link: re.Match[str]) -> str:
-    """Return a page's title, or the words of a link to it, and its file."""
+def _replace_link(link: re.Match[str]) -> str:
+    """Return what replaces a link to a page of the book: its words, or the page's title, and the page's
+    file."""
     for path in (*notebooks().values(), *sorted(BOOK.rglob("*.md"))):
         if f"({link['label']})=\n" in path.read_text(encoding="utf-8"):
             return f"*{link['words'] or title_of(path)}* (`{display_path(path)}`)"
-    problem = f"a lab links to {link['label']!r}, which does not exist"
-    remedy = "Link to a label of a notebook or of the book, `(label)=` before a heading."
+    problem = f"a lab links to the label {link['label']!r}, which does not exist"
+    remedy = "Link to a label of a page, which stands as `(label)=` before a heading."
     raise NotebookError(problem, "notebooks/labs", remedy)
 
 
 def build(lab: Lab, output: Path = OUTPUT) -> None:
-    """Write ``student/<lab>.ipynb``, ``solution/<lab>.ipynb`` and ``autograder/<lab>.zip``."""
+    """Build a lab with Otter, and write three files to the folder ``output``.
+
+    These are ``student/<lab>.ipynb``, ``solution/<lab>.ipynb`` and ``autograder/<lab>.zip``.
+    """
     from otter.assign import main as otter_assign
 
     with tempfile.TemporaryDirectory() as name:
@@ -238,7 +255,7 @@ def build(lab: Lab, output: Path = OUTPUT) -> None:
         otter_assign(str(source), str(made), no_pdfs=True, no_run_tests=True)
         student = nbformat.read(made / "student" / source.name, as_version=4)
         for cell in student.cells:
-            if cell.cell_type == "code":  # what fails does not stop Run All
+            if cell.cell_type == "code":  # so that Run All continues after an error
                 cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
         nbformat.write(student, made / "student" / source.name)
         (archive,) = (made / "autograder").glob("*.zip")
@@ -252,16 +269,19 @@ def build(lab: Lab, output: Path = OUTPUT) -> None:
 
 
 def write_teaching(lab: Lab, output: Path = OUTPUT) -> None:
-    """Write ``teaching/<lab>_slides.html``, one self-contained page, ``<lab>_quiz.md``, and the quiz with
-    answers, ``<lab>_answers.md``."""
+    """Write a lab's slides, quiz and quiz with answers to ``teaching/`` in the folder ``output``.
+
+    The files are ``<lab>_slides.html``, which loads no other file, ``<lab>_quiz.md`` and
+    ``<lab>_answers.md``.
+    """
     teaching = (LABS / "teaching" / lab.source.name).read_text(encoding="utf-8")
-    between, _, quiz = teaching.partition("# Quiz\n")
+    slides_source, _, quiz = teaching.partition("# Quiz\n")
     text = lab.source.read_text(encoding="utf-8")
     objectives = "; ".join(_OBJECTIVES.findall(text)).split("; ")
     first = f"# Lab {lab.number}: {lab.title}\n\n- " + "\n- ".join(objectives)
     last = "# Your tasks\n\n- " + "\n- ".join(_TASK.findall(text))
     render = MarkdownIt("commonmark").enable("table").render
-    slides = [render(slide) for slide in (first, *between.split("\n---\n"), last)]
+    slides = [render(slide) for slide in (first, *slides_source.split("\n---\n"), last)]
     template = Path(__file__).with_name("teaching.html.j2").read_text(encoding="utf-8")
     page = Environment(autoescape=True).from_string(template).render(lab=lab, slides=slides)
     title = f"# Quiz on lab {lab.number}: {lab.title}\n\n"

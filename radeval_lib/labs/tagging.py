@@ -1,4 +1,4 @@
-"""An NER model that trains in seconds: a linear one over words, their ends and their neighbours."""
+"""An NER model that trains in seconds: a linear classifier of words by their spelling and neighbours."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from radeval_lib.models.entities import decode_standard, span_scores
 from radeval_lib.rules import generator
 from radeval_lib.rules.generator.records import Style
 
-Sentence = tuple[list[str], list[str]]
+Sentence = tuple[list[str], list[str]]  # the words of a sentence, and their IOB tags
 
 
 def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
-    """Return the words and IOB tags of sentences in generated chest reports, ``hospital`` or
-    ``encyclopaedic`` in style. No entity begins with an article, unlike some places in the generator."""
-    drawn = generator.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
-    tagged = [sentence for report in drawn for sentence in iob(report.findings)]
+    """Return the sentences of generated chest reports with their IOB tags.
+
+    ``style`` is ``hospital`` or ``encyclopaedic``. Articles at the beginning of an entity are left out of it.
+    """
+    generated = generator.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
+    tagged = [sentence for report in generated for sentence in iob(report.findings)]
     for words, tags in tagged:
         for index, (word, tag) in enumerate(zip(words, list(tags), strict=True)):
             if tag.startswith("B-") and word.lower() in ("a", "an", "the"):
@@ -28,41 +30,50 @@ def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
 
 
 def features(words: Sequence[str], index: int) -> dict[str, str]:
-    """Return the features of a word: itself, its ending, and two words on either side."""
+    """Return the features of the word at ``index``: the word, its last three letters, and its neighbours.
+
+    Neighbours are the two words on either side; ``<`` and ``>`` stand for those beyond the sentence.
+    """
     padded = ["<", "<", *(word.lower() for word in words), ">", ">"]
-    here = index + 2
-    near = {f"word{gap:+d}": padded[here + gap] for gap in (-2, -1, 0, 1, 2)}
-    return {**near, "end": padded[here][-3:], "before": " ".join(padded[here - 2 : here])}
+    position = index + 2
+    near = {f"word{offset:+d}": padded[position + offset] for offset in (-2, -1, 0, 1, 2)}
+    return {**near, "end": padded[position][-3:], "before": " ".join(padded[position - 2 : position])}
 
 
 def train(examples: Sequence[Sentence]) -> Any:
-    """Return a scikit-learn pipeline over :func:`features` that predicts one tag per word. The sentences need
-    two or more tags; the same sentences give the same model."""
+    """Return a scikit-learn pipeline that predicts the tag of a word from its :func:`features`.
+
+    The sentences must have at least two different tags. The same sentences give the same model.
+    """
     from sklearn.feature_extraction import DictVectorizer
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
 
-    seen = [features(words, index) for words, _ in examples for index in range(len(words))]
-    right = [tag for _, tags in examples for tag in tags]
+    inputs = [features(words, index) for words, _ in examples for index in range(len(words))]
+    targets = [tag for _, tags in examples for tag in tags]
     model = LinearSVC(C=0.5, random_state=0)
-    return make_pipeline(DictVectorizer(sparse=False), model).fit(seen, right)
+    return make_pipeline(DictVectorizer(sparse=False), model).fit(inputs, targets)
 
 
 def predict(tagger: Any, texts: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Return the tags of each sentence, given as its words; empty for a sentence without words."""
-    seen = [features(words, index) for words in texts for index in range(len(words))]
-    tags = iter(tagger.predict(seen) if seen else ())
+    """Return the predicted tags of each sentence, which is given as its words."""
+    inputs = [features(words, index) for words in texts for index in range(len(words))]
+    tags = iter(tagger.predict(inputs) if inputs else ())
     return [[str(next(tags)) for _ in words] for words in texts]
 
 
 def spans(tags: Sequence[str]) -> set[tuple[int, int, str]]:
-    """Return entities as (first word, word after the last, type). An ``I-`` that continues nothing begins an
-    entity."""
+    """Return the entities of a sentence as (index of the first word, index after the last word, type).
+
+    A tag ``I-`` that continues no entity begins one.
+    """
     return set(decode_standard(tags))
 
 
 def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, float]:
-    """Return micro ``precision``, ``recall`` and ``f1`` of entities with the right ends and type; 0 if there
-    is nothing to divide by."""
+    """Return micro ``precision``, ``recall`` and ``f1`` of entities, from 0 to 1; 0 if undefined.
+
+    ``gold`` and ``predicted`` have the tags of each sentence. An entity is right if its words and type are.
+    """
     counts = span_scores(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).spans
     return {name: getattr(counts, name) for name in ("precision", "recall", "f1")}

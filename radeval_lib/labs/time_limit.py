@@ -1,4 +1,4 @@
-"""One limit of time for a whole notebook while Otter grades it, as a plugin of Otter."""
+"""A plugin of Otter that limits the total time of a notebook while it is graded."""
 
 from __future__ import annotations
 
@@ -12,29 +12,33 @@ from nbformat.v4 import new_code_cell
 from otter.plugins import AbstractOtterPlugin
 
 SECONDS = "RADBOOK_LAB_SECONDS"
-"""The environment variable that sets the limit; 120 if it is not set."""
-_AGAIN = 5.0  # seconds until the next interruption: a test of what is defined has so long, later cells too
-_CELL = re.compile(r"ipykernel_\d+")  # in the file name of a cell's code
-_OTTERS_LAST = "check_if_not_already_checked"  # in Otter's last cell, which writes the results
+"""Environment variable with the limit in seconds; default: 120."""
+# Seconds between interruptions after the limit: how long each further test or cell may run.
+_AGAIN = 5.0
+_CELL = re.compile(r"ipykernel_\d+")  # part of the file name of a cell's code
+_OTTERS_LAST = "check_if_not_already_checked"  # a name in Otter's last cell, which writes the results
 
 
 class OutOfTimeError(Exception):
-    """The interruption of a cell, or of a function that a test calls, when the notebook's time is used up."""
+    """Raised in a cell, or a function that a test calls, when the time of the notebook is used up."""
 
 
 class TimeLimit(AbstractOtterPlugin):
-    """Interrupts running code when the limit is used up. Tests of what is defined continue; anything not
-    defined by then counts as missing."""
+    """Interrupts the running cell when the time limit is used up.
+
+    The tests still run; answers that are not defined by then count as missing.
+    """
 
     def before_execution(self, submission: Any) -> Any:
-        """Return the submission after a cell that starts the limit."""
+        """Return the submission with a first cell that starts the time limit."""
         start = "from radeval_lib.labs.time_limit import start_time_limit\nstart_time_limit"
         submission.cells.insert(0, new_code_cell(f"{start}({os.environ.get(SECONDS, 120)})"))
         return submission
 
 
 def start_time_limit(seconds: int) -> None:
-    """Raise an OutOfTimeError in the notebook's code after ``seconds`` seconds, then every 5."""
+    """Make the notebook's running code raise an OutOfTimeError after ``seconds`` seconds, then every 5
+    seconds."""
 
     def interrupt(_: int, frame: FrameType | None) -> None:
         while frame is not None:

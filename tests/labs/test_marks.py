@@ -261,3 +261,8 @@ def test_plain_rules_of_the_judge_leave_errors_to_analyse() -> None:
         at_the_ceiling += names["rates"](result, [pair["errors"] for pair in tough])["f1"] > 0.95
     assert at_the_ceiling <= 2
     assert 0.3 < names["board_f1"] < 0.9
+
+
+def test_an_unknown_part_of_the_sentences_is_refused() -> None:
+    with pytest.raises(ValueError, match="practise"):
+        report_pairs.pairs(1, 0, "practise")

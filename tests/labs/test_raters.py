@@ -17,9 +17,7 @@ def comparisons() -> list[ReportDifference]:
 
 
 def totals(comparisons: list[ReportDifference], rater: Rater, seed: int = 1) -> list[int]:
-    return [
-        len(note_errors(comparison, rater, seed, str(case))) for case, comparison in enumerate(comparisons)
-    ]
+    return [len(note_errors(pair, rater, seed, str(case))) for case, pair in enumerate(comparisons)]
 
 
 def test_who_sees_everything_counts_exactly(comparisons: list[ReportDifference]) -> None:
