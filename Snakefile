@@ -69,7 +69,7 @@ rule book:
         OUT + "/_build/html/index.html",
     params:
         renderer=steps.renderer_digest(),
-        prose=steps.prose_digest(judge=browser_judge.in_reach()),
+        prose=steps.prose_digest(judge=browser_judge.is_available()),
     message:
         "rendering the book"
     shell:

@@ -53,7 +53,7 @@ def figure(executed: Path) -> str:
     LookupError
         If the notebook has no such figure.
     """
-    drawn = page_forms.drawing((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"), _NAME)
+    drawn = page_forms.find_figure((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"), _NAME)
     if drawn is None:
         raise LookupError(f"{_NOTEBOOK} has no figure {_NAME}: build its page again")
     return drawn[0]

@@ -1,1 +1,1 @@
-"""From jupytext sources to a rendered book: execution, staging and rendering, driven by the Snakefile."""
+"""Execution of notebooks, and staging and rendering of the book, driven by the Snakefile."""

@@ -1,4 +1,4 @@
-"""Call Snakemake, keep its whole log, and show the part that a person needs."""
+"""Calls of Snakemake, whose output is kept in a log and shown in a short form."""
 
 from __future__ import annotations
 
@@ -23,66 +23,73 @@ from radeval_lib.pipeline.steps import Graph
 from radeval_lib.study.sources import declared
 from radeval_lib.text_format import joined
 
-_STEP = re.compile(r"(?:Job \d+: )?((?:running|rendering) (.+))")  # Job 3: running rales/benchmark
-_DONE = re.compile(r"^(\d+) of (\d+) steps")  # 12 of 60 steps (20%) done
-_HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # owner/name if a profile gives it as a value
-_GIB_A_KERNEL = 3  # memory of the largest notebook, with its models
+_STEP = re.compile(r"(?:Job \d+: )?((?:running|rendering) (.+))")  # matches "Job 3: running rales/benchmark"
+_DONE = re.compile(r"^(\d+) of (\d+) steps")  # matches "12 of 60 steps (20%) done"
+_HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # matches "owner/name" as a value
+_GIB_A_KERNEL = 3  # memory of the largest notebook with its models
 Say = Callable[[str], None]
 
 
 def default_cores() -> int:
-    """Return how many notebooks to run at once: one per core if memory allows."""
+    """Return the number of notebooks to run at once: one per core, fewer with less than 3 GiB of memory
+    each."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return max(1, min(joblib.cpu_count(), int(memory // _GIB_A_KERNEL)))
 
 
 def build(graph: Graph, cores: int, say: Say) -> None:
-    """Bring the book up to date on this number of cores; ``say`` gets each line worth showing.
+    """Run all outdated steps and render the book.
 
-    If no book was rendered yet, the pages that wait for no training are made and rendered first, to be read
-    while the others are made. If a step fails, every other step that can run still runs.
+    If there is no rendered book, the pages that need no job are run and rendered first, so that they can be
+    read while the others run. If a step fails, the steps that do not depend on it still run.
+
+    Parameters
+    ----------
+    cores : number of steps to run at once.
+    say : called with each line to show to the user.
 
     Raises
     ------
     RadevalError
-        If a step failed, or Snakemake could not plan them; what failed was said before.
+        If a step failed (its error has been shown by then), or Snakemake could not plan the steps.
     """
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(graph.settings.threads)))  # before libraries load
+    # Libraries read these variables when they are imported.
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(graph.settings.threads)))
     with steps.locked(graph.output_dir / BUILD_LOCK), forkserver.serving() as served:
         graph.discard_removed()
         index = steps.book_index(graph.output_dir)
         first = replace(graph, at_once=True)
         if not index.is_file() and first.pages and first.pages != graph.pages:
             say(f"First the {len(first.pages)} of {len(graph.pages)} pages that wait for no training.")
-            with suppress(RadevalError):  # what failed was said, and is tried again
+            with suppress(RadevalError):  # the error has been shown, and the step is tried again below
                 _run(first, cores, say, served)
                 say(f"To be read: {display_path(index)}. The other pages follow.")
         try:
             _run(graph, cores, say, served)
         except RadevalError:
-            index.unlink(missing_ok=True)  # the book shows what is no longer the page's result
+            index.unlink(missing_ok=True)  # the book may show outdated results
             raise
 
 
 def planned_steps(graph: Graph) -> list[str]:
-    """Return the steps that a build would run, in Snakemake's order.
+    """Return the names of the steps that a build would run, in Snakemake's order.
 
     Raises
     ------
     RadevalError
-        If Snakemake could not plan them.
+        If Snakemake could not plan the steps.
     """
     command = [*_command(graph, 1), "--dry-run"]
     plan = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
     lines = (plan.stdout + plan.stderr).splitlines()
     if plan.returncode:
-        remedy = "Correct what it names, and run the command again."
+        remedy = "Correct the file named here, and run the command again."
         raise RadevalError(steps.last_words(lines)[0], "planning the build", remedy)
     return [step[2] for line in lines if (step := _STEP.fullmatch(line.strip()))]
 
 
 def _command(graph: Graph, cores: int) -> list[str]:
-    """Write the settings that Snakemake reads, and return the command that runs it."""
+    """Write Snakemake's settings to ``engine.json``, and return the command that runs the steps."""
     settings = graph.output_dir / "engine.json"
     content = {"profile": graph.settings.name, "data_root": str(graph.data_root or ""), "only": graph.only}
     atomic.write_text(settings, json.dumps({**content, "at_once": graph.at_once, "checked": True}) + "\n")
@@ -95,11 +102,13 @@ def _command(graph: Graph, cores: int) -> list[str]:
 
 
 def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> None:
-    """Run the steps that Snakemake finds out of date, and keep its log as ``build.log``; raise a RadevalError
-    if one fails."""
+    """Run Snakemake, and write its output to ``build.log``; raises RadevalError if a step fails.
+
+    ``environment`` has further environment variables for the steps.
+    """
     log, shown = graph.output_dir / "build.log", list[str]()
     with (
-        log.open("w", encoding="utf-8") as kept,
+        log.open("w", encoding="utf-8") as log_file,
         subprocess.Popen(
             _command(graph, cores),
             cwd=ROOT,
@@ -113,8 +122,8 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
         ) as snakemake,
     ):
         for line in snakemake.stdout or ():
-            kept.write(line)
-            kept.flush()
+            log_file.write(line)
+            log_file.flush()
             text = line.strip()
             if step := _STEP.fullmatch(text):
                 text = step[1]
@@ -130,57 +139,58 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
         if not shown:
             raise RadevalError(steps.last_words(lines)[0], "planning the build", see_log)
         if any(line.startswith("radbook: ") and " is left out: " not in line for line in shown):
-            remedy = f"Correct the notebook and cell that the lines above name. {see_log}"
+            remedy = f"Correct the notebooks and cells named in the lines above. {see_log}"
             raise RadevalError("the build did not finish", "radbook build", remedy)
-        # No RadevalError was printed: a fault of the code, or a kill.
+        # No RadevalError was printed: the code has a fault, or a process was killed.
         problem = ": ".join(["the build did not finish", *steps.exceptions(lines)[:1]])
         raise RadevalError(problem, "radbook build", see_log)
 
 
 def dry_run(graph: Graph, say: Say) -> None:
-    """Say what the profile requests and lacks here, and which steps a build would run."""
-    waiting = planned_steps(graph)
-    for line in [*outlook(graph), *waiting]:
+    """Show what the profile needs and is missing here, and which steps a build would run."""
+    planned = planned_steps(graph)
+    for line in [*outlook(graph), *planned]:
         say(line)
-    say(f"Steps to run: {len(waiting)}." if waiting else "Everything is up to date.")
+    say(f"Steps to run: {len(planned)}." if planned else "Everything is up to date.")
 
 
 def outlook(graph: Graph) -> list[str]:
-    """Return lines on roles with data that is missing here, and one on hub models."""
-    lacking = []
+    """Return a line for each role with missing data, and one for missing models of the Hugging Face hub."""
+    lines = []
     for role, pages in pages_without_data(graph).items():
-        named = joined(list(registry.datasets_of(graph.settings.roles[role])))
-        lacking.append(
-            f"Without {named} ({role}), left out as a whole or from where they need it: {joined(pages)}."
-        )
+        datasets = joined(list(registry.datasets_of(graph.settings.roles[role])))
+        lines.append(f"Without {datasets} ({role}), these are left out or end early: {joined(pages)}.")
     for role, source in graph.settings.roles.items():
         here = loadable_parts(source, graph.data_root)
         if here and here != source:
-            lacking.append(f"In part: {role} is configured by {here} alone, of {source}.")
+            lines.append(f"Role {role} uses only {here}; the rest of {source} is missing.")
     if missing := [name for name, here in hub_models(graph).items() if not here]:
-        lacking.append(f"Models that are not in the hub's cache here: {joined(missing)}.")
-    return lacking
+        lines.append(f"Models that are not in the cache of the Hugging Face hub: {joined(missing)}.")
+    return lines
 
 
 def hub_models(graph: Graph) -> dict[str, bool]:
-    """Return the hub models that a profile names, and whether the weights to load are on this machine."""
+    """Return the models of the Hugging Face hub that a profile names, and whether their weights are
+    cached."""
     written = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
     return {name: catalog.in_hub_cache(name) for name in sorted(set(_HUB.findall(written)))}
 
 
 def pages_without_data(graph: Graph) -> dict[str, list[str]]:
-    """Return, for each role without data in the data root, the pages that read it themselves or through a
-    job. They end before they need it, or are left out."""
+    """Return, for each role whose data are missing, the pages that need them, themselves or through a job.
+
+    In a build, these pages are left out, or end before the first result that needs the data.
+    """
     absent = [
         role
         for role, source in graph.settings.roles.items()
         if source != registry.ABSENT and not loadable_parts(source, graph.data_root)
     ]
-    readers = dict[str, set[str]]()
+    roles_of_page = dict[str, set[str]]()
     for page in graph.pages if absent else ():
         _, *jobs = graph.with_jobs([page])
-        wanted = [declared(page).data]
-        wanted += [graph.jobs[job].data or declared(graph.jobs[job].notebook).data for job in jobs]
-        readers[page] = set().union(*wanted)
-    by_role = {role: [page for page, wanted in readers.items() if role in wanted] for role in absent}
+        roles = [declared(page).data]
+        roles += [graph.jobs[job].data or declared(graph.jobs[job].notebook).data for job in jobs]
+        roles_of_page[page] = set().union(*roles)
+    by_role = {role: [page for page, roles in roles_of_page.items() if role in roles] for role in absent}
     return {role: pages for role, pages in by_role.items() if pages}

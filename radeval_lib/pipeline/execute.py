@@ -1,4 +1,4 @@
-"""Run one notebook with papermill: output whole or absent, failures in one line."""
+"""Runs of single notebooks with papermill; outputs are complete or absent, and errors are one line."""
 
 from __future__ import annotations
 
@@ -41,78 +41,81 @@ from radeval_lib.study import jobs, profiles, runs
 from radeval_lib.study.jobs import Job
 from radeval_lib.study.sources import read_source
 
-INJECTED = "injected-parameters"
+INJECTED_TAG = "injected-parameters"
 COMMON = ("profile", "seed", "output_dir", "data_root")
-"""Parameters that every notebook has; what a notebook has beyond them makes it a job."""
+"""Parameters that every notebook has. A notebook with further parameters is run as a job."""
 
 
-def notebook_name(given: str) -> str:
-    """Return the notebook that ``given`` names: ``rales/datasets``, or a path to its source.
+def notebook_name(name_or_path: str) -> str:
+    """Return the name of a notebook, such as ``rales/datasets``, from this name or the path of its source.
 
     Raises
     ------
     NotebookError
-        If no notebook has this name; the message suggests similar names.
+        If there is no such notebook; the message suggests similar names.
     """
-    bare = given.removesuffix(".md").removeprefix(f"{NOTEBOOKS}/")
-    bare = bare.removeprefix("./").removeprefix("notebooks/")
-    if bare not in notebooks():
-        close = get_close_matches(bare, notebooks(), n=5, cutoff=0.4) or list(notebooks())
-        problem = f"unknown notebook {plain(given, 60)!r}"
-        raise NotebookError(problem, display_path(NOTEBOOKS), f"Name one of {listed(close)}.")
-    return bare
+    name = name_or_path.removesuffix(".md").removeprefix(f"{NOTEBOOKS}/")
+    name = name.removeprefix("./").removeprefix("notebooks/")
+    if name not in notebooks():
+        similar = get_close_matches(name, notebooks(), n=5, cutoff=0.4) or list(notebooks())
+        problem = f"unknown notebook {plain(name_or_path, 60)!r}"
+        raise NotebookError(problem, display_path(NOTEBOOKS), f"Name one of {listed(similar)}.")
+    return name
 
 
-def parse_parameters(notebook: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return every parameter of a notebook: its defaults, replaced by ``given``. Texts are read as Python
-    values of the same types.
+def parse_parameters(notebook: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return all parameters of a notebook: those in ``texts``, converted to the type of the default, and
+    defaults.
 
     Raises
     ------
     ParameterError
-        For a parameter that the notebook does not have, a value of another type than its default, or a
-        notebook whose defaults are not plain values.
+        For a parameter that the notebook does not have, a text that is not of the default's type, or defaults
+        that are not numbers, texts or truth values.
     """
-    every = read_source(NOTEBOOKS / f"{notebook}.md").cells
-    source = "\n".join(cell.source for cell in every if "parameters" in cell.metadata.get("tags", []))
+    cells = read_source(NOTEBOOKS / f"{notebook}.md").cells
+    source = "\n".join(cell.source for cell in cells if "parameters" in cell.metadata.get("tags", []))
     try:
         assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
         values = {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
     except (SyntaxError, ValueError):
         remedy = "Give each parameter in the `parameters` cell a number, a text, True or False."
         raise ParameterError("the defaults of its parameters cannot be read", notebook, remedy) from None
-    for name, text in given.items():
+    for name, text in texts.items():
         if name not in values:
             raise ParameterError(f"unknown parameter {name!r}", notebook, f"Use one of {', '.join(values)}.")
         value: Any = text
-        wanted: type[Any] = type(values[name])
-        if wanted is not str:
+        kind: type[Any] = type(values[name])
+        if kind is not str:
             with suppress(SyntaxError, ValueError):
                 value = ast.literal_eval(text)
-        if type(value) is not wanted and not (wanted is float and type(value) is int):
-            problem = f"parameter {name} must be of type {wanted.__name__}, not {text!r}"
+        if type(value) is not kind and not (kind is float and type(value) is int):
+            problem = f"parameter {name} must be of type {kind.__name__}, not {text!r}"
             raise ParameterError(problem, notebook, f"Give a value such as the default, {values[name]!r}.")
         values[name] = value
     return values
 
 
 class ForkedKernelManager(AsyncKernelManager):
-    """Starts a kernel as a fork of :mod:`radeval_lib.pipeline.forkserver` if a build runs one, otherwise as a
-    new process."""
+    """Starts a kernel as a fork of the server of :mod:`radeval_lib.pipeline.forkserver`, if there is one.
+
+    Otherwise it starts a new process.
+    """
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
-        """Return the command of the kernel, which reports on standard error only what ends it."""
+        """Return the command that starts the kernel, with only fatal errors logged."""
         command = [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL"]
         return forkserver.through_server(command)
 
     async def start_kernel(self, **settings: Any) -> None:  # type: ignore[override]
-        """Start it, so that it ends with this process, however that ends."""
+        """Start the kernel so that it ends when this process ends, even if that is killed."""
         await super().start_kernel(preexec_fn=forkserver.kill_on_parent_exit, **settings)
 
 
 @dataclass(frozen=True)
 class NotebookRun:
-    """A notebook to run, with all its parameters and the folder of its outputs."""
+    """A run of a notebook: its name, all its parameters, and the folder of the build or run for its
+    outputs."""
 
     notebook: str
     parameters: Mapping[str, Any]
@@ -120,13 +123,13 @@ class NotebookRun:
 
     @property
     def job(self) -> Job | None:
-        """The job that it is; None for a page."""
-        more = tuple((key, value) for key, value in self.parameters.items() if key not in COMMON)
-        return Job(self.notebook, more) if more else None
+        """The job that this run is; None for a page."""
+        own = tuple((key, value) for key, value in self.parameters.items() if key not in COMMON)
+        return Job(self.notebook, own) if own else None
 
     @property
     def name(self) -> str:
-        """The name of its step in a build."""
+        """The name of the step in a build."""
         return f"{self.notebook}/{self.job.slug}" if self.job else self.notebook
 
     @property
@@ -136,47 +139,48 @@ class NotebookRun:
 
     @property
     def executed(self) -> Path:
-        """The executed notebook."""
+        """The path of the executed notebook."""
         return jobs.executed_path(self.output_dir, self.name, is_cell=self.job is not None)
 
 
 def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:
-    """Return the run of a notebook with these, all its parameters. Its outputs are among a build's if a build
-    runs it with the same ones, otherwise below ``build/runs``.
+    """Return the run of a notebook with all its parameters given.
+
+    Its output folder is that of the profile's build if the build runs the notebook with the same parameters,
+    otherwise a folder below ``build/runs``.
 
     Raises
     ------
     ParameterError
-        For an ``output_dir`` that is not below ``build/``.
+        If ``output_dir`` is not below ``build/``.
     """
     settings = profiles.profile(str(parameters["profile"]))
     own = {key: value for key, value in parameters.items() if key not in COMMON}
     output_dir = runs.outputs_of(notebook, settings, int(parameters["seed"]), own)
-    if given := str(parameters["output_dir"]):
-        output_dir = Path(given).resolve()
+    if folder := str(parameters["output_dir"]):
+        output_dir = Path(folder).resolve()
         if BUILD not in output_dir.parents:
             remedy = "Give a folder below build/, or run papermill itself."
-            raise ParameterError(f"output_dir {given!r} is not below build/", notebook, remedy)
+            raise ParameterError(f"output_dir {folder!r} is not below build/", notebook, remedy)
     return NotebookRun(notebook, parameters, output_dir)
 
 
 def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
-    """Execute a notebook. Its outputs are put in place whole if it succeeds, and not at all otherwise.
+    """Execute a notebook. Its outputs are moved to their place only if it succeeds.
 
     Parameters
     ----------
-    progress : whether papermill's bar is shown, one step per cell.
-    in_build : whether it is a step of a build: a notebook that lacks data is then left out; by hand, that is
-        an error like others. A run by hand waits for no build, but is refused while one writes to its output
-        folder.
+    progress : whether to show papermill's progress bar.
+    in_build : whether the run is a step of a build. In a build, a notebook whose data are missing is left
+        out; any other run fails. Any other run also fails while a build writes to the same folder.
 
     Raises
     ------
     NotebookError
-        If a cell raises, the kernel dies, or a notebook of jobs saves nothing. The notebook up to there is
-        kept beside its place, as ``*.failed.ipynb``.
+        If a cell raises an error, the kernel dies, or a job saves nothing. After an error, the notebook up to
+        the failed cell is kept as ``*.failed.ipynb`` beside its place.
     BusyError
-        If another process writes to the same place.
+        If another process is writing to the same folder or file.
     """
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
     failed = run.executed.with_suffix(".failed.ipynb")
@@ -192,9 +196,9 @@ def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
                 _execute(run, stage, executed, progress)
             except PapermillExecutionError as error:
                 if not (in_build and error.ename == AbsentDataError.__name__ and error.evalue):
-                    raise _failure(run, error, executed, failed) from None
+                    raise _keep_failed(run, error, executed, failed) from None
                 print(f"radbook: {run.name} is left out: {error.evalue}", flush=True)
-                atomic.discard(*stage.iterdir())  # what it recorded before it stopped
+                atomic.discard(*stage.iterdir())  # results recorded before the notebook stopped
                 omission = nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: error.evalue})
                 nbformat.write(omission, executed)
                 if run.job:
@@ -206,49 +210,57 @@ def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
     shutil.rmtree(run.output_dir / jobs.UNFINISHED / run.name, ignore_errors=True)
 
 
-def _failure(run: NotebookRun, error: PapermillExecutionError, executed: Path, failed: Path) -> NotebookError:
-    """Keep a notebook up to the cell that failed in the file ``failed``, and return the error to raise.
-    Outputs are not kept if restricted data were within reach."""
-    content = nbformat.read(executed, as_version=4)
+def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path, kept: Path) -> NotebookError:
+    """Copy a notebook that failed from ``source`` to ``kept``, and return the error to raise.
+
+    If restricted data were within reach, the outputs of cells are removed, and the message of an error that
+    may quote them is withheld.
+    """
+    content = nbformat.read(source, as_version=4)
     secret = bool(restricted_in(data.data_root(run.parameters["data_root"] or None)))
     if secret:
         restricted.without_outputs(content)
-    nbformat.write(content, failed)
+    nbformat.write(content, kept)
     code = [cell for cell in content.cells if cell.cell_type == "code"]
-    # Counted as in the source: without the cell that papermill puts in.
-    counts = [cell.execution_count for cell in code if INJECTED not in cell.metadata.get("tags", [])]
+    # Cells are counted as in the source, which lacks the cell that papermill inserts.
+    counts = [cell.execution_count for cell in code if INJECTED_TAG not in cell.metadata.get("tags", [])]
     number = 1 + (counts.index(error.exec_count) if error.exec_count in counts else 0)
     message = steps.without_colours(error.evalue).strip().splitlines() or ["no message"]
-    is_ours = restricted.is_safe_error(error.ename)
-    problem = message[0] if is_ours or not secret else restricted.WITHHELD
-    # One of our errors has its remedy behind what is wrong, as a sentence of its own.
-    advice = "" if is_ours and ". " in problem else "; correct the cell and run `radbook build` again"
+    is_safe = restricted.is_safe_error(error.ename)
+    problem = message[0] if is_safe or not secret else restricted.WITHHELD
+    # The message of a RadevalError already ends with a remedy, as a sentence of its own.
+    advice = "" if is_safe and ". " in problem else "; correct the cell and run `radbook build` again"
     line = plain((error.source.strip().splitlines() or [""])[0], 80)
     report = f"code cell {number} ({line!r}) raised {error.ename}: {problem}"
-    if is_ours and len(report) > (most := NotebookError.longest[0]):
-        report = f"{report[: most - 4]} ..."  # what is wrong comes first, the choices last
-    remedy = f"The run up to there is kept in {display_path(failed)}{advice}."
+    if is_safe and len(report) > (most := NotebookError.longest[0]):
+        report = f"{report[: most - 4]} ..."  # the end has only choices, so it is cut rather than the middle
+    remedy = f"The run up to there is kept in {display_path(kept)}{advice}."
     return NotebookError(report, f"notebooks/{run.notebook}.md", remedy)
 
 
 def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> None:
-    """Run a notebook's cells with papermill into the notebook ``executed``; its kernel leaves its results in
-    the folder ``stage``.
+    """Run a notebook with papermill.
+
+    Parameters
+    ----------
+    stage : folder to which the kernel writes results.
+    executed : path for the executed notebook.
+    progress : whether to show papermill's progress bar.
 
     Raises
     ------
     PapermillExecutionError
-        If a cell raises; ``executed`` then holds the cells up to it.
+        If a cell raises an error; ``executed`` then has the cells up to it.
     NotebookError
         If the kernel dies, or a cell runs too long.
     """
     settings = profiles.profile(str(run.parameters["profile"]))
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))  # before libraries load
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))  # before libraries are imported
     is_builds = run.output_dir == BUILD / settings.name
     where, source = f"notebooks/{run.notebook}.md", executed.with_name("source.ipynb")
     nbformat.write(read_source(NOTEBOOKS / f"{run.notebook}.md"), source)
-    # The kernel's sockets are files, since two kernels that start at once may pick the same TCP port; their
-    # folder is the system's, because the length of a socket's path is limited.
+    # The kernel's sockets are files, because two kernels that start at the same time may choose the same TCP
+    # port. They are in the system's temporary folder, because the path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="radbook-") as sockets:
         transport = {"transport": "ipc", "ip": f"{sockets}/kernel"}
         os.environ[STAGE] = str(stage.resolve())  # the kernel inherits it
@@ -256,9 +268,9 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
             pm.execute_notebook(
                 source,
                 executed,
-                # No folder of this machine if it can be avoided.
+                # A relative path, if possible, so that the notebook names no folder of this machine.
                 {**run.parameters, "output_dir": "" if is_builds else display_path(run.output_dir)},
-                request_save_on_cell_execute=False,  # else it is written twice a cell
+                request_save_on_cell_execute=False,  # otherwise the notebook is saved twice per cell
                 progress_bar=progress,
                 cwd=ROOT,
                 kernel_name="python3",
@@ -268,7 +280,7 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
                 execution_timeout=settings.limits.cell_minutes * 60,
             )
         except CellTimeoutError as error:
-            # nbclient's message has the cell in its fifth line, a long cell as a list of its lines.
+            # The fifth line of nbclient's message has the cell's code, for a long cell as a list of lines.
             line = plain(str(error).splitlines()[4].removeprefix("['").partition("', '")[0], 80)
             problem = f"the cell {line!r} ran for more than {settings.limits.cell_minutes} minutes"
             file = f"data_manifests/profiles/{settings.name}.yml"
@@ -283,13 +295,15 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
 
 
 def _remove_traces(executed: Path) -> None:
-    """Remove papermill's times, machine paths and random names from an executed notebook, so that equal
-    results are equal bytes."""
+    """Remove times, paths of this machine and random ids from an executed notebook.
+
+    Then runs with the same results give the same bytes.
+    """
     content = nbformat.read(executed, as_version=4)
     content.metadata.pop("papermill", None)
     for cell in content.cells:
-        if INJECTED in cell.metadata.get("tags", []):
-            cell["id"] = INJECTED
+        if INJECTED_TAG in cell.metadata.get("tags", []):
+            cell["id"] = INJECTED_TAG
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
     nbformat.write(content, executed)

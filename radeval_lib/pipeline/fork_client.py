@@ -1,8 +1,9 @@
-"""Represents a process that :mod:`radeval_lib.pipeline.forkserver` forks, and exits as it exited.
+"""A small process that has :mod:`radeval_lib.pipeline.forkserver` fork another one, and ends with its exit
+status.
 
     python fork_client.py [OPTIONS OF PYTHON] -m MODULE [ARGUMENTS]
 
-It loads nothing but the standard library. If there is no server it becomes the process itself.
+It imports only the standard library. Without a server, it runs the command itself.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ import socket
 import sys
 
 SERVER = "RADEVAL_FORKS"
-"""Environment variable: the path of the server's socket."""
+"""Environment variable with the path of the server's socket."""
 
 
 def main(arguments: list[str]) -> int:
-    """Have the process forked and wait for its end; return its exit status, 1 if it was killed."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ends this process, and with it the other
+    """Have the server run a command in a fork, wait for its end, and return its exit status; 1 if it was
+    killed."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends this process, and thereby the fork
     server = socket.socket(socket.AF_UNIX)
     try:
         server.connect(os.environ.get(SERVER, ""))
-    except OSError:  # there is none
+    except OSError:  # no server
         os.execv(sys.executable, [sys.executable, *arguments])
     request = {
         "command": arguments[arguments.index("-m") + 1 :],
@@ -34,7 +36,7 @@ def main(arguments: list[str]) -> int:
     try:
         sent = socket.send_fds(server, [content], [0, 1, 2])
         server.sendall(content[sent:])
-        status = server.makefile().read()  # it ends when the other process has ended
+        status = server.makefile().read()  # the server closes it when the fork has ended
     except OSError:
         status = ""
     if not status:

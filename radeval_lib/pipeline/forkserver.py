@@ -1,7 +1,7 @@
-"""Starts the processes of a build by forking one that has already loaded the libraries.
+"""A server that starts the processes of a build by forking, after it has imported their libraries once.
 
-A build starts two processes for each step, papermill and the kernel. Loading their libraries takes seconds
-each time, often longer than the page itself (benchmarks/page_start.py). A server loads them once per build:
+A build starts two processes for each step, papermill and the kernel. Importing their libraries takes seconds
+each time, often more than the page itself (benchmarks/page_start.py). Instead:
 
 1. :func:`serving` starts the server, which listens on a socket.
 2. :func:`through_server` turns the command of a process into that of a *caller*
@@ -9,9 +9,9 @@ each time, often longer than the page itself (benchmarks/page_start.py). A serve
    streams to the server.
 3. The server forks. The fork runs the command and sends its exit status to the caller, which exits with it.
 
-A fork ends when its caller or the server ends, for whatever reason. The code that a step runs is not loaded
-before the fork, so that a step runs the code as it is when the step starts. If there is no server, or forking
-is unsafe, the caller becomes the process itself; the results are the same.
+A fork ends when its caller or the server ends, even if that is killed. The server does not import this
+library's own code, so each step runs the code as it is when the step starts. Without a server, or where
+forking is unsafe, the caller runs the command itself, with the same results.
 """
 
 from __future__ import annotations
@@ -45,38 +45,44 @@ LIBRARIES = (
     "transformers.AutoModel", "transformers.AutoModelForTokenClassification", "transformers.BertModel",
     "transformers.PreTrainedTokenizerFast", "transformers.optimization", "transformers.set_seed",
 )  # fmt: skip
-"""Libraries that most steps load; for a module that loads names lazily, the name."""
+"""Libraries that most steps import, with the name to use from modules that import lazily."""
 _ACCELERATORS = ("/dev/nvidiactl", "/dev/kfd")
-# Read when Matplotlib and ipykernel are loaded: figures are shown inline, no kernel looks after its parent.
+# Set before Matplotlib and ipykernel are imported: show figures inline, and do not watch the parent process.
 _OF_KERNELS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def is_possible() -> bool:
-    """Return whether a process that has loaded PyTorch may be forked. Neither an accelerator's driver nor
-    macOS's system libraries survive a fork."""
+    """Return whether a process that has imported PyTorch can be forked safely.
+
+    It cannot on other systems than Linux, nor with an accelerator, whose driver does not survive a fork.
+    """
     return sys.platform == "linux" and not any(Path(device).exists() for device in _ACCELERATORS)
 
 
 def kill_on_parent_exit() -> None:
-    """Ask Linux to kill this process when the thread that started it ends; for ``preexec_fn``. Does nothing
-    on other systems."""
+    """Make Linux kill this process when the thread that started it ends. Does nothing on other systems.
+
+    To be used as ``preexec_fn`` of :class:`subprocess.Popen`.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
 
 
 @contextmanager
 def serving() -> Iterator[dict[str, str]]:
-    """Run a fork server during a build, and yield the environment variables by which processes find it. On
-    exit, the server and its forks end."""
+    """Run a fork server, and yield the environment variables by which processes find it.
+
+    At the end, the server and its forks are killed. Without a server, no variables are yielded.
+    """
     if not is_possible():
         yield {}
         return
-    # A socket's path is limited in length, so it is in the system's temporary folder.
+    # The path of a socket must be short, so it is in the system's temporary folder.
     with tempfile.TemporaryDirectory(prefix="radbook-") as folder, socket.socket(socket.AF_UNIX) as listening:
         path = f"{folder}/forks"
         listening.bind(path)
-        listening.listen(256)  # callers wait while the libraries are loaded
+        listening.listen(256)  # callers wait in this queue while the libraries are imported
         server = subprocess.Popen(
             [sys.executable, "-m", "radeval_lib.pipeline.forkserver", str(listening.fileno())],
             cwd=ROOT,
@@ -84,7 +90,7 @@ def serving() -> Iterator[dict[str, str]]:
             pass_fds=[listening.fileno()],
             preexec_fn=kill_on_parent_exit,
         )
-        listening.close()  # else callers would go on waiting for a server that was killed
+        listening.close()  # otherwise callers would wait for a server that was killed
         try:
             yield {fork_client.SERVER: path}
         finally:
@@ -93,39 +99,45 @@ def serving() -> Iterator[dict[str, str]]:
 
 
 def through_server(command: Sequence[str]) -> list[str]:
-    """Return the equivalent of ``command`` (Python with ``-m``) that runs as a fork if there is a server."""
+    """Return a command with the same effect as ``command`` that runs as a fork if there is a server.
+
+    ``command`` must call Python with ``-m``.
+    """
     return [command[0], "-I", "-S", fork_client.__file__, *command[1:]]
 
 
 def _main() -> None:
-    """Load the libraries, then fork for each caller; a fork runs what its caller asks for, and ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal; the build ends this process itself
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nothing waits for forks, so they must leave no zombies
-    # Model libraries ask for a progress bar of widgets, which no page could show.
+    """Import the libraries, then fork for each caller. A fork runs its caller's command, and ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the build ends this process
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks that end leave no zombies
+    # Libraries of models would warn that there are no widgets for a progress bar, which pages cannot show.
     warnings.filterwarnings("ignore", message="IProgress not found")
     listening, server = socket.socket(fileno=int(sys.argv[1])), os.getpid()
     for name in LIBRARIES:
-        with suppress(ModuleNotFoundError, AttributeError):  # what is not installed is left out
+        with suppress(ModuleNotFoundError, AttributeError):  # not installed
             pkgutil.resolve_name(name)
     import nbformat
 
-    nbformat.v4.new_notebook()  # compiles the schema by which every process checks notebooks
-    gc.freeze()  # else a collection in a fork would copy all of it
+    nbformat.v4.new_notebook()  # compiles the schema of notebooks once
+    gc.freeze()  # otherwise garbage collection in a fork would copy the memory
     while True:
         caller, _ = listening.accept()
         if os.fork() == 0:
             listening.close()
-            os.setpgid(0, 0)  # so that what the fork starts can be killed with it
+            os.setpgid(0, 0)  # so that the fork's own child processes are killed with it
             kill_on_parent_exit()
-            if os.getppid() == server:  # else the server ended before this fork could ask to end with it
+            if os.getppid() == server:  # otherwise the server has ended already
                 _run_for(caller)
             return
         caller.close()
 
 
 def _run_for(caller: socket.socket) -> None:
-    """Run, in a fork, the command that its caller sends as one line of JSON with three standard streams; send
-    the exit status back. Nothing is run for a caller that has left."""
+    """Run the command of a caller in this fork, and send the exit status back.
+
+    The caller sends command, environment and folder as one line of JSON, and its three standard streams. If
+    it ends before that, nothing is run.
+    """
     content, streams, _, _ = socket.recv_fds(caller, 1 << 16, 3)
     while not content.endswith(b"\n"):
         if not (more := caller.recv(1 << 16)):
@@ -134,7 +146,7 @@ def _run_for(caller: socket.socket) -> None:
     request = json.loads(content)
 
     def end_with_caller() -> None:
-        with suppress(OSError):  # it sends nothing more, so this returns, or is reset, when it is gone
+        with suppress(OSError):  # the caller sends nothing more, so this returns only when it ends
             caller.recv(1)
         os.killpg(0, signal.SIGKILL)
 

@@ -1,8 +1,8 @@
-"""Lets ``papermill notebooks/<paper>/<name>.md out.ipynb`` read our jupytext sources directly.
+"""A reader for papermill, so that ``papermill notebooks/<paper>/<name>.md out.ipynb`` runs a jupytext source.
 
-Registered under papermill's ``papermill.io`` entry point for paths that begin with ``notebooks/``. papermill
-chooses a reader by how a path begins, so that absolute paths and those seen from other folders would miss it:
-it takes the place of papermill's reader of local files, which it is for all other files.
+It is registered as a ``papermill.io`` entry point for paths that begin with ``notebooks/``. Since papermill
+chooses a reader by the beginning of the path, this module also replaces papermill's reader of local files,
+for absolute paths and paths from other folders. All other files are read as before.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ from radeval_lib.study.sources import read_source
 
 
 class JupytextHandler(LocalHandler):
-    """A local file handler for papermill that turns a ``.md`` source into a notebook on reading."""
+    """Papermill's reader of local files, which converts a ``.md`` source to a notebook."""
 
     def read(self, path: str) -> str:
-        """Return the notebook as JSON. Raises ClickException, which papermill prints, if there is no
-        source."""
+        """Return a notebook as JSON; raises ClickException, which papermill prints, if there is no source."""
         if not path.endswith(".md"):
             return str(super().read(path))
         if not Path(path).is_file():
             name = "/".join(PurePath(path).with_suffix("").parts[-2:])
             raise click.ClickException(
-                f"there is no file {path} below this folder. Give its absolute path, or call "
-                f"`radbook run {name}`, which works from anywhere."
+                f"{path}: no such file in this folder. Give the absolute path, or run "
+                f"`radbook run {name}`, which works in every folder."
             )
         return str(nbformat.writes(read_source(Path(path))))
 
 
 handler = JupytextHandler()
 papermill_io._handlers[:] = [
-    (beginning, handler if beginning == "local" else other) for beginning, other in papermill_io._handlers
+    (scheme, handler if scheme == "local" else former) for scheme, former in papermill_io._handlers
 ]

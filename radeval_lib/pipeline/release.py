@@ -1,5 +1,4 @@
-"""Tools for a data officer: a report to sign before a book is published, which repeats no text, and the
-removal of restricted data from builds."""
+"""Tools for a data officer: the release report on a book, and the removal of restricted data from builds."""
 
 from __future__ import annotations
 
@@ -21,18 +20,20 @@ from radeval_lib.study.profiles import Profile
 from radeval_lib.text_format import environment
 
 RECALL = MANIFESTS / "leak_recall.csv"
-"""How many planted leaks of each kind were found; a nightly test writes it."""
-_ENGINE = ROOT / ".snakemake"  # Snakemake's logs may repeat what a step printed
-CONFIDENCE = 0.95  # of the lower end of the share of leaks that is found
+"""Table of how many planted leaks of each kind the search found; written by a nightly test."""
+_ENGINE = ROOT / ".snakemake"  # Snakemake's logs may contain what a step printed
+CONFIDENCE = 0.95  # of the lower bound of the share of leaks that is found
 
 
 class ReleaseError(RadevalError):
-    """A book for which no report can be made."""
+    """A book on which no release report can be made."""
 
 
 def recall() -> pd.DataFrame:
-    """Return planted leaks by kind: ``kind``, ``planted``, ``found``, and ``at_least``, the lower end of the
-    one-sided 95% interval of the share found (Clopper & Pearson 1934)."""
+    """Return how many planted leaks the search for restricted text found: ``kind``, ``planted``, ``found``.
+
+    ``at_least`` is the lower end of the one-sided 95 % interval of the share found (Clopper & Pearson 1934).
+    """
     table = pd.read_csv(RECALL)
     table["at_least"] = [
         binomtest(row.found, row.planted, alternative="greater").proportion_ci(CONFIDENCE, "exact").low
@@ -42,8 +43,11 @@ def recall() -> pd.DataFrame:
 
 
 def write(profile: Profile, data_root: Path | None, target: Path) -> None:
-    """Write the report on ``build/<profile>``, with the checksums of the book's files in ``sha256sum``'s
-    form. If it fails, earlier ones are removed."""
+    """Write the release report on a profile's book to ``target``, and the checksums of its files beside it.
+
+    The checksums are in the format of ``sha256sum``, in a file that ends in ``.sha256``. Both earlier files
+    are removed first. Errors are those of :func:`report`.
+    """
     sums = target.with_suffix(".sha256")
     for path in (target, sums):
         path.unlink(missing_ok=True)
@@ -53,13 +57,7 @@ def write(profile: Profile, data_root: Path | None, target: Path) -> None:
 
 
 def refuse_out_of_date(profile: Profile) -> None:
-    """Raise an error for an edition with stored scores that differ from what the code would give.
-
-    Raises
-    ------
-    ReleaseError
-        Naming the sets and the metrics.
-    """
+    """Raise a ReleaseError if the book shows stored scores that the current code would not reproduce."""
     for name, metrics in recordings.sets_shown(profile.roles.values(), profile.needs_data_root).items():
         if stale := recordings.out_of_date(name, metrics):
             remedy = f"Run `radbook record {name}`; for a frozen set, see data_manifests/recorded."
@@ -67,24 +65,35 @@ def refuse_out_of_date(profile: Profile) -> None:
 
 
 def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
-    """Search the book for restricted text, and return the report on it in Markdown, and the content of the
-    file ``sums``, which the report names: the checksums of the book's files.
+    """Search a book for restricted text, and return the release report and the checksums of the book's files.
+
+    Parameters
+    ----------
+    data_root : folder of data files, with all restricted data sets that the build could read.
+    sums : name of the file with the checksums, for the report.
+
+    Returns
+    -------
+    tuple
+        The report in Markdown, and the checksums in the format of ``sha256sum``.
 
     Raises
     ------
     ReleaseError
-        If stored scores are out of date, there is no book, or a data set that was in its reach is not under
-        ``data_root``.
+        If stored scores are out of date, there is no book, or a restricted data set that the build could read
+        is not in the data root.
+    LeakError
+        If restricted text is found.
     """
     output_dir = BUILD / profile.name
     refuse_out_of_date(profile)
     if not steps.book_index(output_dir).is_file():
         raise ReleaseError("no rendered book", profile.name, f"Run `radbook build --profile {profile.name}`.")
     mark, corpora = output_dir / IN_REACH, restricted_in(data_root)
-    reached = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
-    if gone := sorted(set(reached) - set(corpora)):
-        problem = f"{listed(gone)} was available to this build but cannot be searched for"
-        raise ReleaseError(problem, "--data-root", "Name the folder that holds it.")
+    readable = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
+    if missing := sorted(set(readable) - set(corpora)):
+        problem = f"the build could read {listed(missing)}, which the data root lacks"
+        raise ReleaseError(problem, "--data-root", "Give the data root with which the book was built.")
     book.search(output_dir, data_root)
     top = steps.book_folder(output_dir)
     files = [(digest, (top / name).stat().st_size, name) for name, digest in checksums.of_folder(top).items()]
@@ -114,21 +123,25 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
 
 
 def with_restricted_data() -> dict[Path, list[str]]:
-    """Return the builds and runs below ``build/`` that could read restricted data, with the data sets; raises
-    OSError if a mark cannot be read."""
+    """Return the folders of builds and runs that could read restricted data, with the names of these data
+    sets.
+
+    Raises OSError if the list of a folder cannot be read.
+    """
     marks = sorted(BUILD.rglob(IN_REACH))
     outer = [mark for mark in marks if not {other.parent for other in marks} & set(mark.parent.parents)]
     return {mark.parent: mark.read_text(encoding="utf-8", errors="replace").split() for mark in outer}
 
 
 def purge() -> None:
-    """Remove everything that :func:`with_restricted_data` lists, and Snakemake's logs. A folder's mark goes
-    last, so that a folder that an error leaves is still listed.
+    """Remove all builds and runs that could read restricted data, and Snakemake's logs.
+
+    The file that marks such a folder is removed last, so that a folder is still listed if its removal fails.
 
     Raises
     ------
     BusyError
-        If a build is running in one of the folders; nothing is removed then.
+        If a build is running in one of the folders. Then nothing is removed.
     OSError
         If something cannot be removed.
     """

@@ -1,4 +1,4 @@
-"""Stage the book: prose pages, executed notebooks and static files, laid out as Jupyter Book wants them."""
+"""Staging of the book: all pages and static files in a folder, as Jupyter Book reads them."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from radeval_lib.study.scorecards import address_of, scorecard
 from radeval_lib.text_format import environment
 
 CONTENTS = "_toc.yml"
-"""The table of contents, in the folder of prose and in the staged book."""
+"""Name of the table of contents, in ``book/`` and in the staged book."""
 
 
 def settings(edition: str = "") -> str:
-    """Return Jupyter Book's settings with a footer: licences, the edition (a profile), the last commit with
-    its date, and stored scores that the code would no longer give.
+    """Return Jupyter Book's settings in YAML, with the footer of the pages.
 
-    The date is the commit's, so that the same state of the repository gives the same bytes.
+    The footer has the licences, the last commit and its date and, for an ``edition`` (the name of a profile),
+    its name and any stored scores that the current code would not reproduce. There is no date of the build,
+    so that the same state of the repository gives the same bytes.
     """
     content = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     footer = [f"Version {citing.citation_file()['version']}."]
@@ -47,18 +48,20 @@ def settings(edition: str = "") -> str:
         sets = recordings.sets_shown(edition_profile.roles.values(), edition_profile.needs_data_root)
         stale = {name: metrics for name, metrics in sets.items() if recordings.out_of_date(name, metrics)}
         footer += recordings.sentences(stale)
-    # Not under `html`: the theme's options under `sphinx` replace those.
+    # The footer must be set here, since the theme's options under `sphinx` replace those under `html`.
     content["sphinx"]["config"]["html_theme_options"]["extra_footer"] = f"<p>{' '.join(footer)}</p>"
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
-def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that pages link to or load: each result as JSON and its shown numbers as CSV, texts
-    that a page leaves, printed tables, the notebooks, and MathJax's own files, since a hospital's network
-    blocks other hosts."""
+def _downloadable_files(output_dir: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the path in the staged book and the content of each file that pages link to or load.
+
+    These are each result as JSON and its numbers as CSV, texts that pages save, transcribed tables, the
+    notebooks, and MathJax, since networks of hospitals block other hosts.
+    """
     import mathjax
 
-    # Headlines, too, by which a later edition is compared.
+    # Headlines are included so that a later edition can be compared with this one.
     for pattern in ("headline_*.json", "*.txt", "*.*.*.json"):
         for path in sorted((output_dir / "results").glob(f"*/*/{pattern}")):
             yield f"_extra/results/{path.name}", path.read_bytes()
@@ -76,36 +79,47 @@ def _downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def pages_of(toc: Path) -> list[str]:
-    """Return every page in a table of contents, without endings, in its order; the appendix is last."""
+    """Return the pages in a table of contents, in order and without file endings, then those of the
+    appendix."""
     contents = parse_toc_yaml(toc)
     return [*contents, *chain.from_iterable((contents.meta or {}).get("appendix", {}).values())]
 
 
 def appendix(edition: str) -> dict[str, list[str]]:
-    """Return the pages outside the sidebar, by their paper's page. The edition ``full`` has none: its data
-    and models make them pages of their paper."""
+    """Return the pages of the appendix, which are not in the sidebar, by the page of their paper.
+
+    In the edition ``full`` there are none: they are pages of their paper, since they use its data and models.
+    """
     meta = parse_toc_yaml(BOOK / CONTENTS).meta or {}
     return {} if edition == "full" else meta.get("appendix", {})
 
 
-# A heading or a label, in Markdown or in the lines of a notebook's file, which may be damaged.
-_REPEATED = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
+# Matches a heading or label in Markdown, or in a line of a notebook's JSON, which may be damaged.
+_SHARED_LINES = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
 
 
-def repeated_part(name: str, content: bytes | None) -> object:
-    """Return the part of a staged file that other pages repeat: a page's headings and labels, nothing of a
-    download, any other file whole. None for a missing file."""
+def shared_part(name: str, content: bytes | None) -> object:
+    """Return the part of a staged file that other pages show or need.
+
+    That is the headings and labels of a page, nothing (None) of a download or a missing file, and all of any
+    other file.
+    """
     if content is None or name.startswith("_extra/"):
         return None
-    return _REPEATED.findall(content) if name.endswith((".md", ".ipynb")) else content
+    return _SHARED_LINES.findall(content) if name.endswith((".md", ".ipynb")) else content
 
 
 def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
-    """Bring ``target`` up to date for the book, and return whether a :func:`repeated_part` changed.
+    """Write the staged book, and return whether all pages must be rendered anew.
 
-    Only changed files are touched. Sphinx renders only the pages whose own source changed; if a repeated part
-    changed, the others would keep an old title, or miss a new page. ``judge`` adds the judge for browsers;
-    without it, its page is left out.
+    Only files that changed are written, since Sphinx renders only pages whose source changed. If a part
+    changed that other pages show, such as a title (:func:`shared_part`), these must be rendered, too.
+
+    Parameters
+    ----------
+    executed_dir : folder of executed notebooks in the folder of a build.
+    target : folder of the staged book.
+    judge : whether to include the page on which readers run the rule-based judge in their browser.
 
     Raises
     ------
@@ -115,99 +129,105 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     output_dir = executed_dir.parent
     card, pages = scorecard(results.read_all(output_dir)), pages_of(BOOK / CONTENTS)
     files, form = browser_judge.page_files() if judge else ({}, "")
-    wanted = {f"_extra/{name}": content for name, content in files.items()}
-    wanted |= _prose_pages(card, form)
-    wanted["_config.yml"] = settings(output_dir.name).encode()
+    staged = {f"_extra/{name}": content for name, content in files.items()}
+    staged |= _prose_pages(card, form)
+    staged["_config.yml"] = settings(output_dir.name).encode()
     contents = yaml.safe_load((BOOK / CONTENTS).read_text(encoding="utf-8"))
-    if not appendix(output_dir.name):  # its pages are then among those of each paper
+    if not appendix(output_dir.name):  # the pages of the appendix are below their paper
         moved = contents.pop("meta", {}).get("appendix", {})
         for chapter in (page for part in contents.get("parts", []) for page in part["chapters"]):
             if chapter["file"] in moved:
                 chapter.setdefault("sections", []).extend({"file": page} for page in moved[chapter["file"]])
-    wanted[CONTENTS] = yaml.safe_dump(contents, sort_keys=False).encode()
-    wanted[REFERENCES.name] = REFERENCES.read_bytes()
-    wanted |= _downloads(output_dir)
+    staged[CONTENTS] = yaml.safe_dump(contents, sort_keys=False).encode()
+    staged[REFERENCES.name] = REFERENCES.read_bytes()
+    staged |= _downloadable_files(output_dir)
     redirect = environment(Path(__file__).parent).get_template("moved.html.j2")
     redirects = BOOK / "redirects.yml"
     for old, new in (own_yaml.read(redirects) if redirects.is_file() else {}).items():
-        wanted[f"_extra/{old}.html"] = redirect.render(address=f"{'../' * old.count('/')}{new}").encode()
-    wanted |= {name: text.encode() for name, text in page_forms.labs()}
-    executed = [page for page in pages if not wanted.keys() & {f"{page}.md", f"{page}.ipynb"}]
-    wanted |= _notebook_pages(executed_dir, executed, card)
-    wanted |= _with_figures(wanted)
-    wanted["_extra/page_texts.js"] = search_script(pages, wanted, card)
-    return _write(target, wanted)
+        staged[f"_extra/{old}.html"] = redirect.render(address=f"{'../' * old.count('/')}{new}").encode()
+    staged |= {name: text.encode() for name, text in page_forms.labs()}
+    executed = [page for page in pages if not staged.keys() & {f"{page}.md", f"{page}.ipynb"}]
+    staged |= _notebook_pages(executed_dir, executed, card)
+    staged |= _insert_figures(staged)
+    staged["_extra/page_texts.js"] = search_script(pages, staged, card)
+    return _write(target, staged)
 
 
 def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
-    """Return every file of the folder ``book``, its pages with claims, citation and the judge's ``form``; the
-    page that wants the form is left out if it is empty."""
-    wanted = dict[str, bytes]()
+    """Return the content of each file in ``book/`` by its path, pages with claims, citation and judge
+    inserted.
+
+    ``form`` is the HTML of the judge. If it is empty, the page of the judge is replaced by the reason.
+    """
+    staged = dict[str, bytes]()
     for path in sorted(BOOK.rglob("*")):
         name = path.relative_to(BOOK).as_posix()
         if path.suffix == ".md":
-            prose = page_forms.with_claims(path.read_text(encoding="utf-8"), card)
+            prose = page_forms.add_claims(path.read_text(encoding="utf-8"), card)
             prose = prose.replace(citing.BOOK_MARK, f"```bibtex\n{citing.bibtex()}\n```")
             if browser_judge.MARK in prose and not form:
-                fetching = f"Fetch it with {browser_judge.command()}, then run `radbook render`"
-                lack = f"its judge runs in Pyodide (Python for browsers). {fetching}"
-                prose = page_forms.placeholder(prose, lack)
+                remedy = f"Download it with {browser_judge.download_command()}, then run `radbook render`"
+                reason = f"its judge needs Pyodide (Python for browsers). {remedy}"
+                prose = page_forms.substitute_page(prose, reason)
             prose = prose.replace(browser_judge.MARK, form)
-            wanted[name] = f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()
+            staged[name] = f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()
         elif path.is_file():
-            wanted[name] = path.read_bytes()
-    return wanted
+            staged[name] = path.read_bytes()
+    return staged
 
 
 def _notebook_pages(executed_dir: Path, pages: Sequence[str], card: pd.DataFrame) -> dict[str, bytes]:
-    """Return the executed notebooks, and substitutes for those that have not run yet or lack data."""
+    """Return the content of each notebook page by its path.
+
+    Pages that have not run yet, or that are left out, are replaced by a short page that says so.
+    """
     at_toy_scale = set(chain.from_iterable(appendix(executed_dir.parent.name).values()))
-    wanted = dict[str, bytes]()
+    staged = dict[str, bytes]()
     for page in pages:
         name = page.removeprefix("notebooks/")
         if page == name or name not in notebooks():
-            where, remedy = display_path(BOOK / CONTENTS), "Correct the entry."
+            where, remedy = display_path(BOOK / CONTENTS), "Correct or remove this entry."
             raise NotebookError(f"page {page!r} does not exist", where, remedy)
         source, executed = notebooks()[name].read_text(encoding="utf-8"), executed_dir / f"{name}.ipynb"
-        lack = page_forms.omission_reason(executed) if executed.is_file() else ""
-        if lack or not executed.is_file():
-            text = page_forms.placeholder(source, lack)
-            wanted[f"{page}.md"] = f"{text}\n\n{citing.source_line(f'{page}.md')}\n".encode()
+        reason = page_forms.omission_reason(executed) if executed.is_file() else ""
+        if reason or not executed.is_file():
+            text = page_forms.substitute_page(source, reason)
+            staged[f"{page}.md"] = f"{text}\n\n{citing.source_line(f'{page}.md')}\n".encode()
         else:
-            shown = page_forms.for_readers(executed, card, source=source, at_toy_scale=page in at_toy_scale)
-            wanted[f"{page}.ipynb"] = shown.encode()
-    return wanted
+            shown = page_forms.to_page(executed, card, source=source, at_toy_scale=page in at_toy_scale)
+            staged[f"{page}.ipynb"] = shown.encode()
+    return staged
 
 
-# Where a paper's page wants a figure of another page: a comment with that page and the figure's name.
-_FIGURE = re.compile(r"^<!-- figure: (\S+) ([\w-]+) -->$", re.MULTILINE)
+# In the page of a paper, the comment ``<!-- figure: PAGE NAME -->`` is replaced by a figure of another page.
+_FIGURE_MARK = re.compile(r"^<!-- figure: (\S+) ([\w-]+) -->$", re.MULTILINE)
 
 
-def _with_figures(staged: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the staged pages of papers with the figures that they ask for, and the drawings of these.
+def _insert_figures(staged: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the pages of papers with figures of other pages inserted, and the drawings of these figures.
 
-    A figure whose page was not made is left out.
+    ``staged`` has the content of all staged files. A figure is left out if its page has not run.
     """
     changed = dict[str, bytes]()
 
-    def put(asked: re.Match[str]) -> str:
-        executed = staged.get(f"notebooks/{asked[1]}.ipynb")
-        if executed is None or (drawn := page_forms.drawing(executed.decode(), asked[2])) is None:
+    def figure_markdown(mark: re.Match[str]) -> str:
+        executed = staged.get(f"notebooks/{mark[1]}.ipynb")
+        if executed is None or (figure := page_forms.find_figure(executed.decode(), mark[2])) is None:
             return ""
-        changed[f"papers/{asked[2]}.svg"] = drawn[0].encode()
-        alt, caption = drawn[1]["image"]["alt"], drawn[1]["figure"]["caption"]
-        return f"```{{figure}} {asked[2]}.svg\n:alt: {alt}\n\n{caption}\n```"
+        changed[f"papers/{mark[2]}.svg"] = figure[0].encode()
+        alt, caption = figure[1]["image"]["alt"], figure[1]["figure"]["caption"]
+        return f"```{{figure}} {mark[2]}.svg\n:alt: {alt}\n\n{caption}\n```"
 
     for paper in [name for name in staged if name.startswith("papers/")]:
-        changed[paper] = _FIGURE.sub(put, staged[paper].decode()).encode()
+        changed[paper] = _FIGURE_MARK.sub(figure_markdown, staged[paper].decode()).encode()
     return changed
 
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.MULTILINE | re.DOTALL)
-_GLUED = re.compile(r"\{glue:text\}`([\w-]+)`")  # {glue:text}`name`
-# A heading with the first label before it, as ``(how-to-cite)=`` and ``# How to cite``.
+_GLUED = re.compile(r"\{glue:text\}`([\w-]+)`")  # matches {glue:text}`name`
+# Matches a heading with the first label before it, as ``(how-to-cite)=`` and ``# How to cite``.
 _HEADING = re.compile(r"(?:^\(([\w-]+)\)=\n)?(?:^\([\w-]+\)=\n)*^#{1,6} (.+)$", re.MULTILINE)
-# Citations, tags, labels, fences, options, and of roles and emphasis all but the words.
+# Matches all that is not text: citations, tags, labels, fences, options, and the marks of roles and emphasis.
 _MARKUP = re.compile(
     r"\{cite[:a-z]*\}`[^`]*`|<[^>]+>|^\([\w-]+\)=$|^(?:```|:::)[^\n]*$|^:[\w-]+:[^\n]*$"
     r"|\{[a-z:]+\}(?=`)| <[\w-]+>(?=`)|[`*#$]",
@@ -215,26 +235,28 @@ _MARKUP = re.compile(
 )
 
 
-def _prose(page: bytes, *, notebook: bool) -> str:
-    """Return the Markdown of a staged page, with the texts that its code put into it."""
+def _read_markdown(page: bytes, *, notebook: bool) -> str:
+    """Return the Markdown of a staged page, with glued texts inserted."""
     if not notebook:
         return _FRONT_MATTER.sub("", page.decode())
-    read = nbformat.reads(page.decode(), as_version=4)
+    cells = nbformat.reads(page.decode(), as_version=4).cells
     values = {
         output.metadata.scrapbook.name: text
-        for cell in read.cells
+        for cell in cells
         for output in cell.get("outputs", [])
         if "scrapbook" in output.get("metadata", {})
         for text in output.data.values()
     }
-    source = "\n\n".join(cell.source for cell in read.cells if cell.cell_type == "markdown")
-    return _GLUED.sub(lambda used: str(ast.literal_eval(values.get(used[1], "''"))), source)
+    source = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return _GLUED.sub(lambda glue: str(ast.literal_eval(values.get(glue[1], "''"))), source)
 
 
 def searchable_text(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]]:
-    """Return a staged page's content for the search: its running text with numbers and without markup, and
-    its headings, title first, each with the label before it (empty if there is none)."""
-    prose = _prose(page, notebook=notebook)
+    """Return a staged page's text without markup, and its headings, for the search.
+
+    Headings are in order, each with the label before it (empty without one).
+    """
+    prose = _read_markdown(page, notebook=notebook)
     headings = _HEADING.findall(page_forms.FENCED.sub("", prose))
 
     def plain(markdown: str) -> str:
@@ -244,17 +266,18 @@ def searchable_text(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str
 
 
 def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.DataFrame) -> bytes:
-    """Return the search index: exhibits by paper and number, and headings and texts of pages.
+    """Return the search index as a script that sets three variables: texts and headings of pages, and
+    exhibits.
 
-    A script, not data: browsers refuse to fetch anything for a page that was opened from a folder.
+    It is a script because browsers do not fetch data for a page that is opened from a folder.
     """
     names = {page: f"{page}.ipynb" if f"{page}.ipynb" in staged else f"{page}.md" for page in pages}
-    read = {
+    contents = {
         page: searchable_text(staged[name], notebook=name != f"{page}.md") for page, name in names.items()
     }
-    listed = {
-        "pageTexts": {page: text for page, (text, _) in read.items()},
-        "pageHeadings": {page: headings for page, (_, headings) in read.items()},
+    variables = {
+        "pageTexts": {page: text for page, (text, _) in contents.items()},
+        "pageHeadings": {page: headings for page, (_, headings) in contents.items()},
         "exhibits": [
             {
                 "name": f"{row.paper}, {row.label}",
@@ -265,26 +288,27 @@ def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.Da
             for row in card.itertuples()
         ],
     }
-    texts = {key: json.dumps(value, ensure_ascii=False, indent=0) for key, value in listed.items()}
+    texts = {key: json.dumps(value, ensure_ascii=False, indent=0) for key, value in variables.items()}
     return "".join(f"window.{key} = {text};\n" for key, text in texts.items()).encode()
 
 
-def _write(target: Path, wanted: Mapping[str, bytes]) -> bool:
-    """Make a folder hold these files alone, and return whether a :func:`repeated_part` changed."""
-    shared = False
+def _write(target: Path, staged: Mapping[str, bytes]) -> bool:
+    """Write the files that changed, remove all others from the folder, and return whether a shared part
+    changed."""
+    shared_changed = False
     for path in sorted(target.rglob("*"), reverse=True):
-        if path.is_file() and path.relative_to(target).as_posix() not in wanted:
+        if path.is_file() and path.relative_to(target).as_posix() not in staged:
             path.unlink()
-            shared = True
+            shared_changed = True
         elif path.is_dir() and not any(path.iterdir()):
             path.rmdir()
-    for name, content in wanted.items():
+    for name, content in staged.items():
         path = target / name
-        before = path.read_bytes() if path.is_file() else None
-        if before != content:
+        former = path.read_bytes() if path.is_file() else None
+        if former != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            shared |= repeated_part(name, before) != repeated_part(name, content)
+            shared_changed |= shared_part(name, former) != shared_part(name, content)
         if b"```{glossary}" in content:
-            path.touch()  # Sphinx 7's search forgets the entries of a page that it does not write again
-    return shared
+            path.touch()  # Sphinx 7 drops the search entries of a glossary that it does not write again
+    return shared_changed

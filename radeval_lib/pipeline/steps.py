@@ -1,4 +1,4 @@
-"""The steps of a build, their dependencies and their outputs."""
+"""The steps of a build (running pages and jobs, rendering the book), their dependencies and their outputs."""
 
 from __future__ import annotations
 
@@ -23,30 +23,40 @@ from radeval_lib.study.profiles import Profile, profile
 from radeval_lib.study.sources import ALL, declared
 
 OMISSION_KEY = "radeval_lacks"
-"""In the metadata of an executed notebook that was omitted from the build: why, in one line."""
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # a change of colour in a terminal
-_RAISED = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt): \S")  # builtins.KeyError: 'name'
+"""Key in the metadata of a notebook that was left out of the build; the value is the reason, in one line."""
+_COLOUR_CODE = re.compile(r"\x1b\[[0-9;]*m")  # matches a colour code of terminals
+# Matches a line such as "builtins.KeyError: 'name'".
+_EXCEPTION_LINE = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt): \S")
 
 
 class BusyError(RadevalError):
-    """A file or folder that another process is writing to."""
+    """A file or folder to which another process is writing."""
 
 
 @contextmanager
 def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a file, alone or shared, until the block or this process ends. Raises BusyError if
-    another process has it."""
+    """Hold the lock of a file, exclusive or ``shared``, until the block ends.
+
+    Raises BusyError if another process holds a conflicting lock.
+    """
     if (stream := atomic.lock(path, shared=shared)) is None:
-        remedy = "Wait for it to end, or stop it."
-        raise BusyError("another process writes here", display_path(path.parent), remedy)
+        remedy = "Wait until it ends, or stop it."
+        raise BusyError("another process is writing to this folder", display_path(path.parent), remedy)
     with stream:
         yield
 
 
 @dataclass(frozen=True)
 class Graph:
-    """The steps of one profile's build: of all pages, of those in ``only``, or of those that wait for no job
-    (``at_once``)."""
+    """The steps of a profile's build.
+
+    Attributes
+    ----------
+    settings : the profile.
+    only : folders, notebooks or exhibits to which the build is restricted; empty for all pages.
+    data_root : folder of data files; None without one.
+    at_once : whether the build is restricted to pages that need no job.
+    """
 
     settings: Profile
     only: tuple[str, ...] = ()
@@ -55,23 +65,23 @@ class Graph:
 
     @property
     def output_dir(self) -> Path:
-        """The folder of all the build's outputs."""
+        """The folder of the build's outputs, ``build/<profile>``."""
         return BUILD / self.settings.name
 
     def require_data_root(self) -> None:
-        """Raise a ParameterError if the profile needs data files and there is no data root."""
+        """Raise a ParameterError if the profile needs data files but there is no data root."""
         if self.settings.needs_data_root and self.data_root is None:
             problem = f"profile {self.settings.name!r} needs data files"
-            raise ParameterError(problem, "data root", "Name their folder in RADEVAL_DATA_ROOT.")
+            raise ParameterError(problem, "data root", "Set RADEVAL_DATA_ROOT to their folder.")
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
-        """Every job by its name, ``<notebook>/<slug>``."""
+        """Every job of the profile, by its name, ``<notebook>/<slug>``."""
         return {f"{job.notebook}/{job.slug}": job for job in jobs.planned_jobs(self.settings)}
 
     @cached_property
     def pages(self) -> list[str]:
-        """The notebooks that this build renders as pages; those that only run jobs are not pages."""
+        """The notebooks that this build runs as pages; notebooks of jobs are not pages."""
         job_notebooks = {job.notebook for job in self.jobs.values()}
         wanted = chosen_pages(self.only)
         return [
@@ -84,16 +94,16 @@ class Graph:
 
     @cached_property
     def model_pages(self) -> list[str]:
-        """Pages that run models, and so need a job's resources on a cluster."""
+        """The pages that run or train models, which need a GPU on a cluster."""
         return [name for name in self.pages if declared(name).models or declared(name).trains]
 
     def jobs_before(self, notebook: str) -> list[str]:
-        """Return the names of the jobs with results or a model that a notebook uses.
+        """Return the names of the jobs whose results or model a notebook uses.
 
         Raises
         ------
         ParameterError, NotebookError
-            If the profile has no jobs, or configures no model role, that the notebook declares.
+            If the profile lacks a job, or a model role, that the notebook declares.
         """
         wanted, where, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
         names = [name for name, job in self.jobs.items() if job.notebook in wanted.cells]
@@ -110,7 +120,7 @@ class Graph:
         return list(dict.fromkeys(names))
 
     def pages_before(self, notebook: str) -> list[str]:
-        """Return the pages with results that a notebook reads; raises NotebookError if one is not a page."""
+        """Return the pages whose results a notebook reads; raises NotebookError if one is not a page."""
         wanted = declared(notebook).results
         if ALL in wanted:
             return [name for name in self.pages if ALL not in declared(name).results]
@@ -122,9 +132,11 @@ class Graph:
         return [name for name in wanted if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:
-        """Return the content key of a step, without the jobs and pages that it reads. It digests its source,
-        the code within reach, and the manifests, settings and data that it declares, but no time, path of
-        this machine or comment."""
+        """Return digests of all that a step depends on, except the jobs and pages that it reads.
+
+        These are its source, the code that it can import, and the manifests, settings and data that it
+        declares. They do not change with times, paths of this machine or comments.
+        """
         job = self.jobs.get(name)
         notebook, page = (job.notebook if job else name), job is None
         wanted = jobs.inputs_of(job, self.settings) if job else declared(name)
@@ -145,13 +157,13 @@ class Graph:
         }
 
     def discard_removed(self) -> None:
-        """Remove results of pages with deleted notebooks, which no build would overwrite."""
+        """Remove the results of pages whose notebook was deleted."""
         results = self.output_dir / "results"
         for folder in set(results.glob("*/*/")) - {results / name for name in notebooks()}:
             shutil.rmtree(folder)
 
     def with_jobs(self, pages: Sequence[str]) -> list[str]:
-        """Return pages and, after them, the jobs that they need, directly or through a job."""
+        """Return ``pages``, followed by all jobs that they need, directly or through other jobs."""
         steps = dict.fromkeys(pages)
         unvisited = list(pages)
         while unvisited:
@@ -166,14 +178,19 @@ _checksum = cache(checksums.of_file)
 
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
-    """Return the steps of the profile with that name."""
+    """Return the steps of the build of the profile with this name; parameters are those of :class:`Graph`.
+
+    Raises ParameterError if an item of ``only`` does not exist.
+    """
     chosen_pages(only)
     return Graph(profile(name), tuple(only), data_root, at_once)
 
 
 def chosen_pages(only: Sequence[str]) -> set[str]:
-    """Return the notebooks to build. Each item of ``only`` is a folder (its notebooks and those in
-    ``across/``), a notebook, or an exhibit (the notebook that rebuilds it).
+    """Return the notebooks that the items of ``only`` stand for.
+
+    An item is a folder (for its notebooks and those in ``across/``), a notebook, or an exhibit (for the
+    notebook that rebuilds it).
 
     Raises
     ------
@@ -181,33 +198,35 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
         If an item is not a folder, a notebook or an exhibit.
     """
     chosen, folders = set[str](), sorted({name.partition("/")[0] for name in notebooks()})
-    for given in only:
-        if given in folders:
-            chosen.update(name for name in notebooks() if name.partition("/")[0] in (given, "across"))
-        elif given in notebooks():
-            chosen.add(given)
-        elif given in ledger():
-            chosen.add(ledger()[given].notebook)
+    for item in only:
+        if item in folders:
+            chosen.update(name for name in notebooks() if name.partition("/")[0] in (item, "across"))
+        elif item in notebooks():
+            chosen.add(item)
+        elif item in ledger():
+            chosen.add(ledger()[item].notebook)
         else:
-            near = get_close_matches(given, [*folders, *notebooks(), *ledger()], n=3) or folders
-            problem = f"no folder, notebook or exhibit is called {given!r}"
-            raise ParameterError(problem, "--only", f"Use one such as {listed(near)}.")
+            similar = get_close_matches(item, [*folders, *notebooks(), *ledger()], n=3) or folders
+            problem = f"no folder, notebook or exhibit is called {item!r}"
+            raise ParameterError(problem, "--only", f"Give one such as {listed(similar)}.")
     return chosen
 
 
 def book_folder(output_dir: Path) -> Path:
-    """Return the rendered book of a profile's outputs."""
+    """Return the folder of the rendered book in the output folder of a build."""
     return output_dir / "_build" / "html"
 
 
 def book_index(output_dir: Path) -> Path:
-    """Return the rendered book's first page."""
+    """Return the first page of the rendered book in the output folder of a build."""
     return book_folder(output_dir) / "index.html"
 
 
 def prose_digest(*, judge: bool) -> str:
-    """Return a digest of the content of prose pages, labs, settings and styles, and of whether the book has
-    the judge for browsers."""
+    """Return a digest of the prose pages, labs, settings and styles.
+
+    ``judge`` is whether the book has the judge for browsers, which also changes the digest.
+    """
     prose = [REFERENCES, *(path for path in BOOK.rglob("*") if path.is_file())]
     files = sorted([ROOT / "_config.yml", *prose, *LABS.glob("*.md")])
     lines = [f"{display_path(file)} {checksums.of_file(file)}" for file in files]
@@ -215,28 +234,29 @@ def prose_digest(*, judge: bool) -> str:
 
 
 def renderer_digest() -> str:
-    """Return a digest of the code that turns executed notebooks into the book; Sphinx finds its extension by
-    name."""
+    """Return a digest of the code that renders the book from executed notebooks."""
+    # Sphinx imports its extension by name, so it is listed here.
     entries = ["radeval_lib.pipeline.book", "radeval_lib.pipeline.sphinx_extension"]
     return dependencies.modules_digest(dependencies.closure(entries))
 
 
 def release_report(output_dir: Path) -> Path:
-    """Return the default path of the report on the book of a profile's outputs."""
+    """Return the default path of the release report on the book in the output folder of a build."""
     return output_dir.with_name(f"release-{output_dir.name}.md")
 
 
 def without_colours(text: str) -> str:
-    """Return terminal text without its colour codes."""
-    return _COLOUR.sub("", text)
+    """Return text without the colour codes of terminals."""
+    return _COLOUR_CODE.sub("", text)
 
 
 def exceptions(lines: Iterable[str]) -> list[str]:
-    """Return a log's lines that name an exception, the first cause first."""
-    return [line.strip() for line in lines if _RAISED.match(line.strip())]
+    """Return the lines of a log that name an exception, such as ``KeyError: 'name'``, in order."""
+    return [line.strip() for line in lines if _EXCEPTION_LINE.match(line.strip())]
 
 
 def last_words(lines: Iterable[str]) -> list[str]:
-    """Return the :func:`exceptions` in another program's log, or its last line if there are none."""
+    """Return the lines of a log that name an exception; without one, its last line, or a note that it is
+    empty."""
     printed = [line.strip() for line in lines if line.strip()]
     return exceptions(printed) or printed[-1:] or ["it printed nothing"]

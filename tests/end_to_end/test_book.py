@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 from radeval_lib.papers.exhibits import description, level_of
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.paths import BOOK
-from radeval_lib.pipeline.sphinx_extension import characters, symbols
+from radeval_lib.pipeline.sphinx_extension import typeset_characters, typeset_html
 from radeval_lib.pipeline.staging import pages_of
 from radeval_lib.study import PAPERS, ledger, read_all
 from radeval_lib.study.results import explains
@@ -184,7 +184,7 @@ def test_an_exhibit_is_found_first_with_all_that_quoting_it_takes(
     assert f"{entry.label} as printed" in caption
     texts = table.locator("td").all_text_contents()
     assert all(
-        any(text.lstrip("✗?\xa0 ").startswith(characters(cell)) for text in texts)
+        any(text.lstrip("✗?\xa0 ").startswith(typeset_characters(cell)) for text in texts)
         for cell in printed(exhibit)["printed"]
     )
     details = box.locator("summary", has_text="Details")
@@ -211,7 +211,7 @@ def test_what_differs_is_marked_in_its_cell_and_explained_below(html: Path, page
     note = cell.locator("sup").inner_text()
     assert "✗" in cell.inner_text()
     item = box.locator("ol[type=a] > li").nth("abcdefghij".index(note))
-    assert characters(cell.get_attribute("title") or "nothing") in (item.text_content() or "")
+    assert typeset_characters(cell.get_attribute("title") or "nothing") in (item.text_content() or "")
 
 
 def test_search_shows_titles_before_texts_and_the_numbers_of_the_build(html: Path, page: Page) -> None:
@@ -336,7 +336,7 @@ def test_code_opens_by_a_switch_for_the_page_and_by_a_mark_for_a_cell(html: Path
 def test_minus_signs_and_subscripts_are_set_on_every_page(html: Path) -> None:
     pages = [path for path in html.rglob("*.html") if path.name != "genindex.html"]
     assert "τ<sub>b</sub>" in (html / "notebooks/across/which_judge.html").read_text(encoding="utf-8")
-    assert [path for path in pages if symbols(text := path.read_text(encoding="utf-8")) != text] == []
+    assert [path for path in pages if typeset_html(text := path.read_text(encoding="utf-8")) != text] == []
 
 
 def test_no_writing_of_a_figure_is_too_small_on_a_phone(html: Path) -> None:

@@ -65,7 +65,7 @@ def package() -> Path:
     path = browser_judge.package()
     if not path.is_file():
         path.parent.mkdir(exist_ok=True)
-        command = ["npm", "pack", browser_judge.specifier(), "--silent", "--pack-destination", path.parent]
+        command = ["npm", "pack", browser_judge.npm_name(), "--silent", "--pack-destination", path.parent]
         try:
             subprocess.run(command, capture_output=True, check=True, timeout=120, cwd=ROOT)
         except (OSError, subprocess.SubprocessError) as error:

@@ -121,7 +121,7 @@ def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> 
     assert sources
     for role, source in sources:
         there = [part for part in source.split("+") if registry.dataset_of(part) != name]
-        start = f"In part: {role} is" if there else f"Without {name} ({role}), left out"
+        start = f"Role {role} uses" if there else f"Without {name} ({role}), "
         assert sum(line.startswith(start) for line in lines) == 1
         assert not there or any("+".join(there) in line for line in lines)
     pages = {page for pages in engine.pages_without_data(graph).values() for page in pages}

@@ -11,7 +11,7 @@ import pytest
 from radeval_lib.papers.exhibits import PAPERS, ledger, of_notebook
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, notebooks
 from radeval_lib.pipeline import book, page_forms, staging, steps
-from radeval_lib.pipeline.sphinx_extension import characters, symbols
+from radeval_lib.pipeline.sphinx_extension import typeset_characters, typeset_html
 from radeval_lib.study import scorecard
 from radeval_lib.study.page_runs import ENDS_HERE
 
@@ -24,7 +24,7 @@ def test_a_page_begins_with_its_papers_and_ends_with_what_was_not_checked(tmp_pa
     path.parent.mkdir()
     title = nbformat.v4.new_markdown_cell("(here)=\n# Ceilings\n\nText.\n\n# Not a title")
     nbformat.write(nbformat.v4.new_notebook(cells=[title]), path)
-    shown = nbformat.reads(page_forms.for_readers(path, NOTHING, source=""), 4)
+    shown = nbformat.reads(page_forms.to_page(path, NOTHING, source=""), 4)
     first, *_, missing, source = [cell.source for cell in shown.cells if cell.cell_type == "markdown"]
     assert re.fullmatch(r"\(here\)=\n# Ceilings\n\nPaper: \{cite\}.*\n\nText.\n\n# Not a title", first)
     assert "Not checked: " in missing
@@ -62,7 +62,7 @@ def test_every_paper_has_a_first_page_with_its_claims() -> None:
     pages = [path.read_text(encoding="utf-8") for path in sorted(BOOK.glob("papers/*.md"))]
     asked = [key for page in pages for key in re.findall(r"^<!-- claims: (\w+) -->$", page, re.MULTILINE)]
     assert sorted(asked) == sorted(PAPERS)
-    page = page_forms.with_claims("Before.\n\n<!-- claims: green -->\n\nAfter.\n", NOTHING)
+    page = page_forms.add_claims("Before.\n\n<!-- claims: green -->\n\nAfter.\n", NOTHING)
     claims = [entry for entry in ledger().values() if entry.kind == "claim" and entry.paper == "green"]
     assert page.count(">○ not checked<") == len(claims)
 
@@ -73,18 +73,18 @@ def test_a_papers_page_shows_a_figure_of_another_page() -> None:
     cell = nbformat.v4.new_code_cell(outputs=[output], metadata={"mystnb": options})
     executed = str(nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))).encode()
     page = {"papers/x.md": b"<!-- figure: x/y fig-z -->\n"}
-    assert staging._with_figures(page) == {"papers/x.md": b"\n"}
-    staged = staging._with_figures({**page, "notebooks/x/y.ipynb": executed})
+    assert staging._insert_figures(page) == {"papers/x.md": b"\n"}
+    staged = staging._insert_figures({**page, "notebooks/x/y.ipynb": executed})
     assert staged["papers/fig-z.svg"] == b"<svg/>"
     assert b"fig-z.svg\n:alt: A line.\n\nAll of it." in staged["papers/x.md"]
 
 
 def test_signs_and_intervals_are_set() -> None:
-    assert characters("-0.5 and 3-4") == "\N{MINUS SIGN}0.5 and 3-4"
-    assert characters("-0.00 on 2023-07-04") == "0.00 on 2023-07-04"
-    assert characters("[-0.1, 0.2]") == "[\N{MINUS SIGN}0.1,\N{NO-BREAK SPACE}0.2]"
+    assert typeset_characters("-0.5 and 3-4") == "\N{MINUS SIGN}0.5 and 3-4"
+    assert typeset_characters("-0.00 on 2023-07-04") == "0.00 on 2023-07-04"
+    assert typeset_characters("[-0.1, 0.2]") == "[\N{MINUS SIGN}0.1,\N{NO-BREAK SPACE}0.2]"
     html = '<td title="-1">τ_b -1</td><code>-1 τ_b</code>'
-    assert symbols(html) == '<td title="-1">τ<sub>b</sub> \N{MINUS SIGN}1</td><code>-1 τ_b</code>'
+    assert typeset_html(html) == '<td title="-1">τ<sub>b</sub> \N{MINUS SIGN}1</td><code>-1 τ_b</code>'
 
 
 def test_every_exhibit_has_its_place_on_its_page() -> None:

@@ -1,10 +1,10 @@
-"""The rule-based judge in a reader's browser: its modules and their data, and a Python that runs in a page.
+"""The files of the page on which readers run the rule-based judge in their browser.
 
-The Python is Pyodide, from a package that is pinned by version and checksum in ``pyodide.yml`` and is never
-fetched here: ``workflow/fetch_pyodide`` does, for ``make book`` and ``make open``. The judge is this
-library's own: an archive of the modules that :mod:`radeval_lib.metrics.by_rules` imports, with PyYAML's, and
-of their YAML files, compiled (:func:`radeval_lib.own_yaml.compiled`). The page names the checksum of the
-archive, and a browser refuses another one.
+Python for browsers is Pyodide, from an npm package whose version and checksum are pinned in ``pyodide.yml``.
+``workflow/fetch_pyodide`` downloads it for ``make book`` and ``make open``; this module does not. The judge
+itself is a zip archive of the modules that :mod:`radeval_lib.metrics.by_rules` imports, of PyYAML, and of
+their YAML files, converted by :func:`radeval_lib.own_yaml.compiled`. The page has the checksum of the
+archive, and browsers refuse any other file.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ from radeval_lib.text_format import environment
 
 ENTRY = "radeval_lib.metrics.by_rules"
 PLACE = "judge"
-"""The folder of the rendered book that holds all of it."""
+"""Folder of these files in the rendered book."""
 MARK = "<!-- the judge in the browser -->"
-"""Where a prose page wants it."""
+"""Comment in a prose page that is replaced by the judge."""
 LONGEST = 20_000
-"""Characters of a text that the page judges."""
+"""Maximum number of characters of a text that the page accepts."""
 
 _FOLDER = Path(__file__).parent
 _SCRIPTS = ("page.js", "worker.js")
-_FIRST_DAY = (1980, 1, 1, 0, 0, 0)  # of a zip archive's clock: the same modules give the same bytes
+# The date of every file in the archive, so that the same files give the same bytes.
+_FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 EXAMPLES: dict[str, tuple[int, list[tuple[str, bool]]]] = {
     "A made-up finding": (3, [("a", True)]),
     "A missing finding": (3, [("b", True)]),
@@ -47,92 +48,98 @@ EXAMPLES: dict[str, tuple[int, list[tuple[str, bool]]]] = {
     "Several errors": (7, [("a", False), ("b", True), ("c", True), ("d", True)]),
     "An error that the judge misses": (10, [("d", True)]),
 }
-"""Generated pairs to choose from: the seed of each, and the category and significance of its errors."""
+"""Generated example pairs: the seed of each, and the category and significance of its errors."""
 
 
 class BrowserJudgeError(RadevalError):
-    """A package of Pyodide that is missing or differs from the pinned one."""
+    """A Pyodide package that is missing, or differs from the pinned one."""
 
 
 @lru_cache(maxsize=1)
 def pinned_package() -> dict[str, Any]:
-    """Return the pinned package: its name (``package``), ``version``, ``sha512`` in base64, and the ``files``
+    """Return the pinned npm package: its name (``package``), ``version``, ``sha512`` in base64, and ``files``
     used."""
     return own_yaml.read(_FOLDER / "pyodide.yml")
 
 
 def package() -> Path:
-    """Return the path of the package, under the name given by ``npm pack``."""
+    """Return the path to which ``npm pack`` downloads the package."""
     return BUILD / f"{pinned_package()['package']}-{pinned_package()['version']}.tgz"
 
 
-def in_reach() -> bool:
-    """Return whether the package exists, so that a book gets the judge by default."""
+def is_available() -> bool:
+    """Return whether the package has been downloaded; then the book has the judge by default."""
     return package().is_file()
 
 
-def specifier() -> str:
-    """Return the package and its version in npm's notation."""
+def npm_name() -> str:
+    """Return name and version of the package in npm's notation, ``name@version``."""
     return f"{pinned_package()['package']}@{pinned_package()['version']}"
 
 
-def command() -> str:
-    """Return the command that fetches the package."""
-    return f"`npm pack {specifier()} --pack-destination {display_path(package().parent)}`"
+def download_command() -> str:
+    """Return the command that downloads the package, in backticks for a message."""
+    return f"`npm pack {npm_name()} --pack-destination {display_path(package().parent)}`"
 
 
 def runtime() -> dict[str, bytes]:
-    """Return the files of the pinned package that a page loads, by name.
+    """Return the content of the package's files that the page loads, by name.
 
     Raises
     ------
     BrowserJudgeError
-        If the package is not there, or its checksum is another.
+        If the package is missing, or its checksum differs from the pinned one.
     """
     pin, path = pinned_package(), package()
     if not path.is_file():
-        raise BrowserJudgeError(f"no package {specifier()}", display_path(path), f"Run {command()}.")
+        raise BrowserJudgeError("no such file", display_path(path), f"Run {download_command()}.")
     content = path.read_bytes()
     if base64.b64encode(hashlib.sha512(content).digest()).decode() != pin["sha512"]:
-        remedy = f"Remove it and run {command()}."
+        remedy = f"Remove it and run {download_command()}."
         raise BrowserJudgeError("its SHA-512 differs from the pinned one", display_path(path), remedy)
     files = {}
     with tarfile.open(fileobj=io.BytesIO(content)) as packed:
         for name in pin["files"]:
-            held = packed.extractfile(f"package/{name}")
-            assert held is not None, name  # the checksum says that it is there
-            files[name] = held.read()
+            member = packed.extractfile(f"package/{name}")
+            assert member is not None, name  # certain, since the checksum is right
+            files[name] = member.read()
     return files
 
 
-def sums() -> set[str]:
-    """Return the SHA-256 of each file of :func:`runtime`, by which a search for restricted text recognizes
-    it. Empty if the package is not available."""
-    return {checksums.of_bytes(content) for content in runtime().values()} if in_reach() else set()
+def runtime_checksums() -> set[str]:
+    """Return the SHA-256 of each file of :func:`runtime`, which the search for restricted text skips.
+
+    Empty if the package is missing.
+    """
+    return {checksums.of_bytes(content) for content in runtime().values()} if is_available() else set()
 
 
 def archive() -> bytes:
-    """Return a zip archive of PyYAML and the judge's modules and data; equal content gives equal bytes."""
-    yamls = [(f"yaml/{path.name}", path) for path in Path(yaml.__file__).parent.glob("*.py")]
-    needed = dependencies.files_of(dependencies.closure([ENTRY]))
-    paths = dict([(path.relative_to(ROOT).as_posix(), path) for path in needed] + yamls)
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as packed:
+    """Return a zip archive of PyYAML and of the judge's modules and data.
+
+    The same files give the same bytes.
+    """
+    pyyaml = [(f"yaml/{path.name}", path) for path in Path(yaml.__file__).parent.glob("*.py")]
+    judge = dependencies.files_of(dependencies.closure([ENTRY]))
+    paths = dict([(path.relative_to(ROOT).as_posix(), path) for path in judge] + pyyaml)
+    archive_bytes = io.BytesIO()
+    with zipfile.ZipFile(archive_bytes, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, path in sorted(paths.items()):
             if path.suffix in (".py", ".yml"):
                 is_yaml = path.suffix == ".yml"
                 content = own_yaml.compiled(path) if is_yaml else path.read_text(encoding="utf-8")
                 packed.writestr(zipfile.ZipInfo(name, _FIRST_DAY), content, zipfile.ZIP_DEFLATED)
-    return made.getvalue()
+    return archive_bytes.getvalue()
 
 
 def page_files() -> tuple[dict[str, bytes], str]:
-    """Return the files of the rendered book by their paths, and the HTML of the page's part."""
+    """Return the content of the judge's files by their path in the rendered book, and the HTML of its
+    form."""
     files = {f"pyodide-{pinned_package()['version']}/{name}": content for name, content in runtime().items()}
     files |= {name: (_FOLDER / name).read_bytes() for name in _SCRIPTS}
     content = archive()
     digest = hashlib.sha256(content).digest()
-    name = f"judge-{digest.hex()[:16]}.zip"  # a browser keeps files by their names
+    name = f"judge-{digest.hex()[:16]}.zip"  # a new name, since browsers cache files by name
     files[name] = content
     template = environment(_FOLDER).get_template("page.html.j2")
     form = template.render(
@@ -145,13 +152,13 @@ def page_files() -> tuple[dict[str, bytes], str]:
         longest=LONGEST,
         examples=examples(),
     )
-    # A blank line would end the block of HTML in Markdown.
+    # In Markdown, a blank line would end the HTML.
     text = "\n".join(line for line in form.splitlines() if line.strip())
     return {f"{PLACE}/{name}": content for name, content in files.items()}, text
 
 
 def examples() -> list[tuple[str, str, str]]:
-    """Return generated pairs of chest reports: the error, reference and candidate."""
+    """Return the example pairs of chest reports: title, reference and candidate."""
     cases = []
     for title, (seed, kinds) in EXAMPLES.items():
         (pair,) = error_pairs(1, seed=seed, errors=kinds, modality_anatomy=("X-Ray", "CHEST"))

@@ -1,9 +1,9 @@
-/* The form of the judge and what it finds. Texts become text nodes and nothing else; none leaves the browser. */
+/* The form of the judge, and its answer. Texts are inserted as text nodes only, and none is sent anywhere. */
 (() => {
   "use strict";
   const here = document.currentScript.src;
   const box = document.getElementById("judge");
-  const [form, folder, answer] = ["form", ".judge-folder", "section"].map((one) => box.querySelector(one));
+  const [form, folder, answer] = ["form", ".judge-folder", "section"].map((selector) => box.querySelector(selector));
   if (window.location.protocol === "file:") {
     folder.hidden = false;
     return;
@@ -14,7 +14,7 @@
   );
   const fields = { reference, candidate };
   const { longest, megabytes, ...needs } = box.dataset;
-  const patience = { load: 600_000, judge: 30_000 }; // milliseconds; a slow line takes minutes
+  const patience = { load: 600_000, judge: 30_000 }; // in milliseconds; a slow connection needs minutes
 
   const put = (name, className, ...parts) => {
     const element = document.createElement(name);
@@ -24,11 +24,11 @@
   };
   const hidden = (text) => put("span", "judge-hidden", text);
   const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-  const percent = (share) => `${Math.floor(100 * share)} %`; // 100 % is all of it
+  const percent = (share) => `${Math.floor(100 * share)} %`; // rounded down, so that 100 % means all of it
 
-  /* One thread at a time: [its worker, whether it is ready], made again after it failed or was stopped. */
+  /* The worker and the promise that it is ready; null before the first use and after a failure. */
   let thread = null;
-  let numbered = 0;
+  let lastNumber = 0;
 
   function start() {
     const address = new URL("worker.js", here);
@@ -61,7 +61,7 @@
     try {
       await within(patience.load, ready, "loading");
       say("Judging …");
-      const number = ++numbered;
+      const number = ++lastNumber;
       const answered = new Promise((resolve, reject) => {
         worker.addEventListener("message", function take({ data }) {
           if (data.number !== number) return;
@@ -79,27 +79,27 @@
     }
   }
 
-  const plural = (number, one) => `${number} ${one}${number === 1 ? "" : "s"}`;
+  const plural = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
   function inWords({ errors }) {
     if (!errors.length) return "No error found.";
-    const significant = errors.filter((one) => one.significant).length;
+    const significant = errors.filter((error) => error.significant).length;
     return `${plural(errors.length, "error")} found, ${significant} significant.`;
   }
 
-  function listed(found) {
+  function errorList(found) {
     const list = put("ol", "judge-errors");
-    found.errors.forEach((one) => {
-      const kind = one.significant ? "significant" : "insignificant";
+    found.errors.forEach((error) => {
+      const kind = error.significant ? "significant" : "insignificant";
       list.append(put(
-        "li", kind, put("strong", "", sentence(one.says)), ` (${one.category}, ${kind}, weight ${Number(one.weight.toPrecision(3))}) `,
-        put("span", "muted", `${sentence(one.rule)}.`),
+        "li", kind, put("strong", "", sentence(error.says)), ` (${error.category}, ${kind}, weight ${Number(error.weight.toPrecision(3))}) `,
+        put("span", "muted", `${sentence(error.rule)}.`),
       ));
     });
     return list;
   }
 
-  function marked(segments) {
+  function markedText(segments) {
     const text = put("p", "judge-text");
     text.dir = "auto";
     segments.forEach(([part, kinds, numbers]) => {
@@ -109,11 +109,11 @@
     return text;
   }
 
-  function unread(side) {
+  function unreadList(side) {
     const list = put("ul", "judge-unread");
-    side.unread.forEach((statement) => list.append(put("li", "", "Nothing read of ", put("q", "", statement))));
+    side.unread.forEach((statement) => list.append(put("li", "", "Not read: ", put("q", "", statement))));
     side.in_part.forEach(({ statement, words }) => {
-      const item = put("li", "", "Of ", put("q", "", statement), " was left ");
+      const item = put("li", "", "Read in part: ", put("q", "", statement), ", without ");
       words.forEach(([word, kind], place) => {
         item.append(place ? ", " : "", put("q", "", word), kind === "word" ? "" : ` (${kind})`);
       });
@@ -129,17 +129,17 @@
       put("h2", "", "What the judge finds"),
       put("p", "", `${inWords(found)} GREEN by rules ${green.toFixed(3)} (1 is best); weighted errors ${weighted.toFixed(3)} (0 is best).`),
     ];
-    if (found.errors.length) parts.push(listed(found));
-    if (found.matched.length) parts.push(put("p", "", `Both say: ${found.matched.join("; ")}.`));
+    if (found.errors.length) parts.push(errorList(found));
+    if (found.matched.length) parts.push(put("p", "", `Both reports say: ${found.matched.join("; ")}.`));
     if (found.cautions.length) {
-      const cautions = found.cautions.map((one) => put("li", "", `${sentence(one)}.`));
-      parts.push(put("div", "verdict-box inconclusive", put("strong", "", "Beware"), put("ul", "", ...cautions)));
+      const cautions = found.cautions.map((caution) => put("li", "", `${sentence(caution)}.`));
+      parts.push(put("div", "verdict-box inconclusive", put("strong", "", "Caution"), put("ul", "", ...cautions)));
     }
     const texts = put("div", "judge-texts");
     Object.entries(found.sides).forEach(([name, side]) => {
-      const share = side.share === null ? "it says nothing that could be read" : `${percent(side.share)} of what it says was read`;
+      const share = side.share === null ? "nothing that the judge could read" : `${percent(side.share)} of what the report says was read`;
       const title = put("h3", "", sentence(name));
-      texts.append(put("div", "", title, marked(side.segments), put("p", "muted", `Coverage: ${share}.`), unread(side)));
+      texts.append(put("div", "", title, markedText(side.segments), put("p", "muted", `Coverage: ${share}.`), unreadList(side)));
     });
     parts.push(texts, put(
       "p", "muted judge-legend", put("mark", "significant", "significant error"), " ",
@@ -155,7 +155,7 @@
   });
   Object.values(fields).forEach((field) => field.addEventListener("input", () => { example.selectedIndex = 0; }));
 
-  let asked = 0; // of several presses of the button, the last one is answered
+  let asked = 0; // if the button is pressed several times, only the last request is answered
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const mine = ++asked;

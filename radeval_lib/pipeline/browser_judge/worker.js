@@ -1,4 +1,4 @@
-/* The judge's own thread: Python, its modules, and an answer for each pair that the page sends. */
+/* The worker of the judge: it loads Python and the judge's modules, and answers each pair that the page sends. */
 const asked = new URL(self.location.href).searchParams;
 const here = new URL("./", self.location.href);
 
@@ -6,7 +6,7 @@ async function load() {
   const runtime = new URL(`${asked.get("runtime")}/`, here).href;
   const [{ loadPyodide }, archive] = await Promise.all([
     import(`${runtime}pyodide.mjs`),
-    // The browser refuses an archive with another checksum than the page's.
+    // The browser refuses an archive whose checksum differs from the one in the page.
     fetch(new URL(asked.get("archive"), here), { integrity: asked.get("integrity") }),
   ]);
   if (!archive.ok) throw new Error(`${asked.get("archive")}: status ${archive.status}`);
@@ -14,8 +14,8 @@ async function load() {
   python.unpackArchive(await archive.arrayBuffer(), "zip", { extractDir: "/judge" });
   python.runPython("import sys; sys.path.insert(0, '/judge')");
   const judge = python.pyimport(asked.get("entry"));
-  judge.shown_as_json("Normal.", "Normal."); // reads the lexicon
-  // All is here: before the first text of a reader comes, this thread gives up what reaches other machines.
+  judge.shown_as_json("Normal.", "Normal."); // loads the lexicon
+  // All is loaded. Before the first text of a reader arrives, remove every function that can reach other machines.
   for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "Worker"]) {
     Object.defineProperty(self, name, { value: undefined });
   }
