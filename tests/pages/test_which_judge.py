@@ -123,8 +123,8 @@ def test_words_of_the_source() -> None:
     assert oriented_scores.found_in_source("anything", "") == 1
 
 
-RISING, FLAT, MISSING = np.arange(8.0), np.full(8, 0.5), np.array([np.nan, *range(7)])
-FAULTY = [(FLAT, RISING, "Leave"), (RISING, FLAT, "Leave"), (MISSING, RISING, "Give"), (FLAT, [1.0], "Give")]
+UP, FLAT, MISSING = np.arange(8.0), np.full(8, 0.5), np.array([np.nan, *range(7)])
+FAULTY = [(FLAT, UP, "Leave"), (UP, FLAT, "Leave"), (MISSING, UP, "Give"), (UP, [1.0], "Give")]
 
 
 @pytest.mark.parametrize(("scores", "ratings", "remedy"), FAULTY)
