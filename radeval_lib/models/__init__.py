@@ -1,6 +1,6 @@
-"""Models by role: encoders, NER models, graph models, summarizers and judges, and their training.
+"""Encoders, NER models, graph models, summarizers and judges, and their training.
 
-Notebooks take names from here, each found when it is first used.
+Notebooks import the names below from here. The module of a name is imported when the name is first used.
 """
 
 from radeval_lib.registry import names_of

@@ -1,4 +1,4 @@
-"""Devices, precision, seeds, and batches of tokens."""
+"""Choose devices and precision, seed torch, and put texts into batches of tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def device_of(device: str) -> torch.device:
-    """Return the torch device of a setting; ``auto`` takes the GPU if there is one, else the CPU."""
+    """Return the torch device for ``auto`` (the GPU if there is one, else the CPU), ``cpu`` or ``cuda``.
+
+    A :class:`ModelError` for any other name, and for ``cuda`` without a GPU.
+    """
     import torch
 
     if device not in ("auto", "cpu", "cuda"):
@@ -23,43 +26,51 @@ def device_of(device: str) -> torch.device:
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     if device == "cuda" and not torch.cuda.is_available():
-        raise ModelError("no GPU that torch can use", "device", "Use device=auto or device=cpu.")
+        raise ModelError("torch finds no GPU for device=cuda", "device", "Use device=auto or device=cpu.")
     return torch.device(device)
 
 
 Precision = Literal["auto", "float32", "bfloat16"]
-"""What a model computes in; ``auto`` takes bfloat16 on a GPU and float32 on a CPU."""
+"""Number format of a model's computation; ``auto`` is bfloat16 on a GPU and float32 on a CPU."""
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Let torch draw from ``seed`` on the CPU, where new weights are drawn. Afterwards its random numbers
-    continue as if the block had drawn none."""
+    """Seed torch's CPU generator, which draws new weights, within a block.
+
+    After the block, the generator has the state that it had before.
+    """
     import torch
 
-    held = torch.get_rng_state()
+    state_before = torch.get_rng_state()
     torch.default_generator.manual_seed(int(seed))
     try:
         yield
     finally:
-        torch.set_rng_state(held)
+        torch.set_rng_state(state_before)
 
 
 IGNORED = -100
-"""The label of a piece that does not count in the loss."""
+"""The label of a token that does not count in the loss."""
 
 K = TypeVar("K")
 R = TypeVar("R")
 
 
 def tokens_for(device: torch.device) -> int:
-    """Return the number of tokens per batch: as many as fit a CPU's caches, or enough to fill a GPU."""
+    """Return the number of tokens per batch that suits a device: fewer for a CPU's caches than for a GPU."""
     return 32_768 if device.type == "cuda" else 1_024
 
 
 def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[list[int]]:
-    """Yield positions of the sequences, shortest first, in batches of at most ``texts`` sequences and
-    ``tokens`` tokens with padding. A longer sequence is a batch of its own."""
+    """Yield batches of positions of sequences, from the shortest to the longest sequence.
+
+    Parameters
+    ----------
+    lengths : tokens of each sequence.
+    tokens : the most tokens of a batch, padding included. A longer sequence is a batch of its own.
+    texts : the most sequences of a batch.
+    """
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda index: (lengths[index], index)):
         if batch and (len(batch) >= texts or (len(batch) + 1) * lengths[position] > tokens):
@@ -72,15 +83,18 @@ def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[l
 
 @contextmanager
 def evaluating(module: torch.nn.Module, precision: Precision = "auto") -> Iterator[torch.device]:
-    """Put a module in evaluation mode, without gradients, and yield its device."""
+    """Yield a module's device, with the module in evaluation mode and without gradients.
+
+    After the block, the module is in the mode in which it was before.
+    """
     import torch
 
     device = next(module.parameters()).device
     was_training = module.training
     module.eval()
     try:
-        half = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
-        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=half):
+        is_half = precision == "bfloat16" or (precision == "auto" and device.type == "cuda")
+        with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=is_half):
             yield device
     finally:
         module.train(was_training)
@@ -94,29 +108,33 @@ def in_batches(
     texts: int = 256,
     precision: Precision = "auto",
 ) -> list[R]:
-    """Return the results of ``compute`` for sequences of these lengths, in their order.
+    """Return the result of ``compute`` for each sequence, in order; it is called with batches of positions.
 
     Parameters
     ----------
-    compute : function of a batch's positions and the device that returns a result for each position.
-    tokens, texts : the most of a batch, see :func:`buckets`; None: as many tokens as suit the device.
+    module : the model that ``compute`` applies; it is in evaluation mode meanwhile.
+    lengths : tokens of each sequence.
+    compute : function of a batch's positions and the module's device; returns one result per position.
+    tokens : the most tokens of a batch, padding included; None for :func:`tokens_for` the device.
+    texts : the most sequences of a batch.
+    precision : number format of the computation.
     """
-    result: dict[int, R] = {}
+    results: dict[int, R] = {}
     with evaluating(module, precision) as device:
         for batch in buckets(lengths, tokens or tokens_for(device), texts):
-            result.update(zip(batch, compute(batch, device), strict=True))
-    return [result[position] for position in range(len(lengths))]
+            results.update(zip(batch, compute(batch, device), strict=True))
+    return [results[position] for position in range(len(lengths))]
 
 
 def of_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -> list[R]:
-    """Return the result of ``compute`` for each item; equal items are computed once."""
+    """Return the result for each item, in order; ``compute`` is called once, with the distinct items."""
     distinct = list(dict.fromkeys(items))
     results = dict(zip(distinct, compute(distinct), strict=True))
     return [results[item] for item in items]
 
 
 def stack_rows(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tensor:
-    """Return rows of whole numbers as one int64 array, padded on the right."""
+    """Return rows of integers as one int64 tensor of shape (rows, longest row), padded on the right."""
     import torch
 
     tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
@@ -124,27 +142,34 @@ def stack_rows(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.T
 
 
 def pad_rows(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
-    """Return texts' token ids as one batch, padded on the right: ``input_ids`` and ``attention_mask``,
-    int64."""
+    """Return rows of token ids as a batch, padded on the right: ``input_ids`` and ``attention_mask``, int64
+    tensors of shape (rows, longest row)."""
     return tokenizer.pad({"input_ids": list(rows)}, padding_side="right", return_tensors="pt")
 
 
 def labelled_batch(tokenizer: Any, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-    """Return examples as :func:`pad_rows`, with ``labels``, one per token; padding has :data:`IGNORED`."""
+    """Return examples with ``input_ids`` and ``labels``, one per token, as a batch padded on the right.
+
+    The batch has ``input_ids``, ``attention_mask`` and ``labels``, int64 tensors of shape (examples, longest
+    example); the labels of padding are :data:`IGNORED`.
+    """
     labels = stack_rows((example["labels"] for example in examples), IGNORED)
     return {**pad_rows(tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
 
 
 MAX_PIECES = 512
-"""The most pieces of a text or sentence, special tokens included; longer ones are cut."""
+"""The most pieces (tokens) of a text or sentence, special tokens included; longer ones are cut."""
 
 
 def fast_tokenizer(factory: Any, model: str | Path) -> Any:
-    """Return the model's tokenizer, which must be able to map each piece to its word."""
+    """Return the tokenizer of a model's folder or hub name.
+
+    A :class:`ModelError` if it is not a fast one, since only these map each piece to its word.
+    """
     tokenizer = load_pretrained(factory, model)
     if not tokenizer.is_fast:
-        name = Path(str(model)).name
-        raise ModelError(f"{name!r} has no fast tokenizer", remedy="Give a model that has one.")
+        where = f"model {Path(model).name}"
+        raise ModelError("this model has no fast tokenizer", where, "Give a model that has one.")
     if "roberta" in type(tokenizer).__name__.lower():
         tokenizer = load_pretrained(factory, model, add_prefix_space=True)
     return tokenizer
@@ -156,7 +181,7 @@ def well_formed(text: str) -> str:
 
 
 def longer_than(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
-    """Return whether each sentence has more than ``most`` pieces, including special tokens."""
+    """Return for each sentence whether it has more than ``most`` pieces, special tokens included."""
     texts = [well_formed(sentence) for sentence in sentences]
     return [len(ids) > most for ids in tokenizer(texts, verbose=False)["input_ids"]] if texts else []
 
@@ -164,24 +189,28 @@ def longer_than(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[boo
 def encode_words(
     tokenizer: Any, sentences: Sequence[Sequence[str]]
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
-    """Return each sentence's piece ids, and the first and last piece of each word up to the last word that
-    has a piece among the first :data:`MAX_PIECES`."""
-    result = []
+    """Return for each sentence, given as words, its piece ids and the (first, last) piece of each word.
+
+    Words without a piece among the first :data:`MAX_PIECES` are left out at the end of the sentence.
+    """
+    encoded = []
     for row in encodings(tokenizer, sentences):
-        of_words: list[tuple[int, int]] = []
+        pieces_of_words: list[tuple[int, int]] = []
         for word in range(1 + max((word for word in row.word_ids if word is not None), default=-1)):
-            # A word without pieces is placed at the end of the word before it.
-            last = of_words[-1][1] if of_words else 0
+            # A word without pieces gets the last piece of the word before it.
+            last = pieces_of_words[-1][1] if pieces_of_words else 0
             start, end = row.word_to_tokens(word) or (last, last + 1)
-            of_words.append((start, end - 1))
-        result.append((list(row.ids), of_words))
-    return result
+            pieces_of_words.append((start, end - 1))
+        encoded.append((list(row.ids), pieces_of_words))
+    return encoded
 
 
 def encodings(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[Any]:
-    """Return the encoding of sentences given as words: each has ``ids``, and ``word_ids``, the word of each
-    piece."""
-    if not sentences:  # of which a tokenizer would make one
+    """Return the tokenizer's encoding of each sentence, given as words, cut after :data:`MAX_PIECES` pieces.
+
+    An encoding has ``ids``, and ``word_ids``: the index of each piece's word, None for special tokens.
+    """
+    if not sentences:  # a tokenizer would take an empty list for one empty sentence
         return []
     words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
     encoded = tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_PIECES)
@@ -191,13 +220,12 @@ def encodings(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[Any]:
 def span_rows(
     tokenizer: Any, sentences: Sequence[Sequence[str]], most_words: int
 ) -> list[dict[str, list[int]]]:
-    """Return each sentence's piece ids, ``input_ids``, and all its spans of at most ``most_words`` words, by
-    start, then by end.
+    """Return for each sentence, given as words, its piece ids and all spans of up to ``most_words`` words.
 
-    Of each span ``starts`` and ``ends`` are the first and last piece, ``words`` is the first word, and
-    ``widths`` the number of words less one.
+    Each row has ``input_ids`` and, for every span, sorted by start, then by end: ``starts`` and ``ends`` (its
+    first and last piece), ``words`` (its first word) and ``widths`` (its number of words minus one).
     """
-    result = []
+    rows = []
     for ids, pieces in encode_words(tokenizer, sentences):
         count = len(pieces)
         spans = [(a, b) for a in range(count) for b in range(a, min(a + most_words, count))]
@@ -208,15 +236,18 @@ def span_rows(
             "words": [first for first, _ in spans],
             "widths": [last - first for first, last in spans],
         }
-        result.append(row)
-    return result
+        rows.append(row)
+    return rows
 
 
 def span_batch(
     tokenizer: Any, rows: Sequence[dict[str, Any]], padding: dict[str, int]
 ) -> dict[str, torch.Tensor]:
-    """Return rows as :func:`pad_rows`, with those values by span that ``padding`` names and the rows have,
-    each padded with its number."""
+    """Return rows of :func:`span_rows` as a batch of int64 tensors, padded on the right.
+
+    ``padding``: the padding value of each further key to include besides ``input_ids`` and
+    ``attention_mask``; keys that the rows lack are left out. Rows of spans have shape (rows, most spans).
+    """
     inputs = pad_rows(tokenizer, (row["input_ids"] for row in rows))
     batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
     for key in (key for key in padding if key in rows[0]):
@@ -227,13 +258,14 @@ def span_batch(
 # Training without padding on a CPU: several texts share a row, and none attends to another.
 
 
-# Least width of a packed row, in tokens: room for several sentences, while attention, whose cost grows with
-# the square of the width, stays a small part.
-_WIDTH = 128
-# Packing must leave at most this share of the padded batch's tokens, to be worth the mask and the copies.
-_WORTH_IT = 0.9
-# Arguments with one row per text, and outputs of that shape, which a packed batch does not have.
-_NEEDS_THE_BATCH = (
+# Least width of a packed row, in tokens. It has room for several sentences; a wider row would cost more,
+# since the cost of attention grows with the square of the width.
+_LEAST_WIDTH = 128
+# The most tokens of a packed batch, as a share of the padded one's. Otherwise, the mask and the copies would
+# cost more than packing saves.
+_MOST_TOKENS_LEFT = 0.9
+# Arguments that need one row per text, which a packed batch does not have.
+_UNPACKABLE_ARGUMENTS = (
     *("token_type_ids", "position_ids", "inputs_embeds", "past_key_values"),
     *("encoder_hidden_states", "encoder_attention_mask", "output_attentions", "output_hidden_states"),
 )
@@ -241,40 +273,46 @@ _NEEDS_THE_BATCH = (
 
 @contextmanager
 def without_padding(module: torch.nn.Module) -> Iterator[None]:
-    """Let BERT encoders, and no others, compute without padding while training on a CPU."""
+    """Within a block, train a module's BERT encoders on a CPU with packed instead of padded batches.
+
+    Other encoders, decoders, GPUs and computation without gradients are unaffected.
+    """
     from transformers import BertModel
 
     modules: Iterator[Any] = module.modules()
-    parts = [each for each in modules if type(each) is BertModel and not each.config.is_decoder]
-    plain = [each.forward for each in parts]
-    for each in parts:
-        each.forward = _forward(each, each.forward)
+    encoders = [each for each in modules if type(each) is BertModel and not each.config.is_decoder]
+    padded_forwards = [encoder.forward for encoder in encoders]
+    for encoder in encoders:
+        encoder.forward = _packed_forward(encoder, encoder.forward)
     try:
         yield
     finally:
-        for each, forward in zip(parts, plain, strict=True):
-            each.forward = forward
+        for encoder, forward in zip(encoders, padded_forwards, strict=True):
+            encoder.forward = forward
 
 
-def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an encoder's ``forward`` with sequence packing: several texts share a row, and a block-diagonal
-    attention mask keeps each from attending to the others; positions restart with each text."""
+def _packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a ``forward`` of a BERT encoder that packs several texts into a row.
+
+    A block-diagonal attention mask keeps each text from attending to the others, and positions restart with
+    each text. The outputs are those of ``padded_forward``, which it calls if packing is impossible or does
+    not pay.
+    """
     import torch
     from transformers.modeling_outputs import BaseModelOutputWithPooling
 
     def forward(input_ids: Any, attention_mask: Any, **others: Any) -> Any:
-        asked = any(others.get(name) is not None for name in _NEEDS_THE_BATCH)
-        training = input_ids.device.type == "cpu" and torch.is_grad_enabled()
-        source = pack_sequences(attention_mask) if training and not asked else None
+        needs_padding = any(others.get(name) is not None for name in _UNPACKABLE_ARGUMENTS)
+        trains_on_cpu = input_ids.device.type == "cpu" and torch.is_grad_enabled()
+        source = pack_sequences(attention_mask) if trains_on_cpu and not needs_padding else None
         if source is None:
-            return plain(input_ids=input_ids, attention_mask=attention_mask, **others)
+            return padded_forward(input_ids=input_ids, attention_mask=attention_mask, **others)
         longest = input_ids.shape[1]
         real, text, position = source >= 0, source // longest, source % longest
-        together = text.unsqueeze(2) == text.unsqueeze(1)
-        weights = encoder.embeddings.word_embeddings.weight
-        least = torch.finfo(weights.dtype).min
-        mask = torch.zeros(together.shape, dtype=weights.dtype).masked_fill(~together, least)
-        states = plain(
+        same_text = text.unsqueeze(2) == text.unsqueeze(1)
+        dtype = encoder.embeddings.word_embeddings.weight.dtype
+        mask = torch.zeros(same_text.shape, dtype=dtype).masked_fill(~same_text, torch.finfo(dtype).min)
+        states = padded_forward(
             input_ids=input_ids.flatten()[source.clamp(min=0)],
             attention_mask=mask.unsqueeze(1),
             position_ids=position * real,
@@ -288,26 +326,31 @@ def _forward(encoder: Any, plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
-    """Return a (rows, width) int64 index into the flattened batch, which is padded on the right, with -1 for
-    padding; None if packing saves under 10 %."""
+    """Return for each token of a packed batch its position in the flattened padded batch.
+
+    ``attention_mask``: that of the padded batch, shape (texts, longest), padded on the right. Returns an
+    int64 tensor of shape (rows, width) with -1 at padding, or None if packing saves less than 10% of the
+    tokens.
+    """
     import torch
 
     lengths, longest = attention_mask.sum(1).tolist(), attention_mask.shape[1]
-    rows = _filled(lengths, max(_WIDTH, *lengths))
+    rows = _assign_rows(lengths, max(_LEAST_WIDTH, *lengths))
     packed = [
         torch.cat([torch.arange(text * longest, text * longest + lengths[text]) for text in row])
         for row in rows
     ]
     source = torch.nn.utils.rnn.pad_sequence(packed, batch_first=True, padding_value=-1)
-    return source if source.numel() <= _WORTH_IT * attention_mask.numel() else None
+    return source if source.numel() <= _MOST_TOKENS_LEFT * attention_mask.numel() else None
 
 
-def _filled(lengths: Sequence[int], width: int) -> list[list[int]]:
-    """Return texts of each row: the longest first, each into the first row that has room for it."""
+def _assign_rows(lengths: Sequence[int], width: int) -> list[list[int]]:
+    """Return the indices of the texts in each row of ``width`` tokens, packed by first-fit decreasing: from
+    the longest, each text goes into the first row that has room for it."""
     rows: list[list[int]] = []
     room: list[int] = []
     for text in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-        row = next((row for row, left in enumerate(room) if left >= lengths[text]), len(rows))
+        row = next((row for row, free in enumerate(room) if free >= lengths[text]), len(rows))
         if row == len(rows):
             rows.append([])
             room.append(width)

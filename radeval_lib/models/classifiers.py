@@ -1,4 +1,4 @@
-"""Classifiers of documents and words: fine-tuned, or linear probes on a frozen encoder."""
+"""Classify documents and words, by fine-tuned models or by linear probes on a frozen encoder."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ if TYPE_CHECKING:
 
 
 class TextClassifier:
-    """A sequence classifier over any encoder, as a :class:`~radeval_lib.models.training.Task`.
+    """A classifier of documents to fine-tune with :func:`~radeval_lib.models.training.train`.
 
-    The measure that chooses the epoch is ``accuracy``. Texts are cut at :data:`batching.MAX_PIECES`.
+    It is an encoder with a new classification layer. Accuracy on dev chooses the epoch. Texts are cut after
+    :data:`batching.MAX_PIECES` tokens.
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder; its new head is drawn by torch.
+    init_model : folder or hub name of the encoder. The weights of the new layer are drawn by torch's global
+        generator.
     labels : the classes, at least two, each once.
     """
 
@@ -46,49 +48,49 @@ class TextClassifier:
         self.module: Any = weights(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **config)
 
     def example(self, record: Document) -> dict[str, Any]:
-        """Return ``input_ids`` of the text, and ``labels``, the position of its class."""
+        """Return ``input_ids``, the text's token ids, and ``labels``, the index of its class."""
         text = batching.well_formed(reveal(record.text))
         ids = self.tokenizer(text, truncation=True, max_length=batching.MAX_PIECES)
         return {"input_ids": ids["input_ids"], "labels": self._index[record.label]}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Return ``input_ids`` and ``attention_mask``, shape (n, pieces), and ``labels``, shape (n,), all
-        int64."""
+        """Return a batch: ``input_ids`` and ``attention_mask``, shape (examples, tokens), and ``labels``,
+        shape (examples,), all int64."""
         import torch
 
         inputs = batching.pad_rows(self.tokenizer, (example["input_ids"] for example in examples))
         return {**inputs, "labels": torch.tensor([example["labels"] for example in examples])}
 
     def measure(self, records: Sequence[Document]) -> dict[str, float]:
-        """Return ``accuracy``: the share of documents classified correctly; 0 if there are none."""
+        """Return ``accuracy``: the share of documents classified correctly (0 to 1); 0 for no documents."""
         truth = np.array([self._index[record.label] for record in records], dtype=np.int64)
-        right = self.logits(records).argmax(axis=1) == truth
-        return {"accuracy": float(right.mean()) if len(right) else 0.0}
+        is_right = self.logits(records).argmax(axis=1) == truth
+        return {"accuracy": float(is_right.mean()) if len(is_right) else 0.0}
 
     def logits(self, records: Sequence[Document]) -> NDArray[np.float64]:
-        """Return scores of each class, shape (documents, classes), in the documents' order."""
+        """Return the logit of each class, float64 of shape (documents, classes), by document."""
         if not records:
             return np.empty((0, len(self.labels)))
         texts = [batching.well_formed(reveal(record.text)) for record in records]
         encoded = self.tokenizer(texts, truncation=True, max_length=batching.MAX_PIECES)["input_ids"]
 
-        def scores(batch: list[int], device: Any) -> Any:
+        def compute_logits(batch: list[int], device: Any) -> Any:
             inputs = batching.pad_rows(self.tokenizer, (encoded[index] for index in batch))
             return self.module(**inputs.to(device)).logits.double().cpu().numpy()
 
-        return np.stack(batching.in_batches(self.module, [len(ids) for ids in encoded], scores))
+        return np.stack(batching.in_batches(self.module, [len(ids) for ids in encoded], compute_logits))
 
 
 Features = NDArray[np.float32]
-"""One row per text or word, shape (n, h)."""
+"""Features of n texts or words, shape (n, h); h is the size of the encoder's hidden states."""
 
 
 def freeze(encoder: Any) -> torch.nn.Module:
-    """Return the encoder as a layer without gradients, always in evaluation mode, below layers that are
-    trained.
+    """Return the encoder as a module without gradients that stays in evaluation mode, to train layers on it.
 
-    ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, pieces), padded on the right. Its
-    result has ``last_hidden_state``, shape (n, pieces, h), with zeros at padding.
+    Its ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, tokens), padded on the right. The
+    result has ``last_hidden_state``, shape (n, tokens, h), with zeros at padding. Each distinct text is
+    encoded only once.
     """
     import torch
 
@@ -99,30 +101,38 @@ def freeze(encoder: Any) -> torch.nn.Module:
             self._states: dict[tuple[int, ...], torch.Tensor] = {}
 
         def train(self, mode: bool = True) -> Any:
-            """Keep evaluation mode, whatever the layers above are in."""
+            """Stay in evaluation mode, whatever ``mode`` is."""
             return super().train(False)
 
         def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> SimpleNamespace:
             lengths = attention_mask.sum(1).tolist()
             texts = [tuple(row[:length]) for row, length in zip(input_ids.tolist(), lengths, strict=True)]
-            new = [row for row, text in enumerate(texts) if text not in self._states]
-            if new:
-                # Normal tensors, since a text that is first read in inference may be learned from later.
+            unread = [row for row, text in enumerate(texts) if text not in self._states]
+            if unread:
+                # Training may meet the same text later, and cannot use tensors made in inference mode.
                 with torch.inference_mode(False), torch.no_grad():
                     states = self.encoder(
-                        input_ids=input_ids[new].clone(), attention_mask=attention_mask[new].clone()
+                        input_ids=input_ids[unread].clone(), attention_mask=attention_mask[unread].clone()
                     ).last_hidden_state
-                    for row, state in zip(new, states, strict=True):
+                    for row, state in zip(unread, states, strict=True):
                         self._states[texts[row]] = state[: lengths[row]].clone()
             hidden = torch.nn.utils.rnn.pad_sequence([self._states[text] for text in texts], batch_first=True)
-            missing = input_ids.shape[1] - hidden.shape[1]
-            return SimpleNamespace(last_hidden_state=torch.nn.functional.pad(hidden, (0, 0, 0, missing)))
+            padding = input_ids.shape[1] - hidden.shape[1]
+            return SimpleNamespace(last_hidden_state=torch.nn.functional.pad(hidden, (0, 0, 0, padding)))
 
     return Frozen()
 
 
 class FrozenEncoder(Encoder):
-    """Features of sentences given as words, and of each word."""
+    """An encoder that returns features of sentences, given as words, and of their words.
+
+    Features are cached in memory, by sentence.
+
+    Parameters
+    ----------
+    model : folder or hub name of an encoder with a fast tokenizer.
+    device : ``auto``, ``cpu`` or ``cuda``.
+    """
 
     def __init__(self, model: str | Path, *, device: str = "auto") -> None:
         from transformers import AutoTokenizer
@@ -132,22 +142,24 @@ class FrozenEncoder(Encoder):
         self._features: dict[tuple[str, ...], tuple[Features, Features]] = {}
 
     def of_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
-        """Return for each sentence the last hidden state of each word's first piece, shape (words, h). It is
-        zero for words beyond the encoder's reach."""
-        return [of_words for _, of_words in self._read(sentences)]
+        """Return for each sentence the last hidden state of each word's first token, shape (words, h).
+
+        Words beyond the first :data:`batching.MAX_PIECES` tokens get zeros.
+        """
+        return [of_words for _, of_words in self._features_of(sentences)]
 
     def of_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
-        """Return the last hidden state of the first token of each sentence; shape (n, h)."""
-        rows = [of_text for of_text, _ in self._read(sentences)]
+        """Return the last hidden state of each sentence's first token, [CLS]; shape (sentences, h)."""
+        rows = [of_text for of_text, _ in self._features_of(sentences)]
         return np.array(rows, np.float32).reshape(len(rows), self.dimension)
 
-    def _read(self, sentences: Sequence[Sequence[str]]) -> list[tuple[Features, Features]]:
-        """Return the features of each sentence and of its words; those of known sentences are not computed
-        again."""
+    def _features_of(self, sentences: Sequence[Sequence[str]]) -> list[tuple[Features, Features]]:
+        """Return each sentence's features, shape (h,), and its words', shape (words, h); cached ones are
+        not computed."""
         missing = list(dict.fromkeys(words for words in map(tuple, sentences) if words not in self._features))
         encoded = batching.encode_words(self.tokenizer, missing)
 
-        def features(batch: list[int], device: Any) -> Iterator[tuple[Features, Features]]:
+        def compute(batch: list[int], device: Any) -> Iterator[tuple[Features, Features]]:
             inputs = batching.pad_rows(self.tokenizer, (encoded[index][0] for index in batch))
             states = self.model(**inputs.to(device)).last_hidden_state.float().cpu().numpy()
             for index, hidden in zip(batch, states, strict=True):
@@ -156,44 +168,50 @@ class FrozenEncoder(Encoder):
                 rows[: len(pieces)] = hidden[pieces]
                 yield hidden[0].copy(), rows
 
-        new = batching.in_batches(self.model, [len(ids) for ids, _ in encoded], features)
-        self._features.update(zip(missing, new, strict=True))
+        computed = batching.in_batches(self.model, [len(ids) for ids, _ in encoded], compute)
+        self._features.update(zip(missing, computed, strict=True))
         return [self._features[tuple(words)] for words in sentences]
 
 
-_SMALLEST = np.nextafter(0.0, 1.0)
-"""The least probability of a class that training saw, where rounding would make it 0."""
+_LEAST_PROBABILITY = np.nextafter(0.0, 1.0)
+"""The least probability of a class that was seen in training, in place of a 0 that rounding makes."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """A logistic regression on standardised features, for the classes ``labels``."""
+    """A logistic regression on standardized features, from :func:`fit_probe`.
+
+    Attributes
+    ----------
+    labels : all classes, in the order of the logits' columns.
+    pipeline : the fitted scikit-learn pipeline; it knows only classes that were seen in training.
+    """
 
     labels: tuple[str, ...]
     pipeline: Any
 
     def logits(self, features: Features) -> NDArray[np.float64]:
-        """Return log-probabilities, shape (n, classes); -infinity only for a class that training never
-        saw."""
-        of_seen = np.log(np.maximum(self.pipeline.predict_proba(features), _SMALLEST))
-        result = np.full((len(features), len(self.labels)), -np.inf)
-        result[:, [self.labels.index(name) for name in self.pipeline.classes_]] = of_seen
-        return result
+        """Return log-probabilities, shape (n, classes); -infinity for a class not seen in training, and for
+        no other."""
+        of_seen = np.log(np.maximum(self.pipeline.predict_proba(features), _LEAST_PROBABILITY))
+        logits = np.full((len(features), len(self.labels)), -np.inf)
+        logits[:, [self.labels.index(label) for label in self.pipeline.classes_]] = of_seen
+        return logits
 
     def predict(self, features: Features) -> list[str]:
-        """Return the likeliest class of each row."""
+        """Return the most probable class for each row of ``features``."""
         return [self.labels[index] for index in self.logits(features).argmax(axis=1)]
 
 
 def fit_probe(features: Features, targets: Sequence[str], labels: Sequence[str], penalty: float) -> Probe:
-    """Return a probe fitted to features.
+    """Return a logistic regression fitted to standardized features, with an L2 penalty.
 
     Parameters
     ----------
     features : shape (n, h), finite.
-    targets : the class of each row; two different ones or more.
+    targets : the class of each row; at least two classes must occur.
     labels : all classes, each once; ``targets`` may lack some.
-    penalty : weight in the loss of half the squared norm of the coefficients; above 0.
+    penalty : weight of half the squared norm of the coefficients in the loss; above 0.
     """
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression

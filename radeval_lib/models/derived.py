@@ -1,6 +1,8 @@
-"""Models made from other models, in folders, and what a run asks about the model of a role.
+"""Make models from other models (fewer layers, a smaller vocabulary, random weights), and prepare the model
+of a role for a run.
 
-A folder's name contains a checksum of its source, so that no model is mistaken for another.
+A derived model is saved in a folder whose name contains a checksum of its source, so that no model is
+mistaken for another.
 """
 
 from __future__ import annotations
@@ -22,18 +24,19 @@ from radeval_lib.registry import RULES
 
 
 def shallow(name: str, layers: int, folder: Path) -> str:
-    """Return the folder of an encoder's first ``layers`` layers, made below ``folder`` if it is missing.
+    """Return the folder of a model with only the first ``layers`` layers of the encoder ``name``.
 
-    A :class:`ModelError` if the model cannot be loaded, or has no more layers.
+    It is made below ``folder`` if it does not exist. A :class:`ModelError` if the encoder cannot be loaded,
+    or does not have more than ``layers`` layers.
     """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    target = folder / f"first-{layers}-layers-of-{_identified(name)}"
+    target = folder / f"first-{layers}-layers-of-{_folder_part(name)}"
     if target.exists():
         return str(target)
-    if layers >= load_pretrained(AutoConfig, name).num_hidden_layers:
-        problem = f"cannot take the first {layers} layers of this model"
-        raise ModelError(problem, name, "Give fewer layers.")
+    if layers >= (depth := load_pretrained(AutoConfig, name).num_hidden_layers):
+        problem = f"cannot take the first {layers} layers of a model with {depth}"
+        raise ModelError(problem, f"model {name}", f"Give fewer than {depth} layers.")
     model = weights(AutoModel, name, ENCODER, num_hidden_layers=layers)
     with atomic.new_folder(target, replace=False) as new:
         save_checkpoint(new, model, load_pretrained(AutoTokenizer, name))
@@ -41,11 +44,10 @@ def shallow(name: str, layers: int, folder: Path) -> str:
 
 
 def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
-    """Return the folder of an encoder with only the tokens of ``texts`` (:func:`trimmed_tokenizer`), made
-    below ``folder`` if it is missing.
+    """Return the folder of an encoder whose vocabulary is cut to ``texts`` (:func:`trimmed_tokenizer`).
 
-    The same vectors with far fewer parameters: of the 30,522 pieces of BERT's vocabulary a small corpus
-    uses one or two thousand.
+    It is made below ``folder`` if it does not exist. It gives ``texts`` the same vectors with far fewer
+    parameters: a small corpus uses one or two thousand of the 30,522 tokens of BERT's vocabulary.
     """
     from transformers import AutoModel, AutoTokenizer
 
@@ -61,13 +63,16 @@ def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
 
 
 def make_untrained(name: str, folder: Path, seed: int) -> str:
-    """Return the folder of a model with the architecture and tokenizer of the one named after
-    :data:`UNTRAINED`, and weights drawn from ``seed``. It is made below ``folder`` if it is missing; other
-    random numbers are unaffected."""
+    """Return the folder of a model with the architecture and tokenizer of ``name``, and weights drawn from
+    ``seed``.
+
+    ``name`` may have the prefix :data:`UNTRAINED`. The model is made below ``folder`` if it does not exist;
+    random numbers outside of this function are unaffected.
+    """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     source = name.removeprefix(catalog.UNTRAINED)
-    target = folder / f"untrained-{_identified(source)}-{seed}"
+    target = folder / f"untrained-{_folder_part(source)}-{seed}"
     if not target.exists():
         with atomic.new_folder(target, replace=False) as new:
             with seeded(seed):
@@ -76,17 +81,18 @@ def make_untrained(name: str, folder: Path, seed: int) -> str:
     return str(target)
 
 
-def _identified(name: str) -> str:
-    """Return a model's name as a part of a folder's, with the first digits of its checksum."""
+def _folder_part(name: str) -> str:
+    """Return a model's name without its owner or path, and the first 12 digits of its checksum, for the name
+    of a folder."""
     return f"{Path(name).name}-{catalog.checksum(name)[:12]}"
 
 
 def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
-    """Return a tokenizer with only the tokens of ``texts`` and single characters, and its tokens' old ids.
+    """Return a tokenizer with only the tokens that ``texts`` need, and the old id of each of its tokens.
 
-    Special tokens, and all that were added to the vocabulary, are kept. WordPiece takes the longest piece
-    that fits, so ``texts`` are cut as before; other words are spelled.
-    A :class:`ModelError` if the tokenizer is not a fast one of WordPiece.
+    Special tokens, tokens that were added to the vocabulary and single characters are kept as well.
+    WordPiece takes the longest token that fits, so ``texts`` are split as before; words of other texts may be
+    spelled out. A :class:`ModelError` if the tokenizer is not a fast WordPiece tokenizer.
     """
     from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerFast
@@ -95,17 +101,17 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
     if state.get("model", {}).get("type") != "WordPiece":
         where = Path(tokenizer.name_or_path).name
         remedy = "Give a model with a fast WordPiece tokenizer, or leave its vocabulary whole."
-        raise ModelError("its vocabulary is not WordPiece, so it cannot be trimmed", where, remedy)
+        raise ModelError("only a WordPiece vocabulary can be trimmed", f"model {where}", remedy)
     words, old = state["model"]["vocab"], tokenizer.get_vocab()
     added = {token["content"] for token in state["added_tokens"]} - words.keys()
     distinct = sorted({well_formed(text) for text in texts})
     rows = tokenizer(distinct, verbose=False)["input_ids"] if distinct else []
     used = set(itertools.chain.from_iterable(rows))
-    always = {*tokenizer.all_special_tokens, *added}
+    required = {*tokenizer.all_special_tokens, *added}
     kept = [
         piece
         for piece in sorted(old, key=old.__getitem__)
-        if old[piece] in used or piece in always or len(piece.removeprefix("##")) == 1
+        if old[piece] in used or piece in required or len(piece.removeprefix("##")) == 1
     ]
     new = {piece: index for index, piece in enumerate(kept)}
     state["model"]["vocab"] = {piece: index for piece, index in new.items() if piece in words}
@@ -113,25 +119,25 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
         {**token, "id": new[token["content"]]} for token in state["added_tokens"] if token["content"] in new
     ]
     state["truncation"] = state["padding"] = None
-    # The two kinds of processor that add [CLS] and [SEP] name their ids.
+    # Post-processors, which add [CLS] and [SEP], hold the ids of these tokens, in one of two forms.
     processor = state.get("post_processor") or {}
     for name, special in processor.get("special_tokens", {}).items():
         special["ids"] = [new[token] for token in special.get("tokens", [name])]
     for key in processor.keys() & {"sep", "cls"}:
         processor[key] = [processor[key][0], new[processor[key][0]]]
-    named: dict[str, Any] = {key: str(value) for key, value in tokenizer.special_tokens_map.items()}
+    special_tokens: dict[str, Any] = {key: str(value) for key, value in tokenizer.special_tokens_map.items()}
     if tokenizer.extra_special_tokens:
-        named["extra_special_tokens"] = list(map(str, tokenizer.extra_special_tokens))
+        special_tokens["extra_special_tokens"] = list(map(str, tokenizer.extra_special_tokens))
     shortened = PreTrainedTokenizerFast(
         tokenizer_object=Tokenizer.from_str(json.dumps(state)),
         model_max_length=tokenizer.model_max_length,
-        **named,
+        **special_tokens,
     )
     return shortened, [old[piece] for piece in kept]
 
 
 def keep_rows(module: Any, ids: list[int]) -> None:
-    """Shrink a model's embeddings, and the output layer tied to them, to the rows ``ids``."""
+    """Cut a model's input embeddings, and its output layer if it has one, to the rows ``ids``, in place."""
     import torch
 
     with torch.no_grad():
@@ -139,26 +145,32 @@ def keep_rows(module: Any, ids: list[int]) -> None:
         output = module.get_output_embeddings()
         if output is not None:
             tables += [output.weight, *([output.bias] if output.bias is not None else [])]
-        done: set[int] = set()
+        moved: set[int] = set()  # tied tables share their memory, whose rows must be moved only once
         for table in tables:
-            if table.data_ptr() not in done:
+            if table.data_ptr() not in moved:
                 table[: len(ids)] = table[ids].clone()
-                done.add(table.data_ptr())
+                moved.add(table.data_ptr())
     module.resize_token_embeddings(len(ids), mean_resizing=False)
 
 
 def permit(name: str, root: Path | None) -> None:
-    """Refuse a model behind an address unless statements allow sending it the data root's text."""
+    """Raise :class:`~radeval_lib.data.errors.StatementError` if ``name`` is a server's model and no signed
+    statement allows sending it the texts in the data root ``root``."""
     require_statements(restricted_in(root), name, root)
 
 
 def ready(name: str, folder: Path, seed: int) -> str:
-    """Return the folder or name from which a model is loaded; an untrained one is made below ``folder``."""
+    """Return the folder or name from which the model ``name`` can be loaded.
+
+    For a name with the prefix :data:`UNTRAINED`, the model is made below ``folder``, with weights drawn from
+    ``seed``. Any other name is returned as it is.
+    """
     return make_untrained(name, folder, seed) if name.startswith(catalog.UNTRAINED) else name
 
 
 def revision(name: str) -> str:
-    """Return the revision at which a hub model is loaded, or ``unpinned``; empty for any other model."""
+    """Return the revision at which a hub model is loaded, ``unpinned`` if none is set, or an empty string for
+    a model that is not on the hub."""
     bare = name.removeprefix(catalog.UNTRAINED)
     if bare == RULES or catalog.is_packaged(bare) or Path(bare).is_dir() or not catalog.is_hub_name(bare):
         return ""
@@ -170,7 +182,7 @@ def digest(where: str) -> str:
     return catalog.checksum(where)
 
 
-# What NER models start from, and models whose heads are drawn at random, the same everywhere.
+# Starting points of NER models, and models with random heads for tests.
 
 
 def prepare(
@@ -183,25 +195,27 @@ def prepare(
     device: str = "auto",
     unfinished: Path | None = None,
 ) -> str:
-    """Return the folder or name from which a tagging scheme can be initialized, made in ``folder`` if needed.
+    """Return the folder or name of the model from which the training of an NER model starts.
 
-    A trimmed or untrained model is reused if it exists; the training on graphs is repeated.
+    A trimmed or untrained model that exists is reused; a training on graphs is always done.
 
     Parameters
     ----------
-    name : a model's name, alone or after :data:`UNTRAINED` or :data:`AFTER_GRAPHS`.
-    folder : for a model that has to be made.
-    seed : of random weights, and of the training on graphs.
-    graphs : annotated sentences for :data:`AFTER_GRAPHS`; their ``dev`` split chooses the epoch.
-    texts : all that the model will read, to trim its vocabulary to their pieces; none leaves it whole.
-    device : of that training.
-    unfinished : where that training keeps its last checkpoint.
+    name : a model's name, alone or with the prefix :data:`UNTRAINED` or :data:`AFTER_GRAPHS`.
+    folder : where to save a model that has to be made.
+    seed : seed of random weights, and of the training on graphs.
+    graphs : annotated sentences for :data:`AFTER_GRAPHS`, with splits ``train`` and ``dev``; ``dev`` chooses
+        the epoch.
+    texts : all texts that the model will read. Its vocabulary is trimmed to their tokens; without texts, it
+        is left whole.
+    device : device of the training on graphs.
+    unfinished : folder for the checkpoint of the training on graphs; None keeps none.
     """
-    where, read = Path(folder), list(texts)
+    target, read_texts = Path(folder), list(texts)
     model = name.removeprefix(catalog.UNTRAINED).removeprefix(catalog.AFTER_GRAPHS)
-    start = trim_encoder(model, read, where) if read else model
+    start = trim_encoder(model, read_texts, target) if read_texts else model
     if name.startswith(catalog.UNTRAINED):
-        return make_untrained(start, where, seed)
+        return make_untrained(start, target, seed)
     if not name.startswith(catalog.AFTER_GRAPHS):
         return start
     from radeval_lib.models.ner_models import IobScheme
@@ -215,15 +229,15 @@ def prepare(
     )
     train_set = [row for row in graphs if row.split == "train"]
     train(scheme, train_set, dev, settings, folder=unfinished)
-    scheme.save(where)
-    return str(where)
+    scheme.save(target)
+    return str(target)
 
 
 def make_test_model(role: str, folder: Path) -> str:
-    """Return the name or folder of a substitute model for regression tests: the packaged encoder, alone or
-    with a head drawn at random, saved in ``folder``.
+    """Return the name or folder of an untrained model for a role, for tests of the code around models.
 
-    A :class:`ModelError` unless the role is ``encoder``, ``ner_model`` or ``graph_model``.
+    For ``encoder``, it is the packaged encoder itself; for ``ner_model`` and ``graph_model``, the packaged
+    encoder with a random head, which is saved below ``folder``. A :class:`ModelError` for any other role.
     """
     from radeval_lib.models.graph_model import GraphModel, GraphSettings
     from radeval_lib.models.ner_models import scheme_of

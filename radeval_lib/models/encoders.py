@@ -1,4 +1,4 @@
-"""Text encoders: one vector per text, from any BERT-like model."""
+"""Encode texts as vectors with any BERT-like model."""
 
 from __future__ import annotations
 
@@ -15,19 +15,25 @@ from radeval_lib.models.catalog import PACKAGED
 from radeval_lib.models.pretrained import ENCODER, load_pretrained, weights
 
 Pooling = Literal["cls", "mean"]
+"""A text's vector: ``cls``, the last hidden state of its first token; ``mean``, the mean over its tokens."""
 
 
 class Encoder:
-    """Encodes texts, each distinct one once, in batches of similar length.
+    """A BERT-like model that returns one vector per text.
 
     Parameters
     ----------
     model : a transformers folder, a hub name (``FremyCompany/BioLORD-2023-C``,
         ``ncbi/MedCPT-Query-Encoder``) or ``packaged-minilm``.
-    pooling : ``cls``: last hidden state of the first token. ``mean``: mean over the text's tokens.
-    max_tokens : longer texts are cut; at least 1, at most the model's number of positions.
+    pooling : ``cls``, the last hidden state of the first token, or ``mean``, the mean over all tokens.
+    max_tokens : the most tokens of a text; longer texts are cut. From 1 to the model's number of positions.
     device : ``auto``, ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``; see :data:`~radeval_lib.models.batching.Precision`.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, or ``pooling`` or ``max_tokens`` is not one of the above.
     """
 
     def __init__(
@@ -43,34 +49,36 @@ class Encoder:
 
         check_choice(pooling, Pooling, "pooling", ModelError)
         if max_tokens < 1:
-            raise ModelError(f"max_tokens is {max_tokens}", "encoder", "Give at least 1.")
+            raise ModelError(f"max_tokens is {max_tokens}, below 1", f"encoder {model}", "Give at least 1.")
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens
         self.device = batching.device_of(device)
         self.tokenizer: Any = load_pretrained(AutoTokenizer, model)
         self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
         self.dimension = int(self.model.config.hidden_size)
         if max_tokens > (positions := getattr(self.model.config, "max_position_embeddings", 0)) > 0:
-            raise ModelError(f"max_tokens is {max_tokens}", "encoder", f"Give at most {positions}.")
+            problem = f"max_tokens is {max_tokens}, above the model's {positions} positions"
+            raise ModelError(problem, f"encoder {model}", f"Give at most {positions}.")
         self.precision = precision
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return vectors, float32 of shape (texts, dimension), in the order of the texts.
+        """Return one vector per text, float32 of shape (texts, dimension), in order.
 
-        Lone surrogates, which no tokenizer takes, are read as U+FFFD.
+        Equal texts are encoded once. Lone surrogates, which no tokenizer accepts, are read as U+FFFD.
+        A :class:`ModelError` if ``texts`` is a single string.
         """
         if isinstance(texts, str):
-            raise ModelError("the texts are one string", "encoder", "Give a list of texts.")
+            raise ModelError("texts is a single string", f"encoder {self.name}", "Give a list of texts.")
         if not texts:
             return np.empty((0, self.dimension), np.float32)
         return np.stack(batching.of_distinct(texts, self._vectors))
 
     def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
-        """Return the vectors of distinct texts."""
+        """Return the vector of each text, float32 of shape (dimension,)."""
         readable = [batching.well_formed(text) for text in texts]
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
         rows = encoded["input_ids"]
 
-        def computed(batch: list[int], device: Any) -> Any:
+        def compute(batch: list[int], device: Any) -> Any:
             inputs = batching.pad_rows(self.tokenizer, (rows[index] for index in batch)).to(device)
             hidden = self.model(**inputs).last_hidden_state.float()
             pooled = hidden[:, 0]
@@ -79,4 +87,4 @@ class Encoder:
                 pooled = (hidden * weight).sum(dim=1) / weight.sum(dim=1).clamp(min=1e-9)
             return pooled.cpu().numpy()
 
-        return batching.in_batches(self.model, list(map(len, rows)), computed, precision=self.precision)
+        return batching.in_batches(self.model, list(map(len, rows)), compute, precision=self.precision)

@@ -1,4 +1,4 @@
-"""Entities as typed spans of words: decoded from an NER model's labels, and compared with gold ones."""
+"""Decode entities (typed spans of words) from an NER model's labels, and compare them with gold entities."""
 
 from __future__ import annotations
 
@@ -11,54 +11,63 @@ from radeval_lib.data import iob_tags
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence
 
-# A run of letters and digits, or one other sign: "a2", ".", "5", "cm", "_".
+# A run of letters and digits, or any other single character: "a2", ".", "5", "cm", "_".
 _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 
 def words_of(text: str) -> list[tuple[int, int]]:
-    """Return the spans of a text's words: runs of letters and digits, and each other character alone."""
+    """Return (start, end) of each word of a text, in characters.
+
+    A word is a run of letters and digits, or any other single character that is not white space.
+    """
     return [match.span() for match in _WORD.finditer(text)]
 
 
 def gold_spans(sentence: AnnotatedSentence) -> list[WordSpan]:
-    """Return the sentence's entities; types in upper case."""
+    """Return (start, end, type) of a sentence's entities, in words, with types in upper case."""
     return [(entity.start, entity.end, entity.label.upper()) for entity in sentence.entities]
 
 
 Decoding = Literal["released", "standard"]
-"""How labels are read: like in RaTEScore's released code, or as IOB labels usually are."""
+"""How IOB labels are read: ``released``, by the rules of RaTEScore's released code, or ``standard``."""
 
 
 class NerModel(Protocol):
-    """Finds entities in sentences."""
+    """A model that finds entities in sentences."""
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Return (text, type) of each entity in each sentence, in order; types are in upper case."""
+        """Return (text, type) of each entity, in order, for each sentence; types are in upper case."""
 
 
 def decode(labels: Sequence[str], special: Sequence[bool], decoding: Decoding) -> list[WordSpan]:
-    """Return spans of tokens' ``B-TYPE``, ``I-TYPE`` and ``O``; no entity contains a ``special`` token."""
+    """Return (start, end, type) of the entities of a sentence, in tokens.
+
+    ``labels``: each token's ``B-TYPE``, ``I-TYPE`` or ``O``. ``special``: whether each token is a special
+    one, which no entity contains.
+    """
     if decoding == "released":
         return decode_released(labels, special)
     return decode_standard(["O" if skip else label for label, skip in zip(labels, special, strict=True)])
 
 
 def decode_standard(labels: Sequence[str]) -> list[WordSpan]:
-    """Return the spans of IOB labels; a stray I- begins an entity, a change of type ends one."""
+    """Return (start, end, type) of the entities in IOB labels; an I- without an entity of its type before it
+    begins one."""
     return [(entity.start, entity.end, entity.label) for entity in iob_tags.decode(labels)]
 
 
 def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[WordSpan]:
-    """Return the spans that the released code finds (``post_process`` in RaTEScore 0.6.0), oddities included.
+    """Return (start, end, type) of the entities as RaTEScore 0.6.0 finds them (``post_process``), flaws
+    included.
 
-    An entity has the type of its B-, whatever types the I- after it have; an I- without a B- before it is
-    dropped. An entity ends if the NEXT label is O or B-, so the label predicted for the closing special token
-    decides over an entity at the end of the sentence: if that label is I-, the entity is taken to end before
-    the special token, but only as long as no entity before it ended at a B-; otherwise it is lost.
+    An entity has the type of its B-, whatever the types of the following I-; an I- without a B- before it is
+    dropped. An entity ends if the NEXT label is O or B-. So the label of the closing special token decides on
+    an entity at the end of the sentence: if it is I-, the entity ends before the special token, unless the
+    entity before it ended at a B-, in which case the last entity is lost.
     """
     spans: list[WordSpan] = []
     opened: tuple[int, str] | None = None
-    ended_at_b = False  # the reference forgets to clear the end of an entity that another followed at once
+    ended_at_b = False  # RaTEScore does not reset the end of an entity that another follows at once
     for position in range(len(labels) - 1):
         prefix, _, kind = labels[position].partition("-")
         following = labels[position + 1][:1]
@@ -79,9 +88,9 @@ def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[Word
 
 @dataclass(frozen=True)
 class Counts:
-    """Counts of matched, predicted and gold spans, which can be added up over sentences.
+    """Numbers of matched, predicted and gold spans, which can be added up over sentences.
 
-    A measure with a denominator of 0 is 0.
+    A measure (0 to 1) with a denominator of 0 is 0.
     """
 
     matched: int = 0
@@ -93,12 +102,12 @@ class Counts:
 
     @property
     def precision(self) -> float:
-        """Share of the predicted spans that are right."""
+        """Share of the predicted spans that match a gold span."""
         return self.matched / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """Share of the gold spans that are found."""
+        """Share of the gold spans that match a predicted span."""
         return self.matched / self.gold if self.gold else 0.0
 
     @property
@@ -110,7 +119,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class SpanScores:
-    """Predicted spans against gold ones: those with the same words and type, and the words' labels."""
+    """Comparison of predicted with gold spans, over all sentences.
+
+    Attributes
+    ----------
+    spans : counts of spans; a predicted span matches a gold one with the same words and type.
+    correct_words : words whose IOB label (O, B-TYPE or I-TYPE) is the same in both.
+    words : all words.
+    """
 
     spans: Counts
     correct_words: int
@@ -118,20 +134,23 @@ class SpanScores:
 
     @property
     def accuracy(self) -> float:
-        """Share of words with the right label among O, B-TYPE and I-TYPE."""
+        """Share of the words (0 to 1) with the right IOB label; 0 if there are no words."""
         return self.correct_words / self.words if self.words else 0.0
 
 
 def span_scores(
     gold: Sequence[Iterable[WordSpan]], predicted: Sequence[Iterable[WordSpan]], lengths: Sequence[int]
 ) -> SpanScores:
-    """Return strict matches of the spans in sentences with ``lengths`` words. Case of types is ignored, and
-    repeated spans count once."""
+    """Return the comparison of predicted with gold spans, sentence by sentence.
+
+    ``lengths``: the number of words of each sentence. Types are compared without regard to case, and repeated
+    spans of a sentence count once.
+    """
     counts, correct_words = Counts(), 0
     for annotated, tagged, length in zip(gold, predicted, lengths, strict=True):
         truth = {(start, end, kind.upper()) for start, end, kind in annotated}
         guess = {(start, end, kind.upper()) for start, end, kind in tagged}
         counts += Counts(len(truth & guess), len(guess), len(truth))
         labels = zip(iob_tags.encode(truth, length), iob_tags.encode(guess, length), strict=True)
-        correct_words += sum(right == given for right, given in labels)
+        correct_words += sum(gold_label == label for gold_label, label in labels)
     return SpanScores(counts, correct_words, sum(lengths))

@@ -1,4 +1,4 @@
-"""Summarizers: their protocol and measure, and those that extract sentences of the findings."""
+"""Summarize findings by extracting sentences; the protocol and the measure of all summarizers."""
 
 from __future__ import annotations
 
@@ -14,94 +14,101 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ModelError
 from radeval_lib.stats import tokens
 
-# The end of a sentence: a sign, the quotes and brackets that it closes, and blanks.
-_END = re.compile(r"([.!?;][\"')\]]*)\s+")
+# The end of a sentence: a punctuation mark, closing quotes and brackets, and white space.
+_SENTENCE_END = re.compile(r"([.!?;][\"')\]]*)\s+")
 _EMPTY_LINE = re.compile(r"\n\s*\n")
-# A piece that ends with the number of an item: "1." of "1. Clear lungs", "FINDINGS: 2."
-_NUMBERED = re.compile(r"(^|\s)\d{1,2}[.)]$")
-# A piece that ends with a number of its own: "ribs 7 and 8.", "grade 1."
-_COUNTED = re.compile(r"(,|\b(and|or|to|through|ribs?|grade|levels?|segments?|stage|type))\s\d{1,2}\.$", re.I)
-# A piece that ends with a full stop within a sentence: "seen by Dr."
-_ABBREVIATED = re.compile(r"\b(dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.I)
+# A piece of text that ends with the number of a list item: "1." of "1. Clear lungs", "FINDINGS: 2."
+_ENDS_IN_ITEM_NUMBER = re.compile(r"(^|\s)\d{1,2}[.)]$")
+# A piece of text that ends with a number of its own sentence: "ribs 7 and 8.", "grade 1."
+_ENDS_IN_OWN_NUMBER = re.compile(
+    r"(,|\b(and|or|to|through|ribs?|grade|levels?|segments?|stage|type))\s\d{1,2}\.$", re.I
+)
+# A piece of text that ends with an abbreviation, so its full stop does not end a sentence: "seen by Dr."
+_ENDS_IN_ABBREVIATION = re.compile(r"\b(dr|mr|mrs|ms|vs|no|approx|e\.g|i\.e)\.$", re.I)
 
 
 class Summarizer(Protocol):
-    """Writes the impression of each findings section."""
+    """A model or rule that writes an impression for each findings section."""
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        """Return one impression per text, in order. No text is empty; equal texts get equal impressions."""
+        """Return one impression per text of ``findings``, in order.
+
+        No text may be empty. Equal texts get equal impressions.
+        """
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a section in order, each on one line; at least one if the text is not empty.
+    """Return the sentences of a report section, in order and each on one line; an empty list for blank text.
 
-    An empty line ends a sentence; a line break, a few abbreviations and the number of a list ("1.") do not.
-    The word before a number shows whether it ends a sentence instead ("ribs 7 and 8.").
+    An empty line ends a sentence; a line break, a few abbreviations and the number of a list item ("1.") do
+    not. A number after certain words, as in "ribs 7 and 8.", is taken for the end of a sentence instead.
     """
-    result: list[str] = []
-    pieces = map(tokens.one_line, _EMPTY_LINE.split(_END.sub(r"\1\n\n", text)))
+    found: list[str] = []
+    pieces = map(tokens.one_line, _EMPTY_LINE.split(_SENTENCE_END.sub(r"\1\n\n", text)))
     for piece in filter(None, pieces):
-        last = result[-1] if result else ""
-        of_a_list = _NUMBERED.search(last) and not _COUNTED.search(last)
-        if of_a_list or _ABBREVIATED.search(last):
-            result[-1] = f"{last} {piece}"
+        last = found[-1] if found else ""
+        ends_in_item_number = _ENDS_IN_ITEM_NUMBER.search(last) and not _ENDS_IN_OWN_NUMBER.search(last)
+        if ends_in_item_number or _ENDS_IN_ABBREVIATION.search(last):
+            found[-1] = f"{last} {piece}"
         else:
-            result.append(piece)
-    return result
+            found.append(piece)
+    return found
 
 
 def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-    """Return ROUGE-L F1 of each pair by ``rouge_score`` with stemming, shape (n,), as the metric
-    ``rouge_l``."""
+    """Return ROUGE-L F1 (0 to 1) of each pair, shape (n,), with stemming as in the metric ``rouge_l``."""
     tokenize = tokens.RougeTokenizer().tokenize
     pairs = zip(references, candidates, strict=True)
     return np.array([tokens.rouge_l(tokenize(ref), tokenize(cand)) for ref, cand in pairs], dtype=np.float64)
 
 
-def mean_rouge_l(records: Sequence[ReportPair], written: Sequence[str]) -> dict[str, float]:
-    """Return ``rouge_l``: the mean of :func:`rouge_l` over records and summaries; 0 if there are none."""
-    values = rouge_l([reveal(record.impression) for record in records], written)
+def mean_rouge_l(records: Sequence[ReportPair], summaries: Sequence[str]) -> dict[str, float]:
+    """Return ``rouge_l``: the mean ROUGE-L F1 (0 to 1) of summaries against the records' impressions.
+
+    It is 0 if there are no records.
+    """
+    values = rouge_l([reveal(record.impression) for record in records], summaries)
     return {"rouge_l": float(values.mean()) if len(values) else 0.0}
 
 
-# "intra - abdominal", "and / or": signs within a word.
-_INNER = re.compile(r"(?<=\w) ?([-/]) ?(?=\w)")
+# "intra - abdominal", "and / or": a hyphen or slash within a word.
+_WITHIN_WORD = re.compile(r"(?<=\w) ?([-/]) ?(?=\w)")
 # "1 . 5": a decimal point.
 _DECIMAL = re.compile(r"(?<=\d)\s*\.\s+(?=\d)")
-# "clear .": signs that have no blank before them.
-_BEFORE = re.compile(r"\s+([.,;:!?%)\]])")
-# "( left": signs that have none behind.
-_AFTER = re.compile(r"([(\[])\s+")
-# The first letter of the text, and of what follows a full stop.
-_START = re.compile(r"(^|[.!?]\s+)([a-z])")
+# "clear .": white space before a closing mark.
+_BEFORE_CLOSING = re.compile(r"\s+([.,;:!?%)\]])")
+# "( left": white space after an opening bracket.
+_AFTER_OPENING = re.compile(r"([(\[])\s+")
+# The first letter of a sentence.
+_SENTENCE_START = re.compile(r"(^|[.!?]\s+)([a-z])")
 
 
 def sentence_case(text: str) -> str:
-    """Return lower-case words with spaced punctuation as sentences, capitalized and closed up.
+    """Return text with the usual capitals and spaces, given lower-case words and spaced punctuation.
 
     >>> sentence_case("no acute intra - abdominal process . 1 . 5 cm cyst .")
     'No acute intra-abdominal process. 1.5 cm cyst.'
     """
-    joined = _DECIMAL.sub(".", _INNER.sub(r"\1", text))
-    joined = _AFTER.sub(r"\1", _BEFORE.sub(r"\1", joined)).strip()
-    return _START.sub(lambda match: match[1] + match[2].upper(), joined)
+    joined = _DECIMAL.sub(".", _WITHIN_WORD.sub(r"\1", text))
+    joined = _AFTER_OPENING.sub(r"\1", _BEFORE_CLOSING.sub(r"\1", joined)).strip()
+    return _SENTENCE_START.sub(lambda match: match[1] + match[2].upper(), joined)
 
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
-"""Function of texts that returns their vectors, shape (texts, dimension), as ``Encoder.encode``."""
+"""Function that returns one vector per text, shape (texts, dimension), such as ``Encoder.encode``."""
 
 
-def _by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
-    """Split an array with one row per sentence into one part per text."""
+def _split_by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return one array per text, given the sentences of each text and an array with a row per sentence."""
     return np.split(rows, np.cumsum([len(row) for row in split])[:-1]) if split else []
 
 
 class LeadSentences:
-    """Extracts the first ``count`` sentences of the findings, 1 or more."""
+    """A summarizer that extracts the first ``count`` sentences of the findings (at least 1)."""
 
     def __init__(self, count: int = 3) -> None:
         if count < 1:
-            raise ModelError(f"count is {count}", "lead", "Give at least 1.")
+            raise ModelError(f"count is {count}, below 1", "LeadSentences", "Give at least 1.")
         self.count = count
         self.name = f"Lead-{count}"
 
@@ -110,8 +117,16 @@ class LeadSentences:
 
 
 class ClusterExtractor:
-    """Extracts, in report order, the sentence nearest each centre of ``count`` clusters of sentence
-    vectors."""
+    """A summarizer that clusters the sentences of a report and extracts the one nearest to each centre.
+
+    The sentences are in the order of the report.
+
+    Parameters
+    ----------
+    encode : returns the vectors of sentences, which k-means clusters.
+    count : number of clusters.
+    seed : of k-means.
+    """
 
     name = "Bert-Ext"
 
@@ -122,13 +137,15 @@ class ClusterExtractor:
         split = [sentences(text) for text in findings]
         vectors = self.encode([sentence for row in split for sentence in row])
         return [
-            " ".join(row[index] for index in sorted(self._central(of_text)))
-            for row, of_text in zip(split, _by_text(split, vectors), strict=True)
+            " ".join(row[index] for index in sorted(self._central_positions(of_text)))
+            for row, of_text in zip(split, _split_by_text(split, vectors), strict=True)
         ]
 
-    def _central(self, vectors: NDArray[np.floating[Any]]) -> set[int]:
-        """Return positions of the sentences nearest to the centres; if there are no more distinct vectors
-        than clusters, the first position of each."""
+    def _central_positions(self, vectors: NDArray[np.floating[Any]]) -> set[int]:
+        """Return the positions of the vectors nearest to the centres of the clusters.
+
+        If there are at most ``count`` distinct vectors, return the first position of each instead.
+        """
         from sklearn.cluster import KMeans
 
         first = np.unique(vectors.round(5), axis=0, return_index=True)[1]
@@ -140,18 +157,18 @@ class ClusterExtractor:
 
 
 def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]:
-    """Return the positions of the sentences, chosen greedily, with the highest ROUGE-L against the
-    impression.
+    """Return the sorted positions of up to ``most`` sentences of the findings whose ROUGE-L against the
+    impression is high.
 
-    Each step adds the sentence that raises ROUGE-L most and stops if none does (Nallapati et al. 2017,
-    section 2.2). At least one sentence is chosen.
+    The search is greedy: each step adds the sentence that raises ROUGE-L most, and the search stops if none
+    does (Nallapati et al. 2017, Section 2.2). At least one sentence is chosen, unless there are none.
     """
     split = sentences(findings)
     chosen: list[int] = []
     best = -1.0
     while len(chosen) < most:
-        left = [index for index in range(len(split)) if index not in chosen]
-        extracts = [" ".join(split[index] for index in sorted([*chosen, added])) for added in left]
+        unchosen = [index for index in range(len(split)) if index not in chosen]
+        extracts = [" ".join(split[index] for index in sorted([*chosen, added])) for added in unchosen]
         if not extracts:
             break
         scores = rouge_l([impression] * len(extracts), extracts)
@@ -159,28 +176,31 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
         if scores[top] <= best:
             break
         best = float(scores[top])
-        chosen.append(left[top])
+        chosen.append(unchosen[top])
     return sorted(chosen)
 
 
 def oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
-    """Return the best extract of each text by :func:`oracle_sentences`. It reads the answer, so it bounds
-    extraction."""
+    """Return the extract that :func:`oracle_sentences` chooses for each text of the findings.
+
+    Since it knows the impressions, its ROUGE-L approximates an upper bound for extraction.
+    """
     return [
         " ".join(sentences(text)[index] for index in oracle_sentences(text, impression))
         for text, impression in zip(findings, impressions, strict=True)
     ]
 
 
-# Thresholds of a sentence's probability that are tried on dev.
+# Thresholds of a sentence's probability that :meth:`SentenceSelector.fit` tries on dev.
 _THRESHOLDS = np.round(np.arange(0.15, 0.8, 0.05), 2)
 
 
 class SentenceSelector:
-    """Keeps the sentences with at least a threshold's probability: one or more, at most ``most``.
+    """A summarizer that extracts the sentences that a logistic regression considers probable enough.
 
-    A sentence is described by its vector, its similarity to the mean vector of the report, its place from
-    either end, and its length.
+    It extracts the up to ``most`` sentences whose probability reaches a threshold, or the most probable one
+    if none does. Features of a sentence are its vector from ``encode``, the cosine similarity of this vector
+    to the report's mean vector, its position in the report, and the lengths of sentence and report.
     """
 
     name = "Sentence selector"
@@ -191,16 +211,18 @@ class SentenceSelector:
         self.intercept, self.threshold = 0.0, 0.5
 
     def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
-        """Fit to the greedy extracts of ``pairs``; ``dev`` chooses the threshold by mean ROUGE-L.
+        """Return this selector, fitted to the extracts of :func:`oracle_sentences` from ``pairs``.
 
-        A :class:`ModelError` if either is empty.
+        The threshold is the one with the highest mean ROUGE-L on ``dev``; the lowest of several. A
+        :class:`ModelError` if ``pairs`` or ``dev`` is empty.
         """
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
         if not (pairs and dev):
-            raise ModelError("no training or no dev reports", "selector", "Give some of both.")
-        split, features = self._described([reveal(pair.findings) for pair in pairs])
+            problem = f"{len(pairs)} training and {len(dev)} dev reports"
+            raise ModelError(problem, "SentenceSelector.fit", "Give at least one report of each.")
+        split, features = self._features([reveal(pair.findings) for pair in pairs])
         labels = []
         for pair, row in zip(pairs, split, strict=True):
             kept = set(oracle_sentences(reveal(pair.findings), reveal(pair.impression), self.most))
@@ -211,44 +233,47 @@ class SentenceSelector:
         weights = fitted.coef_[0] / scaler.scale_
         self.coefficients = weights.astype(np.float32)
         self.intercept = float(fitted.intercept_[0] - (weights * scaler.mean_).sum())
-        split, shares = self._probabilities([reveal(pair.findings) for pair in dev])
+        split, probabilities = self._probabilities([reveal(pair.findings) for pair in dev])
         impressions = [reveal(pair.impression) for pair in dev]
-        written = (self._summaries(split, shares, threshold) for threshold in _THRESHOLDS)
-        means = [float(rouge_l(impressions, summaries).mean()) for summaries in written]
-        self.threshold = float(_THRESHOLDS[int(np.argmax(means))])  # the lowest of equals
+        extracts = (self._extract(split, probabilities, threshold) for threshold in _THRESHOLDS)
+        means = [float(rouge_l(impressions, summaries).mean()) for summaries in extracts]
+        self.threshold = float(_THRESHOLDS[int(np.argmax(means))])
         return self
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        return self._summaries(*self._probabilities(findings), self.threshold)
+        return self._extract(*self._probabilities(findings), self.threshold)
 
-    def _described(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
-        """Return the sentences of each text, and the features of all sentences, shape (sentences,
-        features)."""
+    def _features(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
+        """Return the sentences of each text, and an array with one row of features per sentence.
+
+        Without texts, the array has shape (0, 0).
+        """
         split = [sentences(text) for text in texts]
         vectors = np.asarray(self.encode([sentence for row in split for sentence in row]), dtype=np.float64)
         rows = []
-        for row, of_text in zip(split, _by_text(split, vectors), strict=True):
+        for row, of_text in zip(split, _split_by_text(split, vectors), strict=True):
             mean, number = of_text.mean(axis=0), np.arange(len(row))
             norms = np.linalg.norm(of_text, axis=1) * np.linalg.norm(mean)
-            likeness = of_text @ mean / np.maximum(norms, 1e-9)
+            similarity = of_text @ mean / np.maximum(norms, 1e-9)
             word_counts = [len(sentence.split()) for sentence in row]
             lengths = np.log1p(word_counts), np.full(len(row), np.log1p(len(row)))
             positions = number / len(row), number == 0, number == len(row) - 1
-            rows.append(np.column_stack([of_text, likeness, *positions, *lengths]))
+            rows.append(np.column_stack([of_text, similarity, *positions, *lengths]))
         return split, np.concatenate(rows) if rows else np.zeros((0, 0))
 
     def _probabilities(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
-        """Return the sentences of each text, and how likely each is to be kept."""
-        split, features = self._described(texts)
+        """Return the sentences of each text, and the probability (0 to 1) of each to be extracted."""
+        split, features = self._features(texts)
         logits: Any = features @ self.coefficients.astype(np.float64) + self.intercept if split else []
-        return split, _by_text(split, 1 / (1 + np.exp(-np.asarray(logits))))
+        return split, _split_by_text(split, 1 / (1 + np.exp(-np.asarray(logits))))
 
-    def _summaries(
-        self, split: list[list[str]], shares: list[NDArray[np.float64]], threshold: float
+    def _extract(
+        self, split: list[list[str]], probabilities: list[NDArray[np.float64]], threshold: float
     ) -> list[str]:
-        result = []
-        for row, values in zip(split, shares, strict=True):
+        """Return the extract of each text, given the probabilities of its sentences."""
+        extracts = []
+        for row, values in zip(split, probabilities, strict=True):
             ranked = sorted(range(len(row)), key=lambda index: (-values[index], index))
             kept = [index for index in ranked[: self.most] if values[index] >= threshold] or ranked[:1]
-            result.append(" ".join(row[index] for index in sorted(kept)))
-        return result
+            extracts.append(" ".join(row[index] for index in sorted(kept)))
+        return extracts

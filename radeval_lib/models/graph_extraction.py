@@ -1,4 +1,4 @@
-"""Graphs of texts: by our own model, by RadGraph's released ones, or read from a file of annotations."""
+"""Extract RadGraph graphs from texts: with this library's model or a released one, or from annotations."""
 
 from __future__ import annotations
 
@@ -21,58 +21,68 @@ V = TypeVar("V")
 
 
 class Extractor(Protocol):
-    """Finds the graph of each text."""
+    """A model or file that gives the RadGraph graph of a text."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        """Return annotations in RadGraph's form, in the order of the texts. An empty text has no entities."""
+        """Return the annotation of each text in RadGraph's form, in order; an empty text has no entities."""
 
 
 def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
-    """Return the extractor of that name: a folder that this library trained, :data:`RADGRAPH` before a name
-    of the package's, or a JSON file of annotations.
+    """Return the extractor that ``name`` denotes.
+
+    Parameters
+    ----------
+    name : a folder with a graph model of this library; a model of the package ``radgraph``, with the prefix
+        :data:`RADGRAPH`; or a JSON file of annotations.
+    device : where a model runs: ``auto``, ``cpu`` or ``cuda``.
 
     Raises
     ------
     ModelError
-        If there is no such model, or it cannot be loaded.
+        If ``name`` is none of these, or the model or file cannot be loaded.
     """
-    text = str(name)
-    if text.startswith(RADGRAPH):
-        return PackageExtractor(text.removeprefix(RADGRAPH), device=device)
-    if Path(text).suffix == ".json" and Path(text).is_file():
-        return RecordedGraphs(Path(text))
-    if not (Path(text) / SETTINGS).is_file():
-        remedy = f"Give a folder that this library trained, {RADGRAPH}NAME, or a JSON file of annotations."
-        raise ModelError("this is no graph model", Path(text).name, remedy)
-    return ModelExtractor(text, device=device)
+    if str(name).startswith(RADGRAPH):
+        return PackageExtractor(str(name).removeprefix(RADGRAPH), device=device)
+    path = Path(name)
+    if path.suffix == ".json" and path.is_file():
+        return RecordedGraphs(path)
+    if not (path / SETTINGS).is_file():
+        remedy = f"Give a graph model's folder, {RADGRAPH}NAME, or a JSON file of annotations."
+        raise ModelError(f"not a graph model: it has no file {SETTINGS}", path.name, remedy)
+    return ModelExtractor(path, device=device)
 
 
 def with_cache(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
-    """Return ``read`` with a cache of at most ``most`` answers, which is emptied when full. Only texts that
-    are not cached are read."""
-    kept: dict[K, V] = {}
+    """Return ``read`` with a cache of at most ``most`` results, which is emptied when it is full.
 
-    def answers(asked: Sequence[K]) -> list[V]:
-        missing = [key for key in dict.fromkeys(asked) if key not in kept]
-        new = dict(zip(missing, read(missing), strict=True)) if missing else {}
-        results = [new[key] if key in new else kept[key] for key in asked]
-        if len(kept) + len(new) > most:
-            kept.clear()
-        kept.update(list(new.items())[:most])
+    ``read``: function of distinct keys that returns one result per key. It is called only with keys that are
+    not in the cache.
+    """
+    cache: dict[K, V] = {}
+
+    def read_or_look_up(keys: Sequence[K]) -> list[V]:
+        missing = [key for key in dict.fromkeys(keys) if key not in cache]
+        computed = dict(zip(missing, read(missing), strict=True)) if missing else {}
+        results = [computed[key] if key in computed else cache[key] for key in keys]
+        if len(cache) + len(computed) > most:
+            cache.clear()
+        cache.update(list(computed.items())[:most])
         return results
 
-    return answers
+    return read_or_look_up
 
 
 @lru_cache(maxsize=2)
 def shared_extractor(name: str, device: str) -> Extractor:
-    """Return the extractor of a model; all callers of this process share it, since several metrics ask for
-    the same texts."""
+    """Return the extractor of :func:`open_extractor`, shared by all callers in this process.
+
+    Several metrics annotate the same texts, so they profit from one cache.
+    """
     return open_extractor(name, device=device)
 
 
 class ModelExtractor:
-    """Extracts with our own joint model, and caches up to 50,000 sentences."""
+    """An extractor with a graph model of this library, from its folder; caches up to 50,000 units of text."""
 
     def __init__(self, model: str | Path, *, device: str) -> None:
         self.model = GraphModel.load(model, device=device)
@@ -85,10 +95,10 @@ class ModelExtractor:
 
 
 class PackageExtractor:
-    """Extracts with a released model through the package ``radgraph``, which the user installs.
+    """An extractor with a released model of the package ``radgraph``, which the user installs.
 
-    The package reads the weights as a pickle; torch loads it without running code (``weights_only``, its
-    default since 2.6).
+    The package stores weights as a pickle; torch loads it without running code (``weights_only``, its default
+    since version 2.6).
     """
 
     def __init__(self, model: str, *, device: str) -> None:
@@ -97,37 +107,41 @@ class PackageExtractor:
         try:
             radgraph: Any = importlib.import_module("radgraph")
             loading = importlib.import_module("radgraph.allennlp.common.cached_transformers")
-            _give_methods_of_transformers_4(loading)
+            _restore_removed_methods(loading)
             self._model = radgraph.RadGraph(model_type=model, cuda=cuda)
         except Exception as error:
             problem = f"cannot load {model!r}: {' '.join(str(error).split()):.200}"
-            remedy = "Run: pip install radgraph. Check the name, the network and the disk."
+            remedy = "Run: pip install radgraph. If it is installed, check the model's name and the network."
             raise ModelError(problem, "radgraph", remedy) from error
         # The package itself refuses missing and unexpected weights (``load_state_dict(..., strict=True)``).
         check_finite(self._model.state_dict(), self.name)
-        self._read = with_cache(self._read_filled, 4_000)
+        self._read = with_cache(self._read_texts, 4_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        # The package reads an empty text as the word "None"; it has no entity here.
-        filled = [text for text in texts if text.strip()]
-        graphs = dict(zip(filled, self._read(filled), strict=True))
+        # The package would read an empty text as the word "None", so it does not get empty texts.
+        not_empty = [text for text in texts if text.strip()]
+        graphs = dict(zip(not_empty, self._read(not_empty), strict=True))
         return [graphs.get(text) or annotation([], [], []) for text in texts]
 
-    def _read_filled(self, texts: list[str]) -> list[Annotation]:
-        """Return the graphs of distinct texts; a :class:`ModelError` for a text that the package skips."""
-        given = self._model(texts)
+    def _read_texts(self, texts: list[str]) -> list[Annotation]:
+        """Return the annotation of each text, none of which is empty; a :class:`ModelError` if the package
+        gives none for a text."""
+        graphs = self._model(texts)
         for number, text in enumerate(texts):
             where = f"{self.name}, text {number}"
-            if str(number) not in given:  # the package prints what went wrong
-                problem = f"no graph of a text of {len(text.split())} words"
+            if str(number) not in graphs:  # the package has printed the reason
+                problem = f"the package gives no graph for a text of {len(text.split())} words"
                 raise ModelError(problem, where, "Shorten the text.")
-            check_annotation(given[str(number)], where)
-        return [given[str(number)] for number in range(len(texts))]
+            check_annotation(graphs[str(number)], where)
+        return [graphs[str(number)] for number in range(len(texts))]
 
 
-def _give_methods_of_transformers_4(package: Any) -> None:
-    """Let the tokenizers that radgraph 0.1.18 loads have the two methods that transformers 5 took away."""
-    load = package.get_tokenizer
+def _restore_removed_methods(loading: Any) -> None:
+    """Give tokenizers that radgraph 0.1.18 loads the two methods that it needs and transformers 5 removed.
+
+    ``loading``: radgraph's module ``cached_transformers``, whose ``get_tokenizer`` is replaced.
+    """
+    load = loading.get_tokenizer
 
     def get_tokenizer(name: str, **settings: Any) -> Any:
         tokenizer = load(name, **settings)
@@ -137,27 +151,29 @@ def _give_methods_of_transformers_4(package: Any) -> None:
             tokenizer.build_inputs_with_special_tokens = lambda ids: [first, *ids, last]
         return tokenizer
 
-    package.get_tokenizer = get_tokenizer
+    loading.get_tokenizer = get_tokenizer
 
 
 class RecordedGraphs:
-    """Annotations made by another program, looked up by their text without blanks."""
+    """An extractor that looks up annotations in a JSON file, by their text without white space."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
-        self._known: dict[str, Annotation] = {"": annotation([], [], [])}
+        self._annotations: dict[str, Annotation] = {"": annotation([], [], [])}
         for name, item in read_annotations(path).items():
-            if self._known.setdefault(_squeezed(item["text"]), item)["entities"] != item["entities"]:
-                remedy = "Keep one annotation of each text."
-                raise ModelError(f"{name!r} annotates a text otherwise than one before it", self.name, remedy)
+            first = self._annotations.setdefault(_without_space(item["text"]), item)
+            if first["entities"] != item["entities"]:
+                problem = f"{name!r} has the text of an earlier annotation, but other entities"
+                raise ModelError(problem, self.name, "Keep one annotation of each text.")
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        graphs = [self._known.get(_squeezed(text)) for text in texts]
+        graphs = [self._annotations.get(_without_space(text)) for text in texts]
         if None in graphs:
-            problem = f"no annotation of text {graphs.index(None)}"
-            raise ModelError(problem, self.name, "Annotate every text that is scored, with the same wording.")
+            problem = f"{graphs.count(None)} of {len(texts)} texts have no annotation; "
+            problem += f"the first is text {graphs.index(None)}, counted from 0"
+            raise ModelError(problem, self.name, "Add annotations of these texts, with the same wording.")
         return [graph for graph in graphs if graph is not None]
 
 
-def _squeezed(text: str) -> str:
+def _without_space(text: str) -> str:
     return "".join(text.split())

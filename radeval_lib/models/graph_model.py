@@ -1,10 +1,9 @@
-"""A joint model of entities and relations: its network, its training data, and the graphs that it finds.
+"""Find RadGraph-like graphs with a joint model of entities and relations: its network, data and predictions.
 
-The model scores every span of up to ``max_width`` words as an entity, and every ordered pair of the spans
-that it keeps as a relation, over one shared encoder. It follows DyGIE++ (Wadden et al. 2019), which
-RadGraph's authors trained, in scoring spans and pruning them before pairs are formed, but has no propagation
-over the graph and no coreference. Texts are read sentence by sentence or as a whole
-(:data:`Unit`).
+On one shared encoder, the model scores every span of up to ``max_width`` words as an entity, keeps some
+spans, and scores every ordered pair of these as a relation. Like DyGIE++ (Wadden et al. 2019), which
+RadGraph's authors trained, it prunes spans before it forms pairs; unlike DyGIE++, it has no propagation over
+the graph and no coreference. It reads texts sentence by sentence or as a whole (:data:`Unit`).
 """
 
 from __future__ import annotations
@@ -27,15 +26,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-# Graphs over the words of a text, the units in which texts are read, and counts against gold graphs.
+# Graphs over the words of a text, the units in which texts are read, and comparison with gold graphs.
 
 
 Unit = Literal["sentence", "text"]
+"""What the model reads at a time."""
 
 MAX_WORDS = 200
-"""A longer unit is cut into pieces of so many words; 512 pieces of words, an encoder's reach, hold them."""
+"""The most words of a unit; longer ones are cut into several. So many words usually have fewer than the 512
+tokens that an encoder reads."""
 
-_ENDS = (".", "!", "?")
+_SENTENCE_ENDS = (".", "!", "?")
 
 
 class WordGraph(NamedTuple):
@@ -50,7 +51,7 @@ class WordGraph(NamedTuple):
 
 
 def gold_graph(record: AnnotatedSentence) -> WordGraph:
-    """Return the annotations of a record; a discontinuous entity extends from its first to its last word."""
+    """Return the annotated graph of a record; a discontinuous entity spans its first to its last word."""
     return WordGraph(
         tuple((entity.start, entity.end, entity.label) for entity in record.entities),
         tuple((relation.head, relation.tail, relation.label) for relation in record.relations),
@@ -58,16 +59,17 @@ def gold_graph(record: AnnotatedSentence) -> WordGraph:
 
 
 def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
-    """Return the beginning and end, in words, of each unit of a text; together the units cover it.
+    """Return (start, end), in words, of each unit of a text; together, the units cover the text.
 
-    A sentence ends with an exclamation or question mark, or with a full stop that is not between two
-    numbers: RadGraph writes "2.5" as three words. What is longer than :data:`MAX_WORDS` is cut.
+    A sentence ends with an exclamation or question mark, or with a full stop that is not between two numbers
+    (RadGraph writes "2.5" as three words). A unit longer than :data:`MAX_WORDS` is cut into several.
     """
     borders = [0]
     if unit == "sentence":
         for index, word in enumerate(words[:-1]):
-            number = word == "." and words[index + 1][:1].isdigit() and index and words[index - 1].isdigit()
-            if word in _ENDS and not number:
+            before, after = words[max(0, index - 1)], words[index + 1]
+            is_decimal_point = word == "." and before.isdigit() and after[:1].isdigit()
+            if word in _SENTENCE_ENDS and not is_decimal_point:
                 borders.append(index + 1)
     borders.append(len(words))
     return [
@@ -78,8 +80,10 @@ def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
 
 
 def within(graph: WordGraph, start: int, end: int) -> WordGraph:
-    """Return the part of a graph in ``[start, end)``, counted from ``start``; entities and relations that
-    cross a border are dropped."""
+    """Return the part of a graph in the words ``[start, end)``, with words counted from ``start``.
+
+    Entities and relations that cross a border are dropped.
+    """
     kept = [number for number, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
     positions = {number: position for position, number in enumerate(kept)}
     return WordGraph(
@@ -95,27 +99,30 @@ def within(graph: WordGraph, start: int, end: int) -> WordGraph:
 def joined_units(
     texts: Sequence[Sequence[str]], unit: Unit, read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]]
 ) -> list[WordGraph]:
-    """Return the graphs of texts, each joined from its units' graphs.
+    """Return the graph of each text, joined from the graphs of its units.
 
-    ``read`` gets the distinct units of all texts, as tuples of words, and returns a graph for each.
+    ``texts``: the words of each text. ``read``: function that gets the distinct units of all texts, as tuples
+    of words, and returns a graph for each.
     """
-    parts = [units(words, unit) for words in texts]
-    keys = [tuple(words[a:b]) for words, borders in zip(texts, parts, strict=True) for a, b in borders]
-    graphs = iter(batching.of_distinct(keys, read))
-    result = []
-    for borders in parts:
+    borders_by_text = [units(words, unit) for words in texts]
+    unit_words = [
+        tuple(words[a:b]) for words, borders in zip(texts, borders_by_text, strict=True) for a, b in borders
+    ]
+    unit_graphs = iter(batching.of_distinct(unit_words, read))
+    graphs = []
+    for borders in borders_by_text:
         entities: list[WordSpan] = []
         relations: list[tuple[int, int, str]] = []
-        for (start, _), part in zip(borders, graphs, strict=False):
+        for (start, _), part in zip(borders, unit_graphs, strict=False):
             shift = len(entities)
             entities += [(start + a, start + b, label) for a, b, label in part.entities]
             relations += [(shift + head, shift + tail, label) for head, tail, label in part.relations]
-        result.append(WordGraph(tuple(entities), tuple(relations)))
-    return result
+        graphs.append(WordGraph(tuple(entities), tuple(relations)))
+    return graphs
 
 
 PARTS = ("entity", "relation", "strict")
-"""What is counted: entities, relations, and relations whose ends must also have the right types."""
+"""The counted parts of a graph; ``strict`` are relations whose two ends have the right types, too."""
 
 
 def counts(
@@ -125,14 +132,20 @@ def counts(
     relation_types: Sequence[str],
     max_width: int,
 ) -> list[dict[str, Any]]:
-    """Return a text's counts by part and label, computed like DyGIE++ (repository at b55dec4,
-    ``dygie/training``).
+    """Return the counts of a text's predicted graph against its gold graph, by part and label.
 
-    An entity is right if its borders and its type are. A gold entity wider than the model's spans is left
-    out, which helps recall; it is counted as ``unseen``. A relation is right if the borders of its head and
-    its tail, its direction and its label are; types of the ends do not matter, except for ``strict`` (PURE's
-    Rel+). Labels other than ``entity_types`` and ``relation_types`` are not counted. A span has one type and
-    an ordered pair one relation: of several the last counts. Gold relations are all counted.
+    An entity matches if its borders and its type are right. A relation matches if its label, its direction
+    and the borders of its head and tail are right; for ``strict``, the types of head and tail must be right,
+    too (PURE's Rel+). A span has one type and an ordered pair one relation: of several, only the last counts.
+
+    Like DyGIE++ (repository at b55dec4, ``dygie/training``), this leaves out gold entities wider than
+    ``max_width`` words, which the model cannot find; so recall is too high. Gold relations are all counted.
+
+    Returns
+    -------
+    list of dict
+        One row per ``part`` of :data:`PARTS` and ``label`` of ``entity_types`` or ``relation_types``, with
+        the numbers ``matched``, ``predicted``, ``gold`` and ``unseen`` (gold entities that are left out).
     """
     truth, guess = ({(a, b): kind for a, b, kind in graph.entities} for graph in (gold, predicted))
     links, predicted_links = (
@@ -140,14 +153,16 @@ def counts(
         for graph in (gold, predicted)
     )
     seen = {span: kind for span, kind in truth.items() if span[1] - span[0] <= max_width}
-    right = {span: kind for span, kind in guess.items() if seen.get(span) == kind}
-    linked = {pair: kind for pair, kind in predicted_links.items() if links.get(pair) == kind}
-    strict = {pair: kind for pair, kind in linked.items() if all(guess[end] == truth[end] for end in pair)}
-    wide = {span: kind for span, kind in truth.items() if span not in seen}
+    matched = {span: kind for span, kind in guess.items() if seen.get(span) == kind}
+    matched_links = {pair: kind for pair, kind in predicted_links.items() if links.get(pair) == kind}
+    strict_links = {
+        pair: kind for pair, kind in matched_links.items() if all(guess[end] == truth[end] for end in pair)
+    }
+    too_wide = {span: kind for span, kind in truth.items() if span not in seen}
     parts: list[tuple[str, Sequence[str], tuple[dict[Any, str], ...]]] = [
-        ("entity", entity_types, (right, guess, seen, wide)),
-        ("relation", relation_types, (linked, predicted_links, links, {})),
-        ("strict", relation_types, (strict, predicted_links, links, {})),
+        ("entity", entity_types, (matched, guess, seen, too_wide)),
+        ("relation", relation_types, (matched_links, predicted_links, links, {})),
+        ("strict", relation_types, (strict_links, predicted_links, links, {})),
     ]
     columns = ("matched", "predicted", "gold", "unseen")
     return [
@@ -161,24 +176,26 @@ def counts(
 # The network.
 
 
-_DISTANCES = 12  # words; spans further apart count as so far
-_SPANS_PER_WORD = 0.5  # of a unit in training: how many are paired, at least the gold ones
+_MAX_DISTANCE = 12  # words between two spans; a larger distance is embedded like this one
+_SPANS_PER_WORD = 0.5  # spans that are paired in training, per word of a unit; gold spans always are
 
 
 @dataclass(frozen=True)
 class GraphSettings:
-    """Labels, and the sizes and training of the head.
+    """Labels of a graph model, and sizes and training of its head.
 
     Attributes
     ----------
-    entity_types, relation_types : labels, at least one of entities; class 0 of the logits is "none" in
-        addition.
-    unit : whether a sentence or a whole text is read at a time.
-    max_width : words of the widest span that can be an entity.
-    hidden, width_size : sizes of the head's layers and of its embedding of widths.
-    dropout : in the layer of the spans' vectors and before the classifier of relations.
-    frozen_layers : encoder layers from the bottom, the embeddings with them, that are not trained; 0 trains
-        all.
+    entity_types, relation_types : labels, at least one of entities. Class 0 of the logits, "none", precedes
+        them.
+    unit : whether the model reads a sentence or a whole text at a time.
+    max_width : the most words of a span that can be an entity.
+    hidden : size of the head's layers.
+    width_size : size of the head's embedding of a span's width.
+    dropout : probability of dropout in the layer of the spans' vectors and before the classifier of
+        relations.
+    frozen_layers : number of the encoder's lowest layers that, like its embeddings, are not trained; 0 trains
+        layers and embeddings.
     """
 
     entity_types: tuple[str, ...]
@@ -192,19 +209,21 @@ class GraphSettings:
 
 
 def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
-    """Return the encoder with its head.
+    """Return the module that consists of the encoder and a new head.
 
-    ``forward`` takes a batch of units as :meth:`GraphModel.collate` makes it: ``input_ids`` and
-    ``attention_mask`` of shape (units, pieces); of shape (units, spans) ``starts`` and ``ends``, the first
-    and last piece of each span, ``words``, its first word, ``widths``, its words less one, -1 in padding, and
-    in training ``labels``, its class, :data:`batching.IGNORED` in padding; and in training ``relations`` of
-    shape (gold relations, 4): unit, head span, tail span, class.
+    Its ``forward`` takes a batch of :meth:`GraphModel.collate`:
 
-    It returns ``entities``, logits of shape (units, spans, types + 1); ``chosen``, the positions of the spans
-    that were paired, shape (units, k), -1 if there are fewer; and ``pairs``, logits of shape (units, k, k,
-    relations + 1), head before tail. With ``labels`` and ``relations`` it also returns ``loss``: the summed
-    cross-entropy over spans and over pairs, each divided by the number of gold spans, so that batches of long
-    and of short texts weigh alike.
+    - ``input_ids`` and ``attention_mask``, shape (units, tokens);
+    - ``starts`` and ``ends``, the first and last token of each span, shape (units, spans);
+    - ``words``, its first word, and ``widths``, its number of words minus one, -1 in padding; same shape;
+    - for training, ``labels``, its class, :data:`batching.IGNORED` in padding; same shape;
+    - for training, ``relations``, shape (gold relations, 4): unit, head span, tail span, class.
+
+    It returns ``entities``, logits of shape (units, spans, entity types + 1); ``chosen``, the positions of
+    the k spans that are paired, shape (units, k), -1 in padding; and ``pairs``, logits of shape (units, k, k,
+    relation types + 1), with the head's position before the tail's. With ``labels`` and ``relations``, it
+    also returns ``loss``: the cross-entropy summed over spans and pairs, divided by the number of gold spans,
+    so that batches of long and short texts have similar weight.
     """
     import torch
     from torch import nn
@@ -228,7 +247,7 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
                 "head": nn.Linear(s.hidden, s.hidden),
                 "tail": nn.Linear(s.hidden, s.hidden, bias=False),
                 "product": nn.Linear(s.hidden, s.hidden, bias=False),
-                "distance": nn.Embedding(2 * _DISTANCES + 1, s.hidden),
+                "distance": nn.Embedding(2 * _MAX_DISTANCE + 1, s.hidden),
                 "pair": nn.Sequential(
                     nn.ReLU(), nn.Dropout(s.dropout), nn.Linear(s.hidden, len(s.relation_types) + 1)
                 ),
@@ -252,57 +271,66 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
             width = self.head["width"](self.head["widths"](widths.clamp(min=0)))
             spans = self.head["span"](first[rows, starts] + last[rows, ends] + width)
             entities = self.head["entity"](spans)
-            chosen = self._chosen(entities, words, widths, labels)
+            chosen = self._choose_spans(entities, words, widths, labels)
             paired, begins = spans[rows, chosen.clamp(min=0)], words[rows, chosen.clamp(min=0)]
-            # A pair's vector: head, tail, their product, and the distance in words, clipped either way.
-            apart = (begins.unsqueeze(2) - begins.unsqueeze(1)).clamp(-_DISTANCES, _DISTANCES) + _DISTANCES
+            # A pair's vector: the sum of head, tail, their product, and the embedded distance in words.
+            words_apart = begins.unsqueeze(2) - begins.unsqueeze(1)
+            distance = words_apart.clamp(-_MAX_DISTANCE, _MAX_DISTANCE) + _MAX_DISTANCE
             product = self.head["product"](paired.unsqueeze(2) * paired.unsqueeze(1))
             joint = self.head["head"](paired).unsqueeze(2) + self.head["tail"](paired).unsqueeze(1)
-            pairs = self.head["pair"](joint + product + self.head["distance"](apart))
+            pairs = self.head["pair"](joint + product + self.head["distance"](distance))
             output = {"entities": entities, "chosen": chosen, "pairs": pairs}
             if labels is not None and relations is not None:
                 output["loss"] = self._loss(entities, pairs, chosen, labels, relations)
             return output
 
-        def _chosen(self, entities: Tensor, words: Tensor, widths: Tensor, labels: Tensor | None) -> Tensor:
-            """Return positions of the spans to pair: when training the gold ones and the likeliest others,
-            else those that are more likely something than nothing."""
+        def _choose_spans(
+            self, entities: Tensor, words: Tensor, widths: Tensor, labels: Tensor | None
+        ) -> Tensor:
+            """Return the positions of the spans to pair, in order, with -1 as padding.
+
+            In training, these are the gold spans and the most probable other spans; otherwise, those that the
+            model takes for entities.
+            """
             margin = (entities[..., 1:].amax(-1) - entities[..., 0]).detach().float()
             margin = margin.masked_fill(widths < 0, -torch.inf)
             if labels is None:
-                wanted = margin > 0
+                is_chosen = margin > 0
             else:
                 margin = margin.masked_fill(labels > 0, torch.inf)
                 gold = (labels > 0).sum(-1)
                 length = words.amax(-1) + 1
                 counts = torch.maximum(gold, (_SPANS_PER_WORD * length).ceil().long())
                 # The argsort of an argsort is the rank: gold spans come first, padding last.
-                order = margin.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
-                wanted = (order < counts.unsqueeze(-1)) & (widths >= 0)
-            # Positions of the wanted spans, in order, on the left of each row; -1 behind them.
-            most = int(wanted.sum(-1).max())
-            places = torch.arange(wanted.shape[1], device=wanted.device).expand_as(wanted)
-            first = places.masked_fill(~wanted, wanted.shape[1]).sort(-1).values[:, :most]
-            return first.masked_fill(first == wanted.shape[1], -1)
+                rank = margin.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
+                is_chosen = (rank < counts.unsqueeze(-1)) & (widths >= 0)
+            # Other spans get the position `spans`, which sorts them behind the chosen ones, and then -1.
+            most, spans = int(is_chosen.sum(-1).max()), is_chosen.shape[1]
+            positions = torch.arange(spans, device=is_chosen.device).expand_as(is_chosen)
+            first = positions.masked_fill(~is_chosen, spans).sort(-1).values[:, :most]
+            return first.masked_fill(first == spans, -1)
 
         def _loss(
             self, entities: Tensor, pairs: Tensor, chosen: Tensor, labels: Tensor, relations: Tensor
         ) -> Tensor:
-            """Return the loss that ``forward`` returns. A pair of chosen spans without a gold relation is of
-            class 0; padding, and a span with itself, do not count."""
+            """Return the loss that ``forward`` returns.
+
+            A pair of chosen spans without a gold relation has class 0. Padding and pairs of a span with
+            itself do not count.
+            """
             wanted = torch.zeros(pairs.shape[:3], dtype=torch.long, device=pairs.device)
-            absent = chosen < 0
-            empty = absent.unsqueeze(2) | absent.unsqueeze(1)
-            itself = torch.eye(wanted.shape[1], dtype=torch.bool, device=pairs.device)
-            wanted = wanted.masked_fill(empty | itself, batching.IGNORED)
+            is_padding = chosen < 0
+            has_padding = is_padding.unsqueeze(2) | is_padding.unsqueeze(1)
+            with_itself = torch.eye(wanted.shape[1], dtype=torch.bool, device=pairs.device)
+            wanted = wanted.masked_fill(has_padding | with_itself, batching.IGNORED)
             if len(relations):
                 unit, head, tail, kind = relations.unbind(-1)
-                places = [(chosen[unit] == span.unsqueeze(1)).long().argmax(-1) for span in (head, tail)]
-                wanted[unit, places[0], places[1]] = kind
+                row, column = ((chosen[unit] == end.unsqueeze(1)).long().argmax(-1) for end in (head, tail))
+                wanted[unit, row, column] = kind
             entropy = nn.CrossEntropyLoss(ignore_index=batching.IGNORED, reduction="sum")
-            first = entropy(entities.flatten(0, 1).float(), labels.flatten())
-            second = entropy(pairs.flatten(0, 2).float(), wanted.flatten())
-            return (first + second) / (labels > 0).sum().clamp(min=1)
+            of_entities = entropy(entities.flatten(0, 1).float(), labels.flatten())
+            of_relations = entropy(pairs.flatten(0, 2).float(), wanted.flatten())
+            return (of_entities + of_relations) / (labels > 0).sum().clamp(min=1)
 
     return GraphModule()
 
@@ -312,8 +340,15 @@ _HEAD = "graph_head.safetensors"
 
 
 class GraphModel:
-    """The joint model over any encoder, to be trained on annotated records (a
-    :class:`~radeval_lib.models.training.Task`)."""
+    """A joint model of entities and relations that predicts graphs, and that
+    :func:`~radeval_lib.models.training.train` can train.
+
+    Parameters
+    ----------
+    init_model : folder or hub name of the encoder. The weights of the new head are drawn by torch's global
+        generator.
+    settings : labels, and sizes and training of the head.
+    """
 
     new_layers = ("head.",)
 
@@ -332,34 +367,43 @@ class GraphModel:
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> GraphModel:
-        """Return the model that :meth:`save` wrote, ready to predict; raises :class:`ModelError` for any
-        other checkpoint."""
-        where = Path(folder)
-        model = cls(where, read_settings(where / SETTINGS, GraphSettings))
-        fill(model.module.head, where / _HEAD)
+        """Return the model that :meth:`save` wrote to ``folder``, ready to predict.
+
+        A :class:`~radeval_lib.errors.ModelError` for a folder without such a model.
+        """
+        path = Path(folder)
+        model = cls(path, read_settings(path / SETTINGS, GraphSettings))
+        fill(model.module.head, path / _HEAD)
         model.module.eval().to(batching.device_of(device))
         return model
 
     def save(self, folder: str | Path) -> None:
-        """Write safetensors weights, configuration and tokenizer."""
+        """Write weights (as safetensors), settings, configuration and tokenizer to ``folder``."""
         parts = {_HEAD: self.module.head, SETTINGS: self.settings}
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
-        """Return an annotated record in the module's form, see :meth:`encoded`."""
+        """Return an annotated record as an example for training, see :meth:`encode`."""
         return self.encode(plain_words(record), gold_graph(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """Return ``entity_f1``, ``relation_f1`` and ``strict_f1`` (micro, see :func:`tally`), and ``f1``, the
-        mean of the first two. All are 0 if there is nothing to find and nothing is found."""
+        """Return the micro F1 (0 to 1) of each part, ``entity_f1``, ``relation_f1`` and ``strict_f1``, and
+        ``f1``, the mean of the first two.
+
+        They come from the sums of :func:`tally`. An F1 is 0 if a part is neither annotated nor predicted.
+        """
         sums = tally(self, records).groupby("part")[["matched", "predicted", "gold"]].sum()
         sums = sums.reindex(PARTS, fill_value=0)
         f1 = (2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)).to_dict()
         return {"f1": (f1["entity"] + f1["relation"]) / 2, **{f"{part}_f1": f1[part] for part in PARTS}}
 
     def encode(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
-        """Return a unit as the module's numbers. Spans that the model cannot see are left out with their
-        relations; the last of several entities with one span counts, or of several relations of one pair."""
+        """Return a unit as an example for training: a row of :func:`~radeval_lib.models.batching.span_rows`,
+        with ``labels``, the class of each span, and ``relations``, rows of head span, tail span and class.
+
+        Entities wider than ``max_width`` or beyond the encoder's reach are left out, with their relations. Of
+        several entities with one span, or relations of one pair, the last one counts.
+        """
         (row,) = batching.span_rows(self.tokenizer, [words], self.settings.max_width)
         spans = list(zip(row["words"], row["widths"], strict=True))
         number_of = {(start, start + width + 1): number for number, (start, width) in enumerate(spans)}
@@ -371,13 +415,13 @@ class GraphModel:
         relations: dict[tuple[int, int], int] = {}
         for head, tail, kind in graph.relations:
             pair = seen[head], seen[tail]
-            typed = min(pair) >= 0 and pair[0] != pair[1] and all(labels[span] for span in pair)
-            if typed and kind in self._relation:
+            joins_entities = min(pair) >= 0 and pair[0] != pair[1] and all(labels[span] for span in pair)
+            if joins_entities and kind in self._relation:
                 relations[pair] = self._relation[kind]
         return {**row, "labels": labels, "relations": [[*pair, kind] for pair, kind in relations.items()]}
 
     def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Return a padded batch of units; ``widths`` is -1 for padding."""
+        """Return a batch of units in the form that ``forward`` of :func:`graph_module` takes."""
         import torch
 
         padding = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": batching.IGNORED}
@@ -388,29 +432,33 @@ class GraphModel:
         return batch
 
     def predict(self, texts: Sequence[Sequence[str]]) -> list[WordGraph]:
-        """Return the graphs of texts given as words; each distinct unit is read once."""
+        """Return the predicted graph of each text, given as words; equal units are read once."""
         return joined_units(texts, self.settings.unit, self.predict_units)
 
     def predict_units(self, texts: Sequence[tuple[str, ...]]) -> list[WordGraph]:
-        """Return the graph of each unit, in batches of similar length."""
+        """Return the predicted graph of each unit, given as words, in order."""
         rows = batching.span_rows(self.tokenizer, texts, self.settings.max_width)
 
-        def graphs(batch: list[int], device: Any) -> Iterator[WordGraph]:
+        def predict_batch(batch: list[int], device: Any) -> Iterator[WordGraph]:
             inputs = self.collate([rows[index] for index in batch])
             output = self.module(**{key: value.to(device) for key, value in inputs.items()})
             kinds = output["entities"].argmax(-1).tolist()
             chosen, links = output["chosen"].tolist(), output["pairs"].argmax(-1).tolist()
             return map(self._graph, (rows[index] for index in batch), kinds, chosen, links)
 
-        return batching.in_batches(self.module, [len(row["input_ids"]) for row in rows], graphs)
+        return batching.in_batches(self.module, [len(row["input_ids"]) for row in rows], predict_batch)
 
     def _graph(
         self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]
     ) -> WordGraph:
-        """Return the graph of one unit.
+        """Return the graph of one unit from the most probable classes of its spans and pairs.
 
-        ``row`` is its :func:`~radeval_lib.models.batching.span_rows`; ``kinds`` has the likeliest class of
-        each span, ``links`` of each pair of chosen spans, shape (k, k).
+        Parameters
+        ----------
+        row : the unit's row of :func:`~radeval_lib.models.batching.span_rows`.
+        kinds : class of each span.
+        chosen : positions of the k spans that are paired; -1 in padding.
+        links : class of each pair of chosen spans, shape (k, k), head before tail.
         """
         entities = []
         for span in (span for span in chosen if span >= 0):
@@ -425,14 +473,14 @@ class GraphModel:
 
 
 def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
-    """Return counts of a model's predictions on annotated records.
+    """Return the :func:`counts` of a model's predictions on annotated records.
 
     Returns
     -------
     DataFrame
-        One row per record, part and label, zeros included: ``case`` (the record's id), ``group``, ``part``
-        (:data:`PARTS`), ``label``, ``matched``, ``predicted``, ``gold``, and ``unseen``, gold entities that
-        are wider than the model's spans and not among ``gold``.
+        One row per record, part and label, zeros included, with columns ``case`` (the record's id),
+        ``group``, ``part`` (of :data:`PARTS`), ``label`` and the numbers ``matched``, ``predicted``, ``gold``
+        and ``unseen`` (gold entities that are wider than the model's spans; they are not among ``gold``).
     """
     predicted = model.predict([plain_words(record) for record in records])
     s = model.settings
@@ -448,25 +496,28 @@ def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFra
 def new_model(
     init_model: str | Path, corpus: Iterable[AnnotatedSentence], seed: int, **head: Any
 ) -> GraphModel:
-    """Return an untrained model.
+    """Return a graph model with a pretrained encoder and an untrained head.
 
     Parameters
     ----------
-    init_model : folder or name of the encoder from which it starts.
-    corpus : its training data, from which it takes the labels.
-    seed : of the head's weights.
-    head : fields of :class:`~radeval_lib.models.graph_model.GraphSettings` other than the labels.
+    init_model : folder or hub name of the encoder.
+    corpus : annotated sentences, whose labels the model gets.
+    seed : seed of the head's weights.
+    head : fields of :class:`GraphSettings` other than the labels.
     """
-    rows = list(corpus)
-    entities = tuple(sorted({entity.label for row in rows for entity in row.entities}))
-    relations = tuple(sorted({relation.label for row in rows for relation in row.relations}))
+    records = list(corpus)
+    entities = tuple(sorted({entity.label for record in records for entity in record.entities}))
+    relations = tuple(sorted({relation.label for record in records for relation in record.relations}))
     with batching.seeded(seed):
         return GraphModel(init_model, GraphSettings(entities, relations, **head))
 
 
 def unit_records(records: Iterable[AnnotatedSentence], unit: Unit) -> list[AnnotatedSentence]:
-    """Return records of one unit each: a model that reads sentences learns from sentences. Entities and
-    relations that cross a border are left out; the model's ``measure`` counts them as missed."""
+    """Return one record per unit of each record, so that a model that reads sentences learns from sentences.
+
+    Entities and relations that cross a border of units are left out. (:meth:`GraphModel.measure` on whole
+    records counts them as missed.)
+    """
     parts = []
     for record in records:
         for number, (start, end) in enumerate(units(plain_words(record), unit)):

@@ -1,8 +1,10 @@
-"""Judges by name: the rules, a language model on this machine or behind a server; and a cache of answers."""
+"""Open a judge by its name (the rules, or a language model on this machine or on a server), and cache its
+answers."""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,30 +25,33 @@ from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import RulesJudge
 from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, prompt, store_answers
 
-_AGAIN = (408, 409, 425, 429, 500, 502, 503, 504)
-"""HTTP states after which a request is repeated: the server is too busy, too slow or not up yet."""
+_LOG = logging.getLogger(__name__)
+_RETRIED_STATUSES = (408, 409, 425, 429, 500, 502, 503, 504)
+"""HTTP status codes after which a request is repeated: the server is too busy, too slow or not up yet."""
 
-_ADDRESS = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[1-9]\d*)?(/[^?#\s]*)?")
-"""Addresses of this machine, as ``http://127.0.0.1:8000/v1``."""
+_LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:[1-9]\d*)?(/[^?#\s]*)?")
+"""Addresses of this machine, such as ``http://127.0.0.1:8000/v1``."""
 
 
 @dataclass(frozen=True)
 class EndpointJudge:
-    """A judge behind an OpenAI-compatible endpoint (vLLM, llama.cpp, Ollama), asked greedily at
-    ``<url>/chat/completions``.
+    """A judge behind an OpenAI-compatible endpoint (vLLM, llama.cpp, Ollama), which decodes greedily.
 
-    A released GREEN model, known by its name, is asked at ``/completions``, because no server's chat endpoint
-    produces the form of its conversations.
+    It is asked at ``<url>/chat/completions``. A released GREEN model, recognized by its name, is asked at
+    ``<url>/completions`` instead, because no server's chat endpoint produces the form of its conversations.
 
     Attributes
     ----------
-    url : the address up to the version, as ``http://127.0.0.1:8000/v1``.
-    model : the name that the server knows the model by.
-    concurrency : requests that are on their way at once.
-    timeout : longest silence of the server, in seconds.
-    tries : most requests for one answer, if the server is busy or silent.
-    pause : seconds before the third request, doubled before each further one.
-    max_tokens : tokens of an answer, at most.
+    url : the address up to the version, such as ``http://127.0.0.1:8000/v1``.
+    model : the server's name for the model.
+    concurrency : the number of requests that may be open at once.
+    timeout : the longest silence of the server, in seconds.
+    tries : the most requests for one answer, if the server is busy or silent.
+    pause : scale of the waiting times, in seconds. The second request is sent at once, the third after twice
+        ``pause``; each further waiting time is doubled, up to 120 s. If the server names a waiting time
+        (``Retry-After``), it is used instead.
+    max_tokens : the most tokens of an answer. If the server says that it cut an answer there, a warning is
+        logged, and the answer is returned as it is: its parser has to find out what is missing.
 
     Raises
     ------
@@ -63,21 +68,22 @@ class EndpointJudge:
     max_tokens: int = 1024
 
     def __post_init__(self) -> None:
-        if not _ADDRESS.fullmatch(self.url):
-            problem = f"{self.url!r} is no http address of this machine, so no reports are sent there"
-            remedy = "Give one such as http://127.0.0.1:8000/v1; forward the port of a server elsewhere."
+        if not _LOCAL_ADDRESS.fullmatch(self.url):
+            problem = f"{self.url!r} is not an HTTP address of this machine; no reports are sent elsewhere"
+            remedy = "Give http://127.0.0.1:8000/v1, say; forward a port to reach a server elsewhere."
             raise JudgeError(problem, "endpoint", remedy)
         if not self.model:
-            remedy = "Append the server's name for it to the address, after #."
-            raise JudgeError("the server's model has no name", "endpoint", remedy)
+            remedy = "Append the server's name for the model to the address, after #."
+            raise JudgeError(f"no model is named for the server {self.url}", "endpoint", remedy)
 
     @property
     def signature(self) -> str:
-        """The model, the length and the wording of the prompt; the address changes no answer."""
-        return f"endpoint|{self.model}|{self.max_tokens}|{self._asked('<reference>', '<candidate>')[1]}"
+        """All that an answer depends on except the two reports: the model's name, ``max_tokens`` and the
+        wording of the prompt. The address is left out, since it does not change answers."""
+        return f"endpoint|{self.model}|{self.max_tokens}|{self._prompt('<reference>', '<candidate>')[1]}"
 
-    def _asked(self, reference: str, candidate: str) -> tuple[bool, str]:
-        """Return whether the model is a released one, and the text that it is asked."""
+    def _prompt(self, reference: str, candidate: str) -> tuple[bool, str]:
+        """Return whether the model is a released GREEN model, and the prompt for two reports."""
         from radeval_lib.models.language_model_judge import is_released, released_chat, released_prompt
 
         if not is_released(self.model):
@@ -86,50 +92,61 @@ class EndpointJudge:
         return True, released_chat(released_prompt(reference, candidate), end)
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return the server's answers, in the pairs' order.
+        """Return the server's answer to each (reference, candidate), in the order of ``pairs``.
 
-        Each is passed to ``keep`` when it and all before it are there. After an error nothing more is sent.
+        ``keep`` gets each answer, by position, as soon as the answers to all earlier pairs have arrived.
+        After an error, no further request is sent.
+
+        Raises
+        ------
+        JudgeError
+            If the server gives no usable answer to a pair after ``tries`` requests.
         """
         answers = []
         with ThreadPoolExecutor(self.concurrency) as pool:
-            for position, answer in enumerate(pool.map(self._answer, pairs)):
+            for position, answer in enumerate(pool.map(self._request_answer, pairs)):
                 answers.append(answer)
                 if keep is not None:
                     keep({position: answer})
         return answers
 
-    def _answer(self, pair: Pair) -> str:
-        """Return the server's answer."""
-        released, text = self._asked(*pair)
-        asked = {"prompt": text} if released else {"messages": [{"role": "user", "content": text}]}
-        body: Any = {"model": self.model, **asked, "temperature": 0, "max_tokens": self.max_tokens}
+    def _request_answer(self, pair: Pair) -> str:
+        """Return the server's answer to a (reference, candidate); log a warning if the server cut it."""
+        released, text = self._prompt(*pair)
+        question = {"prompt": text} if released else {"messages": [{"role": "user", "content": text}]}
+        body: Any = {"model": self.model, **question, "temperature": 0, "max_tokens": self.max_tokens}
         url = f"{self.url.rstrip('/')}/{'' if released else 'chat/'}completions"
-        again = Retry(
-            self.tries - 1, allowed_methods=None, status_forcelist=_AGAIN, backoff_factor=self.pause,
-            raise_on_status=False,
+        retry = Retry(
+            self.tries - 1, allowed_methods=None, status_forcelist=_RETRIED_STATUSES,
+            backoff_factor=self.pause, raise_on_status=False,
         )  # fmt: skip
         try:
             with requests.Session() as session:
                 session.trust_env = False  # reports go to the server alone, not through a proxy
                 for scheme in ADDRESSES:
-                    session.mount(scheme, HTTPAdapter(max_retries=again))
+                    session.mount(scheme, HTTPAdapter(max_retries=retry))
                 response = session.post(url, json=body, timeout=self.timeout, allow_redirects=False)
             response.raise_for_status()
             choice = response.json()["choices"][0]
             answer = choice["text"] if released else choice["message"]["content"]
         except (requests.RequestException, LookupError, TypeError) as error:
-            problem = f"no usable answer ({type(error).__name__}: {error})"
-            raise JudgeError(problem, self.url, "Check the server and the model's name.") from error
+            problem = f"the server gave no usable answer ({type(error).__name__}: {error})"
+            remedy = f"Check that the server is running and that its model is called {self.model!r}."
+            raise JudgeError(problem, self.url, remedy) from error
         if not (answer and answer.strip()):
-            raise JudgeError("the answer is empty", self.url, "Check the model.")
+            remedy = "Check that the server serves a model for chat, or use another model."
+            raise JudgeError(f"the model {self.model!r} gave an empty answer", self.url, remedy)
+        if choice.get("finish_reason") == "length":
+            _LOG.warning("%s: an answer was cut at max_tokens=%d", self.url, self.max_tokens)
         return str(answer)
 
 
 class CachedJudge:
-    """A judge with its answers cached in one SQLite file as they arrive, under hashes of the texts.
+    """A judge whose answers are stored in ``cache.sqlite`` in ``folder`` as they arrive.
 
-    Answers reveal something of the texts, so keep those about restricted texts in the data root. Methods
-    raise :class:`~radeval_lib.errors.FileError` if the file is damaged or locked, or the disk is full.
+    Answers are found by hashes of the two reports. They reveal something of the reports, so keep answers
+    about restricted reports in the data root. All methods raise :class:`~radeval_lib.errors.FileError` if the
+    file is damaged or locked, or the disk is full.
     """
 
     def __init__(self, judge: Judge, folder: str | Path) -> None:
@@ -143,76 +160,78 @@ class CachedJudge:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection, whose changes stay if the block ends without an error."""
+        """Yield a connection to the cache; its changes are committed if the block ends without an error."""
         try:
             with closing(sqlite3.connect(self._path, timeout=60)) as connection, connection:
                 yield connection
         except sqlite3.DatabaseError as error:
-            remedy = "Check whether the disk is full or another program uses it; if neither, delete it."
-            raise FileError(f"unusable cache ({error})", self._path.name, remedy) from error
+            remedy = "Free disk space and close other programs that use the file; if that fails, delete it."
+            raise FileError(f"cannot use the cache of answers ({error})", self._path.name, remedy) from error
 
     @property
     def signature(self) -> str:
-        """The signature of the judge itself."""
+        """The signature of the judge whose answers are cached."""
         return self._judge.signature
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return an analysis of each (reference, candidate); the judge is only asked about pairs that are not
-        cached.
+        """Return an analysis of each (reference, candidate), in the order of ``pairs``.
 
-        ``keep`` is called once, with all analyses by position.
+        The judge is asked about each distinct pair that is not cached, once. ``keep`` is called once, at the
+        end, with all analyses by position.
         """
         texts = [f"{len(reference)}:{reference}{candidate}" for reference, candidate in pairs]
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
         query = f"SELECT value FROM {self._table} WHERE key = ?"
         with self._open() as connection:
             rows = ((key, connection.execute(query, [key]).fetchone()) for key in dict.fromkeys(keys))
-            kept: dict[bytes, bytes] = {key: row[0] for key, row in rows if row}
-        missing = sorted({key: position for position, key in enumerate(keys) if key not in kept}.values())
+            cached: dict[bytes, bytes] = {key: row[0] for key, row in rows if row}
+        missing = sorted({key: position for position, key in enumerate(keys) if key not in cached}.values())
 
         def store(analyses: Mapping[int, str]) -> None:
-            new = {
+            encoded = {
                 keys[missing[number]]: analysis.encode("utf-8", "surrogatepass")
                 for number, analysis in analyses.items()
             }
             with self._open() as connection:
-                connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", new.items())
-            kept.update(new)
+                connection.executemany(f"INSERT OR REPLACE INTO {self._table} VALUES (?, ?)", encoded.items())
+            cached.update(encoded)
 
         if missing:
             self._judge.judge([pairs[position] for position in missing], store)
-        return store_answers([kept[key].decode("utf-8", "surrogatepass") for key in keys], keep)
+        return store_answers([cached[key].decode("utf-8", "surrogatepass") for key in keys], keep)
 
 
 def open_judge(name: str, *, cache: str | Path | None = None, device: str = "auto", model: str = "") -> Judge:
-    """Return the judge of that name.
+    """Return the judge that ``name`` denotes, ready to judge pairs.
 
     Parameters
     ----------
-    name : ``rules``; the address of a server, with the name of its model after ``#``; or the folder or hub
-        name of a language model.
-    cache : folder in which answers are kept; None keeps none. Answers of the rules are never kept.
-    device : of a language model: ``auto``, ``cpu`` or ``cuda``.
+    name : ``rules``; the address of a server on this machine, with the name of its model after ``#``; or the
+        folder or hub name of a causal language model.
+    cache : folder in which answers are stored; None stores none. Answers of the rules are never stored.
+    device : where a language model runs: ``auto``, ``cpu`` or ``cuda``. Servers and rules ignore it.
     model : name of the server's model; takes precedence over the one in ``name``.
 
     Raises
     ------
     JudgeError
-        If a model is named and ``name`` is not a server's, or the judge cannot be made.
+        If ``model`` is given but ``name`` is not an address, or the address is not one of this machine.
+    ModelError
+        If ``name`` denotes a language model that cannot be loaded.
     StatementError
-        If it is a server, and no statement allows sending it the data root's text.
+        If ``name`` is an address, and no signed statement allows sending it the data root's texts.
     """
     if model and not name.startswith(ADDRESSES):
-        problem = f"the judge {name!r} is no server, so it takes no model {model!r}"
-        raise JudgeError(problem, "judge", "Leave model out, or give the address of a server.")
+        problem = f"the model {model!r} is given, but the judge {name!r} is not the address of a server"
+        raise JudgeError(problem, "judge", "Leave out model, or give an address as the judge.")
     if name == RULES:
         return RulesJudge()
     judge: Judge
     if name.startswith(ADDRESSES):
         root = data_root()
         require_statements(restricted_in(root), name, root)
-        address, _, of_address = name.partition("#")
-        judge = EndpointJudge(address, model or of_address)
+        address, _, model_in_name = name.partition("#")
+        judge = EndpointJudge(address, model or model_in_name)
     else:
         from radeval_lib.models.language_model_judge import CausalJudge
 

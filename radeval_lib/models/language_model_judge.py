@@ -1,12 +1,13 @@
-"""Judges that are causal language models on this machine, as the released GREEN models are; and their tuning.
+"""Judge with causal language models on this machine, such as the released GREEN models, and fine-tune them.
 
-The released models get their own prompt, in their own form of a conversation, byte for byte.
+Released models get the released prompt and form of conversation, byte for byte.
 Source: green-score 0.0.12, ``make_prompt`` in ``green_score/utils.py``, ``get_response`` and the template of
 ``green_score/green.py``; the GREEN repository at d72c195 has the same.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from collections.abc import Sequence
@@ -22,10 +23,11 @@ from radeval_lib.models.catalog import checksum, locate
 from radeval_lib.models.pretrained import TRAINED, load_pretrained, quiet, save_checkpoint, weights
 from radeval_lib.rules.judge.base import LONGEST, JudgeError, Keep, Pair, cut, prompt
 
-_NAME = re.compile(r"(?i)\bGREEN-(Rad)?(Llama|Mistral|Phi)")
-_TURN = "message['from']"
+_LOG = logging.getLogger(__name__)
+_RELEASED_NAME = re.compile(r"(?i)\bGREEN-(Rad)?(Llama|Mistral|Phi)")
+_RELEASED_TURN = "message['from']"  # in the chat template of released tokenizers
 _CRITERIA = "\n".join(f"{letter}) {name}." for letter, name in zip(LETTERS, GREEN_NAMES, strict=True))
-_ERRORS = "\n....\n".join(
+_ERROR_LINES = "\n....\n".join(
     f"({letter}) <Error Type>: <The number of errors>. <Error 1>; <Error 2>; ...; <Error n>"
     for letter in (LETTERS[0], LETTERS[-1])
 )
@@ -67,59 +69,60 @@ Follow this specific format for your output, even if no errors are found:
 <Explanation>
 
 [{SIGNIFICANT}]:
-{_ERRORS}
+{_ERROR_LINES}
 
 [{INSIGNIFICANT}]:
-{_ERRORS}
+{_ERROR_LINES}
 
 [{MATCHED}]:
 <The number of matched findings>. <Finding 1>; <Finding 2>; ...; <Finding n>
 ```
 """
-# Every line but the first is indented if it is not empty.
+# The released prompt indents every line except the first one and empty ones.
 _INDENTED = re.sub(r"\n(?=[^\n])", "\n    ", _PROMPT)
 
 
 def is_released(name: str, chat_template: str | None = None) -> bool:
-    """Return whether a model is a released one, according to its name or its tokenizer's chat template, whose
-    turns have ``from`` and ``value``."""
-    return bool(_NAME.search(name)) or _TURN in (chat_template or "")
+    """Return whether a model is a released GREEN model, judged by its name or by its tokenizer's chat
+    template (released templates read ``from`` and ``value`` of a turn, not ``role`` and ``content``)."""
+    return bool(_RELEASED_NAME.search(name)) or _RELEASED_TURN in (chat_template or "")
 
 
 def released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
-    """Return the prompt in the released wording; each report is cut at ``words`` words, like in the released
-    code."""
+    """Return the released prompt for two reports, each cut after ``words`` words as in the released code."""
     return _INDENTED.format(reference=cut(reference, words), candidate=cut(candidate, words))
 
 
-def released_chat(asked: str, end: str) -> str:
-    """Return the conversation that opens with a prompt; ``end``, the end-of-text token, closes each turn.
+def released_chat(prompt_text: str, end: str) -> str:
+    """Return a prompt as a conversation for a released model to continue; ``end``, the end-of-text token,
+    closes each turn.
 
-    An empty answer comes before the one that the model is to write, as in the released code.
+    An empty answer precedes the answer that the model is to write, as in the released code.
     """
-    return f"<|user|>\n{asked}{end}\n<|assistant|>\n{end}\n<|assistant|>\n"
+    return f"<|user|>\n{prompt_text}{end}\n<|assistant|>\n{end}\n<|assistant|>\n"
 
 
-_STEP = 25  # words by which reports are shortened until a prompt fits
+_SHORTENING_STEP = 25  # words by which reports are shortened until a prompt fits
 AFTER_PROMPT = "\n\n"  # between prompt and analysis, if there is no chat template
-_ENDED = ("llama", "mistral")  # types of models whose tokenizer ends every text in the released code
+_END_TOKEN_TYPES = ("llama", "mistral")  # model types whose tokenizer, as released, ends every text
 
 
 class CausalJudge:
-    """Generates the analysis greedily, in batches of prompts of similar length.
+    """A judge that is a causal language model on this machine; it decodes greedily, in batches.
 
-    A released GREEN model is asked in its own wording and form, whatever template its tokenizer brings; any
-    other by the template of its tokenizer, or as :class:`JudgeTuning` taught it.
+    A released GREEN model gets the released prompt and form of conversation, whatever chat template its
+    tokenizer has. Any other model gets this library's prompt, in its tokenizer's chat template if there is
+    one, else followed by :data:`AFTER_PROMPT`, as in :class:`JudgeTuning`.
 
-    If a prompt would leave no room for the answer, the two reports are shortened, never the end of the
-    prompt: the released package cuts the end, and with it the tag after which the model answers.
+    If a prompt leaves no room for the answer, its two reports are shortened. The released package cuts the
+    end of the prompt instead, and with it the tag after which the model answers.
 
     Parameters
     ----------
     model : folder or hub name.
-    batch_size : prompts that are answered at once.
-    max_new_tokens : the longest answer.
-    device : ``auto``, ``cpu`` or ``cuda``, which computes in bfloat16.
+    batch_size : the most prompts that are answered at once.
+    max_new_tokens : the most tokens of an answer. A longer answer is cut, with a warning in the log.
+    device : ``auto``, ``cpu`` (which computes in float32) or ``cuda`` (in bfloat16).
 
     Raises
     ------
@@ -132,64 +135,82 @@ class CausalJudge:
     ) -> None:
         import torch
 
-        where = locate(model)
-        self.model, self.tokenizer = pretrained_model(where)
-        on = device_of(device)
-        self.model.to(on, torch.bfloat16 if on.type == "cuda" else None)
+        source = locate(model)
+        self.model, self.tokenizer = pretrained_model(source)
+        target = device_of(device)
+        self.model.to(target, torch.bfloat16 if target.type == "cuda" else None)
         self._released = is_released(str(model), self.tokenizer.chat_template)
-        self._batch, self._new = batch_size, max_new_tokens
-        self._length = getattr(self.model.config, "max_position_embeddings", None) or 2048
-        self._name = f"{Path(where).name}|{checksum(where)}"
+        self._batch_size, self._max_new_tokens = batch_size, max_new_tokens
+        self._context_length = getattr(self.model.config, "max_position_embeddings", None) or 2048
+        self._identity = f"{Path(source).name}|{checksum(source)}"
 
     @property
     def signature(self) -> str:
-        """The model with its checksum, the lengths, and the wording of the prompt."""
-        asked = self.tokenizer.decode(self._asked("<reference>", "<candidate>", LONGEST))
-        return f"causal|{self._name}|{self._new}|{self._length}|{asked}"
+        """All that an answer depends on except the two reports: the model's name and checksum, the most
+        tokens of an answer and of the context, and the wording of the prompt."""
+        wording = self.tokenizer.decode(self._prompt_ids("<reference>", "<candidate>", LONGEST))
+        return f"causal|{self._identity}|{self._max_new_tokens}|{self._context_length}|{wording}"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return the model's answers; raises :class:`JudgeError` if a prompt does not fit even with one-word
-        reports."""
-        prompts = [self.fit_prompt(reference, candidate) for reference, candidate in pairs]
-        pad = self.tokenizer.pad_token_id
+        """Return the model's answer to each (reference, candidate), in the order of ``pairs``.
 
-        def answered(batch: list[int], device: Any) -> list[str]:
+        ``keep`` gets the answers of each batch, by position, as soon as they are generated.
+
+        Raises
+        ------
+        JudgeError
+            If a prompt and its answer exceed the model's context even with one-word reports.
+        """
+        prompts = [self.fit_prompt(reference, candidate) for reference, candidate in pairs]
+        special = self.tokenizer.all_special_ids
+
+        def generate(batch: list[int], device: Any) -> list[str]:
             # Padded on the left, so that every prompt ends where its answer begins.
             rows = {"input_ids": [prompts[position] for position in batch]}
             inputs = self.tokenizer.pad(rows, padding_side="left", return_tensors="pt").to(device)
-            output = self.model.generate(
-                **inputs, max_new_tokens=self._new, do_sample=False, pad_token_id=pad
-            )
-            new = output[:, inputs["input_ids"].shape[1] :]
-            texts = list(map(str.strip, self.tokenizer.batch_decode(new, skip_special_tokens=True)))
+            limits = {"max_new_tokens": self._max_new_tokens, "pad_token_id": self.tokenizer.pad_token_id}
+            output = self.model.generate(**inputs, **limits, do_sample=False)
+            answers = output[:, inputs["input_ids"].shape[1] :]
+            # A row that ended before the longest one is padded, so its last token is special.
+            unended = sum(last not in special for last in answers[:, -1].tolist())
+            if unended and answers.shape[1] == self._max_new_tokens:
+                _LOG.warning("%d answers were cut at max_new_tokens=%d", unended, self._max_new_tokens)
+            texts = list(map(str.strip, self.tokenizer.batch_decode(answers, skip_special_tokens=True)))
             if keep is not None:
                 keep(dict(zip(batch, texts, strict=True)))
             return texts
 
         with quiet():
             lengths = list(map(len, prompts))
-            return in_batches(self.model, lengths, answered, sys.maxsize, self._batch, "float32")
+            return in_batches(self.model, lengths, generate, sys.maxsize, self._batch_size, "float32")
 
     def fit_prompt(self, reference: str, candidate: str) -> list[int]:
-        """Return the prompt's token ids, with its reports shortened until there is room for the answer."""
+        """Return the prompt's token ids, with both reports shortened until the answer fits into the context.
+
+        Raises
+        ------
+        JudgeError
+            If it does not fit even with one-word reports.
+        """
         word_limit = min(LONGEST, max(len(reference.split()), len(candidate.split()), 1))
-        room = self._length - self._new
+        room = self._context_length - self._max_new_tokens
         while True:
-            ids = self._asked(reference, candidate, word_limit)
+            ids = self._prompt_ids(reference, candidate, word_limit)
             if len(ids) <= room:
                 return ids
             if word_limit == 1:
-                problem = f"an answer of {self._new} tokens leaves no room for the prompt in {self._length}"
-                raise JudgeError(problem, "judge", "Give a smaller max_new_tokens.")
-            word_limit = max(1, word_limit - _STEP)
+                lengths = f"an answer of {self._max_new_tokens} tokens and a prompt with one-word reports"
+                problem = f"{lengths} exceed the model's context of {self._context_length} tokens"
+                raise JudgeError(problem, "judge", "Give a smaller max_new_tokens, or another model.")
+            word_limit = max(1, word_limit - _SHORTENING_STEP)
 
-    def _asked(self, reference: str, candidate: str, words: int) -> list[int]:
-        """Return token ids of the prompt, with two reports cut at ``words`` words."""
+    def _prompt_ids(self, reference: str, candidate: str, words: int) -> list[int]:
+        """Return the token ids of the prompt, with each report cut after ``words`` words."""
         if self._released:
             text = released_chat(released_prompt(reference, candidate, words), self.tokenizer.eos_token)
             ids = list(self.tokenizer(text)["input_ids"])
-            # As in the released code, whose tokenizer for Llama and Mistral ends every text.
-            return [*ids, self.tokenizer.eos_token_id] if self.model.config.model_type in _ENDED else ids
+            has_end_token = self.model.config.model_type in _END_TOKEN_TYPES
+            return [*ids, self.tokenizer.eos_token_id] if has_end_token else ids
         text = prompt(reference, candidate, words)
         if self.tokenizer.chat_template:
             turns = [{"role": "user", "content": text}]
@@ -199,7 +220,11 @@ class CausalJudge:
 
 
 def pretrained_model(name: str | Path) -> tuple[Any, Any]:
-    """Return a causal language model from safetensors and its tokenizer, with padding."""
+    """Return (model, tokenizer) of a causal language model's folder or hub name.
+
+    Weights are read from safetensors. A tokenizer without a padding token gets its end-of-text token as one.
+    A :class:`~radeval_lib.errors.ModelError` if the model cannot be loaded.
+    """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = load_pretrained(AutoTokenizer, name)
@@ -209,15 +234,16 @@ def pretrained_model(name: str | Path) -> tuple[Any, Any]:
 
 
 class JudgeTuning:
-    """Tunes a causal language model on analyses of judged pairs (a
-    :class:`~radeval_lib.models.training.Task`).
+    """The task of teaching a causal language model to write analyses of report pairs, for
+    :func:`~radeval_lib.models.training.train`.
 
     Parameters
     ----------
-    module, tokenizer : of the model; the tokenizer has a padding token.
-    max_length : tokens of prompt and analysis together, at least 1. Longer ones lose the beginning of the
-        prompt, then the end of the analysis.
-    lora_rank : rank of LoRA adapters, which are trained instead of the weights; 0 trains the weights.
+    module : the model.
+    tokenizer : the model's tokenizer, which has a padding token.
+    max_length : the most tokens of prompt and analysis together, at least 1. A longer example loses the
+        beginning of the prompt, then the end of the analysis.
+    lora_rank : rank of LoRA adapters, which are trained instead of the weights; 0 trains all weights.
     """
 
     new_layers: tuple[str, ...] = ()
@@ -236,20 +262,22 @@ class JudgeTuning:
         self.module = module
 
     def example(self, record: JudgedPair) -> dict[str, Any]:
-        """Return token ids of prompt and analysis; the labels of the prompt are :data:`IGNORED`."""
+        """Return ``input_ids``, the tokens of prompt and analysis, and ``labels``, the same with
+        :data:`IGNORED` in place of the prompt's tokens, so that only the analysis is learned."""
         texts = [f"{reveal(record.prompt)}{AFTER_PROMPT}", reveal(record.analysis)]
-        asked, answer = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
+        prompt_ids, answer = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
         answer = [*answer, self.tokenizer.eos_token_id][: self._max_length]
-        asked = asked[-max(1, self._max_length - len(answer)) :] if len(answer) < self._max_length else []
-        return {"input_ids": [*asked, *answer], "labels": [IGNORED] * len(asked) + answer}
+        room = self._max_length - len(answer)
+        prompt_ids = prompt_ids[-room:] if room else []
+        return {"input_ids": [*prompt_ids, *answer], "labels": [IGNORED] * len(prompt_ids) + answer}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return a batch padded on the right: ``input_ids``, ``attention_mask`` and ``labels``, int64."""
         return labelled_batch(self.tokenizer, examples)
 
     def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
-        """Return ``likelihood``: the mean log-probability, in nats, of a token of the analyses. It is at most
-        0, and 0 if there is no token."""
+        """Return ``likelihood``: the mean log-probability, in nats (0 or below), of a token of the analyses.
+        It is 0 if there are no tokens."""
         total, count = 0.0, 0
         with evaluating(self.module, "float32") as device:
             for start in range(0, len(records), 8):
@@ -260,7 +288,7 @@ class JudgeTuning:
         return {"likelihood": -total / max(1, count)}
 
     def save(self, folder: str | Path) -> None:
-        """Write weights with adapters merged into them, configuration and tokenizer."""
+        """Write the model, with adapters merged into its weights, and the tokenizer to ``folder``."""
         module = self.module.merge_and_unload() if self._has_lora else self.module
         save_checkpoint(folder, module, self.tokenizer)
 
@@ -268,7 +296,15 @@ class JudgeTuning:
 def small_model(
     texts: Sequence[str], *, vocabulary: int = 1500, width: int = 128, layers: int = 2
 ) -> tuple[Any, Any]:
-    """Return a causal language model with random weights, small enough for a laptop, and its tokenizer."""
+    """Return a small Llama model with random weights, and a byte-level BPE tokenizer learned from ``texts``.
+
+    Parameters
+    ----------
+    texts : the texts that the tokenizer learns from.
+    vocabulary : the most tokens of the tokenizer.
+    width : size of the hidden states; a multiple of four.
+    layers : number of layers.
+    """
     from tokenizers import ByteLevelBPETokenizer, Tokenizer
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -277,15 +313,7 @@ def small_model(
     learned.train_from_iterator(texts, vocabulary, 0, show_progress=False, special_tokens=special)
     pieces = Tokenizer.from_str(learned.to_str())
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=pieces, pad_token="<pad>", eos_token="</s>")
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=width,
-        intermediate_size=3 * width,
-        num_hidden_layers=layers,
-        num_attention_heads=4,
-        max_position_embeddings=2048,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        bos_token_id=None,
-    )
-    return LlamaForCausalLM(config), tokenizer
+    sizes = {"hidden_size": width, "intermediate_size": 3 * width, "num_hidden_layers": layers}
+    sizes |= {"vocab_size": len(tokenizer), "num_attention_heads": 4, "max_position_embeddings": 2048}
+    ids = {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
+    return LlamaForCausalLM(LlamaConfig(**sizes, **ids, bos_token_id=None)), tokenizer

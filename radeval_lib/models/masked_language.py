@@ -1,7 +1,7 @@
-"""Continued pretraining: masked language modelling on texts of one domain.
+"""Continue the pretraining of an encoder by masked language modelling on texts of one domain.
 
-Source: Gururangan et al. 2020 ("Don't stop pretraining"); BioClinicalBERT and both RadBERTs of RaLEs, Table
-2, were made so from encoders of another domain.
+Source: Gururangan et al. 2020 ("Don't stop pretraining"). BioClinicalBERT and both RadBERTs of RaLEs, Table
+2, were made in this way from encoders of other domains.
 """
 
 from __future__ import annotations
@@ -10,15 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from radeval_lib.models.batching import (
-    IGNORED,
-    buckets,
-    evaluating,
-    pad_rows,
-    stack_rows,
-    tokens_for,
-    well_formed,
-)
+from radeval_lib.models import batching
 from radeval_lib.models.pretrained import ENCODER, load_pretrained, save_checkpoint, weights
 
 if TYPE_CHECKING:
@@ -26,25 +18,25 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SHARE = 0.15
-"""The share of a text's pieces to guess (Devlin et al. 2019). Of these, 80 % are masked, 10 % are replaced at
-random and 10 % are left."""
+"""Share of a text's tokens to predict (Devlin et al. 2019). Of these, 80% are masked, 10% are replaced by
+random tokens and 10% are left as they are."""
 
-_LONGEST = 128
-"""The most pieces of a text; longer texts are cut."""
+_MAX_TOKENS = 128
+"""The most tokens of a text; longer texts are cut."""
 
 
 class MaskedLanguageModel:
-    """An encoder with a new head for masked tokens (a :class:`~radeval_lib.models.training.Task` on texts).
+    """An encoder with a new head that predicts masked tokens, to train on texts with
+    :func:`~radeval_lib.models.training.train`.
 
-    The head is a layer of the encoder's width; its output is compared with the encoder's own embeddings, so
-    only guessed positions are scored. The measure that chooses the epoch is ``score``, the mean
-    log-likelihood of guessed pieces, in nats, on masks that are the same in every epoch.
+    The head is a layer whose output is multiplied by the encoder's token embeddings. ``score`` on dev chooses
+    the epoch: the mean log-likelihood, in nats, of the tokens to predict, with the same masks in every epoch.
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder. Its tokenizer has a mask token, and its embeddings are as
-        wide as its hidden states.
-    seed : of the masks; the head is drawn from torch's random numbers.
+    init_model : folder or hub name of an encoder whose tokenizer has a mask token, and whose embeddings and
+        hidden states have the same size.
+    seed : seed of the masks. The head's weights are drawn by torch's global generator.
     """
 
     new_layers = ("head.", "bias.")
@@ -59,71 +51,79 @@ class MaskedLanguageModel:
         self._dev_seed = seed + 1
 
     def example(self, record: str) -> dict[str, Any]:
-        """Return ``input_ids`` of the text, cut at 128 tokens; ``special`` is 1 for tokens that are never
-        masked."""
-        encoded = self.tokenizer(
-            well_formed(record), truncation=True, max_length=_LONGEST, return_special_tokens_mask=True
-        )
+        """Return ``input_ids``, up to 128 token ids of the text, and ``special``, 1 for each token that is
+        never masked, else 0."""
+        text, settings = batching.well_formed(record), {"return_special_tokens_mask": True}
+        encoded = self.tokenizer(text, truncation=True, max_length=_MAX_TOKENS, **settings)
         return {"input_ids": encoded["input_ids"], "special": encoded["special_tokens_mask"]}
 
     def collate(
         self, examples: Sequence[dict[str, Any]], generator: torch.Generator | None = None
     ) -> dict[str, Tensor]:
-        """Return a padded batch with new masks, drawn from the task's generator unless another is given."""
+        """Return a batch with new masks, drawn from ``generator`` or, by default, from the task's generator.
+
+        It has ``input_ids`` (with masks), ``attention_mask`` and ``labels`` (the tokens to predict, elsewhere
+        :data:`~radeval_lib.models.batching.IGNORED`), int64 of shape (texts, longest text).
+        """
         import torch
 
         generator = generator or self.generator
-        batch = dict(pad_rows(self.tokenizer, (example["input_ids"] for example in examples)))
+        batch = dict(batching.pad_rows(self.tokenizer, (example["input_ids"] for example in examples)))
         ids = batch["input_ids"]
-        special = stack_rows((example["special"] for example in examples), padding_value=1)
+        special = batching.stack_rows((example["special"] for example in examples), padding_value=1)
         chosen = (torch.rand(ids.shape, generator=generator) < SHARE) & (special == 0)
-        fate = torch.rand(ids.shape, generator=generator)
-        others = torch.randint(len(self.tokenizer), ids.shape, generator=generator)
-        batch["labels"] = ids.masked_fill(~chosen, IGNORED)
+        draw = torch.rand(ids.shape, generator=generator)  # below 0.8: masked; from 0.9: replaced
+        random_ids = torch.randint(len(self.tokenizer), ids.shape, generator=generator)
+        batch["labels"] = ids.masked_fill(~chosen, batching.IGNORED)
         batch["input_ids"] = torch.where(
-            chosen & (fate < 0.8),
+            chosen & (draw < 0.8),
             torch.full_like(ids, self.tokenizer.mask_token_id),
-            torch.where(chosen & (fate >= 0.9), others, ids),
+            torch.where(chosen & (draw >= 0.9), random_ids, ids),
         )
         return batch
 
     def measure(self, records: Sequence[str]) -> dict[str, float]:
-        """Return the mean log-likelihood of the masked tokens (``score``) and the share that is ``right``;
-        both are 0 if there are none."""
+        """Return ``score``, the mean log-likelihood (nats) of the tokens to predict, and ``right``, the share
+        of them (0 to 1) that is predicted correctly; both are 0 if there are none."""
         import torch
 
         examples = [self.example(record) for record in records]
         generator = torch.Generator().manual_seed(self._dev_seed)
         loss, right, total = 0.0, 0, 0
-        with evaluating(self.module) as device:
-            for rows in buckets([len(e["input_ids"]) for e in examples], tokens_for(device)):
+        lengths = [len(example["input_ids"]) for example in examples]
+        with batching.evaluating(self.module) as device:
+            for rows in batching.buckets(lengths, batching.tokens_for(device)):
                 batch = self.collate([examples[row] for row in rows], generator)
                 output = self.module(**{key: value.to(device) for key, value in batch.items()})
-                masked = int((batch["labels"] != IGNORED).sum())
+                masked = int((batch["labels"] != batching.IGNORED).sum())
                 loss += float(output["loss"]) * masked
                 right, total = right + int(output["right"]), total + masked
         # Not -loss, which would be -0.0 if nothing is masked.
         return {"score": (0.0 - loss) / max(1, total), "right": right / max(1, total)}
 
     def save(self, folder: str | Path) -> None:
-        """Write only the encoder, as safetensors, with its configuration and tokenizer."""
+        """Write the encoder without its head, its configuration and tokenizer to ``folder``."""
         save_checkpoint(folder, self.module.encoder, self.tokenizer)
 
 
 def _module(encoder: Any) -> torch.nn.Module:
-    """Return the encoder with its head; ``forward`` returns ``loss``, the mean negative log-likelihood of the
-    masked tokens, and ``right``, the number predicted correctly."""
+    """Return the module that consists of the encoder and a new head.
+
+    Its ``forward`` takes a batch of :meth:`MaskedLanguageModel.collate` and returns ``loss``, the mean
+    negative log-likelihood of the tokens to predict (0 if there are none), and ``right``, the number of these
+    tokens that are predicted correctly.
+    """
     import torch
     from torch import nn
 
-    class Guesser(nn.Module):
+    class MaskedTokenModule(nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.encoder = encoder
             size = int(encoder.config.hidden_size)
             vocabulary = encoder.get_input_embeddings().weight.shape[0]
             transform = nn.Sequential(nn.Linear(size, size), nn.GELU(), nn.LayerNorm(size))
-            # The names of weights: `head.transform.*`, and a bias that begins with one of `new_layers`.
+            # An embedding, so that the name of its weight begins with "bias.", one of `new_layers`.
             self.head = nn.ModuleDict({"transform": transform})
             self.bias = nn.Embedding(vocabulary, 1)
             nn.init.zeros_(self.bias.weight)
@@ -132,13 +132,13 @@ def _module(encoder: Any) -> torch.nn.Module:
             self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor, **_: Any
         ) -> dict[str, Tensor]:
             hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            guessed = labels != IGNORED
-            wanted = labels[guessed]
-            states = self.head["transform"](hidden[guessed])
+            is_hidden = labels != batching.IGNORED
+            wanted = labels[is_hidden]
+            states = self.head["transform"](hidden[is_hidden])
             logits = states @ self.encoder.get_input_embeddings().weight.T + self.bias.weight[:, 0]
-            if not len(wanted):  # a batch of very short texts may have nothing to guess
+            if not len(wanted):  # a batch of very short texts may have no token to predict
                 return {"loss": hidden.sum() * 0, "right": torch.tensor(0)}
             loss = nn.functional.cross_entropy(logits.float(), wanted)
             return {"loss": loss, "right": (logits.argmax(-1) == wanted).sum()}
 
-    return Guesser()
+    return MaskedTokenModule()

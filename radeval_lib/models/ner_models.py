@@ -1,12 +1,12 @@
-"""NER models: tagging schemes to train, and models by name that tag sentences.
+"""Train NER models by two tagging schemes, and tag sentences with NER models.
 
-Schemes classify tokens (Zhao et al. 2024, Sections 2.5 and A.9, and RaLEs, Section 4.2.2) or spans (Zhao et
-al. 2024, Sections 2.5 and A.9). Any token classifier with IOB labels can tag; a span classifier only if this
-library trained it.
+The IOB scheme classifies tokens (Zhao et al. 2024, Sections 2.5 and A.9; RaLEs, Section 4.2.2). The span
+scheme classifies every span of up to eight words (Zhao et al. 2024, Sections 2.5 and A.9): a span's vector
+consists of the hidden states of its first and last token and an embedding of its width, as in PURE's entity
+model (Zhong and Chen 2020), and a feed-forward head scores each type and "no entity". Spans may overlap.
 
-The span scheme classifies every span of up to eight words. A span's vector is the hidden state of its first
-and last piece and an embedding of its width, as in PURE's entity model (Zhong and Chen 2020); a feed-forward
-head gives each type's score and that of no entity. Spans may overlap.
+Sentences can be tagged with any token classifier that has IOB labels, or with a span classifier that this
+library trained.
 """
 
 from __future__ import annotations
@@ -26,25 +26,7 @@ from radeval_lib.categories import TYPES
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ModelError
-from radeval_lib.models import batching
-from radeval_lib.models.entities import (
-    Decoding,
-    decode,
-    decode_standard,
-    gold_spans,
-    span_scores,
-    words_of,
-)
-from radeval_lib.models.pretrained import (
-    ENCODER,
-    NEW_NER_MODEL,
-    TRAINED,
-    fill,
-    load_pretrained,
-    read_settings,
-    save_checkpoint,
-    weights,
-)
+from radeval_lib.models import batching, entities, pretrained
 
 if TYPE_CHECKING:
     import torch
@@ -55,53 +37,59 @@ _HEAD = "span_head.safetensors"
 
 
 class Scheme(ABC):
-    """A tagging scheme to train on annotated sentences (a :class:`~radeval_lib.models.training.Task`); strict
-    span F1, ``f1``, chooses the epoch."""
+    """An NER model that :func:`~radeval_lib.models.training.train` can train on annotated sentences.
+
+    The micro F1 of strict spans on dev, ``f1``, chooses the epoch.
+    """
 
     new_layers = ("head.", "classifier.")
     module: Any
 
     @abstractmethod
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
-        """Return a sentence as the module's numbers; words beyond its reach are cut."""
+        """Return a sentence with its entities as an example for training; it is cut after
+        :data:`~radeval_lib.models.batching.MAX_PIECES` tokens."""
 
     @abstractmethod
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Return a padded batch."""
+        """Return examples as a batch for the module, padded on the right."""
 
     @abstractmethod
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        """Return the entities of sentences given as words."""
+        """Return (start, end, type), in words, of the entities of each sentence, given as words."""
 
     @abstractmethod
     def save(self, folder: str | Path) -> None:
-        """Write safetensors weights, configuration and tokenizer."""
+        """Write weights (as safetensors), configuration and tokenizer to ``folder``."""
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
-        """Return an annotated sentence as the module's numbers."""
-        return self.encode(plain_words(record), gold_spans(record))
+        """Return an annotated sentence as an example for training."""
+        return self.encode(plain_words(record), entities.gold_spans(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """Return micro F1, precision and recall of strict spans, and the accuracy of words' labels."""
-        words = list(map(plain_words, records))
-        scores = span_scores(list(map(gold_spans, records)), self.predict(words), list(map(len, words)))
+        """Return ``f1``, ``precision`` and ``recall`` of strict spans (micro), and ``accuracy``, the share of
+        words with the right IOB label; all from 0 to 1."""
+        words, gold = list(map(plain_words, records)), list(map(entities.gold_spans, records))
+        scores = entities.span_scores(gold, self.predict(words), list(map(len, words)))
         measures = {name: float(getattr(scores.spans, name)) for name in ("f1", "precision", "recall")}
         return {**measures, "accuracy": scores.accuracy}
 
 
 class IobScheme(Scheme):
-    """A token classifier over any encoder.
+    """A token classifier with the labels O, B-TYPE and I-TYPE, started from any encoder.
 
-    Every piece of an entity's words is labelled, B- on the first and I- on the rest, because the released
-    decoder reads labels piece by piece. The closing special token is labelled O for the same reason.
+    By default, every token of an entity's words is labelled, the first with B- and the others with I-,
+    because RaTEScore's released decoder reads labels token by token. For the same reason, the closing special
+    token is labelled O.
 
     Parameters
     ----------
-    init_model : folder or hub name of the encoder.
+    init_model : folder or hub name of the encoder. The weights of the new layer are drawn by torch's global
+        generator.
     types : entity types, each once.
-    first_pieces : whether only the first piece of each word has a label, as in RaLEs, Section 4.2.2: "For
-        words comprised of multiple sub-word tokens, the label is assigned to the first token". Other pieces
-        are then left out of the loss and of decoding, which is that of ``seqeval``'s default mode.
+    first_pieces : whether only the first token of each word has a label, as in RaLEs, Section 4.2.2: "For
+        words comprised of multiple sub-word tokens, the label is assigned to the first token". If so, the
+        other tokens are left out of the loss and of decoding, as in ``seqeval``'s default mode.
     """
 
     def __init__(
@@ -114,22 +102,23 @@ class IobScheme(Scheme):
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = batching.fast_tokenizer(AutoTokenizer, init_model)
         config = label_settings(self.labels)
-        self.module: Any = weights(AutoModelForTokenClassification, init_model, NEW_NER_MODEL, **config)
+        factory, use = AutoModelForTokenClassification, pretrained.NEW_NER_MODEL
+        self.module: Any = pretrained.weights(factory, init_model, use, **config)
 
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         (encoding,) = batching.encodings(self.tokenizer, [words])
-        of_words = ["O"] * len(words)
+        word_labels = ["O"] * len(words)
         for start, end, kind in spans:
-            of_words[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
-        row = []
-        for position, (before, word) in enumerate(pairwise([None, *encoding.word_ids])):
-            label = "O" if word is None else of_words[word]
-            continued = word is not None and word == before
-            if continued and label != "O":
+            word_labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
+        labels = []
+        for position, (previous_word, word) in enumerate(pairwise([None, *encoding.word_ids])):
+            label = "O" if word is None else word_labels[word]
+            continues_word = word is not None and word == previous_word
+            if continues_word and label != "O":
                 label = f"I{label[1:]}"
-            silent = (word is None or continued) if self.first_pieces else position == 0
-            row.append(batching.IGNORED if silent else self._index[label])
-        return {"input_ids": encoding.ids, "labels": row}
+            is_ignored = (word is None or continues_word) if self.first_pieces else position == 0
+            labels.append(batching.IGNORED if is_ignored else self._index[label])
+        return {"input_ids": encoding.ids, "labels": labels}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         return batching.labelled_batch(self.tokenizer, examples)
@@ -137,38 +126,42 @@ class IobScheme(Scheme):
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
         rows = batching.encodings(self.tokenizer, sentences)
 
-        def spans(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
+        def predict_batch(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
             inputs = batching.pad_rows(self.tokenizer, (rows[index].ids for index in batch)).to(device)
             best = self.module(**inputs).logits.argmax(dim=-1).tolist()
-            chosen = [rows[index].word_ids for index in batch]
-            return (self.word_spans(word_ids, row) for word_ids, row in zip(chosen, best, strict=True))
+            word_ids = (rows[index].word_ids for index in batch)
+            return map(self.word_spans, word_ids, best)
 
-        return batching.in_batches(self.module, [len(row.ids) for row in rows], spans)
+        return batching.in_batches(self.module, [len(row.ids) for row in rows], predict_batch)
 
-    def word_spans(self, word_ids: Sequence[int | None], row: Sequence[int]) -> list[WordSpan]:
-        """Return entities as spans of words: one of pieces includes every word that has a piece in it.
+    def word_spans(self, word_ids: Sequence[int | None], label_indices: Sequence[int]) -> list[WordSpan]:
+        """Return (start, end, type), in words, of the entities in the labels of a sentence's tokens.
+
+        An entity includes every word with a token in it.
 
         Parameters
         ----------
-        word_ids : the word of each piece; None for special tokens.
-        row : the index of each piece's label, possibly padded.
+        word_ids : the word of each token; None for special tokens.
+        label_indices : the index of each token's label, possibly with padding at the end.
         """
-        labelled = zip(word_ids, row, strict=False)
+        labelled = zip(word_ids, label_indices, strict=False)
         pieces = [(word, self.labels[index]) for word, index in labelled if word is not None]
         if self.first_pieces:
             first = dict(reversed(pieces))
-            return decode_standard([first.get(word, "O") for word in range(max(first, default=-1) + 1)])
+            words = range(max(first, default=-1) + 1)
+            return entities.decode_standard([first.get(word, "O") for word in words])
         spans: dict[tuple[int, int], str] = {}
-        for start, end, kind in decode_standard([label for _, label in pieces]):
+        for start, end, kind in entities.decode_standard([label for _, label in pieces]):
             spans.setdefault((pieces[start][0], pieces[end - 1][0] + 1), kind)
         return [(*span, kind) for span, kind in spans.items()]
 
     def save(self, folder: str | Path) -> None:
-        save_checkpoint(folder, self.module, self.tokenizer)
+        pretrained.save_checkpoint(folder, self.module, self.tokenizer)
 
 
 def label_settings(labels: Sequence[str]) -> dict[str, Any]:
-    """Return the settings of a classifier's configuration that hold its labels."""
+    """Return the entries of a classifier's configuration for its labels: ``num_labels``, ``id2label`` and
+    ``label2id``."""
     numbered = dict(enumerate(labels))
     by_label = {label: index for index, label in numbered.items()}
     return {"num_labels": len(labels), "id2label": numbered, "label2id": by_label}
@@ -176,16 +169,16 @@ def label_settings(labels: Sequence[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SpanSettings:
-    """Shape of the head of the span scheme.
+    """Entity types of the span scheme, and the shape of its head.
 
     Attributes
     ----------
-    types : entity types, each once; class 0 is not an entity.
-    max_width : the widest span, in words.
-    width_size : dimension of the width embedding.
-    hidden : size of each hidden layer; A.9 says 3096, PURE's own is 150.
-    layers : hidden layers; A.9's three-layer MLP has two of them before the output.
-    dropout : within the head.
+    types : entity types, each once. Class 0 of the logits, "no entity", precedes them.
+    max_width : the most words of a span.
+    width_size : size of the embedding of a span's width.
+    hidden : size of each hidden layer; 3096 according to Zhao et al. 2024, A.9, and 150 in PURE.
+    layers : number of hidden layers; the three-layer network of A.9 has two before its output layer.
+    dropout : probability of dropout after each hidden layer.
     """
 
     types: tuple[str, ...] = TYPES
@@ -197,11 +190,11 @@ class SpanSettings:
 
 
 def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
-    """Return the encoder with its head. ``forward`` returns logits (B, spans, classes), and the loss if
-    labels are given.
+    """Return the module that consists of the encoder and a new head.
 
-    The loss is the mean cross-entropy over the spans of a batch; PURE's is the sum, which differs in scale
-    alone.
+    Its ``forward`` takes a batch of :meth:`SpanScheme.collate` and returns ``logits``, shape (sentences,
+    spans, types + 1), and, with ``labels``, ``loss``: the mean cross-entropy over the spans of the batch.
+    (PURE's loss is the sum over the spans.)
     """
     import torch
     from torch import nn
@@ -213,11 +206,11 @@ def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
             self.head = nn.ModuleDict()
             self.head["widths"] = nn.Embedding(settings.max_width, settings.width_size)
             size = 2 * int(encoder.config.hidden_size) + settings.width_size
-            steps: list[nn.Module] = []
+            layers: list[nn.Module] = []
             for _ in range(settings.layers):
-                steps += [nn.Linear(size, settings.hidden), nn.ReLU(), nn.Dropout(settings.dropout)]
+                layers += [nn.Linear(size, settings.hidden), nn.ReLU(), nn.Dropout(settings.dropout)]
                 size = settings.hidden
-            self.head["scores"] = nn.Sequential(*steps, nn.Linear(size, len(settings.types) + 1))
+            self.head["scores"] = nn.Sequential(*layers, nn.Linear(size, len(settings.types) + 1))
 
         def forward(
             self,
@@ -244,7 +237,14 @@ def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
 
 
 class SpanScheme(Scheme):
-    """The span scheme over any encoder; overlapping entities are all kept."""
+    """A span classifier, started from any encoder; overlapping entities are all kept.
+
+    Parameters
+    ----------
+    init_model : folder or hub name of the encoder. The weights of the new head are drawn by torch's global
+        generator.
+    settings : entity types and shape of the head.
+    """
 
     precision: batching.Precision = "auto"
 
@@ -253,24 +253,29 @@ class SpanScheme(Scheme):
 
         self.settings = settings
         self.tokenizer: Any = batching.fast_tokenizer(AutoTokenizer, init_model)
-        self.module: Any = span_module(weights(AutoModel, init_model, ENCODER), self.settings)
+        self.module: Any = span_module(
+            pretrained.weights(AutoModel, init_model, pretrained.ENCODER), settings
+        )
         self._classes = {kind: index + 1 for index, kind in enumerate(self.settings.types)}
 
     @classmethod
     def load(
         cls, folder: str | Path, *, device: str = "auto", precision: batching.Precision = "auto"
     ) -> SpanScheme:
-        """Return the scheme that :meth:`save` wrote; raises :class:`ModelError` for any other folder."""
-        where = Path(folder)
-        scheme = cls(where, read_settings(where / SETTINGS, SpanSettings))
-        fill(scheme.module.head, where / _HEAD)
+        """Return the span classifier that :meth:`save` wrote to ``folder``, ready to predict.
+
+        A :class:`~radeval_lib.errors.ModelError` for a folder without one.
+        """
+        path = Path(folder)
+        scheme = cls(path, pretrained.read_settings(path / SETTINGS, SpanSettings))
+        pretrained.fill(scheme.module.head, path / _HEAD)
         scheme.module.eval().to(batching.device_of(device))
         scheme.precision = precision
         return scheme
 
     def save(self, folder: str | Path) -> None:
         parts = {_HEAD: self.module.head, SETTINGS: self.settings}
-        save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
+        pretrained.save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}
@@ -284,26 +289,26 @@ class SpanScheme(Scheme):
         return batching.span_batch(self.tokenizer, examples, padding)
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Return (text, type) of each entity in each sentence, as written in the sentence."""
+        """Return (text, type) of each entity for each sentence; the text is as written in the sentence."""
 
-        def tagged(texts: list[str]) -> list[list[tuple[str, str]]]:
-            borders = [words_of(text) for text in texts]
+        def tag_distinct(texts: list[str]) -> list[list[tuple[str, str]]]:
+            borders = [entities.words_of(text) for text in texts]
             words = [[text[a:b] for a, b in spans] for text, spans in zip(texts, borders, strict=True)]
             return [
-                [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in entities]
-                for text, spans, entities in zip(texts, borders, self.predict(words), strict=True)
+                [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in found]
+                for text, spans, found in zip(texts, borders, self.predict(words), strict=True)
             ]
 
-        return list(map(list, batching.of_distinct(sentences, tagged)))
+        return list(map(list, batching.of_distinct(sentences, tag_distinct)))
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Return whether each sentence is longer than the model can read."""
+        """Return for each sentence whether it is longer than the model can read, so that it would be cut."""
         return batching.longer_than(batching.MAX_PIECES, self.tokenizer, sentences)
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
         examples = [self.encode(sentence, ()) for sentence in sentences if len(sentence)]
 
-        def spans(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
+        def predict_batch(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
             inputs = self.collate([examples[index] for index in batch])
             inputs = {key: value.to(device) for key, value in inputs.items() if key != "labels"}
             best = self.module(**inputs)["logits"].argmax(dim=-1).tolist()
@@ -314,13 +319,15 @@ class SpanScheme(Scheme):
                 yield [(word, word + width + 1, kinds[kind - 1]) for word, width, kind in candidates if kind]
 
         lengths = [len(example["input_ids"]) for example in examples]
-        results = iter(batching.in_batches(self.module, lengths, spans, 2_048, 64, self.precision))
-        return [next(results) if len(sentence) else [] for sentence in sentences]
+        found = iter(batching.in_batches(self.module, lengths, predict_batch, 2_048, 64, self.precision))
+        return [next(found) if len(sentence) else [] for sentence in sentences]
 
 
 def scheme_of(name: Literal["iob", "span"], init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
-    """Return an untrained scheme, its new layers drawn from ``seed``; ``head`` sets fields of
-    :class:`SpanSettings`."""
+    """Return an NER model with a pretrained encoder and new layers whose weights are drawn from ``seed``.
+
+    ``head``: fields of :class:`SpanSettings`, for the span scheme only.
+    """
     with batching.seeded(seed):
         return IobScheme(init_model) if name == "iob" else SpanScheme(init_model, SpanSettings(**head))
 
@@ -328,19 +335,20 @@ def scheme_of(name: Literal["iob", "span"], init_model: str | Path, seed: int = 
 # Models by name.
 
 
-_SPECIAL = ("[CLS]", "[SEP]")  # the released code knows these two by name and no others
+_SPECIAL = ("[CLS]", "[SEP]")  # the only special tokens that the released code recognizes
 
 
 class IobNerModel:
-    """Tags sentences with a token-classification model with the labels O, B-TYPE and I-TYPE.
+    """An NER model that tags sentences with any token classifier with the labels O, B-TYPE and I-TYPE.
 
-    Sentences that the tokenizer makes the same tokens of are tagged once. Longer ones than
-    :data:`batching.MAX_PIECES`, or than the model's number of positions, are cut, as in the released code.
+    Sentences with the same tokens are tagged once. A sentence is cut after :data:`batching.MAX_PIECES`
+    tokens, or after the model's number of positions if it is lower, as in RaTEScore's released code.
 
     Parameters
     ----------
     model : folder or hub name.
-    decoding : ``released``, as RaTEScore's code reads the labels, or ``standard``; see :func:`decode`.
+    decoding : ``released``, to read labels as RaTEScore's released code does, or ``standard``; see
+        :func:`~radeval_lib.models.entities.decode`.
     device : ``auto``, ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``; see :data:`~radeval_lib.models.batching.Precision`.
 
@@ -354,7 +362,7 @@ class IobNerModel:
         self,
         model: str | Path,
         *,
-        decoding: Decoding = "released",
+        decoding: entities.Decoding = "released",
         device: str = "auto",
         precision: batching.Precision = "auto",
     ) -> None:
@@ -363,70 +371,77 @@ class IobNerModel:
         self.name, self.decoding = str(model), decoding
         self.device = batching.device_of(device)
         self.precision = precision
-        self.labels = iob_labels(load_pretrained(AutoConfig, model).id2label, self.name)
-        self.tokenizer: Any = load_pretrained(AutoTokenizer, model)
-        self.model: Any = weights(AutoModelForTokenClassification, model, TRAINED).to(self.device)
+        self.labels = iob_labels(pretrained.load_pretrained(AutoConfig, model).id2label, self.name)
+        self.tokenizer: Any = pretrained.load_pretrained(AutoTokenizer, model)
+        loaded = pretrained.weights(AutoModelForTokenClassification, model, pretrained.TRAINED)
+        self.model: Any = loaded.to(self.device)
         limit = getattr(self.model.config, "max_position_embeddings", 0) or batching.MAX_PIECES
         self.max_tokens = min(batching.MAX_PIECES, limit)
-        self._text_of = lru_cache(maxsize=200_000)(self._joined)  # most entities recur
+        self._text_of = lru_cache(maxsize=200_000)(self._join)  # most entities recur
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Return (text, type) of each entity in each sentence; the text is decoded from the tokens."""
+        """Return (text, type) of each entity for each sentence; the text is decoded from the tokens."""
         if not sentences:
             return []
         texts = [batching.well_formed(sentence) for sentence in sentences]
         encoded = self.tokenizer(texts, truncation=True, max_length=self.max_tokens)
         sequences = [tuple(ids) for ids in encoded["input_ids"]]
-        return list(map(list, batching.of_distinct(sequences, self._tagged)))
+        return list(map(list, batching.of_distinct(sequences, self._tag_distinct)))
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Return whether each sentence is longer than the model can read."""
+        """Return for each sentence whether it is longer than the model can read, so that it would be cut."""
         return batching.longer_than(self.max_tokens, self.tokenizer, sentences)
 
     def _entities(self, ids: tuple[int, ...], row: NDArray[np.int16]) -> list[tuple[str, str]]:
-        """Return (text, type) of each entity, given the pieces of a sentence and the index of each one's
-        label."""
-        if not row.any() and self.labels[0] == "O":
+        """Return (text, type) of each entity of a sentence; ``row`` has the index of each token's label."""
+        if not row.any() and self.labels[0] == "O":  # no entity
             return []
         tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
         special = [token in _SPECIAL for token in tokens]
-        spans = decode([self.labels[index] for index in row], special, self.decoding)
+        spans = entities.decode([self.labels[index] for index in row], special, self.decoding)
         return [(self._text_of(ids[start:end]), kind) for start, end, kind in spans]
 
-    def _joined(self, ids: tuple[int, ...]) -> str:
-        """Return the text of these pieces."""
+    def _join(self, ids: tuple[int, ...]) -> str:
+        """Return the text that tokens with these ids make."""
         return str(self.tokenizer.convert_tokens_to_string(self.tokenizer.convert_ids_to_tokens(list(ids))))
 
-    def _tagged(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
-        """Return the entities of sequences, from the likeliest label of each token."""
+    def _tag_distinct(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
+        """Return (text, type) of each entity for each sequence of token ids, from the tokens' most probable
+        labels."""
 
-        def best(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
+        def predict_labels(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
             inputs = batching.pad_rows(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
             rows = self.model(**inputs).logits.argmax(dim=-1).cpu().numpy().astype(np.int16)
             return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
 
-        rows = batching.in_batches(self.model, list(map(len, sequences)), best, precision=self.precision)
+        lengths = list(map(len, sequences))
+        rows = batching.in_batches(self.model, lengths, predict_labels, precision=self.precision)
         return map(self._entities, sequences, rows)
 
 
 def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
-    """Return the labels by index, types in upper case; a :class:`ModelError` if they are not IOB."""
+    """Return a token classifier's labels, in the order of its classes, with types in upper case.
+
+    A :class:`~radeval_lib.errors.ModelError` if a label is not O, B-TYPE or I-TYPE, or a class has no label.
+
+    ``id2label``: the label of each class. ``where``: the model's name, for the error.
+    """
     indices = sorted(id2label)
     labels = [str(id2label[index]) for index in indices]
-    odd = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
-    if indices != list(range(len(indices))) or odd:
-        problem = f"labels are not IOB: {', '.join(labels[:12])}"
-        raise ModelError(problem, Path(where).name, "Give a token classifier with O, B-TYPE and I-TYPE.")
+    not_iob = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
+    if indices != list(range(len(indices))) or not_iob:
+        problem = f"labels are not O, B-TYPE and I-TYPE: {', '.join(labels[:12])}"
+        raise ModelError(problem, f"model {Path(where).name}", "Give a token classifier with IOB labels.")
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
 
 
 def open_ner_model(
-    model: str | Path, *, decoding: Decoding, device: str, precision: batching.Precision = "auto"
+    model: str | Path, *, decoding: entities.Decoding, device: str, precision: batching.Precision = "auto"
 ) -> IobNerModel | SpanScheme:
-    """Return the NER model of a folder or hub name: a :class:`SpanScheme` if this library saved one there,
-    else a token classifier.
+    """Return the NER model in a folder or of a hub name, ready to tag sentences.
 
-    ``decoding`` applies to token classifiers. A :class:`ModelError` if the model cannot be loaded.
+    It is a :class:`SpanScheme` if the folder has one, else a token classifier, to which ``decoding`` applies.
+    A :class:`~radeval_lib.errors.ModelError` if the model cannot be loaded.
     """
     if (Path(model) / SETTINGS).is_file():
         return SpanScheme.load(model, device=device, precision=precision)

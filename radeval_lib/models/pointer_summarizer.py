@@ -1,4 +1,4 @@
-"""A pointer-generator (See et al. 2017): beam search, the network, its training and its use."""
+"""Summarize findings with a pointer-generator network (See et al. 2017), and decode by beam search."""
 
 from __future__ import annotations
 
@@ -17,23 +17,24 @@ from radeval_lib.models.batching import in_batches, of_distinct, seeded, stack_r
 from radeval_lib.models.extractive_summarizers import mean_rouge_l, sentence_case
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
-"""(last tokens of shape (rows,), state) -> (log-probabilities of shape (rows, vocabulary), state)."""
+"""Function of the last token of each row, shape (rows,), and a state; returns the log-probabilities of the
+next tokens, shape (rows, vocabulary), and the next state."""
 
 Reorder = Callable[[Any, Tensor], Any]
-"""(state, rows) -> the state of those rows, as after ``tensor[rows]``. As many rows as before are of the same
-texts in the same order."""
+"""Function of a state and indices of its rows; returns the state of these rows, as ``tensor[rows]`` does. If
+there are as many rows as before, they belong to the same texts in the same order."""
 
 
 @dataclass(frozen=True)
 class BeamSettings:
-    """How a summary is decoded.
+    """Settings of beam search.
 
     Attributes
     ----------
-    beams : hypotheses kept for each text; 1 decodes greedily.
-    longest : tokens of a summary, at most.
-    length_penalty : exponent of the length by which a hypothesis' log-probability is divided.
-    no_repeat : length of the n-grams of tokens that may not occur twice; 0 allows all.
+    beams : number of hypotheses that are kept for each text; 1 decodes greedily.
+    longest : the most tokens of a summary.
+    length_penalty : a hypothesis is ranked by its log-probability divided by its length to this power.
+    no_repeat : n-grams of this many tokens may not occur twice in a summary; 0 allows all.
     """
 
     beams: int = 3
@@ -47,117 +48,124 @@ def search(
 ) -> list[list[int]]:
     """Return the best token sequence for each text by beam search, without ``begin`` and ``end``.
 
-    A text is done when ``beams`` hypotheses have ended, or none can go on; the best has the highest
-    log-probability divided by length**length_penalty. That is what transformers' ``generate`` does with
-    ``early_stopping=True``, but for texts that are not done at ``longest`` tokens: there it ranks hypotheses
-    that still go on with those that have ended, and here they count only if none has ended.
+    A text is finished when ``beams`` hypotheses have ended or none can be continued. Its best hypothesis has
+    the highest log-probability divided by length**length_penalty. transformers' ``generate`` with
+    ``early_stopping=True`` does the same, with one difference for texts that are not finished after
+    ``longest`` tokens: ``generate`` ranks unfinished hypotheses together with those that have ended; this
+    function uses an unfinished one only if none has ended.
 
     Parameters
     ----------
-    step : log-probabilities of the next token of each row, and the state after it.
-    reorder : selects rows of a state.
-    state : of ``texts`` rows, before the first step.
-    texts : how many there are, one or more.
+    step : function that returns the log-probabilities of the next token of each row, and the next state. It
+        gets tokens on the CPU; the log-probabilities may be on any device. The vocabulary has at least two
+        tokens.
+    reorder : function that selects rows of a state; it gets row indices on the CPU.
+    state : the state before the first step, with one row per text.
+    texts : number of texts, at least 1.
     begin, end : the tokens before and after a sequence.
-    settings : how they are decoded; the vocabulary has at least two tokens.
-
-    Tokens and rows are handed to ``step`` and ``reorder`` on the CPU; log-probabilities may be anywhere.
+    settings : settings of the search.
     """
     width = settings.beams
     rows = torch.arange(texts).repeat_interleave(width)
     state = reorder(state, rows)
-    # Every text starts with one live hypothesis; the others get no probability until the first step.
+    # Every text starts with one hypothesis; the others get no probability until the first step.
     totals = torch.full((texts, width), -torch.inf)
     totals[:, 0] = 0.0
     tokens = torch.full((texts * width, 1), begin)
     finished: list[list[tuple[float, list[int]]]] = [[] for _ in range(texts)]
-    active = list(range(texts))  # texts without their summary; each has `width` rows
+    active = list(range(texts))  # unfinished texts; each has `width` rows
     for length in range(1, settings.longest + 1):
         scores, state = step(tokens[:, -1], state)
         scores = scores.float().cpu()
-        _bar_repeats(scores, tokens, settings.no_repeat)
+        _forbid_repeats(scores, tokens, settings.no_repeat)
         vocabulary = scores.shape[1]
         joint = (totals.view(-1, 1) + scores).view(len(active), width * vocabulary)
-        best, cells = joint.topk(2 * width, dim=1)
-        # Most texts end nowhere yet and take their best candidates; the others are gone through one by one.
-        chosen = torch.arange(len(active)).unsqueeze(1) * width + cells[:, :width] // vocabulary
-        values, picked = best[:, :width].clone(), cells[:, :width] % vocabulary
-        special = ((cells % vocabulary == end) | (best == -torch.inf)).any(dim=1).nonzero()[:, 0].tolist()
-        for at in special:
-            ended, live = _parted(best[at].tolist(), cells[at].tolist(), vocabulary, end)
+        # A candidate is numbered beam * vocabulary + token.
+        best, candidates = joint.topk(2 * width, dim=1)
+        # Most texts have no candidate that ends; their beams take the best ones. Other texts need a loop.
+        chosen = torch.arange(len(active)).unsqueeze(1) * width + candidates[:, :width] // vocabulary
+        values, next_tokens = best[:, :width].clone(), candidates[:, :width] % vocabulary
+        needs_loop = ((candidates % vocabulary == end) | (best == -torch.inf)).any(dim=1)
+        for at in needs_loop.nonzero()[:, 0].tolist():
+            ended, continued = _split_candidates(best[at].tolist(), candidates[at].tolist(), vocabulary, end)
             for value, beam in ended:
-                ranked = value / length**settings.length_penalty
-                finished[active[at]].append((ranked, tokens[at * width + beam, 1:].tolist()))
-            chosen[at], values[at], picked[at] = 0, -torch.inf, end
-            for rank, (value, beam, token) in enumerate(live):
-                chosen[at, rank], values[at, rank], picked[at, rank] = at * width + beam, value, token
-        # As transformers' early stopping: a text is done if enough of its beams are finished or none can go
-        # on.
-        going = [
+                score = value / length**settings.length_penalty
+                finished[active[at]].append((score, tokens[at * width + beam, 1:].tolist()))
+            chosen[at], values[at], next_tokens[at] = 0, -torch.inf, end
+            for rank, (value, beam, token) in enumerate(continued):
+                chosen[at, rank], values[at, rank], next_tokens[at, rank] = at * width + beam, value, token
+        unfinished = [
             at for at, text in enumerate(active) if len(finished[text]) < width and values[at, 0] > -torch.inf
         ]
-        for at in set(range(len(active))).difference(going):
+        for at in set(range(len(active))).difference(unfinished):
             finished[active[at]].append((-torch.inf, tokens[at * width, 1:].tolist()))  # if none has ended
-        active = [active[at] for at in going]
+        active = [active[at] for at in unfinished]
         if not active:
             break
-        totals, rows = values[going], chosen[going].view(-1)
+        totals, rows = values[unfinished], chosen[unfinished].view(-1)
         state = reorder(state, rows)
-        tokens = torch.cat([tokens[rows], picked[going].view(-1, 1)], dim=1)
+        tokens = torch.cat([tokens[rows], next_tokens[unfinished].view(-1, 1)], dim=1)
     for at, text in enumerate(active):
         finished[text].append((-torch.inf, tokens[at * width, 1:].tolist()))
-    return [max(done, key=lambda ranked: ranked[0])[1] for done in finished]
+    return [max(hypotheses, key=lambda scored: scored[0])[1] for hypotheses in finished]
 
 
-def _parted(
-    values: list[float], cells: list[int], vocabulary: int, end: int
+def _split_candidates(
+    values: list[float], candidates: list[int], vocabulary: int, end: int
 ) -> tuple[list[tuple[float, int]], list[tuple[float, int, int]]]:
-    """Part a text's best candidates, two for each beam and the best first.
+    """Split the best continuations of a text's beams into those that end and those that do not.
 
-    Returns those that end, as (log-probability, beam), and those with which its beams go on, as
-    (log-probability, beam, token). As in transformers, an end that no beam would take is not an end.
+    ``values``: log-probabilities, two per beam, the highest first. ``candidates``: their numbers, beam *
+    vocabulary + token. Returns the ended ones as (log-probability, beam), and the best others, up to as many
+    as there are beams, as (log-probability, beam, token). As in transformers, an end in the second half of
+    the ranking is ignored.
     """
     width = len(values) // 2
-    ended, live = [], []
-    for rank, (value, cell) in enumerate(zip(values, cells, strict=True)):
-        beam, token = divmod(cell, vocabulary)
+    ended, continued = [], []
+    for rank, (value, candidate) in enumerate(zip(values, candidates, strict=True)):
+        beam, token = divmod(candidate, vocabulary)
         if value == -torch.inf:
             break
         if token != end:
-            live.append((value, beam, token))
+            continued.append((value, beam, token))
         elif rank < width:
             ended.append((value, beam))
-    return ended, live[:width]
+    return ended, continued[:width]
 
 
-def _bar_repeats(scores: Tensor, tokens: Tensor, size: int) -> None:
-    """Give no probability to a token that would repeat an earlier group of ``size`` tokens."""
+def _forbid_repeats(scores: Tensor, tokens: Tensor, size: int) -> None:
+    """Set log-probabilities of tokens that would repeat an n-gram of ``size`` tokens to -infinity, in place.
+
+    ``scores``: log-probabilities, shape (rows, vocabulary). ``tokens``: the tokens of each row so far, after
+    a first token that does not count. With a ``size`` of 0, nothing is changed.
+    """
     if size < 1 or tokens.shape[1] <= size:
         return
-    groups = tokens[:, 1:].unfold(1, size, 1)
+    ngrams = tokens[:, 1:].unfold(1, size, 1)
     last = tokens[:, tokens.shape[1] - size + 1 :]
-    rows, starts = (groups[..., :-1] == last[:, None]).all(dim=-1).nonzero(as_tuple=True)
-    scores[rows, groups[rows, starts, -1]] = -float("inf")
+    rows, starts = (ngrams[..., :-1] == last[:, None]).all(dim=-1).nonzero(as_tuple=True)
+    scores[rows, ngrams[rows, starts, -1]] = -float("inf")
 
 
-# The ids of the special pieces, and the pieces.
+# The special tokens and their ids.
 PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 SPECIAL = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
 EPSILON = 1e-9  # added to probabilities before their logarithm
 State = tuple[Tensor, Tensor]
-"""What the decoder remembers: output and cell, each of shape (1, n, hidden)."""
+"""State of the decoder's LSTM: its output and its cell, each of shape (1, n, hidden)."""
 
 
 @dataclass(frozen=True)
 class PointerSettings:
-    """Sizes of the model.
+    """Sizes of a pointer-generator.
 
     Attributes
     ----------
-    vocabulary : how many word pieces; special tokens and letters are kept even if there are more.
-    embedding, hidden : sizes of the embeddings and of the LSTM states; ``hidden`` is even.
-    dropout : of embeddings, states and outputs.
-    longest_source, longest_target : pieces of findings and impression; what is longer is cut.
+    vocabulary : the most tokens of the vocabulary, unless special tokens and letters alone are more.
+    embedding : size of the embeddings.
+    hidden : size of the LSTM states, an even number.
+    dropout : probability of dropout of embeddings, states and outputs.
+    longest_source, longest_target : the most tokens of findings and of an impression; longer ones are cut.
     """
 
     vocabulary: int = 2500
@@ -170,28 +178,37 @@ class PointerSettings:
 
 @dataclass
 class Memory:
-    """The decoder's input: source pieces (n, s), their states (n, s, hidden), and which are real (n, s)."""
+    """The encoded findings of n texts of up to s tokens, as the decoder reads them.
+
+    Attributes
+    ----------
+    source : token ids, shape (n, s).
+    states : states of the tokens, shape (n, s, hidden); zero in padding.
+    real : whether each token is not padding, shape (n, s).
+    """
 
     source: Tensor
     states: Tensor
     real: Tensor
 
     def rows(self, chosen: Tensor) -> Memory:
+        """Return the memory of the texts with the indices ``chosen``, in this order."""
         return Memory(self.source[chosen], self.states[chosen], self.real[chosen])
 
 
 class PointerGenerator(nn.Module):
-    """The network: two LSTMs encode the findings, and an LSTM decodes with two attentions, one to read and
-    one to point at pieces to copy.
+    """The network: two LSTMs, one per direction, encode the findings, and one LSTM decodes the impression.
 
-    Shapes below: n texts, s pieces of findings, t pieces of impression, v pieces in the vocabulary.
+    The decoder has two attentions over the findings: one to read them, and one to point at tokens to copy.
+    In the shapes below, n is the number of texts, s and t are the tokens of findings and impression, and v is
+    the size of the vocabulary.
     """
 
     def __init__(self, vocabulary: int, settings: PointerSettings) -> None:
         super().__init__()
         size, hidden = settings.embedding, settings.hidden
         self.embedding = nn.Embedding(vocabulary, size, padding_idx=PAD)
-        # Two networks: one for both directions needs packed rows, which have no fast kernel on CPUs.
+        # Two LSTMs, since a bidirectional one would need packed rows, which are slow on CPUs.
         self.forwards = nn.LSTM(size, hidden // 2, batch_first=True)
         self.backwards = nn.LSTM(size, hidden // 2, batch_first=True)
         self.start = nn.Linear(hidden, 2 * hidden)
@@ -204,21 +221,25 @@ class PointerGenerator(nn.Module):
         self.dropout = nn.Dropout(settings.dropout)
 
     def encode(self, source: Tensor) -> tuple[Memory, State]:
-        """Return the memory, and the decoder's first state, for findings (n, s)."""
+        """Return the memory of findings and the decoder's first state, given their token ids (n, s)."""
         real = source.ne(PAD)
         embedded = self.dropout(self.embedding(source))
-        # The position of each piece when the row is read backwards, its padding still last.
-        places = torch.arange(source.shape[1], device=source.device)
-        turned = torch.where(real, real.sum(1, keepdim=True) - 1 - places, places)[..., None]
-        ahead = self.forwards(embedded)[0]
-        behind = self.backwards(embedded.take_along_dim(turned, 1))[0].take_along_dim(turned, 1)
-        states = torch.cat([ahead, behind], dim=-1) * real[..., None]
+        # The position of each token if the row is read backwards, with its padding still at the end.
+        positions = torch.arange(source.shape[1], device=source.device)
+        reverse = torch.where(real, real.sum(1, keepdim=True) - 1 - positions, positions)[..., None]
+        left_to_right = self.forwards(embedded)[0]
+        right_to_left = self.backwards(embedded.take_along_dim(reverse, 1))[0].take_along_dim(reverse, 1)
+        states = torch.cat([left_to_right, right_to_left], dim=-1) * real[..., None]
         first, cell = self.start(states.sum(1) / real.sum(1, keepdim=True))[None].chunk(2, dim=-1)
         return Memory(source, states, real), (torch.tanh(first), cell.contiguous())
 
     def decode(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, Tensor, Tensor, State]:
-        """Return logits of the vocabulary (n, t, v), of generating rather than copying (n, t), where it
-        points (n, t, s), and the last state."""
+        """Return the decoder's outputs for the tokens (n, t) of an impression so far.
+
+        They are: logits of the next token in the vocabulary (n, t, v), logits of generating it instead of
+        copying it (n, t), attention weights of the tokens to copy (n, t, s), and the state after the last
+        token.
+        """
         embedded = self.dropout(self.embedding(tokens))
         states, state = self.decoder(embedded, state)
         read = self._attention(self.reading(states), memory)
@@ -229,48 +250,52 @@ class PointerGenerator(nn.Module):
         return logits, gate, points, state
 
     def forward(self, input_ids: Tensor, labels: Tensor) -> dict[str, Tensor]:
-        """Return ``loss``: mean negative log-likelihood of the pieces of ``labels`` (n, t) that follow BEGIN.
+        """Return ``loss``: the mean negative log-likelihood of the tokens of ``labels`` (n, t) after BEGIN.
 
-        The probability of a piece is what the vocabulary gives it plus what all its places in the findings
-        give it; computed for the right piece alone, it needs no distribution over the vocabulary twice.
+        A token's probability sums that of generating it and those of copying it from each of its positions in
+        the findings. It is computed for the right tokens only, without the mixed distribution over the
+        vocabulary that :meth:`log_probabilities` returns.
         """
         memory, state = self.encode(input_ids)
         logits, gate, points, _ = self.decode(labels[:, :-1], memory, state)
         wanted = labels[:, 1:]
-        written = -functional.cross_entropy(  # of rows: three times as fast as of a transposed array
+        generated = -functional.cross_entropy(  # flat rows are three times as fast as a transposed array
             logits.flatten(0, 1), wanted.flatten(), reduction="none"
         ).view_as(wanted)
-        there = input_ids[:, None] == wanted[..., None]
-        copied = ((there * points).sum(-1) + EPSILON).log()
-        written = torch.logaddexp(
-            written + functional.logsigmoid(gate), copied + functional.logsigmoid(-gate)
+        is_wanted = input_ids[:, None] == wanted[..., None]
+        copied = ((is_wanted * points).sum(-1) + EPSILON).log()
+        either = torch.logaddexp(
+            generated + functional.logsigmoid(gate), copied + functional.logsigmoid(-gate)
         )
         real = wanted.ne(PAD)
-        return {"loss": -(written * real).sum() / real.sum()}
+        return {"loss": -(either * real).sum() / real.sum()}
 
     def log_probabilities(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, State]:
-        """Return log-probabilities of the piece after the last of ``tokens`` (n, t), shape (n, v), and the
-        next state."""
+        """Return the log-probabilities, shape (n, v), of the token after ``tokens`` (n, t), and the next
+        state."""
         logits, gate, points, state = self.decode(tokens, memory, state)
-        shares = logits[:, -1].softmax(-1)
         generate = torch.sigmoid(gate[:, -1:])
-        shares = (generate * shares).scatter_add(-1, memory.source, (1 - generate) * points[:, -1])
-        return (shares + EPSILON).log(), state
+        generated = generate * logits[:, -1].softmax(-1)
+        probabilities = generated.scatter_add(-1, memory.source, (1 - generate) * points[:, -1])
+        return (probabilities + EPSILON).log(), state
 
     @staticmethod
     def _attention(queries: Tensor, memory: Memory) -> Tensor:
-        """Return attention weights (n, t, s) of queries (n, t, hidden) over the pieces of findings that are
-        real."""
+        """Return the attention weights (n, t, s) of queries (n, t, hidden) on the findings; 0 in padding."""
         scores: Tensor = queries @ memory.states.transpose(1, 2)
         return scores.masked_fill(~memory.real[:, None], torch.finfo(scores.dtype).min).softmax(-1)
 
 
-# Of a batch to summarize with one beam, the most pieces and texts.
+# The most tokens and texts of a batch to summarize with one beam.
 _BATCH_TOKENS, _BATCH_TEXTS = 32_768, 128
 
 
 def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
-    """Return a lower-casing tokenizer with every letter and the words that occur at least twice."""
+    """Return a lower-casing WordPiece tokenizer learned from ``texts``.
+
+    Its vocabulary has the special tokens, every character, and words that occur at least twice, the most
+    frequent first, up to ``vocabulary`` tokens.
+    """
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -280,9 +305,9 @@ def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
         normal = normalizer.normalize_str(well_formed(text))
         words.update(word for word, _ in splitter.pre_tokenize_str(normal))
     letters = sorted({letter for word in words for letter in word})
-    always = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
+    required = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
     repeated = sorted((word for word, count in words.items() if count > 1), key=lambda w: (-words[w], w))
-    kept = list(dict.fromkeys([*always, *repeated]))[: max(vocabulary, len(always))]
+    kept = list(dict.fromkeys([*required, *repeated]))[: max(vocabulary, len(required))]
     pieces = Tokenizer(
         models.WordPiece({piece: index for index, piece in enumerate(kept)}, unk_token=SPECIAL[1])
     )
@@ -292,14 +317,14 @@ def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
 
 
 class PointerSummarizer:
-    """A pointer-generator with its tokenizer: a summarizer, and a task of the trainer."""
+    """A summarizer that is a pointer-generator; :func:`~radeval_lib.models.training.train` can train it."""
 
     name = "Pointer-generator"
 
     new_layers = ("",)
 
     def __init__(self, pairs: Sequence[ReportPair], settings: PointerSettings, *, seed: int = 0) -> None:
-        """Learn the word pieces from ``pairs`` and draw the weights from ``seed``."""
+        """Learn the vocabulary from ``pairs``, and draw the weights from ``seed``."""
         texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
         self.pieces, self.settings = learn_pieces(texts, settings.vocabulary), settings
         self.decoding = BeamSettings(longest=settings.longest_target)
@@ -308,56 +333,56 @@ class PointerSummarizer:
 
     def example(self, record: ReportPair) -> dict[str, Any]:
         target = self._ids(reveal(record.impression), self.settings.longest_target)
-        return {"input_ids": self._source(reveal(record.findings)), "labels": [BEGIN, *target, END]}
+        return {"input_ids": self._source_ids(reveal(record.findings)), "labels": [BEGIN, *target, END]}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         return {key: stack_rows(example[key] for example in examples) for key in ("input_ids", "labels")}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """Return :func:`mean_rouge_l` with greedy decoding, which is fast enough for early stopping."""
+        """Return ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of greedy summaries, which are fast to decode."""
         greedy = BeamSettings(1, self.decoding.longest, 1.0, self.decoding.no_repeat)
-        return mean_rouge_l(records, self._written([reveal(record.findings) for record in records], greedy))
+        return mean_rouge_l(records, self._summarize([reveal(record.findings) for record in records], greedy))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        return self._written(findings, self.decoding)
+        return self._summarize(findings, self.decoding)
 
     def _ids(self, text: str, longest: int) -> list[int]:
         return list(self.pieces.encode(well_formed(text)).ids[:longest])
 
-    def _source(self, text: str) -> list[int]:
+    def _source_ids(self, text: str) -> list[int]:
         return self._ids(text, self.settings.longest_source) or [UNKNOWN]
 
-    def _written(self, findings: Sequence[str], decoding: BeamSettings) -> list[str]:
-        """Return the impression of each text; equal texts are decoded once."""
+    def _summarize(self, findings: Sequence[str], decoding: BeamSettings) -> list[str]:
+        """Return the impression of each text, decoded with these settings; equal texts are decoded once."""
 
-        def written(texts: list[str]) -> list[str]:
-            sources = [self._source(text) for text in texts]
+        def summarize_distinct(texts: list[str]) -> list[str]:
+            sources = [self._source_ids(text) for text in texts]
 
-            def impressions(batch: list[int], device: torch.device) -> Iterator[str]:
-                decoded = self._decoded([sources[index] for index in batch], decoding, device)
+            def decode_batch(batch: list[int], device: torch.device) -> Iterator[str]:
+                decoded = self._decode([sources[index] for index in batch], decoding, device)
                 return (sentence_case(self.pieces.decode(ids)) for ids in decoded)
 
             tokens = _BATCH_TOKENS // decoding.beams
-            return in_batches(self.module, list(map(len, sources)), impressions, tokens, _BATCH_TEXTS)
+            return in_batches(self.module, list(map(len, sources)), decode_batch, tokens, _BATCH_TEXTS)
 
-        return of_distinct(findings, written)
+        return of_distinct(findings, summarize_distinct)
 
-    def _decoded(
+    def _decode(
         self, sources: list[list[int]], decoding: BeamSettings, device: torch.device
     ) -> list[list[int]]:
-        """Return the pieces of the impressions of a batch, given those of the findings."""
+        """Return the token ids of the impressions of a batch, given those of the findings."""
         memory, state = self.module.encode(stack_rows(sources).to(device))
 
-        def step(tokens: Tensor, both: Any) -> tuple[Tensor, Any]:
-            kept, state = both
-            scores, state = self.module.log_probabilities(tokens[:, None].to(device), kept, state)
-            return scores, (kept, state)
+        def step(tokens: Tensor, memory_and_state: Any) -> tuple[Tensor, Any]:
+            memory, state = memory_and_state
+            scores, state = self.module.log_probabilities(tokens[:, None].to(device), memory, state)
+            return scores, (memory, state)
 
-        def reorder(both: Any, rows: Tensor) -> Any:
-            kept, state = both
+        def reorder(memory_and_state: Any, rows: Tensor) -> Any:
+            memory, state = memory_and_state
             chosen = rows.to(device)
-            # As many rows as before are of the same texts, whose memory is the same for every beam.
-            same = kept if len(rows) == len(kept.source) else kept.rows(chosen)
-            return same, tuple(part[:, chosen] for part in state)
+            # As many rows as before belong to the same texts, and all beams of a text share its memory.
+            is_same = len(rows) == len(memory.source)
+            return memory if is_same else memory.rows(chosen), tuple(part[:, chosen] for part in state)
 
         return search(step, reorder, (memory, state), len(sources), begin=BEGIN, end=END, settings=decoding)

@@ -1,6 +1,7 @@
-"""Models of transformers: loading (whole, from safetensors alone), saving, and availability on this machine.
+"""Load and save models of transformers, and find out which are available on this machine.
 
-Code from a model's repository never runs.
+Weights are loaded from safetensors only, and refused if some are missing. Code from a model's repository is
+never run.
 """
 
 from __future__ import annotations
@@ -30,23 +31,23 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", bound="Settings")
 
-_PATIENCE = (3, 5)  # seconds to reach the hub, and for its answer
-_SPARE = 128, 0.04
-"""The most embeddings without a token, as a number and as a share: vocabularies are rounded up, Phi-2's by
-1.8 %."""
-_COMPUTED = ("encoder.embed_positions.*", "decoder.embed_positions.*")  # Pegasus's sinusoids
-_JOBS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/graph_training"}
-"""The jobs of a build that train a model for a role."""
+_COPY_AGAIN = "Download or copy the model's whole folder again."
+_TIMEOUTS = (3, 5)  # seconds to connect to the hub, and to wait for its answer
+_UNUSED_EMBEDDINGS = 128, 0.04
+"""The most embeddings without a token, as a number and as a share of the embeddings, of which the larger one
+applies. Models round their number of embeddings up, Phi-2 by 1.8%."""
+_COMPUTED_WEIGHTS = ("encoder.embed_positions.*", "decoder.embed_positions.*")  # Pegasus's sinusoids
+_TRAINING_JOBS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/graph_training"}
+"""The job of a build that trains the model for a role."""
 
 
 class Use(NamedTuple):
-    """What a checkpoint may lack of the model made from it.
+    """The weights that a checkpoint may lack, given the use of the model that is made from it.
 
     Attributes
     ----------
-    new : patterns of weights that the model draws at random if the checkpoint lacks them, or has them in
-        another shape.
-    idle : modules that nothing uses; they are removed if the checkpoint lacks them.
+    new : patterns of names of weights that may be missing or have another shape; they are drawn at random.
+    idle : modules that the use does not need; they are removed if the checkpoint lacks their weights.
     """
 
     new: tuple[str, ...] = ()
@@ -54,20 +55,20 @@ class Use(NamedTuple):
 
 
 TRAINED = Use()
-"""A model that was trained for its task, with all its weights."""
+"""A model that was trained for its task; the checkpoint may lack nothing."""
 
 SEQ2SEQ = Use(idle=("encoder.pooler",))
-"""A sequence-to-sequence model that was trained; encoder-decoders made from BERT have an idle pooler."""
+"""A trained sequence-to-sequence model; the encoder of one made from BERT has a pooler that is not used."""
 
 ENCODER = Use(idle=("pooler",))
-"""An encoder whose hidden states are read. Only text classifiers use the pooler, the layer over the first
-token with which BERT learned to predict the next sentence."""
+"""An encoder whose hidden states are used. Its pooler, a layer on the first token with which BERT learned to
+predict the next sentence, is needed for text classifiers only."""
 
 NEW_NER_MODEL = Use(("classifier.*", "score.*", "head.*"))
-"""An encoder that a token classifier starts from."""
+"""An encoder from which a token classifier is started."""
 
 NEW_CLASSIFIER = Use((*NEW_NER_MODEL.new, "pre_classifier.*", "pooler.*"))
-"""An encoder that a text classifier starts from."""
+"""An encoder from which a text classifier is started."""
 
 NEW_DECODER = Use(
     (
@@ -75,20 +76,23 @@ NEW_DECODER = Use(
         "generator_lm_head.*",
     )
 )  # fmt: skip
-"""An encoder that a decoder starts from (Rothe et al. 2020): new are its view of the source and, if there is
-none, the layer that writes."""
+"""An encoder from which a decoder is started (Rothe et al. 2020). Its cross-attention is new, and its output
+layer, if the checkpoint has none."""
 
 
 @lru_cache(maxsize=1)
 def hub_answers() -> bool:
-    """Return whether the hub can be reached. It is asked only once, since libraries retry for minutes."""
+    """Return whether the Hugging Face hub can be reached and may be used (``HF_HUB_OFFLINE`` is not set).
+
+    The answer is cached for the process, since libraries would retry for minutes at each model.
+    """
     import requests
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:
         return False
     try:
-        requests.head(constants.ENDPOINT, timeout=_PATIENCE)
+        requests.head(constants.ENDPOINT, timeout=_TIMEOUTS)
     except requests.RequestException:
         return False
     return True
@@ -96,107 +100,127 @@ def hub_answers() -> bool:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide transformers' progress bars and tables; errors are still raised."""
+    """Hide transformers' progress bars and log messages below errors within a block."""
     from transformers.utils import logging
 
-    before, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    verbosity, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
         yield
     finally:
-        logging.set_verbosity(before)
-        if bars:
+        logging.set_verbosity(verbosity)
+        if has_bars:
             logging.enable_progress_bar()
 
 
 def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
-    """Return ``factory.from_pretrained`` of a located model, with its errors in plain words.
+    """Return what ``factory.from_pretrained`` loads for a model's folder or hub name.
 
-    A hub model is loaded at the revision behind ``@`` in its name, else at the one that
-    ``data_manifests/models/`` gives. A tokenizer must be of the model's vocabulary.
+    A hub model is loaded at the revision after ``@`` in its name, else at the revision in
+    ``data_manifests/models/``, else at the newest one.
+
+    Parameters
+    ----------
+    factory : a class of transformers, such as ``AutoModel`` or ``AutoTokenizer``.
+    name : folder or hub name.
+    settings : further arguments of ``from_pretrained``.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, or a tokenizer's vocabulary is not that of its model.
     """
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoConfig
 
-    where = catalog.locate(name)
-    source: dict[str, Any] = {"trust_remote_code": False}
-    if not Path(where).is_dir():
-        if revision := catalog.revision_of(where):
-            where, source["revision"] = where.partition("@")[0], revision
+    source = catalog.locate(name)
+    options: dict[str, Any] = {"trust_remote_code": False}
+    if not Path(source).is_dir():
+        if revision := catalog.revision_of(source):
+            source, options["revision"] = source.partition("@")[0], revision
         if not hub_answers():
-            if not isinstance(try_to_load_from_cache(where, "config.json", revision=revision), str):
-                problem = "not on this machine, and the hub cannot be reached"
+            if not isinstance(try_to_load_from_cache(source, "config.json", revision=revision), str):
+                problem = "it is not on this machine, and the hub cannot be reached"
                 remedy = f"Give the folder of a copy, or {catalog.PACKAGED!r} if any encoder will do."
-                raise ModelError(problem, f"model {where}", remedy)
-            source["local_files_only"] = True
+                raise ModelError(problem, f"model {source}", remedy)
+            options["local_files_only"] = True
     config = None
     try:
         with quiet():
-            loaded = factory.from_pretrained(where, **source, **settings)
+            loaded = factory.from_pretrained(source, **options, **settings)
             if "Tokenizer" in factory.__name__:
-                config = AutoConfig.from_pretrained(where, **source)
+                config = AutoConfig.from_pretrained(source, **options)
     except Exception as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         remedy = "If it is a hub model, check the network and your access, or give the folder of a copy."
-        raise ModelError(f"cannot load {Path(where).name!r}: {first:.200}", "model", remedy) from error
+        where = f"model {Path(source).name}"
+        raise ModelError(f"transformers cannot load it: {first_line:.200}", where, remedy) from error
     size = getattr(config, "vocab_size", None)  # None unless a tokenizer is loaded
-    if isinstance(size, int) and not 0 <= size - len(loaded) <= max(_SPARE[0], _SPARE[1] * size):
-        problem = f"the tokenizer has {len(loaded):,} tokens, the model has embeddings for {size:,}"
+    most_unused, most_share = _UNUSED_EMBEDDINGS
+    if isinstance(size, int) and not 0 <= size - len(loaded) <= max(most_unused, most_share * size):
+        problem = f"the tokenizer has {len(loaded):,} tokens, but the model has {size:,} embeddings"
         remedy = "Give a folder whose tokenizer and weights come from the same model."
-        raise ModelError(problem, f"model {Path(where).name}", remedy)
+        raise ModelError(problem, f"model {Path(source).name}", remedy)
     return loaded
 
 
 def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
-    """Return a model in evaluation mode, from safetensors; ``use`` says what the weights may lack.
+    """Return a model with its weights from safetensors, in evaluation mode.
 
-    A :class:`ModelError` if it cannot be loaded, lacks weights, or has some that are not finite.
+    Parameters
+    ----------
+    factory : a class of transformers, such as ``AutoModel``.
+    name : folder or hub name.
+    use : the weights that the checkpoint may lack.
+    settings : further arguments of ``from_pretrained``.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, other weights are missing, or weights are not finite.
     """
-    model, loading_info = load_pretrained(
-        factory,
-        name,
-        use_safetensors=True,
-        ignore_mismatched_sizes=True,  # reported by name here
-        output_loading_info=True,
-        **settings,
-    )
-    where = Path(str(name)).name
-    lacking = {*loading_info["missing_keys"], *(key for key, *_ in loading_info["mismatched_keys"])}
+    # transformers ignores weights of the wrong shape, so that the error below can name all of them.
+    options = {"use_safetensors": True, "ignore_mismatched_sizes": True, "output_loading_info": True}
+    model, loading_info = load_pretrained(factory, name, **options, **settings)
+    short_name = Path(name).name
+    missing = {*loading_info["missing_keys"], *(key for key, *_ in loading_info["mismatched_keys"])}
     patterns = (*use.new, *(f"{module}.*" for module in use.idle))
     if model.config.model_type == "pegasus":
-        patterns += _COMPUTED
+        patterns += _COMPUTED_WEIGHTS
     prefix = f"{model.base_model_prefix}."
-    drawn = {key for key in lacking for part in patterns if fnmatchcase(key.removeprefix(prefix), part)}
-    if missing := sorted(lacking - drawn):
-        problem = f"weights are missing, or have another shape: {listed(missing, 50)}"
-        raise ModelError(problem, f"model {where}", "Copy the folder again, whole.")
-    check_finite(model.state_dict(), where)
-    for module in use.idle:  # so that no random number of theirs is saved
-        if any(key.startswith(f"{module}.") for key in lacking):
-            above, _, attribute = module.rpartition(".")
-            setattr(model.get_submodule(above), attribute, None)
-    # What is saved has the names that it has here, not those of old models (LayerNorm.gamma).
+    allowed = {key for key in missing for part in patterns if fnmatchcase(key.removeprefix(prefix), part)}
+    if refused := sorted(missing - allowed):
+        problem = f"{len(refused)} weights are missing or have the wrong shape: {listed(refused, 50)}"
+        raise ModelError(problem, f"model {short_name}", _COPY_AGAIN)
+    check_finite(model.state_dict(), short_name)
+    for module in use.idle:  # removed, so that its random weights are not saved
+        if any(key.startswith(f"{module}.") for key in missing):
+            parent, _, attribute = module.rpartition(".")
+            setattr(model.get_submodule(parent), attribute, None)
+    # Weights are saved under their present names, not those of old checkpoints (LayerNorm.gamma).
     model._weight_conversions = None
     return model.eval()
 
 
 def check_finite(state: Mapping[str, torch.Tensor], name: str) -> None:
-    """Raise :class:`ModelError` unless all weights of a model are finite."""
+    """Raise :class:`ModelError` if a weight of the model ``name`` is infinite or NaN."""
     import torch
 
     for key, value in state.items():
-        numbers = value.is_floating_point() and value.numel()
-        if numbers and not torch.isfinite(torch.stack(torch.aminmax(value.detach()))).all():
-            remedy = "Copy the folder again, whole."
-            raise ModelError(f"{key} holds numbers that are not finite", f"model {name}", remedy)
+        has_numbers = value.is_floating_point() and value.numel()
+        if has_numbers and not torch.isfinite(torch.stack(torch.aminmax(value.detach()))).all():
+            raise ModelError(f"weight {key} has infinite or NaN values", f"model {name}", _COPY_AGAIN)
 
 
 def save_checkpoint(
     folder: str | Path, model: Any, tokenizer: Any, parts: Mapping[str, Part] | None = None
 ) -> None:
-    """Write a transformers model, its tokenizer, and further parts by file name: a module's weights as
-    safetensors, settings as JSON. :func:`fill` and :func:`read_settings` read them."""
+    """Write a transformers model, its tokenizer and further parts to ``folder``.
+
+    ``parts``: by file name, a module (its weights are written as safetensors, which :func:`fill` reads) or a
+    dataclass of settings (written as JSON, which :func:`read_settings` reads).
+    """
     from safetensors.torch import save_file
 
     with quiet():
@@ -212,16 +236,22 @@ def save_checkpoint(
 
 
 def read_settings(path: Path, kind: type[S]) -> S:
-    """Return settings that :func:`save_checkpoint` wrote."""
+    """Return settings of class ``kind`` from a JSON file that :func:`save_checkpoint` wrote.
+
+    A :class:`ModelError` if the file is missing or damaged.
+    """
     try:
         return TypeAdapter(kind).validate_json(path.read_bytes())
     except (OSError, ValueError) as error:
-        remedy = "Give a folder in which this library saved a model of that kind."
-        raise ModelError(f"{path.name} is missing or damaged", path.parent.name, remedy) from error
+        remedy = "Give a folder in which this library saved such a model."
+        raise ModelError(f"{path.name} is missing or damaged", f"model {path.parent.name}", remedy) from error
 
 
 def fill(module: torch.nn.Module, path: Path) -> None:
-    """Load weights that :func:`save_checkpoint` wrote into a module: all of its own, and no others."""
+    """Load weights from a safetensors file that :func:`save_checkpoint` wrote into a module, in place.
+
+    A :class:`ModelError` if the file cannot be read, or its names or shapes are not exactly the module's.
+    """
     from safetensors import SafetensorError
     from safetensors.torch import load_model
 
@@ -229,25 +259,29 @@ def fill(module: torch.nn.Module, path: Path) -> None:
         load_model(module, path)
     except (OSError, RuntimeError, SafetensorError) as error:
         problem = f"{path.name} cannot be loaded: {' '.join(str(error).split())}"
-        raise ModelError(problem, path.parent.name, "Copy the folder again, whole.") from None
+        raise ModelError(problem, f"model {path.parent.name}", _COPY_AGAIN) from None
     check_finite(module.state_dict(), path.parent.name)
 
 
 def needs_torch(name: str) -> bool:
-    """Return whether this library runs the model itself, for which it needs the optional packages."""
+    """Return whether a model runs in this process, with torch; the rules and servers' models do not."""
     return name != RULES and not name.startswith(catalog.ADDRESSES)
 
 
 def check_installed(name: str) -> None:
-    """Raise :class:`ModelError` if packages that the model needs are not installed."""
+    """Raise :class:`ModelError` if the model needs torch or transformers and they are not installed."""
     missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
     if needs_torch(name) and missing:
         problem = f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
-        raise ModelError(problem, remedy="Run in a clone of the repository: pip install '.[models]'")
+        remedy = "In a clone of the repository, run: pip install '.[models]'"
+        raise ModelError(problem, f"model {name}", remedy)
 
 
 def is_available(name: str) -> bool:
-    """Return whether a model can be loaded without a network; False for an empty name."""
+    """Return whether a model is on this machine, so that it can be loaded without the network.
+
+    True for the rules and for servers' models, which are not loaded; False for an empty name.
+    """
     if not name:
         return False
     if not needs_torch(name) or Path(name).exists():
@@ -260,15 +294,15 @@ def is_available(name: str) -> bool:
 
 
 def substitute_model(role: str) -> str | None:
-    """Return a model for a role without using the network: the packaged encoder, or one that a build trained
-    on this machine. None if there is none.
+    """Return a model for a role that is on this machine, or None if there is none.
 
-    The default profile's build comes first, then those of ``open`` and ``full``, then any other. A build
-    keeps one model for a role; if settings changed and left several, the newest is taken.
+    For ``encoder``, it is the name of the packaged encoder; for ``ner_model`` and ``graph_model``, the folder
+    of a model that a build trained. The default profile's build is preferred, then those of ``open`` and
+    ``full``, then any other. If a build has several models for the role, the newest is taken.
     """
     if role == "encoder":
         return catalog.PACKAGED if is_available(catalog.PACKAGED) else None
-    for profile in (DEFAULT_PROFILE, "open", "full", "*") if role in _JOBS else ():
-        if trained := list(BUILD.glob(f"{profile}/cells/{_JOBS[role]}/*/model")):
-            return str(max(trained, key=lambda folder: folder.stat().st_mtime))
+    for profile in (DEFAULT_PROFILE, "open", "full", "*") if role in _TRAINING_JOBS else ():
+        if folders := list(BUILD.glob(f"{profile}/cells/{_TRAINING_JOBS[role]}/*/model")):
+            return str(max(folders, key=lambda folder: folder.stat().st_mtime))
     return None

@@ -1,5 +1,5 @@
-"""Pretrained sequence-to-sequence models (T5, BART, BioBART, Pegasus), and RaLEs' encoder-decoder: one
-encoder's checkpoint on both sides, with cross-attention that is new."""
+"""Summarize findings with pretrained sequence-to-sequence models (T5, BART, BioBART, Pegasus), or with an
+encoder-decoder as in RaLEs, whose two sides start from one encoder's checkpoint."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, SEQ2SEQ, load_pr
 if TYPE_CHECKING:
     import torch
 
-# Pieces of the findings that are read at once with one beam, by device.
+# The most tokens of findings in a batch with one beam, by device.
 _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 
 @dataclass(frozen=True)
 class Seq2SeqSettings:
-    """How a sequence-to-sequence model reads and writes.
+    """Settings of a sequence-to-sequence model's input and decoding.
 
     Attributes
     ----------
     prefix : text before the findings, such as T5's name of the task.
-    longest_source, longest_target : pieces of findings and impression; what is longer is cut.
-    beams : hypotheses kept for each text; 1 decodes greedily.
-    length_penalty : exponent of the length by which a hypothesis' log-probability is divided.
-    no_repeat : length of the n-grams of pieces that may not occur twice; 0 allows all.
+    longest_source, longest_target : the most tokens of findings and of an impression; longer ones are cut.
+    beams : number of hypotheses that are kept for each text; 1 decodes greedily.
+    length_penalty : a hypothesis is ranked by its log-probability divided by its length to this power.
+    no_repeat : n-grams of this many tokens may not occur twice in an impression; 0 allows all.
     """
 
     prefix: str = ""
@@ -51,53 +51,47 @@ def encoder_decoder(
 ) -> tuple[Any, Any]:
     """Return (model, tokenizer) of an encoder-decoder with both sides started from one BERT-like checkpoint.
 
-    The decoder's cross-attention is drawn at random, and so is its output layer if the checkpoint has none;
-    all else is the checkpoint's. Source: RaLEs, section 4.2.3, after Rothe et al. 2020.
+    The decoder's cross-attention is drawn at random, as is its output layer if the checkpoint has none; all
+    other weights come from the checkpoint. Source: RaLEs, Section 4.2.3, after Rothe et al. 2020.
 
     Parameters
     ----------
     checkpoint : folder or hub name of the encoder.
-    layers : how many of its layers both sides take, from the bottom; None: all.
-    keep : texts whose pieces are all that is kept of the vocabulary; None keeps it whole.
-    seed : of new weights.
+    layers : number of its lowest layers that both sides take; None takes all.
+    keep : texts to which the vocabulary is trimmed (:func:`~radeval_lib.models.derived.trimmed_tokenizer`);
+        None keeps it whole.
+    seed : seed of the new weights.
 
     Raises
     ------
     ModelError
-        If the checkpoint cannot be loaded, or is of a kind that cannot decode.
+        If the checkpoint cannot be loaded, or its kind of model cannot decode with cross-attention.
     """
-    from transformers import (
-        AutoConfig,
-        AutoModel,
-        AutoModelForCausalLM,
-        AutoTokenizer,
-        EncoderDecoderConfig,
-        EncoderDecoderModel,
-    )
+    import transformers
 
-    tokenizer: Any = load_pretrained(AutoTokenizer, checkpoint)
+    tokenizer: Any = load_pretrained(transformers.AutoTokenizer, checkpoint)
     depth = {} if layers is None else {"num_hidden_layers": layers}
-    first, second = (load_pretrained(AutoConfig, checkpoint, **depth) for _ in range(2))
+    first, second = (load_pretrained(transformers.AutoConfig, checkpoint, **depth) for _ in range(2))
     second.is_decoder = second.add_cross_attention = True
     with batching.seeded(seed):
-        encoder = weights(AutoModel, checkpoint, ENCODER, config=first)
-        decoder = weights(AutoModelForCausalLM, checkpoint, NEW_DECODER, config=second)
+        encoder = weights(transformers.AutoModel, checkpoint, ENCODER, config=first)
+        decoder = weights(transformers.AutoModelForCausalLM, checkpoint, NEW_DECODER, config=second)
         if not any("crossattention" in name for name, _ in decoder.named_parameters()):
-            problem = f"no decoder with cross-attention can be built from {Path(locate(checkpoint)).name!r}"
-            raise ModelError(problem, "checkpoint", "Choose a BERT, RoBERTa or ELECTRA checkpoint.")
+            problem, name = "transformers has no decoder of this kind", Path(locate(checkpoint)).name
+            raise ModelError(problem, f"model {name}", "Give a BERT, RoBERTa or ELECTRA checkpoint.")
         if keep is not None:
             tokenizer, rows = trimmed_tokenizer(tokenizer, keep)
             for side in (encoder, decoder):
                 keep_rows(side, rows)
             first, second = encoder.config, decoder.config
-        both = EncoderDecoderConfig.from_encoder_decoder_configs(first, second)
+        config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(first, second)
         with quiet():
-            model: Any = EncoderDecoderModel(encoder=encoder, decoder=decoder, config=both)
+            model: Any = transformers.EncoderDecoderModel(encoder=encoder, decoder=decoder, config=config)
     begin = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
-    for config in (model.config, model.generation_config):
-        config.decoder_start_token_id, config.eos_token_id = begin, end
-        config.pad_token_id = tokenizer.pad_token_id
+    for settings in (model.config, model.generation_config):
+        settings.decoder_start_token_id, settings.eos_token_id = begin, end
+        settings.pad_token_id = tokenizer.pad_token_id
     return model, tokenizer
 
 
@@ -109,20 +103,21 @@ def _attend_to_source(
     encoder_hidden_states: torch.Tensor,
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Return attention of shape (batch, written, hidden) over a source (batch, read, hidden), uncached.
+    """Return the output of cross-attention, shape (batch, target tokens, hidden), and None for its weights.
 
-    It replaces the forward pass of a Megatron decoder's cross-attention: transformers 5.23 gives its keys and
-    values the length of what is written, and fails if the source has another length.
+    It replaces the forward pass of a Megatron decoder's cross-attention: transformers 5.23 shapes keys and
+    values by the length of the target, and fails if the source has another length. ``encoder_hidden_states``
+    has shape (batch, source tokens, hidden). Nothing is cached between steps.
     """
     from torch.nn.functional import scaled_dot_product_attention
 
-    def heads(layer: torch.Tensor) -> torch.Tensor:
-        return layer.unflatten(-1, (-1, self.attention_head_size)).transpose(1, 2)
+    def split_heads(states: torch.Tensor) -> torch.Tensor:
+        return states.unflatten(-1, (-1, self.attention_head_size)).transpose(1, 2)
 
     attended = scaled_dot_product_attention(
-        heads(self.query(hidden_states)),
-        heads(self.key(encoder_hidden_states)),
-        heads(self.value(encoder_hidden_states)),
+        split_heads(self.query(hidden_states)),
+        split_heads(self.key(encoder_hidden_states)),
+        split_heads(self.value(encoder_hidden_states)),
         attn_mask=attention_mask,
         dropout_p=self.dropout.p if self.training else 0.0,
     )
@@ -130,7 +125,17 @@ def _attend_to_source(
 
 
 class Seq2SeqSummarizer:
-    """A sequence-to-sequence model with its tokenizer: a summarizer, and a task of the trainer."""
+    """A summarizer that is a sequence-to-sequence model of transformers.
+
+    :func:`~radeval_lib.models.training.train` can train it.
+
+    Parameters
+    ----------
+    module : the model.
+    tokenizer : its tokenizer.
+    settings : settings of input and decoding.
+    device : ``auto``, ``cpu`` or ``cuda``, to which the model is moved.
+    """
 
     name = "sequence-to-sequence model"
 
@@ -149,7 +154,11 @@ class Seq2SeqSummarizer:
     def load(
         cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> Seq2SeqSummarizer:
-        """Return the summarizer of a transformers folder or hub name; by default T5 gets its prefix."""
+        """Return the summarizer in a transformers folder or of a hub name.
+
+        Without ``settings``, the defaults apply, with the prefix ``summarize: `` for T5. A
+        :class:`~radeval_lib.errors.ModelError` if the model cannot be loaded.
+        """
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
         tokenizer = load_pretrained(AutoTokenizer, model)
@@ -164,19 +173,20 @@ class Seq2SeqSummarizer:
             truncation=True,
             max_length=self.settings.longest_target,
         )
-        return {"input_ids": self._source(reveal(record.findings)), "labels": list(target["input_ids"])}
+        return {"input_ids": self._source_ids(reveal(record.findings)), "labels": list(target["input_ids"])}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         return batching.labelled_batch(self.tokenizer, examples)
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """Return :func:`mean_rouge_l` with greedy decoding, which is fast enough for early stopping."""
-        return mean_rouge_l(records, self._written([reveal(record.findings) for record in records], beams=1))
+        """Return ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of greedy summaries, which are fast to decode."""
+        findings = [reveal(record.findings) for record in records]
+        return mean_rouge_l(records, self._summarize(findings, beams=1))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        return self._written(findings, beams=self.settings.beams)
+        return self._summarize(findings, beams=self.settings.beams)
 
-    def _source(self, text: str) -> list[int]:
+    def _source_ids(self, text: str) -> list[int]:
         encoded = self.tokenizer(
             self.settings.prefix + batching.well_formed(text),
             truncation=True,
@@ -184,13 +194,13 @@ class Seq2SeqSummarizer:
         )
         return list(encoded["input_ids"])
 
-    def _written(self, findings: Sequence[str], *, beams: int) -> list[str]:
-        """Return the impression of each text; equal texts are decoded once."""
+    def _summarize(self, findings: Sequence[str], *, beams: int) -> list[str]:
+        """Return the impression of each text, decoded with ``beams`` beams; equal texts are decoded once."""
 
-        def written(texts: list[str]) -> list[str]:
-            sources = [self._source(text) for text in texts]
+        def summarize_distinct(texts: list[str]) -> list[str]:
+            sources = [self._source_ids(text) for text in texts]
 
-            def impressions(batch: list[int], device: Any) -> Iterator[str]:
+            def decode_batch(batch: list[int], device: Any) -> Iterator[str]:
                 inputs = batching.pad_rows(self.tokenizer, (sources[index] for index in batch))
                 generated = self.module.generate(
                     **inputs.to(device),
@@ -204,6 +214,6 @@ class Seq2SeqSummarizer:
 
             tokens = _BATCH_TOKENS[self.module.device.type] // beams
             with quiet():
-                return batching.in_batches(self.module, list(map(len, sources)), impressions, tokens, 64)
+                return batching.in_batches(self.module, list(map(len, sources)), decode_batch, tokens, 64)
 
-        return batching.of_distinct(findings, written)
+        return batching.of_distinct(findings, summarize_distinct)

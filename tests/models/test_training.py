@@ -119,7 +119,7 @@ def test_accumulated_passes_make_the_step_of_a_large_batch() -> None:
 
 @pytest.fixture
 def after_every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "_BETWEEN", 0.0)
+    monkeypatch.setattr(training, "_CHECKPOINT_INTERVAL", 0.0)
 
 
 class Noisy(Fit):
