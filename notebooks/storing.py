@@ -209,7 +209,7 @@ def _mediqa(run: Run, metrics: Metrics) -> Content:
 def _openi(run: Run, metrics: Metrics) -> Content:
     """Return lengths and words of reports, and the rules' answers on labelled sentences and pairs of them."""
     root = _root(run, "openi")
-    sentences, pairs = labelled_sentences.answers(run)
+    sentences, pairs = labelled_sentences.counts_and_answers(run)
     return Content(_lengths("openi", root), {"sentences": sentences, "pairs": pairs})
 
 

@@ -1,6 +1,6 @@
-"""Count the marks of RadPref's radiologists for GREEN's formula and its variants.
+"""Count the error marks of RadPref's radiologists, and compare scores with the radiologists' grades.
 
-No weight is fitted: those of significance are CRIMSON's (1, 0.5, 0.25, 0; Baharoon et al. 2026).
+No weight is fitted; the weights of errors are those of CRIMSON (1, 0.5, 0.25, 0; Baharoon et al. 2026).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ WEIGHTS: Mapping[str, float] = {
     "negligible": 0.0,
 }
 """The weight of a marked error by its significance; the last two are for wrong attributes."""
-PERSON = "one radiologist's grade"
-STORED = {
+RADIOLOGIST = "one radiologist's grade"
+STORED_SCORES = {
     "weighted errors by rules": ("green_rules_errors", -1),
     "GREEN by rules": ("green_rules", 1),
     "observations by rules": ("observations", 1),
@@ -37,64 +37,92 @@ STORED = {
     "ROUGE-L": ("rouge_l", 1),
     "BLEU": ("bleu", 1),
 }
-"""Column and sign of RadPref's stored scores, by title, which names substitute models."""
-WORDS = ["METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU"]
-LISTED = ["reference_findings", "candidate_findings"]
+"""Column of each of RadPref's stored scores, and 1 if higher values are better, else -1.
+
+A title names in parentheses the substitute model of a score that needs one.
+"""
+LEXICAL = ["METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU"]
+FINDING_COUNTS = ["reference_findings", "candidate_findings"]
 
 
 def radiologist_marks(radpref: Recording) -> pd.DataFrame:
-    """Return each radiologist's marks on each candidate, one row per radiologist and candidate.
+    """Return the numbers of errors that each radiologist marked in each candidate.
 
-    Columns: those of :func:`radeval_lib.data.radpref.marks`; ``case``, ``set``, ``system`` and the numbers of
-    findings :data:`LISTED`; the sums ``errors``, ``significant`` (errors that require action) and
-    ``weighted`` (by :data:`WEIGHTS`); ``nothing``, whether GREEN's ratio is 0/0, since no finding matches and
-    no error is significant; ``both_empty``, whether in addition neither text lists a finding.
+    One row per radiologist and candidate. Columns are those of :func:`radeval_lib.data.radpref.marks`;
+    ``case``, ``set``, ``system`` and the numbers of findings of :data:`FINDING_COUNTS`; the sums ``errors``
+    (all), ``significant`` (errors that require action) and ``weighted`` (by :data:`WEIGHTS`); ``undefined``,
+    whether GREEN's ratio is 0/0, since no finding matches and no error is significant; and ``both_empty``,
+    whether, in addition, neither text lists a finding.
     """
-    candidates = radpref.table.set_index("number")[["case", "set", "system", *LISTED]]
+    candidates = radpref.table.set_index("number")[["case", "set", "system", *FINDING_COUNTS]]
     marks = radpref.parts["ratings"].join(candidates, on="number")
     counts = {mark: marks["_".join(mark)] for mark in MARKS}
     marks["errors"] = sum(counts.values())
     marks["significant"] = sum(count for (_, weight), count in counts.items() if weight in SIGNIFICANT)
     marks["weighted"] = sum(WEIGHTS[weight] * count for (_, weight), count in counts.items())
-    marks["nothing"] = (marks["clean"] == 0) & (marks["significant"] == 0)
-    marks["both_empty"] = marks["nothing"] & (marks[LISTED] == 0).all(axis=1)
+    marks["undefined"] = (marks["clean"] == 0) & (marks["significant"] == 0)
+    marks["both_empty"] = marks["undefined"] & (marks[FINDING_COUNTS] == 0).all(axis=1)
     return marks
 
 
 def stored_scores(candidates: pd.DataFrame) -> pd.DataFrame:
-    """Return the scores of :data:`STORED`, higher is better, one row for each row of the stored table."""
-    return pd.DataFrame({title: sign * candidates[column] for title, (column, sign) in STORED.items()})
+    """Return the :data:`STORED_SCORES` of RadPref's candidates, with signs such that higher is better.
 
-
-def three_ways(frame: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
-    """Return columns of RadPref's candidates for all reports, for each system, and within cases.
-
-    ``frame``: any columns, indexed by ``number`` like ``candidates`` (the stored table). Within a case, a
-    value is the second system's minus the first's. Each view comes with the cases of its rows.
+    ``candidates``: the stored table. One row per candidate, one column per score, by its title.
     """
-    of_system = dict(list(candidates.groupby("system")))
-    first, second = (frame.loc[rows.index].set_axis(rows["set"]) for rows in of_system.values())
+    return pd.DataFrame({title: sign * candidates[column] for title, (column, sign) in STORED_SCORES.items()})
+
+
+def split_views(frame: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, tuple[pd.DataFrame, pd.Series]]:
+    """Return a table for all of RadPref's candidates, for each system, and for the differences within cases.
+
+    Parameters
+    ----------
+    frame : the table, with any numeric columns and one row per candidate, indexed by ``number``.
+    candidates : the stored table, with the same index.
+
+    Returns
+    -------
+    dict
+        By the name of the view: its rows of ``frame``, and the case of each row. ``within a case`` has the
+        second system's value minus the first system's, indexed by ``set``.
+    """
+    by_system = dict(list(candidates.groupby("system")))
+    first, second = (frame.loc[rows.index].set_axis(rows["set"]) for rows in by_system.values())
     views = {"all reports": (frame, candidates["case"])}
     views |= {
         SYSTEMS[f"system {system}"]: (frame.loc[rows.index], rows["case"])
-        for system, rows in of_system.items()
+        for system, rows in by_system.items()
     }
     gaps = (second - first.loc[second.index]).sort_index()
-    return views | {"within a case": (gaps, of_system[2].set_index("set")["case"].loc[gaps.index])}
+    return views | {"within a case": (gaps, by_system[2].set_index("set")["case"].loc[gaps.index])}
 
 
-def beside_radiologist(
+def compare_with_radiologist(
     scores: Mapping[int, pd.DataFrame], grades: pd.DataFrame, cases: pd.Series, run: Run, stream: str
 ) -> pd.DataFrame:
-    """Return the agreement (τ_b) of scores, and of one radiologist's grade, with the other two radiologists.
+    """Return how well scores, and one radiologist's grade, agree (τ_b) with the mean grade of the others.
 
-    ``scores``: by the radiologist who is left out of the mean grade; ``grades``: one column per radiologist.
-    The agreement is the mean over the three; columns as in
-    :func:`radeval_lib.stats.correlations.compare_with_one_rater`.
+    Each of the three radiologists is left out of the mean grade in turn, and the three agreements are
+    averaged.
+
+    Parameters
+    ----------
+    scores : by the radiologist who is left out: one row per candidate, one column per score.
+    grades : one row per candidate, one column per radiologist.
+    cases : the case of each candidate; whole cases are resampled.
+    run : the page's run, for the number of resamples.
+    stream : name of the random stream.
+
+    Returns
+    -------
+    DataFrame
+        One row per score, and :data:`RADIOLOGIST`; columns as in
+        :func:`radeval_lib.stats.correlations.compare_with_one_rater`.
     """
-    left_out = [
+    resampled = [
         resample(
-            {**by_rater, PERSON: grades[rater]},
+            {**by_rater, RADIOLOGIST: grades[rater]},
             grades.drop(columns=rater).mean(axis=1),
             groups=cases,
             kind="kendall",
@@ -103,4 +131,4 @@ def beside_radiologist(
         )
         for rater, by_rater in scores.items()
     ]
-    return compare_with_one_rater(left_out)
+    return compare_with_one_rater(resampled)

@@ -1,4 +1,4 @@
-"""Compare what the rules read in chest CT reports with labels by hand."""
+"""Compare the abnormalities that the rules read in chest CT reports with labels by hand."""
 
 from __future__ import annotations
 
@@ -17,27 +17,30 @@ OBSERVATIONS = {
     "Lung opacity": "Lung Opacity",
     "Medical material": "Support Devices",
 }
-"""The observation that corresponds to each label."""
+"""The reader's observation for each label that has one."""
 CODES = {"Emphysema": "Emphysema", "Lung nodule": "Nodule"}
-"""The code of Open-i for each label without an observation."""
+"""The code of Open-i for each other label that the rules cover."""
 ALL = "all"
+"""Name of the row of sums."""
 
 
 def label_agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
-    """Return the number of reports with each label, as read by the rules, and both; precision, recall and F1.
+    """Return how well the rules find each label of :data:`OBSERVATIONS` and :data:`CODES`.
 
-    Uncertain mentions count as read for observations; for codes, only probable ones do. The row
-    :data:`ALL` has the sums and their micro averages. A ratio of nothing is NaN.
+    One row per label, with columns ``labelled``, ``read`` and ``both`` (numbers of reports with the label by
+    hand, by the rules, and both), ``precision``, ``recall`` and ``F1`` (0 to 1; NaN if the denominator is 0).
+    The row :data:`ALL` has the sums, and micro averages. Of uncertain mentions, the rules count all for
+    observations, but only probable ones for codes.
     """
     names = [*OBSERVATIONS, *CODES]
     counts = pd.DataFrame(0, index=names, columns=["labelled", "read", "both"])
     for report in reports:
-        stated = positive(label(report.text)), coded(report.text)
+        found_in_report = positive(label(report.text)), coded(report.text)
         read = {
             name
-            for names_in_view, view in zip((OBSERVATIONS, CODES), stated, strict=True)
-            for name, name_in_view in names_in_view.items()
-            if name_in_view in view
+            for key_of_label, found in zip((OBSERVATIONS, CODES), found_in_report, strict=True)
+            for name, key in key_of_label.items()
+            if key in found
         }
         counts["labelled"] += counts.index.isin(report.labels)
         counts["read"] += counts.index.isin(read)

@@ -1,7 +1,7 @@
-"""Compare six radiologists' error counts of the same report pairs, in every reading that GREEN leaves open.
+"""Compare six radiologists' error counts of the same report pairs, in every reading of GREEN's paper.
 
-Source: Ostmeier et al. 2024, Section 4.1, Tables 1, 5, 6, 10 and Figure 6. Counts have shape (pairs, raters),
-four pairs of each case one after the other, or (pairs, categories, raters).
+Source: Ostmeier et al. 2024, Section 4.1, Tables 1, 5, 6, 10 and Figure 6. Counts have shape (pairs, raters)
+or (pairs, categories, raters); the four pairs of a case follow one another.
 """
 
 from __future__ import annotations
@@ -28,31 +28,43 @@ from radeval_lib.study.checks import Check, Key, by_reading, check_statement, ch
 from radeval_lib.study.runs import Run
 
 Counts = Mapping[str, FloatArray]
-"""Counts of errors by kind."""
+"""Counts of errors by their kind (``significant``, ``insignificant`` or ``total``)."""
 KINDS: tuple[rexval.Kind, ...] = ("significant", "insignificant")
 ENDS, EXPERTS = ["estimate", "ci_low", "ci_high"], "Inter-Expert"
 OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of all six"
+"""Readings of the correlation between radiologists: with what each radiologist's counts are correlated."""
 
 
 def rexval_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
-    """Return ``significant``, ``insignificant`` and ``total`` errors, each (pairs, 6 categories, raters)."""
+    """Return ReXVal's counts of ``significant``, ``insignificant`` and ``total`` errors.
+
+    Each has shape (pairs, 6 categories, raters).
+    """
     kinds: tuple[rexval.Kind, ...] = (*KINDS, "total")
     return {kind: rexval.counts_array(records, kind) for kind in kinds}
 
 
 def cases_of(counts: FloatArray) -> list[int]:
-    """Return the case of each pair of ReXVal: four pairs of each, one after the other."""
+    """Return the number of each ReXVal pair's case, from 0; four pairs of a case follow one another.
+
+    ``counts``: an array with one row per pair, of any further shape.
+    """
     return [pair // 4 for pair in range(len(counts))]
 
 
 def means_of_pairs(matrix: FloatArray) -> FloatArray:
-    """Return each rater's mean over the pairs with every other rater, from a symmetric matrix; shape
-    (raters,)."""
+    """Return the mean of each rater's values with the other raters, shape (raters,).
+
+    ``matrix``: symmetric, one row and one column per rater; its diagonal is ignored.
+    """
     return matrix.mean(axis=1, where=~np.eye(len(matrix), dtype=bool))
 
 
-def _of_means(values: FloatArray, ddof: int) -> float:
-    """Return the standard deviation of the experts' means over the five others, from the 15 pairs."""
+def _sd_of_means(values: FloatArray, ddof: int) -> float:
+    """Return the standard deviation of six experts' means over the five others.
+
+    ``values``: those of the 15 pairs of experts. ``ddof``: 0 to divide by n, 1 to divide by n - 1.
+    """
     matrix = np.zeros((6, 6))
     matrix[np.triu_indices(6, k=1)] = values
     return float(means_of_pairs(matrix + matrix.T).std(ddof=ddof))
@@ -61,14 +73,18 @@ def _of_means(values: FloatArray, ddof: int) -> float:
 SPREADS: dict[str, Callable[[FloatArray], float]] = {
     "15 pairs, n": lambda values: float(values.std()),
     "15 pairs, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: float(values.std(ddof=1)),
-    "six expert means, n": lambda values: _of_means(values, ddof=0),
-    "six expert means, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: _of_means(values, ddof=1),
+    "six expert means, n": lambda values: _sd_of_means(values, ddof=0),
+    "six expert means, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: _sd_of_means(values, ddof=1),
 }
-"""Possible readings of the standard deviation of Table 1."""
+"""Possible readings of the standard deviation that Table 1's prose prints, given the values of 15 pairs."""
 
 
 def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
-    """Return Kendall's tau between experts, by reading; NaN if counts are all alike."""
+    """Return Kendall's tau between experts, in each reading of a correlation between experts.
+
+    ``counts``: shape (pairs, 6). An array has one value per pair of experts or per expert; it is NaN if an
+    expert's counts are all equal.
+    """
     tau = agreement.kendall_matrix(counts)
     return {
         "pairs of experts": agreement.upper_triangle(tau),
@@ -79,7 +95,11 @@ def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
 
 
 def kendall_readings(counts: Counts) -> pd.DataFrame:
-    """Return ``low``, ``mean`` and ``high`` of Kendall's tau between experts, by counts, errors and range."""
+    """Return the range of Kendall's tau between experts, in every reading.
+
+    One row per reading, with columns ``counts`` (what is counted), ``errors`` (their kind), ``range over``
+    (what the taus are computed for), and ``low``, ``mean`` and ``high`` (of these taus).
+    """
     levels = {
         (level, kind): rows
         for kind, array in counts.items()
@@ -96,7 +116,7 @@ def kendall_readings(counts: Counts) -> pd.DataFrame:
 
 
 def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Check]:
-    """Check a printed range against every reading."""
+    """Return a check of a printed range of tau against every row of :func:`kendall_readings`."""
     checks = {}
     for row in readings.to_dict("records"):
         fits = low.low <= row["low"] <= low.high and high.low <= row["high"] <= high.high
@@ -107,9 +127,10 @@ def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Che
 
 
 def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
-    """Return Kendall's tau of experts with references, averaged over experts, from a bootstrap over cases.
+    """Return the mean over experts of Kendall's tau with a reference, with a 95% interval.
 
-    ``references``: of the same shape as ``counts``, or (pairs, 1) for all experts.
+    The interval is from a bootstrap over cases. ``references``: the reference of each expert, shape (pairs,
+    experts) like ``counts``, or (pairs, 1) for all experts.
     """
     cases, n = cases_of(counts), run.profile.resamples
     by_expert = [
@@ -121,7 +142,11 @@ def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
 
 
 def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return ``tau``, ``low`` and ``high`` in three readings, and the draws of a bootstrap over pairs."""
+    """Return the mean of Kendall's tau between experts in three readings, and its bootstrap over pairs.
+
+    The first table has one row per reading and columns ``tau``, ``low`` and ``high`` (a 95% interval); the
+    second has one row per resample and one column per reading.
+    """
     names = {"pairs of experts": "mean over pairs of radiologists", OTHERS: OTHERS, ALL_SIX: ALL_SIX}
 
     def read(sample: FloatArray) -> dict[str, float]:
@@ -136,7 +161,11 @@ def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.Da
 
 
 def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws: pd.DataFrame) -> list[Check]:
-    """Check the radiologists' row of Table 6, ``cells``, against every reading of it."""
+    """Return checks of the radiologists' row of Table 6 against every reading of :func:`inter_expert_taus`.
+
+    ``cells``: the row, by the names of :data:`ENDS`. ``table`` and ``draws``: what ``inter_expert_taus``
+    returned.
+    """
     computed = {
         reading: [row["tau"], *(quantile(draws[reading], level) for level in (0.025, 0.975))]
         for reading, row in table.iterrows()
@@ -151,9 +180,9 @@ def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws:
 
 
 def quantile(values: ArrayLike, level: float) -> Estimate:
-    """Return a quantile of resampled taus, with ``level`` from 0 to 1, and its 95% Monte Carlo interval.
+    """Return the quantile ``level`` (0 to 1) of resampled taus, with its 95% Monte Carlo interval.
 
-    An end of the interval that too few resamples determine is set to -1 or 1.
+    If there are too few resamples for an end of the interval, it is -1 or 1.
     """
     reach = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
     low, high = (end if np.isnan(bound) else bound for bound, end in ((reach.low, -1), (reach.high, 1)))
@@ -161,7 +190,11 @@ def quantile(values: ArrayLike, level: float) -> Estimate:
 
 
 def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
-    """Return mean absolute differences by category (columns) and expert (rows), for each comparison."""
+    """Return the experts' mean absolute differences from one another, for each way of comparing them.
+
+    ``counts``: shape (pairs, 6 categories, 6 experts). A table has one row per expert and one column per
+    category, ``(a)`` to ``(f)``.
+    """
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
         "mean of all six": lambda part: np.abs(part - part.mean(axis=1, keepdims=True)).mean(axis=0),
         "mean of the other five": lambda part: np.abs(part - agreement.mean_of_others(part)).mean(axis=0),
@@ -175,29 +208,39 @@ def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
 
 
 def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
-    """Return the columns in which a rater has the largest value, for all values that round to those printed.
+    """Return the lists of columns in which a rater may have the largest value, given how values are rounded.
 
-    More than one such list means that rounding decides. ``half_steps``: half a unit of the last digit, for
-    the printed rows.
+    Parameters
+    ----------
+    table : one row per rater, one column per category.
+    rater : the rater.
+    half_steps : half a unit of the last printed digit, for the rows that are printed.
+
+    Returns
+    -------
+    set of tuple
+        The columns if the rater's exact values are as low, as printed or as high as rounding allows, and the
+        others' the reverse. More than one list means that rounding decides.
     """
     lists = set()
     steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # ranges that only touch do not tie
-    for side in (-1, 0, 1):  # the rater's values at one end of their range, the others' at the other
-        rest = (table - side * steps).drop(index=rater).max()
-        lists.add(tuple(table.columns[table.loc[rater] + side * steps.loc[rater] > rest]))
+    for side in (-1, 0, 1):
+        largest_of_others = (table - side * steps).drop(index=rater).max()
+        lists.add(tuple(table.columns[table.loc[rater] + side * steps.loc[rater] > largest_of_others]))
     return lists
 
 
 def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
-    """Check, in each reading of the experts' rows, that GREEN deviates most in (c) alone.
+    """Return checks that GREEN deviates most of all raters in category (c) and in no other.
 
-    ``largest``: what :func:`largest_of` lists, by reading. If rounding allows several lists, the check is
-    inconclusive when (c) is in at least one and no other column is in all; otherwise it fails.
+    ``largest``: what :func:`largest_of` returned, for each reading of the experts' rows. If rounding allows
+    several lists of columns, a check is inconclusive if (c) is in at least one list and no other column is in
+    all of them; otherwise, it fails.
     """
     checks = {}
     for reading, lists in largest.items():
-        always, ever = set.intersection(*map(set, lists)), set.union(*map(set, lists))
-        possible = always <= {"(c)"} <= ever
+        in_all, in_any = set.intersection(*map(set, lists)), set.union(*map(set, lists))
+        possible = in_all <= {"(c)"} <= in_any
         checks[f"against {reading}"] = check_statement(
             "Categories in which GREEN deviates most of all eight",
             "only has one shaded cell for category C",
@@ -208,23 +251,25 @@ def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
 
 
 def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
-    """Return Wilcoxon's ``w`` and two-sided ``p`` of each expert against the mean of all.
+    """Return Wilcoxon's signed-rank test of each expert's counts against the mean of all experts.
 
-    It uses the normal approximation, as 200 pairs with ties require. The whole ``counts`` are multiplied by
-    the number of raters, so that rounding errors decide neither zeros nor ties.
+    One row per expert, with columns ``w``, ``p`` (two-sided) and ``difference`` (the expert's mean minus the
+    mean of all). The test uses the normal approximation, because of ties. Counts are multiplied by the number
+    of experts, so that all values are whole numbers and rounding errors create neither zeros nor ties.
     """
-    whole, total = counts * counts.shape[1], counts.sum(axis=1)
-    tests = [pg.wilcoxon(rater, total, method="approx", correction=False).iloc[0] for rater in whole.T]
-    pairs = [test[["W_val", "p_val"]].tolist() for test in tests]
-    tests_table = pd.DataFrame(pairs, RATERS[: len(tests)], ["w", "p"])
-    return tests_table.assign(difference=(counts - counts.mean(axis=1, keepdims=True)).mean(axis=0))
+    multiples, sums = counts * counts.shape[1], counts.sum(axis=1)
+    tests = [pg.wilcoxon(rater, sums, method="approx", correction=False).iloc[0] for rater in multiples.T]
+    values = [test[["W_val", "p_val"]].tolist() for test in tests]
+    table = pd.DataFrame(values, RATERS[: len(tests)], ["w", "p"])
+    return table.assign(difference=(counts - counts.mean(axis=1, keepdims=True)).mean(axis=0))
 
 
 def check_experts_differ(totals: Counts) -> list[Check]:
-    """Check that Wilcoxon's test distinguishes experts from the mean of six, and from each other.
+    """Return checks that the experts' counts differ significantly, by Wilcoxon's test.
 
-    ``totals``: counts over all categories, by kind of error. The paper does not say which experts differ, or
-    in which errors.
+    The paper does not say which experts differ, or in which errors. So there are two readings for each kind
+    of error: every expert differs from the mean of six, or some pair of experts differs. ``totals``: counts
+    over all categories, shape (pairs, experts), by kind.
     """
     claim = "the experts themselves already significantly differ"
     corrected, checks = "with p < 0.05 after Bonferroni's correction", list[Check]()
@@ -245,16 +290,22 @@ def check_experts_differ(totals: Counts) -> list[Check]:
 
 
 def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]:
-    """Check the printed W of each expert against the mean of six.
+    """Return checks of the printed W of each expert's test against the mean of six.
 
-    One reading is the exact W; the other is any W that floating point gives for the 720 orders in which the
-    mean can be added up. ``totals``: counts over all categories; those of kind ``total`` can be averaged at
-    once, or separately by significance. ``tens``: Table 10's W.
+    One reading is the exact W. The other is any W that floating-point arithmetic gives in one of the 720
+    orders in which six counts can be added up for their mean.
+
+    Parameters
+    ----------
+    totals : counts over all categories, shape (pairs, experts), by kind of error.
+    kind : the kind that is checked. Means of ``total`` may be computed directly, or as the sum of the means
+        of significant and insignificant errors.
+    tens : the printed W of Table 10.
     """
-    ways = [agreement.wilcoxon_by_order([totals[kind]])]
+    orders = [agreement.wilcoxon_by_order([totals[kind]])]
     if kind == "total":
-        ways.append(agreement.wilcoxon_by_order([totals[part] for part in KINDS]))
-    exact, in_floats, checks = wilcoxon_tests(totals[kind])["w"], np.concatenate(ways), list[Check]()
+        orders.append(agreement.wilcoxon_by_order([totals[part] for part in KINDS]))
+    exact, in_floats, checks = wilcoxon_tests(totals[kind])["w"], np.concatenate(orders), list[Check]()
     for (rater, cell), w, floats in zip(cells_by(tens, "rater").items(), exact, in_floats.T, strict=True):
         name, made = Key(f"W of {kind} errors against the mean of six", rater), {}
         readings: dict[str, list[float]] = {"exact": [w]}

@@ -1,4 +1,4 @@
-"""Check GREEN's Tables 2 to 4, 8 and 9 against each other and the prose; show a judge that names errors."""
+"""Check GREEN's Tables 2 to 4, 8 and 9 against one another and the prose; generate an example for a judge."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ KINDS = (
 
 
 def check_spreads(frame: pd.DataFrame) -> list[Check]:
-    """Check a table's printed standard deviations against the bounds that their means set.
+    """Return checks of a table's printed standard deviations against the bounds that the printed means set.
 
-    With mean m, numbers from 0 to 1 have a standard deviation of at most sqrt(m (1 - m)), and whole numbers
-    of at least sqrt(f (1 - f)), where f is the fractional part of m. A number within its bound shows nothing.
+    Numbers from 0 to 1 with mean m have a standard deviation of at most sqrt(m (1 - m)); whole numbers with
+    mean m have one of at least sqrt(f (1 - f)), where f is the fractional part of m. A standard deviation
+    within its bound does not support the table.
     """
     keys = [key for key in ("evaluation", "training", "model", "quantity") if key in frame]
     printed = frame[frame["statistic"].isin(["mean", "sd"])]
@@ -40,9 +41,9 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
         bounds = []
         for key, row in cells.iterrows():
             mean, half = row["value", "mean"], row["half_width", "mean"]
-            spreads = [np.sqrt(end * (1 - end)) for end in ((mean - half) % 1, (mean + half) % 1)]
+            limits = [np.sqrt(end * (1 - end)) for end in ((mean - half) % 1, (mean + half) % 1)]
             sd = Printed("", row["value", "sd"], row["half_width", "sd"], (*key, "sd"))
-            bounds.append((sd, min(spreads), np.inf) if quantities is COUNTS else (sd, 0.0, max(spreads)))
+            bounds.append((sd, min(limits), np.inf) if quantities is COUNTS else (sd, 0.0, max(limits)))
         if bounds:
             checks.append(check_bounds(f"standard deviations of {quantity}", f"± of {numbers}", bounds))
     return checks
@@ -51,7 +52,16 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
 def check_quoted(
     frame: pd.DataFrame, table: str, stated: Mapping[str, Printed], key: str, of: str, **where: str
 ) -> list[Check]:
-    """Check a mean (``key``) and standard deviation (``key``_sd) of the prose against cells."""
+    """Return checks of a mean and a standard deviation in the prose against cells of a table.
+
+    Parameters
+    ----------
+    frame : the table's cells.
+    table : the table's name, for the checks' names.
+    stated : the numbers in the prose; ``key`` names the mean, ``<key>_sd`` the standard deviation.
+    of : what they belong to, for the checks' names.
+    where : columns and values that select the cells.
+    """
     return [
         check_value(
             Key(f"prose against {table}", of, statistic),
@@ -65,7 +75,17 @@ def check_quoted(
 def check_best(
     name: Key, claim: str, cells: pd.DataFrame, key: str, first: list[str], n: int, *, lower: bool
 ) -> list[Check]:
-    """Check that ``first``, values of the column ``key``, have the best printed means of ``n`` pairs."""
+    """Return checks that some models have the best printed means of all.
+
+    Parameters
+    ----------
+    name, claim : see :class:`radeval_lib.study.checks.Check`.
+    cells : printed means and standard deviations of one quantity.
+    key : the column with the models' names.
+    first : the models that are claimed to be best; each is compared with every other model.
+    n : the number of report pairs behind a mean.
+    lower : whether lower means are better.
+    """
     means, spreads = (cells_by(cells[cells["statistic"] == statistic], key) for statistic in ("mean", "sd"))
     weakest = min(first, key=lambda model: -means[model].value if lower else means[model].value)
     best = means[weakest], spreads[weakest]
@@ -75,10 +95,10 @@ def check_best(
 
 
 def example(run: Run) -> tuple[str, str, Judgement, list[str]]:
-    """Return a generated reference and candidate, the rules' judgement, and the categories of planted errors.
+    """Return a generated reference and candidate, the rules' judgement, and the planted errors' categories.
 
-    The errors are of at least three categories. The candidate has another style, so that shared wording does
-    not reveal them.
+    Significant errors of at least three categories are planted in the candidate. It also has another style
+    than the reference, so that shared wording does not reveal the errors.
     """
     seed = seed_of(run, "example")
     for pair in error_pairs(60, seed=seed, modality_anatomy=CHEST):
@@ -86,8 +106,9 @@ def example(run: Run) -> tuple[str, str, Judgement, list[str]]:
             continue
         try:
             reworded = rewrite(pair.candidate, "style", seed)
-        except SyntheticError:  # it has no other wording
+        except SyntheticError:  # the report cannot be worded in another style
             continue
-        both = pair.reference.findings.text, reworded.findings.text
-        return *both, judge_pair(*both), [error.category for error in pair.errors]
-    raise RadevalError("no pair of 60 has errors of three categories", "example", "Give another seed.")
+        texts = pair.reference.findings.text, reworded.findings.text
+        return *texts, judge_pair(*texts), [error.category for error in pair.errors]
+    problem = f"none of 60 generated pairs has errors of three categories with the seed {run.seed}"
+    raise RadevalError(problem, "green/judge_models", "Run the page with another seed.")

@@ -1,4 +1,7 @@
-"""Compare what the rules read in sentences of Open-i with labels made before the rules met them."""
+"""Compare the findings that the rules read in sentences of Open-i with labels by hand.
+
+The labels were made before the rules read the sentences.
+"""
 
 from __future__ import annotations
 
@@ -17,64 +20,76 @@ _LABELS = Path(reader.__file__).parent / "labels" / "openi_sentences.csv"
 
 
 def labels() -> pd.DataFrame:
-    """Return the labels, with columns report, section, start, end, draw, presence, key and locations.
+    """Return the labels by hand, one row per finding or normal statement of a sentence.
 
-    One row per finding or normal statement; a sentence without any has one row with an empty key.
+    Columns: ``report``, ``section``, ``start`` and ``end`` (of the sentence, in characters of the section),
+    ``draw`` (the sample that the sentence belongs to), ``presence``, ``key`` (the finding) and ``locations``
+    (separated by semicolons). A sentence without a finding or normal statement has one row with an empty key.
     """
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
 
 
-def _words_of(path: Path) -> Callable[[str, str, int, int], str]:
-    """Return a function that gives the words of Open-i's file by report, section, start and end."""
+def _passage_reader(path: Path) -> Callable[[str, str, int, int], str]:
+    """Return a function that returns a passage of Open-i's file ``path``, given its report, its section, and
+    its start and end in characters of the section."""
     reports = {report.id: report for report in openi.load(path)}
     return lambda report, section, start, end: reveal(getattr(reports[report], section))[start:end]
 
 
 def counts(path: Path) -> pd.DataFrame:
-    """Return the number of the reader's findings in each labelled sentence of Open-i.
+    """Return how many observations of each labelled sentence the rules read correctly.
 
-    One row per sentence and measure (``presence``, ``location``): ``sentence``, ``draw``, ``measure``,
-    ``hit``, ``gold``, ``found``.
+    ``path``: Open-i's file. One row per sentence and measure, with columns ``sentence`` (its number),
+    ``draw``, ``measure`` (``presence``: findings with their presence; ``location``: findings with each
+    location), ``gold`` (observations labelled by hand), ``found`` (observations read by the rules) and
+    ``hit`` (both).
     """
-    words, keys = _words_of(path), ["report", "section", "start", "end", "draw"]
+    passage, keys = _passage_reader(path), ["report", "section", "start", "end", "draw"]
     rows = []
-    for number, ((*where, draw), part) in enumerate(labels().groupby(keys, sort=False)):
-        for measure, (gold, ours) in _sets(words(*where), part).items():
-            rows.append((number, draw, measure, len(gold & ours), len(gold), len(ours)))
+    for number, ((*position, draw), part) in enumerate(labels().groupby(keys, sort=False)):
+        for measure, (gold, found) in _observations(passage(*position), part).items():
+            rows.append((number, draw, measure, len(gold & found), len(gold), len(found)))
     return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
 
 
 def pair_answers(path: Path) -> pd.DataFrame:
-    """Return whether the judge's answers on pairs of Open-i's sentences match those by hand.
+    """Return whether the rule-based judge agrees with the labels by hand on pairs of sentences.
 
-    A pair is a sentence of a report's findings, the reference, and one of its impression. One row per pair:
-    ``draw``, and 1 or 0 for agreement on whether there is a ``false``, and a ``missing``, finding.
+    ``path``: Open-i's file. A pair is a sentence of a report's findings, as the reference, and one of its
+    impression. One row per pair, with columns ``draw``, ``false`` and ``missing``: 1 if judge and label agree
+    on whether the impression has a false finding, or misses one; 0 otherwise.
     """
-    words, pairs = _words_of(path), pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
-    rows = []
+    pairs = pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
+    rows, passage = [], _passage_reader(path)
     for row in pairs.itertuples():
-        reference = words(row.report, "findings", row.findings_start, row.findings_end)
-        candidate = words(row.report, "impression", row.impression_start, row.impression_end)
-        named = {error.category for error in judge_pair(reference, candidate).errors}
-        same = ("a" in named) == bool(row.false), ("b" in named) == bool(row.missing)
-        rows.append((row.draw, *map(int, same)))
+        reference = passage(row.report, "findings", row.findings_start, row.findings_end)
+        candidate = passage(row.report, "impression", row.impression_start, row.impression_end)
+        categories = {error.category for error in judge_pair(reference, candidate).errors}
+        agrees = ("a" in categories) == bool(row.false), ("b" in categories) == bool(row.missing)
+        rows.append((row.draw, *map(int, agrees)))
     return pd.DataFrame(rows, columns=["draw", "false", "missing"])
 
 
-def answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return :func:`counts` and :func:`pair_answers` from Open-i's file or, if it is missing, as stored."""
+def counts_and_answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables of :func:`counts` and :func:`pair_answers`.
+
+    They are computed from Open-i's file if it is in the data root; otherwise, stored tables are returned.
+    """
     if (path := run.find("openi")) is not None:
         return counts(path), pair_answers(path)
     parts = run.recording("openi").parts
     return parts["sentences"], parts["pairs"]
 
 
-_Observed = set[tuple[str, str]]
+_Observations = set[tuple[str, str]]
 """Observations, each with its presence or one of its locations."""
 
 
-def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observed, _Observed]]:
-    """Return the labels of a sentence for each measure, by hand and as the reader finds them."""
+def _observations(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observations, _Observations]]:
+    """Return for each measure the observations in a sentence: labelled by hand, and read by the rules.
+
+    ``part``: the sentence's rows of :func:`labels`.
+    """
     findings = reader.read(text).findings
     stated = part[(part["key"] != "") & (part["presence"] != "normal")]
     labelled_places = {
@@ -87,7 +102,7 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observed, _Obser
         (finding.observation, location_name)
         for finding in findings
         for location in finding.locations
-        if (location_name := f"{location.side or ''} {_place(location.place)}".strip())
+        if (location_name := f"{location.side or ''} {_label_of_place(location.place)}".strip())
     }
     presence = set(zip(stated["key"], stated["presence"], strict=True))
     return {
@@ -96,6 +111,6 @@ def _sets(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observed, _Obser
     }
 
 
-def _place(key: str | None) -> str:
-    """Return a place as in the labels, which do not number ribs or name the lung."""
+def _label_of_place(key: str | None) -> str:
+    """Return the label of a place in the lexicon; labels neither number ribs nor name the lung."""
     return "ribs" if key is not None and key.startswith("rib_") else "" if key in (None, "lung") else str(key)

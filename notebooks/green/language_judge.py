@@ -1,4 +1,5 @@
-"""Fine-tune a language model on analyses and measure what it learned (Ostmeier et al. 2024, Section 3.2)."""
+"""Fine-tune a language model on analyses of report pairs, and measure its progress (Ostmeier et al. 2024,
+Section 3.2)."""
 
 from __future__ import annotations
 
@@ -21,15 +22,15 @@ from radeval_lib.models.training import train
 from radeval_lib.rules.judge.base import Pair
 from radeval_lib.study.runs import Run
 
-STAND_INS = (
+SUBSTITUTES = (
     "generated reports; a simulated report generator, not a trained one; the cosine of token counts, not "
     "BERTScore; changes by our generator, not of RadGraph's entities; the generator's analyses, not GPT-4's"
 )
-"""What generated pairs replace of the paper's."""
+"""The parts of the paper's training data that this page replaces, in words."""
 
 
-def readable(analyses: Sequence[Text]) -> int:
-    """Return the number of analyses that the strict parser can read."""
+def count_readable(analyses: Sequence[Text]) -> int:
+    """Return the number of analyses in which GREEN's strict parser finds a score."""
     return sum(parse(reveal(analysis), "strict").score is not None for analysis in analyses)
 
 
@@ -37,18 +38,26 @@ def fine_tune(
     run: Run,
     rank: int,
     *,
-    teach: Sequence[JudgedPair],
-    choosing: Sequence[JudgedPair],
-    held: Sequence[JudgedPair],
-    asked: Sequence[Pair],
+    training: Sequence[JudgedPair],
+    dev: Sequence[JudgedPair],
+    held_out: Sequence[JudgedPair],
+    reports: Sequence[Pair],
 ) -> dict[str, object]:
-    """Fine-tune low-rank adapters of ``rank`` or, if it is 0, all weights, and return the results.
+    """Return the results of fine-tuning low-rank adapters of ``rank`` or, if it is 0, all weights.
 
-    ``teach``, ``choosing``, ``held``: judged pairs to learn from, to choose the epoch, and to measure the
-    result. ``asked``: pairs of reports for the trained model to analyse. Returns ``trained``, the number of
-    ``weights``, the mean log-probability (nats) of the tokens of the held-out analyses ``before`` and
-    ``after`` training and by ``token frequencies`` alone, and the number of ``readable answers`` and of
-    those ``asked``.
+    Parameters
+    ----------
+    run : the page's run, whose profile names the model to start from.
+    rank : rank of the low-rank adapters; 0 trains all weights.
+    training, dev, held_out : judged pairs to learn from, to choose the epoch, and to measure the result.
+    reports : pairs of reports for the trained model to analyse.
+
+    Returns
+    -------
+    dict
+        ``trained`` (in words); the number of ``weights``; the mean log-probability (nats) of the tokens of
+        the held-out analyses ``before`` and ``after`` training and by ``token frequencies`` alone; the
+        number of ``answers`` of the trained model, and of ``readable answers``.
     """
     import torch
 
@@ -57,40 +66,43 @@ def fine_tune(
     module, tokenizer = (
         pretrained_model(chosen.start)
         if chosen.start
-        else small_model([reveal(pair.prompt) + reveal(pair.analysis) for pair in teach], **chosen.small)
+        else small_model([reveal(pair.prompt) + reveal(pair.analysis) for pair in training], **chosen.small)
     )
     task = JudgeTuning(module, tokenizer, max_length=chosen.longest, lora_rank=rank)
     weights = sum(weight.numel() for weight in task.module.parameters() if weight.requires_grad)
-    before = _likelihood(task, held)
+    before = _mean_log_probability(task, held_out)
     tuning = chosen.tuning(seed, run.profile.device)
-    trained = train(task, teach, choosing, tuning, folder=run.checkpoint_folder("rank", rank)).task
-    after = _likelihood(trained, held)
+    trained = train(task, training, dev, tuning, folder=run.checkpoint_folder("rank", rank)).task
+    after = _mean_log_probability(trained, held_out)
     with tempfile.TemporaryDirectory() as folder:
         trained.save(folder)
         judge = CausalJudge(folder, max_new_tokens=chosen.answer, device=run.profile.device)
-        answers = judge.judge(asked)
+        answers = judge.judge(reports)
     return {
         "trained": f"low-rank adapters of rank {rank}" if rank else "all weights",
         "weights": weights,
         "before": before,
         "after": after,
-        "token frequencies": _by_frequency(task, teach, held),
-        "readable answers": readable(answers),
-        "asked": len(answers),
+        "token frequencies": _frequency_baseline(task, training, held_out),
+        "readable answers": count_readable(answers),
+        "answers": len(answers),
     }
 
 
-def _likelihood(task: JudgeTuning, held: Sequence[JudgedPair]) -> float:
-    """Return the mean log-probability of a token, averaged over analyses."""
-    return pd.Series([task.measure([pair])["likelihood"] for pair in held]).mean()
+def _mean_log_probability(task: JudgeTuning, pairs: Sequence[JudgedPair]) -> float:
+    """Return the mean over analyses of the mean log-probability (nats) of their tokens."""
+    return pd.Series([task.measure([pair])["likelihood"] for pair in pairs]).mean()
 
 
-def _by_frequency(task: JudgeTuning, teach: Sequence[JudgedPair], held: Sequence[JudgedPair]) -> float:
-    """Return the mean log-probability of a token by the frequencies (plus one) in ``teach`` alone."""
-    taught, asked = (
+def _frequency_baseline(
+    task: JudgeTuning, training: Sequence[JudgedPair], held_out: Sequence[JudgedPair]
+) -> float:
+    """Return the mean over held-out analyses of the mean log-probability (nats) of their tokens, if tokens
+    are predicted by their frequencies in ``training`` alone, with one added to each count."""
+    learned, predicted = (
         [[token for token in task.example(pair)["labels"] if token != IGNORED] for pair in records]
-        for records in (teach, held)
+        for records in (training, held_out)
     )
-    counts = Counter(chain.from_iterable(taught))
-    total = log(counts.total() + len(task.tokenizer))
-    return fmean(fmean(log(counts[token] + 1) - total for token in tokens) for tokens in asked)
+    counts = Counter(chain.from_iterable(learned))
+    log_total = log(counts.total() + len(task.tokenizer))
+    return fmean(fmean(log(counts[token] + 1) - log_total for token in tokens) for tokens in predicted)

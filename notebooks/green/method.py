@@ -1,4 +1,4 @@
-"""Compare parsers on written analyses that depart from the layout.
+"""Compare GREEN's released parser with this library's strict one on analyses that depart from the layout.
 
 Source: Ostmeier et al. 2024; the released parser in ``green_score/utils.py``.
 """
@@ -16,9 +16,12 @@ _HEADING = f"[{green.SIGNIFICANT}]:\n"
 
 
 def variants() -> dict[str, tuple[str, float | None]]:
-    """Return variants of one analysis, most of which depart from the layout, with the intended score."""
+    """Return variants of one analysis by name, each with its intended score, or None if it has none.
 
-    def but(old: str, new: str) -> str:
+    Most variants depart from the layout.
+    """
+
+    def with_change(old: str, new: str) -> str:
         return plain.replace(old, new, 1)
 
     plain = render((1, 2, 0, 0, 0, 0), (0, 0, 3, 0, 0, 0), 3)
@@ -29,27 +32,31 @@ def variants() -> dict[str, tuple[str, float | None]]:
     return {
         "as asked for": (plain, 0.5),
         "digits instead of letters": (by_digit, 0.5),
-        "no period after the count": (but(": 2. ", ": 2 "), 0.5),
-        "a word for the count": (but(": 2. ", ": two. "), 0.5),
-        "two entries on one line": (but("\n(b) Missing", " (b) Missing"), 0.5),
-        "one letter on two lines": (but(entry, twice), 0.5),
-        "blank line between entries": (but("\n(b)", "\n\n(b)"), 0.5),
+        "no period after the count": (with_change(": 2. ", ": 2 "), 0.5),
+        "a word for the count": (with_change(": 2. ", ": two. "), 0.5),
+        "two entries on one line": (with_change("\n(b) Missing", " (b) Missing"), 0.5),
+        "one letter on two lines": (with_change(entry, twice), 0.5),
+        "blank line between entries": (with_change("\n(b)", "\n\n(b)"), 0.5),
         "significant section empty": (f"{_HEADING}\n{clean}", 1.0),
-        "significant section without its heading": (but(_HEADING, ""), 0.5),
-        "words before the matched findings": (but("]:\n3. ", "]:\nThere are 3. "), 0.5),
+        "significant section without its heading": (with_change(_HEADING, ""), 0.5),
+        "words before the matched findings": (with_change("]:\n3. ", "]:\nThere are 3. "), 0.5),
         "a measurement before the matched findings": (
-            but("]:\n3. finding 1", "]:\n1.5 cm nodule"),
+            with_change("]:\n3. finding 1", "]:\n1.5 cm nodule"),
             None,
         ),
     }
 
 
 def read_both_ways() -> pd.DataFrame:
-    """Return the scores of :func:`variants` by the released and the strict parser, as text."""
+    """Return the scores of :func:`variants` by the released and the strict parser.
+
+    One row per variant, with columns ``meant`` (the intended score), ``as released`` and ``strict``, as text
+    with two decimals or ``none``, and ``faults that the strict parser names``.
+    """
     rows = {}
     for name, (text, meant) in variants().items():
         released, strict = green.parse(text), green.parse(text, "strict")
         scores = {"meant": meant, "as released": released.score, "strict": strict.score}
-        shown = {key: "none" if score is None else f"{score:.2f}" for key, score in scores.items()}
-        rows[name] = {**shown, "faults that the strict parser names": "; ".join(strict.faults)}
+        words = {key: "none" if score is None else f"{score:.2f}" for key, score in scores.items()}
+        rows[name] = {**words, "faults that the strict parser names": "; ".join(strict.faults)}
     return pd.DataFrame.from_dict(rows, orient="index")

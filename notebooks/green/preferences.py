@@ -1,8 +1,8 @@
-"""Find which of two reports of a case radiologists prefer, and how often a score agrees.
+"""Find which of a case's two reports radiologists prefer, and how often a score chooses this report.
 
-Source: Ostmeier et al. 2024, Sections 3.4.2 and 4.3.2. Two radiologists choose one of two candidates for the
-same reference; cases on which they split are left out. A score is right if the preferred candidate scores
-higher.
+Source: Ostmeier et al. 2024, Sections 3.4.2 and 4.3.2. There, two radiologists choose one of two candidates
+for the same reference, and cases on which they disagree are left out. A score is right if the preferred
+candidate has the higher score.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from radeval_lib.study.runs import Run
 
 
 def preferred_candidates(gaps: pd.DataFrame) -> pd.DataFrame:
-    """Return which of two candidates radiologists prefer, from the differences between their grades.
+    """Return which of each case's two candidates the radiologists prefer, according to their grades.
 
-    ``gaps``: grade of the second candidate minus grade of the first, one column per radiologist, one row per
-    case; higher grades are better. Columns returned: ``preferred``, 1 if at least two prefer the second and
-    none the first, -1 if the reverse, else 0; ``split``, whether two prefer different candidates.
+    ``gaps``: the second candidate's grade minus the first's, one row per case and one column per radiologist;
+    higher grades are better. Returns one row per case, with columns ``preferred``: 1 if at least two
+    radiologists prefer the second candidate and none the first, -1 for the reverse, else 0; and ``split``:
+    whether two radiologists prefer different candidates.
     """
     for_second, for_first = (gaps > 0).sum(axis=1), (gaps < 0).sum(axis=1)
     split, lead = (for_first > 0) & (for_second > 0), for_second - for_first
@@ -35,27 +36,35 @@ def preferred_candidates(gaps: pd.DataFrame) -> pd.DataFrame:
 
 
 def choice_accuracy(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[object], run: Run) -> pd.DataFrame:
-    """Return how often scores choose the preferred candidate, one row per score.
+    """Return how often each score chooses the preferred candidate.
 
-    ``gaps``: the second candidate's score minus the first's, one column per score. ``wanted``: 1 if the
-    second candidate is preferred, -1 if the first is. ``cases``: the units of the bootstrap.
+    Parameters
+    ----------
+    gaps : the second candidate's score minus the first's, one row per comparison and one column per score.
+    wanted : 1 if the second candidate is preferred, -1 if the first is.
+    cases : the case of each comparison; whole cases are resampled.
+    run : the page's run, for the number of resamples and the random stream.
 
-    Columns: ``share`` of cases chosen right (a tie is wrong), with its 95% interval ``low`` and ``high``;
-    share of ``ties``; ``balanced``, the mean of the shares for either preference; ``AUC`` of the gap, and its
-    ``p`` (Mann and Whitney); ``better``, the number of cases in which the score is right and always taking
-    the second candidate is wrong, ``worse``, the reverse, and McNemar's exact ``p v always``.
+    Returns
+    -------
+    DataFrame
+        One row per score, with columns ``share`` (of right choices; a tie is wrong), ``low`` and ``high``
+        (its 95% interval), ``ties`` (share of ties), ``balanced`` (mean of the shares for either preference),
+        ``AUC`` (of the gap, for the second candidate being preferred) and ``p`` (of its Mann-Whitney test);
+        and, against always choosing the second candidate, ``better`` and ``worse`` (numbers of comparisons in
+        which only the score, or only this rule, is right) and ``p v always`` (of McNemar's exact test).
     """
     rows = {}
     for name, gap in gaps.round(9).items():
-        right, second = np.sign(gap) == wanted, wanted > 0
-        share = share_interval(right, cases, resamples=run.profile.resamples, rng=run.rng("choosing"))
-        test = stats.mannwhitneyu(gap[second], gap[~second])
-        better, worse = int((right & ~second).sum()), int((~right & second).sum())
+        is_right, prefers_second = np.sign(gap) == wanted, wanted > 0
+        share = share_interval(is_right, cases, resamples=run.profile.resamples, rng=run.rng("choosing"))
+        test = stats.mannwhitneyu(gap[prefers_second], gap[~prefers_second])
+        better, worse = int((is_right & ~prefers_second).sum()), int((~is_right & prefers_second).sum())
         rows[name] = {
             **dict(zip(("share", "low", "high"), share, strict=True)),
             "ties": (gap == 0).mean(),
-            "balanced": (right[second].mean() + right[~second].mean()) / 2,
-            "AUC": test.statistic / (second.sum() * (~second).sum()),
+            "balanced": (is_right[prefers_second].mean() + is_right[~prefers_second].mean()) / 2,
+            "AUC": test.statistic / (prefers_second.sum() * (~prefers_second).sum()),
             "p": test.pvalue,
             "better": better,
             "worse": worse,
@@ -64,10 +73,11 @@ def choice_accuracy(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[objec
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def by_judge(run: Run) -> list[float] | None:
-    """Return the GREEN scores that the profile's judge gives RadPref's candidates, in order.
+def scores_by_judge(run: Run) -> list[float] | None:
+    """Return the GREEN scores of RadPref's candidates by the profile's judge, in order; NaN for a malformed
+    answer.
 
-    None if this judge is our rules, whose scores are stored, or if the data root lacks the texts.
+    None if this judge is the rules, whose scores are stored, or if the data root lacks RadPref's texts.
     """
     path = run.find("radpref", radpref.CASES_FILE)
     if path is None or run.source_of("models", "judge") == RULES:

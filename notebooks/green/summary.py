@@ -1,11 +1,11 @@
 """Summarize a system's errors as GREEN does, and simulate a system with one fault.
 
-The summary has, for each kind of error, the sentences at the centre of the largest cluster. The fault is an
+For each kind of error, the summary has the sentences at the centre of the largest cluster. The fault is an
 effusion that is not there.
 
-Source: Ostmeier et al. 2024, Section 3.3; released code at d72c195, ``green_score/utils.py``. There are two
-deliberate differences: all numbers of clusters are tried, not a few; and three nearest sentences are given,
-as in the paper's Figure 4, not one.
+Source: Ostmeier et al. 2024, Section 3.3; released code at d72c195, ``green_score/utils.py``. This module
+deliberately differs from the released code in two respects: it tries all numbers of clusters, not a few; and
+it returns the three sentences nearest to a centre, as in the paper's Figure 4, not one.
 """
 
 from __future__ import annotations
@@ -33,22 +33,23 @@ from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.study.runs import Run
 
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
-_NEAREST = 3
+_NEAREST = 3  # sentences that are shown for a cluster
 FAULT = PlannedFinding("pleural_effusion", side="right", severity=1)
-"""The finding that the system reports by mistake."""
+"""The finding that the simulated system adds by mistake."""
 # "(b) Missing a finding present in the reference: 2. effusion; nodule"
-_LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
+_ERROR_LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """The clusters of one category's error sentences.
+    """The clusters of one category's error sentences. The defaults stand for no sentences.
 
     Attributes
     ----------
-    chosen, most : number of clusters, and the largest number tried.
-    share : of the sentences that are in the largest cluster.
-    nearest : sentences nearest to the centre of the largest cluster.
+    chosen : the number of clusters.
+    most : the largest number of clusters that was tried.
+    share : share of the sentences (0 to 1) that are in the largest cluster.
+    nearest : sentences of the largest cluster that are nearest to its centre, the nearest first.
     commonest : the most frequent sentence.
     """
 
@@ -60,20 +61,20 @@ class Clusters:
 
 
 def error_sentences(analysis: str) -> dict[str, list[str]]:
-    """Return the significant errors in an analysis, by category letter."""
+    """Return the sentences on significant errors in an analysis, by category letter."""
     body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
     sentences: dict[str, list[str]] = {letter: [] for letter in LETTERS}
-    for letter, listed in _LINE.findall(body):
+    for letter, listed in _ERROR_LINE.findall(body):
         sentences[letter] += [error.strip() for error in listed.split(";") if error.strip()]
     return sentences
 
 
 def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
-    """Return the clusters of one category's sentences by k-means, k by the silhouette.
+    """Return the clusters of one category's sentences by k-means, with the k of the best silhouette.
 
-    ``encode`` gives one vector per sentence; they are scaled to length 1. With d distinct vectors, k goes
-    from 2 to d - 1, since d clusters of equal vectors would always have the best silhouette. If d is below
-    three, there is one cluster.
+    ``encode`` returns one vector per sentence; vectors are scaled to length 1. With d distinct vectors, k
+    from 2 to d - 1 are tried, since d clusters of equal vectors would always have the best silhouette. With
+    fewer than three distinct vectors, there is one cluster.
     """
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
@@ -82,13 +83,13 @@ def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
         return Clusters()
     vectors = np.asarray(encode(sentences), dtype=np.float32)
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    labels, best = np.zeros(len(sentences), dtype=np.int64), float("nan")
+    labels, best_score = np.zeros(len(sentences), dtype=np.int64), float("nan")
     most = max(1, len(np.unique(vectors.round(5), axis=0)) - 1)
     for k in range(2, most + 1):
-        tried = KMeans(n_clusters=k, random_state=seed, n_init=4).fit(vectors).labels_
-        score = float(silhouette_score(vectors, tried))
-        if not best >= score:
-            labels, best = tried.astype(np.int64), score
+        candidate = KMeans(n_clusters=k, random_state=seed, n_init=4).fit(vectors).labels_
+        score = float(silhouette_score(vectors, candidate))
+        if not best_score >= score:  # also true for the first one, since best_score is NaN
+            labels, best_score = candidate.astype(np.int64), score
     members = np.flatnonzero(labels == np.bincount(labels).argmax())
     order = np.argsort(-(vectors[members] @ vectors[members].mean(axis=0)), kind="stable")[:_NEAREST]
     nearest = tuple(sentences[member] for member in members[order])
@@ -97,17 +98,20 @@ def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
 
 
 def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
-    """Return a system's significant errors, clustered by the run's encoder, by category letter."""
+    """Return the clusters of the significant errors in all analyses, by category letter.
+
+    The run's encoder gives the vectors of the sentences.
+    """
     encode, seed = Encoder(run.model("encoder")).encode, seed_of(run, "clusters")
-    named = [error_sentences(analysis) for analysis in analyses]
+    errors = [error_sentences(analysis) for analysis in analyses]
     return {
-        letter: cluster([sentence for by_letter in named for sentence in by_letter[letter]], encode, seed)
+        letter: cluster([sentence for by_letter in errors for sentence in by_letter[letter]], encode, seed)
         for letter in LETTERS
     }
 
 
 def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> pd.DataFrame:
-    """Return a summary of a system's significant errors.
+    """Return the table that summarizes a system's significant errors.
 
     Parameters
     ----------
@@ -117,9 +121,9 @@ def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> 
     Returns
     -------
     DataFrame
-        One row per category: ``errors`` (their number), ``reports`` (the share of analyses with at least
-        one), ``centre of largest cluster`` (the sentences nearest to it), ``share in it`` (of the category's
-        errors) and ``commonest sentence``.
+        One row per category, with columns ``errors`` (their number), ``reports`` (share of analyses with at
+        least one), ``centre of largest cluster`` (the sentences nearest to it), ``share in it`` (share of the
+        category's errors in the largest cluster) and ``commonest sentence``.
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     names = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
@@ -137,30 +141,34 @@ def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> 
 
 
 def faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]], int]:
-    """Return pairs of a reference and a system's report, and the number of reports with the fault.
+    """Return ``n`` pairs of a reference and a simulated system's report, and the number of reports with the
+    fault.
 
-    Errors are random. The fault is planted in ``share`` of the reports, unless the reference or the candidate
-    already has an effusion.
+    The reports also have random errors. The fault is planted in each report with probability ``share``,
+    unless the reference or the report already has an effusion.
     """
     pairs, faults = [], 0
     for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=CHEST)):
         rng = seeded(seed, number, "fault")
         candidate = pair.candidate
-        there = stated(candidate.plan) | stated(pair.reference.plan)
-        if rng.random() < share and FAULT.concept not in there:
+        concepts = stated(candidate.plan) | stated(pair.reference.plan)
+        if rng.random() < share and FAULT.concept not in concepts:
             candidate, faults = _with_fault(candidate, rng.getrandbits(96)), faults + 1
         pairs.append((pair.reference.findings.text, candidate.findings.text))
     return pairs, faults
 
 
 def _with_fault(report: SyntheticReport, wording: int) -> SyntheticReport:
-    """Return the report with the fault, and without statements that contradict it."""
+    """Return the report with the fault added and statements that contradict it removed.
+
+    ``wording``: a 96-bit integer that decides the words of the fault.
+    """
     lexicon, present = load_lexicon(), frozenset([FAULT.concept])
 
-    def stays(content: Meaning) -> bool:
+    def is_compatible(content: Meaning) -> bool:
         denied = isinstance(content, Denial) and FAULT.concept in content.concepts
         return not denied and not contradicts(lexicon, content, present)
 
-    kept = [statement for statement in report.plan if stays(statement.content)]
+    kept = [statement for statement in report.plan if is_compatible(statement.content)]
     uid = 1 + max((statement.uid for statement in report.plan), default=-1)
     return rerender(report, (*kept, Statement(uid, FAULT, wording)))

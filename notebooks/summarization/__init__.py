@@ -1,1 +1,1 @@
-"""What the pages on summarization share: the corpora, the systems, their job list, tallies and figures."""
+"""The pages on MIMIC-RRS: its data set, F1-RadGraph, and the comparison of summarizers."""

@@ -1,5 +1,9 @@
-"""Compare summarization systems on the same reports: means, leads, and the share of a lead that remains on
-groups of reports that were not in training."""
+"""Compare summarization systems on the same reports: their means, their leads, and the share of a lead that
+remains on groups of reports that were not in training.
+
+Tables of scores have one row per summary, with columns ``seed``, ``system``, ``train_set``, ``case``,
+``group`` and one per metric.
+"""
 
 from __future__ import annotations
 
@@ -22,37 +26,45 @@ _KEYS = ["seed", "system", "train_set", "case"]
 
 
 def combine_scores(outputs: Iterable[JobOutput]) -> pd.DataFrame:
-    """Return the scores of all jobs in one table.
+    """Return the scores of all jobs in one table, without duplicates.
 
-    Several jobs store the same rows of untrained systems; duplicates are dropped.
+    Several jobs store the same rows of systems that are not trained.
     """
     return pd.concat([output.tables["scores"] for output in outputs], ignore_index=True).drop_duplicates(
         _KEYS
     )
 
 
-def _matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
-    """Return the sorted cases, and the values (seeds, cases), of one system and training set."""
+def _score_matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
+    """Return the sorted cases, and the scores by a metric, shape (seeds, cases).
+
+    ``scores``: rows of one system and training set. A ``ValueError`` if a seed lacks the score of a case.
+    """
     table = scores.pivot(index="seed", columns="case", values=metric).sort_index(axis=1)
-    if table.isna().any(axis=None):
-        raise ValueError("a seed lacks a case, or a score is missing")
+    if missing := int(table.isna().sum(axis=None)):
+        raise ValueError(f"{missing} scores by {metric} are missing; pass scores of all cases for each seed")
     return table.columns.tolist(), table.to_numpy(dtype=np.float64)
 
 
 def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> Estimate:
-    """Return the mean of one system's scores (0 to 1), with a 95% interval over cases and seeds.
+    """Return the mean of a system's scores by a metric (0 to 1), with a 95% interval over cases and seeds.
 
-    Seeds without this metric are left out. ``name``: of the random stream, before the metric.
+    Parameters
+    ----------
+    run : the page's run, for the number of resamples and the random stream.
+    scores : rows of one system and training set. Seeds without any score by the metric are left out.
+    metric : the column of scores.
+    name : beginning of the name of the random stream; the metric is its end.
 
     Raises
     ------
     ValueError
-        If no seed has the metric, or one lacks the score of a case.
+        If no seed has scores by the metric, or one lacks the score of a case.
     """
-    scored = scores.groupby("seed")[metric].transform("count") > 0
-    if not scored.any():
-        raise ValueError(f"no score by {metric}")
-    cases, values = _matrix(scores[scored], metric)
+    has_scores = scores.groupby("seed")[metric].transform("count") > 0
+    if not has_scores.any():
+        raise ValueError(f"the table has no scores by {metric}")
+    cases, values = _score_matrix(scores[has_scores], metric)
     (drawn,) = draws(
         [values[..., None]],
         lambda sums: sums / len(cases),
@@ -68,15 +80,26 @@ def difference(
     """Return the mean of ``first`` minus that of ``second`` on the same cases, with a 95% percentile interval
     (:func:`~radeval_lib.stats.resampling.mean_difference`).
 
-    ``name``: of the random stream, before the metric. ``comparisons``: number of comparisons for
-    simultaneous 95% coverage (Bonferroni); it multiplies the resamples, to keep as many in each tail.
+    Parameters
+    ----------
+    run : the page's run, for the number of resamples and the random stream.
+    first, second : rows of one system and training set each.
+    metric : the column of scores.
+    name : beginning of the name of the random stream; the metric is its end.
+    comparisons : number of comparisons whose intervals shall cover simultaneously with 95% (Bonferroni). It
+        also multiplies the number of resamples, so that the tails have as many of them.
+
+    Raises
+    ------
+    ValueError
+        If the cases differ, or a score is missing.
     """
-    (cases, ours), (others, theirs) = (_matrix(scores, metric) for scores in (first, second))
-    if cases != others:
+    (cases, minuend), (second_cases, subtrahend) = (_score_matrix(rows, metric) for rows in (first, second))
+    if cases != second_cases:
         raise ValueError("`first` and `second` cover different cases; pass scores of the same cases")
     return mean_difference(
-        ours,
-        theirs,
+        minuend,
+        subtrahend,
         resamples=comparisons * run.profile.resamples,
         rng=run.rng(f"{name} {metric}"),
         level=1 - 0.05 / comparisons,
@@ -86,7 +109,10 @@ def difference(
 def compare_with_others(
     run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, others: Sequence[str] = ()
 ) -> dict[str, Estimate]:
-    """Return the mean of ``first`` minus that of each of ``others`` (default: all) on the same tests."""
+    """Return the :func:`difference` between the means of ``first`` and of each other entry of ``rows``.
+
+    ``rows``: scores by name, all of the same cases. ``others``: the names to compare with; all by default.
+    """
     return {
         name: difference(run, rows[first], rows[name], metric, f"{name} against")
         for name in others or rows
@@ -95,16 +121,17 @@ def compare_with_others(
 
 
 def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
-    """Return whether each difference is an established lead."""
+    """Return for each difference whether its interval establishes a lead or a deficit, by name."""
     return {name: Lead.by_interval(difference) for name, difference in differences.items()}
 
 
 def sample_of(
     run: Run, exhibit: OpenExhibit, rows: pd.DataFrame, items: str = "test reports", *, drawn: bool
 ) -> None:
-    """Record the cases, trainings and resamples of one system's scores as the sample of an exhibit.
+    """Record the numbers of cases, trainings and resamples behind a system's scores as an exhibit's sample.
 
-    ``items``: a name for the cases. ``drawn``: whether each seed also draws its training reports.
+    ``rows``: the system's scores. ``items``: a name for the cases. ``drawn``: whether each seed draws other
+    training reports.
     """
     cases, seeds = rows["case"].nunique(), rows["seed"].nunique()
     exhibit.sample(
@@ -114,8 +141,14 @@ def sample_of(
 
 @dataclass(frozen=True)
 class LeadRetention:
-    """A lead on groups in training (``seen``), on other groups (``unseen``), and the second as a ``share`` of
-    the first, which is None if the first is not established."""
+    """A system's lead on groups of reports that were in training, and on other groups.
+
+    Attributes
+    ----------
+    seen : the lead on groups that were in training.
+    unseen : the lead on other groups.
+    share : ``unseen`` as a share of ``seen``; None if the lead on seen groups is not established.
+    """
 
     seen: Estimate
     unseen: Estimate
@@ -123,44 +156,47 @@ class LeadRetention:
 
 
 def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
-    """Return the lead of ``first`` over ``second`` on groups in training and on others, by the same draws.
+    """Return the lead of ``first`` over ``second`` on groups that were in training and on others.
 
-    Both systems share the drawn cases but not the drawn seeds. Resamples without a lead on the groups in
-    training are left out of the share's interval; if this lead is established, they are fewer than 3%.
+    All three intervals come from the same resamples, in which both systems have the same cases, but seeds of
+    their own. Resamples without a lead on the groups in training are left out of the share's interval; they
+    are fewer than 3%, since the share is only computed if that lead is established.
+
+    ``first``, ``second``: scores with a column ``seen``, whether a case's group was in training.
 
     Raises
     ------
     ValueError
         If the two were not tested on the same cases, or a score is missing.
     """
-    tables, tested = [], []
+    tables, designs = [], []
     for scores in (first, second):
-        cases, values = _matrix(scores, metric)
-        _, seen = _matrix(scores.assign(seen=scores["seen"].astype(float)), "seen")
-        tested.append((cases, seen[0].tolist()))
+        cases, values = _score_matrix(scores, metric)
+        _, seen = _score_matrix(scores.assign(seen=scores["seen"].astype(float)), "seen")
+        designs.append((cases, seen[0].tolist()))
         tables.append(np.stack([values * seen, seen, values * (1 - seen), 1 - seen], axis=-1))
-    if tested[0] != tested[1]:
-        raise ValueError("the two were not tested on the same cases of the same groups")
+    if designs[0] != designs[1]:
+        raise ValueError("`first` and `second` differ in cases or in `seen`; pass scores of the same tests")
 
     def means(sums: FloatArray) -> FloatArray:
         return np.stack([ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])], axis=-1)
 
-    ours, theirs = draws(tables, means, resamples=run.profile.resamples, rng=run.rng("lead left"))
-    lead = ours - theirs
+    by_system = draws(tables, means, resamples=run.profile.resamples, rng=run.rng("lead left"))
+    lead = by_system[0] - by_system[1]
     drawn = lead.total()
     on_seen, on_unseen = (estimate(value, drawn[:, side]) for side, value in enumerate(lead.value))
     if on_seen.low <= 0:
         return LeadRetention(on_seen, on_unseen, None)
-    led = drawn[drawn[:, 0] > 0]
-    share = estimate(on_unseen.value / on_seen.value, led[:, 1] / led[:, 0])
+    with_lead = drawn[drawn[:, 0] > 0]
+    share = estimate(on_unseen.value / on_seen.value, with_lead[:, 1] / with_lead[:, 0])
     return LeadRetention(on_seen, on_unseen, share)
 
 
 def unseen_check(best: str, left: LeadRetention) -> Check:
-    """Check that most of a lead over Lead-3 is lost on groups that were not in training.
+    """Return a check that a system loses most of its lead over Lead-3 on groups that were not in training.
 
-    The check is inconclusive without an established lead, or if the interval of the remaining share contains
-    one half.
+    The check is inconclusive if no lead is established, or if the interval of the remaining share contains
+    one half. ``best``: the system's name. ``left``: what :func:`lead_left` returned.
     """
     remaining, lost = "no lead to lose is established", None
     if left.share is not None:

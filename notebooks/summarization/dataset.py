@@ -24,28 +24,28 @@ from radeval_lib.text_format import out_of
 
 
 def body_parts(pair: str) -> set[str]:
-    """Return the body parts in a pair's name: ``pelvis`` and ``abdomen`` for ``CT Abdomen-pelvis``."""
+    """Return the body parts in the name of a pair: ``abdomen`` and ``pelvis`` for ``CT Abdomen-pelvis``."""
     return set(pair.split(" ", 1)[1].lower().split("-"))
 
 
 def kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
-    """Return the modalities and the body parts in the names of pairs."""
+    """Return the set of modalities and the set of body parts in the names of pairs."""
     return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
 
 
 def quoted_pairs(words: str) -> list[str]:
-    """Return pairs between curly quotes, in one spelling: "CT ab- domen/pelvis" is CT Abdomen-pelvis."""
+    """Return the pairs between curly quotes, spelt like ``CT Abdomen-pelvis`` (for "CT ab- domen/pelvis")."""
     pairs = re.findall(r"“([^”]+)”", words.replace("- ", ""))
     split = [pair.replace("/", "-").split(" ", 1) for pair in pairs]
     return [f"{modality} {body.capitalize()}" for modality, body in split]
 
 
 def pair_lists() -> dict[str, list[str]]:
-    """Return the pairs that sentences of ``rrs.def_splits`` list.
+    """Return the lists of pairs in the paper's sentences that ``rrs.def_splits`` quotes.
 
-    ``frequent`` and ``rare`` (Section 2.1): five picked from MIMIC-III, and six kept out of domain;
-    ``trained`` and ``unseen`` (Section 2.2): those with a training set, and the remaining ones; ``iii``: all
-    of Section 2.1; ``all``: every pair once, in the order in which the paper names them.
+    ``frequent`` and ``rare``: in Section 2.1, five pairs of MIMIC-III, and six that serve as out-of-domain
+    test sets. ``trained`` and ``unseen``: in Section 2.2, the pairs with a training set, and the remaining
+    ones. ``iii``: all pairs of Section 2.1. ``all``: every pair once, in the paper's order.
     """
     quotes = [text for _, text in quotations("rrs.def_splits")]
     sentences = {"frequent": 0, "rare": 1, "trained": 3, "unseen": 4}
@@ -55,7 +55,10 @@ def pair_lists() -> dict[str, list[str]]:
 
 
 def named_kinds() -> dict[str, set[str]]:
-    """Return the modalities and the anatomies of Section 1, spelt as in pairs' names, by its words."""
+    """Return the modalities and the anatomies that Section 1 names, spelt as in the names of pairs.
+
+    The key of each set is the paper's phrase, such as "seven anatomies (...)".
+    """
     words = " ".join(words for _, words in quotations("rrs.claim_new"))
     claims = re.findall(r"(\w+ (?:modalities|anatomies) \(([^)]*)\))", words)
     split = {claim: [name for name in re.split(r",? and |, ", part) if name] for claim, part in claims}
@@ -63,8 +66,11 @@ def named_kinds() -> dict[str, set[str]]:
 
 
 def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
-    """Check the printed number against Open-i's reports with both sections, and against the longer of them,
-    since the paper does not say which it counts."""
+    """Return checks of the printed number of Open-i's reports, in two readings.
+
+    The paper does not say whether it counts all reports with findings and impression, or only those with at
+    least ten words of findings and two of impression.
+    """
     both = openi.pairs(reports)
     long = [
         pair
@@ -72,16 +78,16 @@ def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
         if len(reveal(pair.findings).split()) >= 10 and len(reveal(pair.impression).split()) >= 2
     ]
     counts = {"all": len(both), "with at least 10 and 2 words": len(long)}
-    return by_reading(
-        {
-            reading: check_value("Open-i reports with both sections", printed, count)
-            for reading, count in counts.items()
-        }
-    )
+    name = "Open-i reports with both sections"
+    return by_reading({reading: check_value(name, printed, count) for reading, count in counts.items()})
 
 
 def draw_sizes(counts: pd.DataFrame) -> Axes:
-    """Draw the number of reports by pair; the colour says whether the pair has training files."""
+    """Draw the number of reports of each pair as bars, and return the axes.
+
+    The colour shows whether the pair has training files. ``counts``: one row per pair, with columns
+    ``suitable`` (the number of reports) and ``train``.
+    """
     ordered = counts.sort_values("suitable", ascending=False).reset_index()
     ordered["role"] = ordered["train"].gt(0).map({True: "train, validate and test", False: "test only"})
     _, axes = plots.panels(1, 1, height=3.6)
@@ -95,21 +101,22 @@ def draw_sizes(counts: pd.DataFrame) -> Axes:
     return axes
 
 
-def headings_named() -> list[str]:
-    """Return the headings of findings that ``rrs.example_headers`` quotes."""
+def quoted_headings() -> list[str]:
+    """Return the section headings that the paper's sentence in ``rrs.example_headers`` names."""
     words = quotations("rrs.example_headers")[0][1].replace("- ", "")  # mends words broken at line ends
     return [name.strip() for name in re.findall(r"“([^\"]+)\"", words)]
 
 
 def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
-    """Return mean running words and distinct words of findings and impressions, by group (as in Figure 1).
+    """Return lengths and vocabularies of findings and impressions, as in Figure 1 of the paper.
 
-    A vocabulary grows with the number of reports, so it is counted over as many reports of each group as the
-    smallest group has. Words are lower-cased runs of letters and digits. Columns: ``reports``, and
-    ``findings, words``, ``impression, words``, ``findings, vocabulary``, ``impression, vocabulary``.
+    Words are lower-cased runs of letters and digits. One row per group, with columns ``reports`` (their
+    number), ``findings, words`` and ``impression, words`` (mean words per report), and ``findings,
+    vocabulary`` and ``impression, vocabulary`` (distinct words). A vocabulary grows with the number of
+    reports, so each is counted over as many reports as the smallest group has.
     """
     groups = summarization.by_group(records)
-    least = min(map(len, groups.values()))
+    smallest = min(map(len, groups.values()))
     rows = {}
     for group, members in groups.items():
         split = {
@@ -119,23 +126,20 @@ def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
         rows[group] = {
             "reports": len(members),
             **{f"{name}, words": sum(map(len, texts)) / len(texts) for name, texts in split.items()},
-            **{f"{name}, vocabulary": len(set(chain(*texts[:least]))) for name, texts in split.items()},
+            **{f"{name}, vocabulary": len(set(chain(*texts[:smallest]))) for name, texts in split.items()},
         }
     return pd.DataFrame(rows).T
 
 
 def figure_1(run: PageRun) -> None:
-    """Rebuild Figure 1 from the profile's reports: a table, both panels, and the checks of its prose."""
+    """Rebuild Figure 1 from the run's reports: show a table and both panels, and check the prose on it."""
     sizes = lengths_and_vocabulary(summarization.name_groups(run.load("anatomy_summaries")))
     display(tables.show(sizes, "Mean words and vocabulary by pair", formats="{:,.0f}"))
     _, axes = plots.panels(1, 2, height=4.2, sharey=True)
-    for ax, (kind, title) in zip(
-        axes, {"words": "mean words", "vocabulary": "vocabulary"}.items(), strict=True
-    ):
-        drawn = sizes[[f"findings, {kind}", f"impression, {kind}"]].set_axis(
-            ["findings", "impression"], axis=1
-        )
-        drawn.plot.barh(ax=ax, width=0.8, legend=kind == "words")
+    titles, sections = {"words": "mean words", "vocabulary": "vocabulary"}, ["findings", "impression"]
+    for ax, (kind, title) in zip(axes, titles.items(), strict=True):
+        panel = sizes[[f"{section}, {kind}" for section in sections]].set_axis(sections, axis=1)
+        panel.plot.barh(ax=ax, width=0.8, legend=kind == "words")
         ax.set(title=title, ylabel="")
     longer = sizes["findings, words"] > sizes["impression, words"]
     shortest = str(sizes["findings, words"].idxmin())

@@ -1,4 +1,4 @@
-"""Vary MIMIC-RRS's worked example of F1-RadGraph, and compare gold graphs with those that a model finds."""
+"""Score variants of MIMIC-RRS's worked example of F1-RadGraph, and compare gold graphs with a model's."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ Edge = tuple[str, str]
 
 
 def triplets(graph: Graph, ends: str = "outgoing") -> list[tuple[str, str, int]]:
-    """Return the triplets (entity, label, has a relation) of a graph, in its order.
+    """Return (entity, label, has a relation: 1 or 0) of each entity of a graph, in order.
 
-    A relation counts for its source alone or, with ``either``, for both of its ends.
+    With ``ends="outgoing"``, an entity has a relation if one starts at it; with ``"either"``, also if one
+    ends at it.
     """
     related = {key for key, entity in graph.items() if entity.relations}
     if ends == "either":
@@ -37,46 +38,51 @@ def triplets(graph: Graph, ends: str = "outgoing") -> list[tuple[str, str, int]]
 
 
 def check_schema(example: Example) -> list[Check]:
-    """Check that the paper names two concepts, three levels, four labels and three types of relation.
+    """Return checks of the paper's description of RadGraph's schema.
 
-    Its example must use these labels and relate two entities at a time.
+    It must name two concepts, three levels, four labels and three types of relation, and its example must use
+    these labels and relate two entities at a time.
     """
     entities, relations = (words.replace("- ", "-") for _, words in quotations("rrs.def_schema"))
     labels = re.findall(r"\(((?:ANAT|OBS)-\w+)", entities)
     types = [name.strip() for name in re.findall(r"([A-Z]\w+(?: \w+)?) \(\., \.\)", relations)]
-    used = [label.upper() for label in printed("rrs.example_a2_graph")["label"].drop_duplicates()]
-    between = sum(len({*edge} & {*example.nodes}) == 2 for edge in example.edges)
+    used_labels = [label.upper() for label in printed("rrs.example_a2_graph")["label"].drop_duplicates()]
+    joining = sum(len({*edge} & {*example.nodes}) == 2 for edge in example.edges)
 
-    def named(names: list[str]) -> str:
+    def words(names: list[str]) -> str:
         return f"{len(names)}: {', '.join(names)}"
 
     concepts = list(dict.fromkeys(label.split("-")[0] for label in labels))
     levels = [label for label in labels if label.startswith("OBS-")]
     return [
-        check_statement("concepts", "two concepts", named(concepts), len(concepts) == 2),
-        check_statement("levels of Observation", "three uncertainty levels", named(levels), len(levels) == 3),
-        check_statement("entity labels", "four different entities", named(labels), len(labels) == 4),
-        check_statement("relation types", "three levels", named(types), len(types) == 3),
+        check_statement("concepts", "two concepts", words(concepts), len(concepts) == 2),
+        check_statement("levels of Observation", "three uncertainty levels", words(levels), len(levels) == 3),
+        check_statement("entity labels", "four different entities", words(labels), len(labels) == 4),
+        check_statement("relation types", "three levels", words(types), len(types) == 3),
         check_statement(
             "labels of the example",
             "leading to four different entities",
-            ", ".join(used),
-            set(used) <= set(labels),
+            ", ".join(used_labels),
+            set(used_labels) <= set(labels),
         ),
         check_statement(
             "relations of the example",
             "between two entities",
-            f"{out_of(between, len(example.edges), str)} join two entities",
-            between == len(example.edges),
+            f"{out_of(joining, len(example.edges), str)} join two entities",
+            joining == len(example.edges),
         ),
     ]
 
 
 @dataclass(frozen=True)
 class Example:
-    """The graph of Appendix A.2: its sets V (``nodes``) and E (``edges``), read from the paper's words.
+    """The graph of the worked example in Appendix A.2.
 
-    ``labels``: of each entity, from the printed triplets T.
+    Attributes
+    ----------
+    nodes : the entities, from the printed set V.
+    edges : (start, end) of each relation, from the printed set E.
+    labels : the label of each entity, from the printed triplets T.
     """
 
     nodes: list[str]
@@ -85,7 +91,7 @@ class Example:
 
     @classmethod
     def read(cls) -> Example:
-        """Return the example as ``rrs.example_a2_graph`` quotes it."""
+        """Return the example, read from the paper's sentences in ``rrs.example_a2_graph``."""
         nodes, edges, _ = (words.replace("- ", "") for _, words in quotations("rrs.example_a2_graph"))
         inside = nodes[nodes.index("{") + 1 : nodes.rindex("}")]
         pairs = (pair.split(",") for pair in re.findall(r"\(([^()]*)\)", edges))
@@ -98,29 +104,29 @@ class Example:
 
     @property
     def absent(self) -> list[str]:
-        """The entities labelled definitely absent."""
+        """The entities with the label "definitely absent"."""
         return [name for name in self.nodes if self.labels[name] == "obs-da"]
 
     def graph(self) -> Graph:
-        """Return the example's graph; every edge has the same type, since the paper does not print types."""
-        places = {name: index for index, name in enumerate(self.nodes)}
+        """Return the example's graph; all edges have one type, since the paper does not print types."""
+        position = {name: index for index, name in enumerate(self.nodes)}
         return radgraph.build_graph(
             [(name, self.labels[name]) for name in self.nodes],
-            [(places[first], "relation", places[second]) for first, second in self.edges],
+            [(position[first], "relation", position[second]) for first, second in self.edges],
         )
 
     def single_edits(self) -> list[tuple[str, Graph]]:
-        """Return all graphs that differ from the example in one word, label or edge, with the kind of change.
+        """Return (kind of change, graph) of every graph that differs from the example by a single change.
 
-        A word is missing or replaced; a label is replaced by another label of the example; an edge is
+        A word is missing or replaced; a label is replaced by another label of the example; or an edge is
         missing, reversed, added, or leads from its start to another word.
         """
         kinds, edits = sorted(set(self.labels.values())), []
         for name in self.nodes:
             new = {node: "another" if node == name else node for node in self.nodes}
             others = [node for node in self.nodes if node != name]
-            kept = [edge for edge in self.edges if name not in edge]
-            edits.append(("a word is missing", replace(self, nodes=others, edges=kept)))
+            remaining = [edge for edge in self.edges if name not in edge]
+            edits.append(("a word is missing", replace(self, nodes=others, edges=remaining)))
             edges = [(new[first], new[second]) for first, second in self.edges]
             labels = {new[node]: self.labels[node] for node in self.nodes}
             edits.append(("a word is replaced", Example(list(new.values()), edges, labels)))
@@ -129,12 +135,12 @@ class Example:
                     labels = self.labels | {name: label}
                     edits.append(("a label is replaced", replace(self, labels=labels)))
         for first, second in self.edges:
-            rest = [edge for edge in self.edges if edge != (first, second)]
-            edits.append(("an edge is missing", replace(self, edges=rest)))
-            edits.append(("an edge is reversed", replace(self, edges=[*rest, (second, first)])))
+            remaining = [edge for edge in self.edges if edge != (first, second)]
+            edits.append(("an edge is missing", replace(self, edges=remaining)))
+            edits.append(("an edge is reversed", replace(self, edges=[*remaining, (second, first)])))
             for other in self.nodes:
                 if other not in (first, second):
-                    elsewhere = [*rest, (first, other)]
+                    elsewhere = [*remaining, (first, other)]
                     edits.append(("an edge leads elsewhere", replace(self, edges=elsewhere)))
         for edge in permutations(self.nodes, 2):
             if edge not in self.edges:
@@ -142,19 +148,27 @@ class Example:
         return [(kind, example.graph()) for kind, example in edits]
 
     def fits(self, printed_triplets: pd.DataFrame) -> dict[str, int]:
-        """Return the number of printed third elements that each rule on the ends of an edge reproduces."""
-        turned = replace(self, edges=[(second, first) for first, second in self.edges])
+        """Return for each rule on the ends of an edge how many printed triplets it reproduces.
+
+        A triplet is reproduced if its third element, whether the entity has a relation, is as printed.
+        ``printed_triplets``: with columns ``entity`` and ``value``, the third element.
+        """
+        reversed_example = replace(self, edges=[(second, first) for first, second in self.edges])
         rules = {
             "the start": triplets(self.graph()),
-            "the end": triplets(turned.graph()),
+            "the end": triplets(reversed_example.graph()),
             "either end": triplets(self.graph(), "either"),
         }
         wanted = dict(zip(printed_triplets["entity"], printed_triplets["value"], strict=True))
-        return {rule: sum(flag == wanted[name] for name, _, flag in third) for rule, third in rules.items()}
+        return {rule: sum(flag == wanted[name] for name, _, flag in rows) for rule, rows in rules.items()}
 
 
 def scores_by_level(reference: Graph, candidates: Iterable[tuple[str, Graph]]) -> pd.DataFrame:
-    """Return F1-RadGraph, 0 to 100, of candidates (rows, by their names) at each level (columns)."""
+    """Return F1-RadGraph (0 to 100) of each candidate at each level.
+
+    ``candidates``: (name, graph) of each. One row per candidate, with its name as the index ``change``, and
+    one column per level.
+    """
     rows = [
         {"change": name} | {level: 100 * compare(reference, graph, level).f1 for level in get_args(Level)}
         for name, graph in candidates
@@ -168,18 +182,18 @@ _MEASURES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
 
 def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return micro precision, recall and F1 of each part, over reports and seeds.
+    """Return a graph model's micro precision, recall and F1 on entities and relations.
 
     Parameters
     ----------
-    counts : rows of :func:`radeval_lib.models.graph_model.tally` with a column ``seed``.
-    resamples, rng : of :func:`radeval_lib.stats.measures.intervals`.
+    counts : rows of :func:`radeval_lib.models.graph_model.tally`, with a column ``seed`` for the training.
+    resamples, rng : number of resamples and generator of the bootstrap over reports and seeds.
 
     Returns
     -------
     DataFrame
-        One row per part, by its title: ``gold`` (in one seed's test part), and ``precision``, ``recall`` and
-        ``F1`` as estimates.
+        One row per part of the graphs, by its title, with columns ``gold`` (the number in the test reports)
+        and ``precision``, ``recall`` and ``F1`` (estimates with 95% intervals, 0 to 1).
     """
     rows = {}
     for part, name in _TITLES.items():
@@ -193,21 +207,25 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
 
 
 def graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[list[list[Graph]], list[list[Graph]]]:
-    """Return graphs of the references and the candidates: gold graphs, and those that an extractor finds."""
+    """Return the gold graphs of pairs of generated reports, and the graphs that an extractor finds.
+
+    Each is a list of two lists, the graphs of the references and those of the candidates.
+    """
     gold: list[list[Graph]] = []
-    drawn: list[list[Graph]] = []
+    extracted: list[list[Graph]] = []
     for side in ("reference", "candidate"):
         texts = [getattr(pair, side).findings for pair in pairs]
         gold.append([parse_graph(radgraph_json(text)["entities"]) for text in texts])
         annotated = extractor.annotate([text.text for text in texts])
-        drawn.append([parse_graph(item["entities"]) for item in annotated])
-    return gold, drawn
+        extracted.append([parse_graph(item["entities"]) for item in annotated])
+    return gold, extracted
 
 
 def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
-    """Return F1-RadGraph of each pair (rows) by every level and rule on case (columns).
+    """Return F1-RadGraph (0 to 1) of each pair by every combination of level and rule on capitals.
 
-    If both graphs are empty, the score is that of the released code.
+    One row per pair; the columns have the levels ``level`` and ``case``. If both graphs are empty, the score
+    is 0, as in the released code.
     """
     names = list(product(get_args(Level), get_args(Case)))
     pairs = list(zip(references, candidates, strict=True))
@@ -216,10 +234,11 @@ def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.
 
 
 def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
-    """Return the effect of each convention on the scores, compared with the convention ``base``.
+    """Return how the scores by each convention differ from those by the convention ``base``.
 
-    ``mean``; ``changed``, the share of pairs with another score; ``largest`` absolute change; and ``tau``,
-    Kendall's τ_b with ``base``.
+    ``scores``: what :func:`conventions` returned. One row per convention, with columns ``mean`` (of its
+    scores), ``changed`` (share of the pairs with another score than by ``base``), ``largest`` (absolute
+    change) and ``tau`` (Kendall's τ_b with the scores by ``base``).
     """
     gaps = scores.sub(scores[base], axis=0).abs()
     columns = {"mean": scores.mean(), "changed": (gaps > 1e-12).mean(), "largest": gaps.max()}
@@ -227,18 +246,19 @@ def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
 
 
 def compare_with_printed(rows: pd.DataFrame, graph: Graph) -> pd.DataFrame:
-    """Return each printed triplet with what a graph says of its entity, found by name without regard to case.
+    """Return printed triplets next to those of a graph.
 
     Parameters
     ----------
-    rows : printed triplets, with columns ``entity``, ``label`` and ``printed`` ("1" if the entity takes part
-        in a relation).
+    rows : printed triplets, with columns ``entity``, ``label`` and ``printed`` ("1" if the entity has a
+        relation, else "0").
+    graph : the graph in which each entity is looked up by its words, without regard to case.
 
     Returns
     -------
     DataFrame
-        One row per triplet: ``entity``, ``label printed``, ``label found``, ``relation printed`` and
-        ``relation found``; – if the graph has no such entity.
+        One row per printed triplet, with columns ``entity``, ``label printed``, ``label found``, ``relation
+        printed`` and ``relation found``; "–" if the graph lacks the entity.
     """
     found_by_entity = {words.lower(): (label.lower(), str(flag)) for words, label, flag in triplets(graph)}
     found = [found_by_entity.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]

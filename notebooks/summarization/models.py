@@ -1,4 +1,7 @@
-"""Compare the paper's systems by training set and test pair, and find the observation score's blind spots."""
+"""Compare summarizers by training set and test pair, and count perfect observation scores of different texts.
+
+Tables of scores are those of :mod:`notebooks.summarization.comparison`.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +21,28 @@ from radeval_lib.study.page_runs import Basis, PageRun
 from radeval_lib.text_format import joined, out_of
 
 _PAPERS = ("T5", "BART", "BioBART")
-"""The first words of the names of the paper's systems."""
+"""Prefixes of the names of the paper's systems."""
 _OTHER_WORDS = 0.2
-"""ROUGE-L below which we say that a summary uses other words than the reference."""
+"""ROUGE-L below which a summary is said to use other words than the reference."""
 
 
 def paper_systems(systems: Iterable[str]) -> list[str]:
-    """Return those of a profile's systems that are the paper's; if there are none, all."""
+    """Return the names of the systems that are the paper's or, if there are none, all names."""
     names = list(systems)
     return [name for name in names if name.startswith(_PAPERS)] or names
 
 
 def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
-    """Return the basis of results of the systems ``shown`` (default: :func:`paper_systems`).
+    """Return the evidence and substitutes that results of some systems are based on.
 
-    They are our experiment unless the systems, and the graph model if it is used, are the paper's.
+    The results are our experiment unless all these systems, and the graph model if it is used, are the
+    paper's.
+
+    Parameters
+    ----------
+    run : the page's run.
+    shown : names of the systems; by default, those of :func:`paper_systems`.
+    graphs : whether the results also use a graph model.
     """
     systems = summarization.settings(run.profile).systems
     shown = shown or paper_systems(systems)
@@ -48,8 +58,11 @@ def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> B
     )
 
 
-def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
-    """Return the rows of one system, trained on ``train_set`` or, if it is empty, on each test's own pair."""
+def rows_of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
+    """Return the rows of one system, trained on ``train_set`` or, if it is empty, on the pair of each test.
+
+    Rows of systems that are not trained are always included.
+    """
     rows = scores[scores["system"] == system]
     if train_set:
         return rows[rows["train_set"].isin([train_set, ""])]
@@ -57,13 +70,16 @@ def of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.D
 
 
 def grid(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return means of a metric by training set (rows, ALL last) and test pair (columns, untrained last)."""
+    """Return the mean of a metric for each training set (rows) and test pair (columns).
+
+    The training set ALL is the last row; pairs without a training set are the last columns.
+    """
     means = scores.pivot_table(index="train_set", columns="group", values=metric, aggfunc="mean")
     return means.reindex(index=[*TRAINED, ALL], columns=[*TRAINED, *UNSEEN])
 
 
 def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
-    """Draw a heat map of :func:`grid` in percent; lines separate ALL, and the untrained pairs."""
+    """Draw a table of :func:`grid`, times 100, as a heat map; lines separate ALL and the untrained pairs."""
     looks = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 11}}
     plots.heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **looks)
     axes.axvline(len(TRAINED), color=plots.PALETTE[1], linewidth=2)
@@ -72,24 +88,30 @@ def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def means_of_systems(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return means over seeds by system (rows) and pair (columns) on which it is trained, and over all."""
+    """Return the mean of a metric for each system (rows), trained and tested on each pair (columns).
+
+    The last column, ``all tests``, has the mean over all of these tests, with its 95% interval, as text.
+    """
     tested = scores[scores["group"].isin(TRAINED)]
     rows = {}
     for system in tested["system"].drop_duplicates():
-        of_one = of_system(tested, system)
-        means = of_one.groupby("group")[metric].mean().reindex(TRAINED)
-        rows[system] = {**means.to_dict(), "all tests": f"{mean_of(run, of_one, metric, system):.3f}"}
+        of_system = rows_of_system(tested, system)
+        means = of_system.groupby("group")[metric].mean().reindex(TRAINED)
+        rows[system] = {**means.to_dict(), "all tests": f"{mean_of(run, of_system, metric, system):.3f}"}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def tests_of_each(rows: pd.DataFrame) -> str:
-    """Return the number of test reports of each pair as text: ``31 of each pair``, or ``31 to 40 …``."""
+    """Return the number of test reports of each pair as text: "31 of each pair" or "31 to 40 of …"."""
     counts = sorted(set(rows.groupby("group")["case"].nunique()))
     return f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} of each pair"
 
 
 def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
-    """Return the sample behind systems' ``rows`` as text: reports, metric, and systems that learn nothing."""
+    """Return a description of the tests of systems: "test reports", the metric, and untrained systems.
+
+    ``rows``: each system's scores, by its name.
+    """
     untrained = [name for name, scores in rows.items() if scores["train_set"].eq("").all()]
     learns = "learns" if len(untrained) == 1 else "learn"
     return f"test reports ({metric}{f'; {joined(untrained)} {learns} nothing' if untrained else ''})"
@@ -98,22 +120,27 @@ def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
 def best_everywhere(
     run: PageRun, rows: Mapping[str, pd.DataFrame], first: str, metric: str, name: str, claim: str
 ) -> Check:
-    """Check that ``first`` is best on each group of tests.
+    """Return a check that one system is better than all rivals on each group of tests.
 
-    The check holds if its lead over every rival is significant in every group, which needs no correction,
-    since all leads must be significant. It fails if a rival's lead is significant in any group; these
-    intervals are corrected for the number of groups and rivals. Otherwise it is inconclusive.
+    The check holds if its lead over every rival is significant in every group; this needs no correction,
+    since all leads must be significant. It fails if a rival's lead over it is significant in some group;
+    these intervals are corrected for the number of groups and rivals. Otherwise, it is inconclusive.
 
-    ``rows``: scores of each of the rivals, all with the same groups. ``first``: the one that is claimed to be
-    best. ``name``, ``claim``: see :class:`radeval_lib.study.checks.Check`.
+    Parameters
+    ----------
+    run : the page's run.
+    rows : scores of the system and its rivals by name, all on the same tests.
+    first : name of the system that is claimed to be best.
+    metric : the column of scores.
+    name, claim : see :class:`radeval_lib.study.checks.Check`.
     """
     means = pd.DataFrame({key: scores.groupby("group")[metric].mean() for key, scores in rows.items()})
     rivals = [key for key in rows if key != first]
     is_highest = means[first] > means[rivals].max(axis=1)
 
     def gap(group: str, rival: str, comparisons: int = 1) -> Estimate:
-        mine, theirs = (rows[key][rows[key]["group"] == group] for key in (first, rival))
-        return difference(run, mine, theirs, metric, f"{name} {group} {rival}", comparisons)
+        both = (rows[key][rows[key]["group"] == group] for key in (first, rival))
+        return difference(run, *both, metric, f"{name} {group} {rival}", comparisons)
 
     def is_beaten(group: str) -> bool:
         higher = [key for key in rivals if means.at[group, key] > means.at[group, first]]
@@ -130,25 +157,30 @@ def best_everywhere(
 
 
 def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
-    """Count the summaries in other words than the reference (ROUGE-L below 0.2), and those of them with a
-    perfect score of observations.
+    """Return how many summaries use other words than the reference (ROUGE-L below 0.2), and how many of these
+    have a perfect observation score.
 
-    ``scores``: rows of one system, training set and seed, so that there is one per report, as tests of counts
-    take rows to be independent. Returns one row per pair: ``in other words``, ``perfect score`` (numbers).
+    ``scores``: rows of one system, training set and seed. There is one row per report, since tests of the
+    counts assume that rows are independent. Returns one row per pair, with columns ``in other words`` and
+    ``perfect score``.
     """
     observations = scores.loc[scores["rouge_l"] < _OTHER_WORDS].groupby("group")["observations"]
     perfect = observations.agg(lambda values: (values >= 1).sum())
     return pd.DataFrame({"in other words": observations.size(), "perfect score": perfect})
 
 
-def against_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
-    """Return the shares of perfect scores outside and in the chest, and Fisher's exact p of the two."""
+def compare_with_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
+    """Return the share of perfect scores (0 to 1) outside of the chest and in it, and Fisher's exact p.
+
+    ``spots``: what :func:`blind_spots` returned. A ``ValueError`` if no summary of one side uses other words
+    than its reference.
+    """
     from scipy.stats import fisher_exact
 
     chest = spots.index.str.contains("Chest")
     sides = [spots.loc[side, ["perfect score", "in other words"]].sum() for side in (~chest, chest)]
     if not all(side["in other words"] for side in sides):
-        raise ValueError("no summary in other words inside the chest, or none outside")
+        raise ValueError("`spots` counts no summary of the chest, or none of another body part")
     counts = [[side["perfect score"], side["in other words"] - side["perfect score"]] for side in sides]
     outside, inside = (float(side["perfect score"] / side["in other words"]) for side in sides)
     return outside, inside, float(fisher_exact(counts).pvalue)

@@ -1,4 +1,4 @@
-"""Train each system on each training set, with every seed, and score its summaries of every test report."""
+"""Train summarizers on several training sets, with several seeds, and score their summaries of reports."""
 
 from __future__ import annotations
 
@@ -24,25 +24,34 @@ COMMONEST = "Most frequent impression"
 """A baseline: the most frequent impression of the training reports, whatever the findings."""
 
 ORACLE = "Oracle"
-"""The best extract, chosen by the answer: an upper bound for extraction."""
+"""A baseline: extracts chosen with knowledge of the reference, an approximate upper bound for extraction."""
 
 ROLE = "anatomy_summaries"
-_MANY = 8
+_MANY_GROUPS = 8
 
 
 def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) -> pd.DataFrame:
-    """Train and test on pairs of modality and anatomy.
+    """Return the scores of systems that are trained and tested on pairs of modality and anatomy.
 
-    ``sets``: training sets, each a pair's name or :data:`~radeval_lib.jobs.summarization.ALL`; systems
-    without training are tested once, with the set ALL. Returns one row per summary: ``case``, ``group``, a
-    score by each metric, ``seed``, ``system`` and ``train_set``.
+    Parameters
+    ----------
+    run : the job's run.
+    systems : the systems by name.
+    sets : training sets, each the name of a pair or :data:`~radeval_lib.jobs.summarization.ALL`. Systems
+        that are not trained are tested once, with the set ALL.
+
+    Returns
+    -------
+    DataFrame
+        One row per summary, with columns ``case``, ``group``, one per metric, ``seed``, ``system`` and
+        ``train_set``.
 
     Raises
     ------
     AbsentDataError
-        If a training set has no report because one of the role's several data sets is missing.
+        If a training set has no report because one of the role's data sets is missing.
     DataError
-        If it has none, whatever the role's source.
+        If a training set has no report although all of the role's data sets are there.
     """
     settings = summarization.settings(run.profile)
     parts = split_records(name_groups(run.load(ROLE)), run.rng("splits"))
@@ -51,61 +60,63 @@ def run_trainings(run: Run, systems: Mapping[str, System], sets: Sequence[str]) 
         for name in sets
     }
     if empty := [name for name, pool in pools.items() if not pool["train"]]:
-        _refuse(run, ROLE, f"no report of {joined(empty)}")
-    return _run(
+        _raise_missing(run, ROLE, f"no training report of {joined(empty)}")
+    return _train_and_score(
         run, systems, pools, parts["test"], {"train": settings.reports_a_pair, "dev": settings.dev_a_pair}
     )
 
 
-def _refuse(run: Run, role: str, lack: str) -> NoReturn:
-    """Raise an error that says what a role lacks and, if a data set is missing, how to get it."""
-    here = run.source_of("data", role)
+def _raise_missing(run: Run, role: str, problem: str) -> NoReturn:
+    """Raise :class:`AbsentDataError` if a data set of the role is missing, else :class:`DataError`.
+
+    ``problem``: what the data lack, for the message.
+    """
+    source, where = run.source_of("data", role), f"role {role}"
     for dataset in datasets_of(run.whole_profile.roles[role]):
-        if dataset not in datasets_of(here):
-            raise AbsentDataError(
-                f"{lack} in the role {role!r}, which {here} configures without {dataset}",
-                remedy=f"`radbook data status {dataset}` says how to get it",
-            )
-    problem = f"{lack} in the role {role!r}, which {here} configures"
-    raise DataError(problem, remedy="Configure the role with a data set that has some.")
+        if dataset not in datasets_of(source):
+            remedy = f"Run `radbook data status {dataset}` to see how to get it."
+            raise AbsentDataError(f"{problem}, since the data set {dataset} is missing", where, remedy)
+    raise DataError(f"{problem} in {source}", where, "Configure the role with a data set that has some.")
 
 
 def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
-    """Train and test on the corpus of the role ``summaries`` as a whole.
+    """Return the scores of systems that are trained and tested on the whole corpus of the role ``summaries``.
 
-    The scores have one more column, ``seen``: whether the report's group was in training.
+    The table is that of :func:`run_trainings` with one more column, ``seen``: whether the report's group was
+    in training.
 
     Raises
     ------
     AbsentDataError
-        If there is no test report because one of the role's several data sets is missing.
+        If there is no test report because one of the role's data sets is missing.
     DataError
-        If there is none, whatever the role's source.
+        If there is no test report although all of the role's data sets are there.
     """
     settings = summarization.settings(run.profile)
     parts = split_records(run.load("summaries"), run.rng("splits"))
     if not parts["test"]:
-        _refuse(run, "summaries", "no test report")
+        _raise_missing(run, "summaries", "no test report")
     kept = seen_groups(parts["train"], run.rng("groups"))
     pool = {part: [record for record in parts[part] if record.group in kept] for part in ("train", "dev")}
     sizes = {"train": settings.rales_reports, "dev": settings.rales_dev}
-    scores = _run(run, systems, {ALL: pool}, parts["test"], sizes, whole=True)
+    scores = _train_and_score(run, systems, {ALL: pool}, parts["test"], sizes, whole=True)
     return scores.assign(seen=scores["group"].isin(kept))
 
 
 def seen_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
-    """Return the groups to train on: all or, if there are at least :data:`_MANY`, three quarters of them.
+    """Return the groups to train on: all of them or, if there are at least :data:`_MANY_GROUPS`, three
+    quarters.
 
-    The others are held out for testing, like a new hospital.
+    The other groups are held out for testing, like a new hospital.
     """
     groups = sorted({record.group for record in records})
-    if len(groups) < _MANY:
+    if len(groups) < _MANY_GROUPS:
         return set(groups)
     return set(groups) - set(rng.choice(groups, len(groups) // 4, replace=False))
 
 
-class _Tests:
-    """The test reports, and scores of their summaries."""
+class _TestReports:
+    """The test reports, which scores summaries of them by the job's metrics."""
 
     def __init__(self, run: Run, pairs: Sequence[ReportPair]) -> None:
         self.findings = [reveal(pair.findings) for pair in pairs]
@@ -114,24 +125,24 @@ class _Tests:
         self._cases = pd.DataFrame({"case": [pair.id for pair in pairs], "group": self._groups})
         self._metrics, self._first_seed = list(run.all_metrics().values()), run.seed
 
-    def scores(self, written: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
-        """Return one row per report.
+    def scores(self, summaries: Sequence[str], seed: int, system: str, train_set: str) -> pd.DataFrame:
+        """Return the scores of summaries of all test reports, one row per report.
 
-        Metrics with graphs take most of the time, so they score only the first seed and only reports of the
-        pair of training; all else is NaN.
+        Metrics that need a graph model are slow, so they score only the first seed, and only reports of the
+        pair on which the system was trained; their other scores are NaN.
         """
         table = self._cases.assign(seed=seed, system=system, train_set=train_set)
         own_rows = [row for row, group in enumerate(self._groups) if train_set in ("", ALL, group)]
         for metric in self._metrics:
             if "graph_model" not in metric.needs:
-                table[metric.name] = metric.score(self.references, written).values
+                table[metric.name] = metric.score(self.references, summaries).values
             elif seed == self._first_seed:
-                texts = [self.references[row] for row in own_rows], [written[row] for row in own_rows]
+                texts = [self.references[row] for row in own_rows], [summaries[row] for row in own_rows]
                 table.loc[own_rows, metric.name] = metric.score(*texts).values
         return table
 
 
-def _run(
+def _train_and_score(
     run: Run,
     systems: Mapping[str, System],
     pools: Mapping[str, Mapping[str, Sequence[ReportPair]]],
@@ -140,20 +151,23 @@ def _run(
     *,
     whole: bool = False,
 ) -> pd.DataFrame:
-    """Train each system on each pool with each seed, and score it on the test ``pairs``.
+    """Return the scores of each system, trained on each pool with each seed, on the test ``pairs``.
 
-    Systems that do not learn are scored once. Baselines are scored as well: the oracle if there is a pool
-    :data:`~radeval_lib.jobs.summarization.ALL`, and the most frequent impression if ``whole``.
+    Systems that do not learn are scored once. So are two baselines: the oracle, if there is a pool
+    :data:`~radeval_lib.jobs.summarization.ALL`, and the most frequent impression, if ``whole``.
 
     Parameters
     ----------
-    pools : the reports for training, ``train`` and ``dev``, by the name of the training set.
-    sizes : how many of the ``train`` and ``dev`` reports are drawn for each seed; 0 for all.
-    whole : whether they are drawn from the whole pool; otherwise, as many are drawn from each of its groups.
+    run : the job's run.
+    systems : the systems by name.
+    pools : for each training set, by its name, the reports ``train`` and ``dev``.
+    pairs : the test reports.
+    sizes : the numbers of ``train`` and ``dev`` reports that are drawn for each seed; 0 takes all.
+    whole : whether so many reports are drawn from the whole pool or from each of its groups.
     """
-    encoder, device, tests = None, run.profile.device, _Tests(run, pairs)
+    encoder, device, tests = None, run.profile.device, _TestReports(run, pairs)
     if any(system.needs_vectors for system in systems.values()):
-        # Do not reuse other jobs' vectors: their last digits depend on which texts are encoded together.
+        # Vectors are not shared among jobs, since their last digits depend on the texts of a batch.
         encoder = Encoder(run.model("encoder"), pooling="mean", max_tokens=64, device=device)
     scores = []
     for train_set, pool in pools.items():

@@ -32,14 +32,14 @@ def test_marks_by_hand() -> None:
         [2, 0, 0],
     ]
     # 0/0 in the first, where neither text lists a finding, and in the third, whose text lists one.
-    assert marked["nothing"].tolist() == [True, False, True]
+    assert marked["undefined"].tolist() == [True, False, True]
     assert marked["both_empty"].tolist() == [True, False, False]
 
 
 def test_three_ways_by_hand() -> None:
     table = recording({}, {}, {}, {}).table.set_index("number")
     numbers = pd.DataFrame({"x": [1.0, 4.0, 10.0, 12.0]})
-    views = ceilings.three_ways(numbers, table)
+    views = ceilings.split_views(numbers, table)
     assert [view["x"].tolist() for view, _ in views.values()] == [[1, 4, 10, 12], [1, 10], [4, 12], [3, 2]]
     assert [cases.tolist() for _, cases in views.values()] == [[0, 0, 1, 1], [0, 1], [0, 1], [0, 1]]
 
@@ -47,9 +47,9 @@ def test_three_ways_by_hand() -> None:
 def test_a_score_that_orders_as_the_others_do_agrees_with_them() -> None:
     grades = pd.DataFrame({rater: np.arange(12.0) for rater in (1, 2, 3)})
     scores = dict.fromkeys(grades, pd.DataFrame({"same": 2 * grades[1], "reversed": -grades[1]}))
-    beside_radiologist = ceilings.beside_radiologist(scores, grades, pd.Series(range(12)), RUN, "x")
-    assert beside_radiologist["value"].tolist() == pytest.approx([1, -1, 1])
-    assert beside_radiologist.index[-1] == ceilings.PERSON
+    agreement = ceilings.compare_with_radiologist(scores, grades, pd.Series(range(12)), RUN, "x")
+    assert agreement["value"].tolist() == pytest.approx([1, -1, 1])
+    assert agreement.index[-1] == ceilings.RADIOLOGIST
 
 
 def test_a_strict_reading_never_gives_a_wrong_score() -> None:

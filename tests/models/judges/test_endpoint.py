@@ -99,6 +99,13 @@ def test_a_failure_that_stays_ends_the_run(failure, tries):
         assert len(asked) == tries
 
 
+@pytest.mark.parametrize("reason", ["length", "stop"])
+def test_an_answer_that_the_server_cut_is_logged(reason, caplog):
+    with server(answer({"choices": [GOOD["choices"][0] | {"finish_reason": reason}]})) as (url, _):
+        assert judge(url).judge([PAIR]) == ["an analysis"]
+    assert ("max_tokens=1024" in caplog.text) == (reason == "length")
+
+
 def test_answers_come_in_order_and_hold_both_reports():
     with server(answer()) as (url, asked):
         pairs = [(f"reference {n}", f"candidate {n}") for n in range(20)]

@@ -34,11 +34,12 @@ def folder(tmp_path_factory):
     return where
 
 
-def test_answers_do_not_depend_on_batches_or_order(folder):
+def test_answers_do_not_depend_on_batches_or_order(folder, caplog):
     pairs = [(f"No effusion. Nodule {n}." * n, "Clear lungs.") for n in range(1, 6)]
     alone = CausalJudge(folder, batch_size=1, max_new_tokens=12, device="cpu").judge(pairs)
     together = CausalJudge(folder, batch_size=5, max_new_tokens=12, device="cpu").judge(pairs[::-1])[::-1]
     assert alone == together
+    assert "max_new_tokens=12" in caplog.text
 
 
 def test_a_long_report_is_shortened_and_the_layout_kept(folder):

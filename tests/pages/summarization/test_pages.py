@@ -82,11 +82,11 @@ def test_blind_spots_count_perfect_scores_of_other_words() -> None:
     spots = models.blind_spots(scores)
     assert spots.loc["CT Head", "perfect score"] == 2
     assert spots.loc["X-ray Chest", "in other words"] == 1
-    outside, chest, p = models.against_chest(spots)
+    outside, chest, p = models.compare_with_chest(spots)
     assert (outside, chest) == (1.0, 0.0)
     assert p == pytest.approx(1 / 3)  # one of three ways to place the one imperfect score
     with pytest.raises(ValueError, match="inside the chest"):
-        models.against_chest(spots.head(1))
+        models.compare_with_chest(spots.head(1))
 
 
 FEW_DRAWS = SimpleNamespace(
