@@ -313,7 +313,7 @@ def small_model(
     learned.train_from_iterator(texts, vocabulary, 0, show_progress=False, special_tokens=special)
     pieces = Tokenizer.from_str(learned.to_str())
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=pieces, pad_token="<pad>", eos_token="</s>")
-    sizes: dict[str, Any] = {"hidden_size": width, "intermediate_size": 3 * width, "num_hidden_layers": layers}
+    sizes: Any = {"hidden_size": width, "intermediate_size": 3 * width, "num_hidden_layers": layers}
     sizes |= {"vocab_size": len(tokenizer), "num_attention_heads": 4, "max_position_embeddings": 2048}
     ids = {"pad_token_id": tokenizer.pad_token_id, "eos_token_id": tokenizer.eos_token_id}
     return LlamaForCausalLM(LlamaConfig(**sizes, **ids, bos_token_id=None)), tokenizer
