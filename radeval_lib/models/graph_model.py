@@ -228,28 +228,24 @@ def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
     import torch
     from torch import nn
 
-    s = settings
-
     class GraphModule(nn.Module):
         def __init__(self) -> None:
             super().__init__()
             self.encoder = encoder
-            size = int(encoder.config.hidden_size)
+            size, hidden, dropout = int(encoder.config.hidden_size), settings.hidden, settings.dropout
             head = {
-                "first": nn.Linear(size, s.hidden),
-                "last": nn.Linear(size, s.hidden),
-                "widths": nn.Embedding(s.max_width, s.width_size),
-                "width": nn.Linear(s.width_size, s.hidden, bias=False),
-                "span": nn.Sequential(
-                    nn.ReLU(), nn.Dropout(s.dropout), nn.Linear(s.hidden, s.hidden), nn.ReLU()
-                ),
-                "entity": nn.Linear(s.hidden, len(s.entity_types) + 1),
-                "head": nn.Linear(s.hidden, s.hidden),
-                "tail": nn.Linear(s.hidden, s.hidden, bias=False),
-                "product": nn.Linear(s.hidden, s.hidden, bias=False),
-                "distance": nn.Embedding(2 * _MAX_DISTANCE + 1, s.hidden),
+                "first": nn.Linear(size, hidden),
+                "last": nn.Linear(size, hidden),
+                "widths": nn.Embedding(settings.max_width, settings.width_size),
+                "width": nn.Linear(settings.width_size, hidden, bias=False),
+                "span": nn.Sequential(nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, hidden), nn.ReLU()),
+                "entity": nn.Linear(hidden, len(settings.entity_types) + 1),
+                "head": nn.Linear(hidden, hidden),
+                "tail": nn.Linear(hidden, hidden, bias=False),
+                "product": nn.Linear(hidden, hidden, bias=False),
+                "distance": nn.Embedding(2 * _MAX_DISTANCE + 1, hidden),
                 "pair": nn.Sequential(
-                    nn.ReLU(), nn.Dropout(s.dropout), nn.Linear(s.hidden, len(s.relation_types) + 1)
+                    nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, len(settings.relation_types) + 1)
                 ),
             }
             self.head = nn.ModuleDict(head)
@@ -483,11 +479,11 @@ def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFra
         and ``unseen`` (gold entities that are wider than the model's spans; they are not among ``gold``).
     """
     predicted = model.predict([plain_words(record) for record in records])
-    s = model.settings
+    types = model.settings.entity_types, model.settings.relation_types
     rows = [
         {"case": record.id, "group": record.group, **row}
         for record, graph in zip(records, predicted, strict=True)
-        for row in counts(gold_graph(record), graph, s.entity_types, s.relation_types, s.max_width)
+        for row in counts(gold_graph(record), graph, *types, model.settings.max_width)
     ]
     columns = ("case", "group", "part", "label", "matched", "predicted", "gold", "unseen")
     return pd.DataFrame(rows, columns=columns)

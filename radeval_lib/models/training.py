@@ -145,19 +145,19 @@ def train(
     if not records or not dev:
         problem = f"{len(records)} training and {len(dev)} dev examples"
         raise ModelError(problem, "training", "Give data with at least one example in each of the two.")
-    s = settings or TrainingSettings()
+    settings = settings or TrainingSettings()
     examples = [task.example(record) for record in records]
-    fingerprint = "" if folder is None else _fingerprint(task, examples, dev, s)
-    module: Any = task.module.to(device_of(s.device))
+    fingerprint = "" if folder is None else _fingerprint(task, examples, dev, settings)
+    module: Any = task.module.to(device_of(settings.device))
     if (config := getattr(module, "config", None)) is not None:
         config.use_cache = False  # the cache serves decoding only
-    set_seed(s.seed)
-    training = _Training(task, examples, s)
+    set_seed(settings.seed)
+    training = _Training(task, examples, settings)
     if folder is not None and (checkpoint := _read_checkpoint(Path(folder), fingerprint)) is not None:
         training.resume(checkpoint)
     history, last_checkpoint = training.history, time.monotonic()
     with quiet(), without_padding(module):
-        while len(history) < s.epochs and training.epochs_since_best() < s.patience:
+        while len(history) < settings.epochs and training.epochs_since_best() < settings.patience:
             training.run_epoch(dev)
             if folder is not None and time.monotonic() - last_checkpoint >= _CHECKPOINT_INTERVAL:
                 Path(folder).mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def train(
 
 
 def _fingerprint(
-    task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], s: TrainingSettings
+    task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], settings: TrainingSettings
 ) -> str:
     """Return a SHA-256 of everything on which the result of a training depends.
 
@@ -185,9 +185,10 @@ def _fingerprint(
     digest = hashlib.sha256()
     for example in (*examples, *map(task.example, dev)):
         digest.update(repr(sorted(example.items())).encode())
-    inputs = [type(task).__qualname__, attributes, repr(task.module), weights, digest.hexdigest(), asdict(s)]
-    machine = [torch.get_num_threads(), str(device_of(s.device)), provenance.conditions()]
-    return checksums.of_text(json.dumps([inputs, machine], sort_keys=True))
+    model = [type(task).__qualname__, attributes, repr(task.module), weights]
+    machine = [torch.get_num_threads(), str(device_of(settings.device)), provenance.conditions()]
+    inputs = [model, digest.hexdigest(), asdict(settings), machine]
+    return checksums.of_text(json.dumps(inputs, sort_keys=True))
 
 
 def _read_checkpoint(folder: Path, fingerprint: str) -> dict[str, Any] | None:
@@ -234,23 +235,25 @@ class _Training:
     best : trainable state of the module after the best finished epoch.
     """
 
-    def __init__(self, task: Task[Any], examples: list[dict[str, Any]], s: TrainingSettings) -> None:
+    def __init__(self, task: Task[Any], examples: list[dict[str, Any]], settings: TrainingSettings) -> None:
         from torch.optim import AdamW
         from transformers import get_linear_schedule_with_warmup
 
-        self._task, self._examples, self._s = task, examples, s
+        self._task, self._examples, self._settings = task, examples, settings
         self._module: Any = task.module
-        self._device = device_of(s.device)
+        self._device = device_of(settings.device)
         self._generator: torch.Generator | None = getattr(task, "generator", None)
-        self._step_size = s.batch_size * s.accumulate
+        self._step_size = settings.batch_size * settings.accumulate
         self._steps = -(-len(examples) // self._step_size)  # per epoch
-        new_rate = s.learning_rate if s.head_learning_rate is None else s.head_learning_rate
-        groups: list[dict[str, Any]] = [{"params": [], "lr": rate} for rate in (s.learning_rate, new_rate)]
+        rate, new_rate = settings.learning_rate, settings.head_learning_rate
+        rates = rate, rate if new_rate is None else new_rate
+        groups: list[dict[str, Any]] = [{"params": [], "lr": rate} for rate in rates]
         for name, weight in task.module.named_parameters():
             groups[name.startswith(task.new_layers)]["params"].append(weight)
-        self._optimizer = AdamW(groups, weight_decay=s.weight_decay, fused=True)
-        steps = self._steps * s.epochs
-        self._schedule: Any = get_linear_schedule_with_warmup(self._optimizer, int(s.warmup * steps), steps)
+        self._optimizer = AdamW(groups, weight_decay=settings.weight_decay, fused=True)
+        steps = self._steps * settings.epochs
+        warmup = int(settings.warmup * steps)
+        self._schedule: Any = get_linear_schedule_with_warmup(self._optimizer, warmup, steps)
         self.history: list[dict[str, float]] = []
         self.best: dict[str, torch.Tensor] = {}
 
@@ -288,7 +291,7 @@ class _Training:
 
         A measure that is NaN counts as the lowest value.
         """
-        measures = [row[self._s.measure] for row in self.history]
+        measures = [row[self._settings.measure] for row in self.history]
         values = [-math.inf if math.isnan(value) else value for value in measures]
         return len(values) - 1 - values.index(max(values)) if values else -1
 
@@ -297,11 +300,11 @@ class _Training:
         import torch
 
         loss_sum = torch.zeros((), device=self._device)
-        order = _order_examples(self._examples, self._s, len(self.history))
+        order = _order_examples(self._examples, self._settings, len(self.history))
         for start in range(0, len(order), self._step_size):
             chosen = [self._examples[index] for index in order[start : start + self._step_size]]
             self._module.train()
-            for loss in _losses(self._task, chosen, self._s.batch_size, self._device):
+            for loss in _losses(self._task, chosen, self._settings.batch_size, self._device):
                 loss.backward()
                 loss_sum += loss.detach()
             torch.nn.utils.clip_grad_norm_(self._module.parameters(), 1.0)
@@ -315,10 +318,10 @@ class _Training:
             state = trainable_state(self._module)
             self.best = {name: value.to("cpu", copy=True) for name, value in state.items()}
         words = ", ".join(f"{name} {value:.3f}" for name, value in measures.items())
-        _LOG.info("epoch %d of %d on dev: %s", len(self.history), self._s.epochs, words)
+        _LOG.info("epoch %d of %d on dev: %s", len(self.history), self._settings.epochs, words)
 
 
-def _order_examples(examples: list[dict[str, Any]], s: TrainingSettings, epoch: int) -> list[int]:
+def _order_examples(examples: list[dict[str, Any]], settings: TrainingSettings, epoch: int) -> list[int]:
     """Return the random order of the examples in an epoch (counted from 0), as positions.
 
     With ``by_length``, examples of similar length are next to one another.
@@ -328,10 +331,10 @@ def _order_examples(examples: list[dict[str, Any]], s: TrainingSettings, epoch: 
 
     # A DataLoader, with which the stored results were made, draws one number here.
     torch.empty((), dtype=torch.int64).random_()
-    if s.by_length:
+    if settings.by_length:
         lengths = [len(example["input_ids"]) for example in examples]
-        return list(get_length_grouped_indices(lengths, s.batch_size * s.accumulate))
-    drawn = torch.randperm(len(examples), generator=torch.Generator().manual_seed(s.seed + epoch))
+        return list(get_length_grouped_indices(lengths, settings.batch_size * settings.accumulate))
+    drawn = torch.randperm(len(examples), generator=torch.Generator().manual_seed(settings.seed + epoch))
     return list(drawn.tolist())
 
 
