@@ -119,14 +119,14 @@ def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
     smallest = min(map(len, groups.values()))
     rows = {}
     for group, members in groups.items():
-        split = {
+        sections = {
             section: [tokens.words(reveal(getattr(record, section))) for record in members]
             for section in ("findings", "impression")
         }
         rows[group] = {
             "reports": len(members),
-            **{f"{name}, words": sum(map(len, texts)) / len(texts) for name, texts in split.items()},
-            **{f"{name}, vocabulary": len(set(chain(*texts[:smallest]))) for name, texts in split.items()},
+            **{f"{name}, words": sum(map(len, texts)) / len(texts) for name, texts in sections.items()},
+            **{f"{name}, vocabulary": len(set(chain(*texts[:smallest]))) for name, texts in sections.items()},
         }
     return pd.DataFrame(rows).T
 

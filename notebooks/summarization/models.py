@@ -146,13 +146,13 @@ def best_everywhere(
         higher = [key for key in rivals if means.at[group, key] > means.at[group, first]]
         return any(gap(group, key, len(means) * len(rivals)).high < 0 for key in higher)
 
-    led = [group for group in means.index[is_highest] if all(gap(group, key).low > 0 for key in rivals)]
-    beaten = [group for group in means.index[~is_highest] if is_beaten(group)]
+    ahead = [group for group in means.index[is_highest] if all(gap(group, key).low > 0 for key in rivals)]
+    behind = [group for group in means.index[~is_highest] if is_beaten(group)]
     outcome = f"{first} highest on {out_of(is_highest.sum(), len(means), str)}"
-    outcome += f", significantly ahead on {len(led)}"
-    outcome += f", significantly behind on {len(beaten)}" + (f" ({joined(beaten)})" if beaten else "")
+    outcome += f", significantly ahead on {len(ahead)}"
+    outcome += f", significantly behind on {len(behind)}" + (f" ({joined(behind)})" if behind else "")
     return check_statement(
-        name, claim, outcome, False if beaten else True if len(led) == len(means) else None
+        name, claim, outcome, False if behind else True if len(ahead) == len(means) else None
     )
 
 

@@ -123,8 +123,8 @@ def _module(encoder: Any) -> torch.nn.Module:
             size = int(encoder.config.hidden_size)
             vocabulary = encoder.get_input_embeddings().weight.shape[0]
             transform = nn.Sequential(nn.Linear(size, size), nn.GELU(), nn.LayerNorm(size))
-            # An embedding, so that the name of its weight begins with "bias.", one of `new_layers`.
             self.head = nn.ModuleDict({"transform": transform})
+            # An embedding, so that the name of its weight begins with "bias.", one of `new_layers`.
             self.bias = nn.Embedding(vocabulary, 1)
             nn.init.zeros_(self.bias.weight)
 
@@ -132,9 +132,9 @@ def _module(encoder: Any) -> torch.nn.Module:
             self, input_ids: Tensor, attention_mask: Tensor, labels: Tensor, **_: Any
         ) -> dict[str, Tensor]:
             hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            is_hidden = labels != batching.IGNORED
-            wanted = labels[is_hidden]
-            states = self.head["transform"](hidden[is_hidden])
+            is_wanted = labels != batching.IGNORED
+            wanted = labels[is_wanted]
+            states = self.head["transform"](hidden[is_wanted])
             logits = states @ self.encoder.get_input_embeddings().weight.T + self.bias.weight[:, 0]
             if not len(wanted):  # a batch of very short texts may have no token to predict
                 return {"loss": hidden.sum() * 0, "right": torch.tensor(0)}

@@ -73,7 +73,8 @@ def search(
     totals[:, 0] = 0.0
     tokens = torch.full((texts * width, 1), begin)
     finished: list[list[tuple[float, list[int]]]] = [[] for _ in range(texts)]
-    active = list(range(texts))  # unfinished texts; each has `width` rows
+    # Unfinished texts. The text at position `at` of this list has the rows from at * width to (at + 1) * width.
+    active = list(range(texts))
     for length in range(1, settings.longest + 1):
         scores, state = step(tokens[:, -1], state)
         scores = scores.float().cpu()
@@ -98,7 +99,8 @@ def search(
             at for at, text in enumerate(active) if len(finished[text]) < width and values[at, 0] > -torch.inf
         ]
         for at in set(range(len(active))).difference(unfinished):
-            finished[active[at]].append((-torch.inf, tokens[at * width, 1:].tolist()))  # if none has ended
+            # The lowest score, so that this hypothesis is the best one only if no other has ended.
+            finished[active[at]].append((-torch.inf, tokens[at * width, 1:].tolist()))
         active = [active[at] for at in unfinished]
         if not active:
             break
