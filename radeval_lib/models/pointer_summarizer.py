@@ -73,7 +73,7 @@ def search(
     totals[:, 0] = 0.0
     tokens = torch.full((texts * width, 1), begin)
     finished: list[list[tuple[float, list[int]]]] = [[] for _ in range(texts)]
-    # Unfinished texts. The text at position `at` of this list has the rows from at * width to (at + 1) * width.
+    # Unfinished texts. The text at position `at` of this list has `width` rows, from row at * width.
     active = list(range(texts))
     for length in range(1, settings.longest + 1):
         scores, state = step(tokens[:, -1], state)
