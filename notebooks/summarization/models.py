@@ -139,8 +139,8 @@ def best_everywhere(
     is_highest = means[first] > means[rivals].max(axis=1)
 
     def gap(group: str, rival: str, comparisons: int = 1) -> Estimate:
-        both = (rows[key][rows[key]["group"] == group] for key in (first, rival))
-        return difference(run, *both, metric, f"{name} {group} {rival}", comparisons)
+        of_first, of_rival = (rows[key][rows[key]["group"] == group] for key in (first, rival))
+        return difference(run, of_first, of_rival, metric, f"{name} {group} {rival}", comparisons)
 
     def is_beaten(group: str) -> bool:
         higher = [key for key in rivals if means.at[group, key] > means.at[group, first]]
