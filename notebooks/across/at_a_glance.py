@@ -1,4 +1,4 @@
-"""The front page: findings, the papers' main claims, and what the study rests on."""
+"""The front page: its list of findings, the papers' main claims, and counts of what was checked."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ CLAIMS = (
     "facts.claim_agreement",
     "facts.claim_objective",
 )
-"""What each paper is cited for."""
-_BOLD = re.compile(r"\*\*(.+?)\*\*")  # **bold**
+"""Ids of the exhibits that hold the claims for which each paper is cited."""
+_BOLD = re.compile(r"\*\*(.+?)\*\*")  # Markdown's **bold**
 
 
-def findings(run: Run) -> HTML:
-    """Return a numbered list of the headlines that this build bears out, each with a link to its page."""
+def list_findings(run: Run) -> HTML:
+    """Return a numbered list of the findings of ``headlines.yml`` that this build's numbers support, each
+    with a link to its page."""
     items = []
     for entry, text in results.supported_headlines(run):
         sentence = _BOLD.sub(r"<strong>\1</strong>", escape(text))
@@ -39,14 +40,27 @@ def findings(run: Run) -> HTML:
     return HTML(f'<ol class="headlines">{"".join(items)}</ol>')
 
 
-def counts(card: pd.DataFrame) -> dict[str, int]:
-    """Return the number of exhibits and of those checked: by arithmetic, on data, or by implementing a
-    definition. Our own experiments are counted separately and do not count as checked."""
-    rests = card["evidence"].where(card["outcome"] != EXPERIMENT, "")
-    counted = {
-        "arithmetic": int(rests.isin(["printed", "released"]).sum()),
-        "data": int((~rests.isin(["", "definition", "printed", "released"])).sum()),
+def count_exhibits(card: pd.DataFrame) -> dict[str, int]:
+    """Return how many exhibits there are and how many were checked.
+
+    Parameters
+    ----------
+    card : one row per exhibit with its ``evidence`` and ``outcome``, from
+        :func:`radeval_lib.study.scorecard`.
+
+    Returns
+    -------
+    dict
+        ``exhibits``: all exhibits. ``arithmetic``: checked on printed or released numbers. ``data``:
+        checked on data. ``implemented``: definitions that the library implements. ``checked``: the sum of
+        these three. ``experiments``: exhibits with only an experiment of our own, which do not count as
+        checked.
+    """
+    evidence = card["evidence"].where(card["outcome"] != EXPERIMENT, "")
+    checked = {
+        "arithmetic": int(evidence.isin(["printed", "released"]).sum()),
+        "data": int((~evidence.isin(["", "definition", "printed", "released"])).sum()),
         "implemented": int((card["outcome"] == IMPLEMENTED).sum()),
     }
     experiments = int((card["outcome"] == EXPERIMENT).sum())
-    return {"exhibits": len(card), "checked": sum(counted.values()), **counted, "experiments": experiments}
+    return {"exhibits": len(card), "checked": sum(checked.values()), **checked, "experiments": experiments}

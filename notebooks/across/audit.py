@@ -1,8 +1,8 @@
-"""The errata: each reason why a paper's checks disagree, the gravest first, as tables and as letters to the
-authors.
+"""The errata: each reason why checks of a paper disagree with it, the gravest first, as tables and letters.
 
-The weight of an error (a conclusion, a number, a slip) is a judgement; it is in the paper's ``paper.yml``.
-``checks`` is the table that :func:`radeval_lib.study.audit` returns.
+The weight of an error (conclusion, number or slip) is our judgement and is stored in the paper's
+``paper.yml``. In every function here, ``checks`` is the table that :func:`radeval_lib.study.audit` returns:
+one row per check.
 """
 
 from __future__ import annotations
@@ -26,47 +26,58 @@ CAUSES = {
     "convention": "open convention",
     "text": "noise in our copy",
 }
-"""Causes of disagreement, the gravest first: an error in a paper by its weight, all else by its kind."""
+"""Causes of a disagreement, the gravest first, with the name that pages show. The keys are the weights of
+an error in a paper, and the kinds of all other discrepancies; an empty key means that no cause is known."""
 
 
 def count_reasons(checks: pd.DataFrame) -> pd.DataFrame:
-    """Return how many reasons for disagreement there are, by key of :data:`CAUSES` and by paper. A reason
-    counts once, however many checks disagree for it."""
+    """Return the number of reasons for disagreement: one row per key of :data:`CAUSES`, one column per paper.
+
+    A reason counts once, even if several checks disagree because of it.
+    """
     reasons = disagreeing_checks(checks).drop_duplicates(["paper", "reason"])
     return pd.crosstab(reasons["cause"], reasons["paper"]).reindex(list(CAUSES), fill_value=0)
 
 
-def ranked_findings(checks: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the disagreeing checks of an audit grouped by reason, the gravest reason first."""
-    reasons = [rows for _, rows in disagreeing_checks(checks).groupby(["paper", "reason"], sort=False)]
-    order = list(CAUSES)
-    return sorted(reasons, key=lambda rows: (order.index(rows["cause"].iloc[0]), -len(rows)))
+def group_by_reason(checks: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the disagreeing checks as one table per paper and reason, in the order of :data:`CAUSES`.
+
+    Among reasons with the same cause, the one with the most checks is first.
+    """
+    groups = [rows for _, rows in disagreeing_checks(checks).groupby(["paper", "reason"], sort=False)]
+    return sorted(groups, key=lambda rows: ([*CAUSES].index(rows["cause"].iloc[0]), -len(rows)))
 
 
-def findings_table(checks: pd.DataFrame) -> HTML:
-    """Return a table to search with one row per reason: its place, the first check that disagrees, the
-    number of others, the cause, and the authors' reply."""
-    table = []
-    for rows in ranked_findings(checks):
+def reasons_table(checks: pd.DataFrame) -> HTML:
+    """Return a searchable table with one row per reason for disagreement, the gravest first.
+
+    Its columns are the paper and exhibits concerned, the explanation with the first disagreeing check and
+    the number of further checks, the cause, and the authors' reply.
+    """
+    table_rows = []
+    for rows in group_by_reason(checks):
         first = next(rows.itertuples())
-        more = f" ({len(rows) - 1} more like it)" if len(rows) > 1 else ""
+        further = f" ({len(rows) - 1} more like it)" if len(rows) > 1 else ""
         printed = escape(in_quotes(first.printed, first.exhibit))
-        instance = f"{escape(first.check)}: printed {printed}; we compute {escape(first.follows)}{more}"
-        why = escape(first.explanation) + grey_line(instance)
+        example = f"{escape(first.check)}: printed {printed}; we compute {escape(first.follows)}{further}"
+        explanation = escape(first.explanation) + grey_line(example)
         links = {
             row.exhibit: link(row.notebook, row.anchor, row.label.removeprefix("unnumbered, "))
             for row in rows.itertuples()
         }
-        where = f"{escape(first.paper)}, {joined(list(links.values()))}"
-        table.append([where, why, CAUSES[first.cause], first.reply])
-    heads = ["where", "what disagrees, and why", "cause", "authors' reply"]
-    return search_table(heads, table, "a result")
+        exhibits = f"{escape(first.paper)}, {joined(list(links.values()))}"
+        table_rows.append([exhibits, explanation, CAUSES[first.cause], first.reply])
+    headers = ["where", "what disagrees, and why", "cause", "authors' reply"]
+    return search_table(headers, table_rows, "a result")
 
 
-def letters(checks: pd.DataFrame) -> str:
-    """Return a letter to the authors of each paper that lists what does not follow, the gravest first."""
+def write_letters(checks: pd.DataFrame) -> str:
+    """Return the text of one letter per paper, which lists the errors in this paper, the gravest first.
+
+    Papers without a known error get no letter. The letters are separated by two blank lines.
+    """
     by_paper: dict[str, list[str]] = {}
-    for first in (next(rows.itertuples()) for rows in ranked_findings(checks)):
+    for first in (next(rows.itertuples()) for rows in group_by_reason(checks)):
         if first.kind == "paper":
             label = first.label.removeprefix("unnumbered, ")
             item = f"{label}: printed {in_quotes(first.printed, first.exhibit)}; we find {first.follows}. "
@@ -81,17 +92,18 @@ def letters(checks: pd.DataFrame) -> str:
 
 
 def audit_table(checks: pd.DataFrame) -> HTML:
-    """Return a table to search with one row per check: what is printed, what follows, and the outcome."""
-    rows = [
+    """Return a searchable table with one row per check: paper, exhibit, check, printed value, computed
+    value, and outcome (*holds*, *fails* or *inconclusive*)."""
+    table_rows = [
         [
-            escape(r.paper),
-            link(r.notebook, r.anchor, r.label) + grey_line(f"[{r.exhibit}.{r.evidence}]"),
-            escape(r.check if r.evidence == "printed" else f"{r.check} ({r.evidence})"),
-            escape(in_quotes(r.printed, r.exhibit)),
-            escape(r.follows),
-            mark_outcome(r.outcome),
+            escape(row.paper),
+            link(row.notebook, row.anchor, row.label) + grey_line(f"[{row.exhibit}.{row.evidence}]"),
+            escape(row.check if row.evidence == "printed" else f"{row.check} ({row.evidence})"),
+            escape(in_quotes(row.printed, row.exhibit)),
+            escape(row.follows),
+            mark_outcome(row.outcome),
         ]
-        for r in checks.itertuples()
+        for row in checks.itertuples()
     ]
-    heads = ["paper", "exhibit", "check", "printed", "what we compute", "outcome"]
-    return search_table(heads, rows, "RaLEs fails")
+    headers = ["paper", "exhibit", "check", "printed", "what we compute", "outcome"]
+    return search_table(headers, table_rows, "RaLEs fails")

@@ -1,4 +1,8 @@
-"""What each metric notices: plain edits of public reports, and what they cost."""
+"""Edits of public reports, and how far they lower the score of each metric.
+
+*Losses* are a table with one row per candidate: ``report``, ``edit``, and one column per metric with the
+drop in its score (:func:`losses`). All intervals are at 95% and come from a bootstrap over reports.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,12 @@ LOST, SOME, BESIDE = "a “no” lost", "“no” becomes “some”", "1 word e
 EXCHANGED = ("1 word exchanged", "2 words exchanged", "3 words exchanged")
 
 
-def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Return edited reports as :func:`radeval_lib.data.report_edits.edit_reports` gives them: ``report``,
-    ``edit``, ``reference``, ``candidate``."""
+def edited_pairs(records: Sequence[TextPair]) -> pd.DataFrame:
+    """Return one row per edited report: ``report`` (its number), ``edit`` (the name of the edit),
+    ``reference`` (the unchanged text) and ``candidate`` (the edited text).
+
+    ``records`` come from :func:`radeval_lib.data.report_edits.edit_reports`.
+    """
     rows = [
         (int(record.case), record.group, reveal(record.reference), reveal(record.candidate))
         for record in records
@@ -32,23 +39,29 @@ def pairs(records: Sequence[TextPair]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
 
 
-def losses(metrics: Mapping[str, Metric], frame: pd.DataFrame) -> pd.DataFrame:
-    """Return how far each candidate scores below the unchanged report (the edit ``same``), one column per
-    metric, with ``report`` and ``edit``; ``frame``: from :func:`pairs`."""
-    values = score_candidates(metrics, frame["reference"], frame["candidate"]).set_index(frame.index)
-    same = frame["edit"] == "same"
-    best = values[same].set_index(frame.loc[same, "report"]).loc[frame["report"]].to_numpy()
-    return pd.concat([frame[["report", "edit"]], best - values], axis=1)
+def losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return by how much each candidate scores less than the unchanged report, whose edit is ``same``.
 
-
-def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
-    """Return the loss from each edit as a share of the loss from an unrelated report, on the same texts:
-    ``metric``, ``edit``, ``value``, ``low``, ``high`` (reports resampled; NaN if an unrelated report costs
-    nothing), ``n`` (reports).
-
-    ``frame``: from :func:`losses`.
+    ``pairs`` is the table of :func:`edited_pairs`. The result has its rows, with ``report``, ``edit`` and
+    one column per metric, in the metric's unit; a positive number is a drop.
     """
-    wide = frame.pivot(index="report", columns="edit")
+    values = score_candidates(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index)
+    same = pairs["edit"] == "same"
+    unchanged = values[same].set_index(pairs.loc[same, "report"]).loc[pairs["report"]].to_numpy()
+    return pd.concat([pairs[["report", "edit"]], unchanged - values], axis=1)
+
+
+def costs(losses: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
+    """Return the loss from each of ``edits`` divided by the loss from an unrelated report, over the same
+    reports.
+
+    Returns
+    -------
+    DataFrame
+        One row per metric and edit: ``metric``, ``edit``, ``value``, ``low`` and ``high`` (a share, with
+        its interval; NaN if an unrelated report costs nothing) and ``n`` (reports that allow the edit).
+    """
+    wide = losses.pivot(index="report", columns="edit")
     rows = []
     for metric in wide.columns.unique(0):
         for edit in edits:
@@ -59,8 +72,12 @@ def costs(frame: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
 
 
 def ratio(first: pd.Series, second: pd.Series, run: Run, name: str) -> Estimate:
-    """Return the sum of one loss divided by the sum of another on the reports that have both, with an
-    interval from resampling reports; NaN if the second sum is not positive."""
+    """Return the sum of ``first`` divided by the sum of ``second``, over the reports that have both, with
+    its interval.
+
+    Both are losses indexed by report. The three numbers are NaN if the second sum is not positive. ``name``
+    is that of the random stream.
+    """
     both = pd.concat([first, second], axis=1).dropna().to_numpy(np.float64)
     if both[:, 1].sum() <= 0:
         return Estimate(np.nan, np.nan, np.nan)
@@ -68,50 +85,57 @@ def ratio(first: pd.Series, second: pd.Series, run: Run, name: str) -> Estimate:
     return estimate
 
 
-def worth_in_words(frame: pd.DataFrame, run: Run) -> pd.DataFrame:
-    """Return how many exchanged words cost each metric as much as one lost “no”: ``value``, ``low``,
-    ``high``, and ``n``, the reports that have a “no” to lose and a word to exchange.
+def words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
+    """Return how many words exchanged for synonyms cost each metric as much as one deleted “no”.
 
-    In each report, the edit that exchanges most words (:data:`EXCHANGED`) counts. The loss per word is the
-    sum of these losses divided by the number of exchanged words. ``frame``: from :func:`losses`.
+    Of each report, the edit that exchanges most words (:data:`EXCHANGED`) is used. The loss per word is the
+    sum of these losses divided by the number of words exchanged.
+
+    Returns
+    -------
+    DataFrame
+        One row per metric: ``value``, ``low`` and ``high`` (infinite if synonyms cost nothing), and ``n``,
+        the number of reports that allow both edits.
     """
-    wide = frame.pivot(index="report", columns="edit")
+    wide = losses.pivot(index="report", columns="edit")
     rows = {}
     for metric in wide.columns.unique(0):
         exchanged = wide[metric][list(EXCHANGED)].set_axis([1.0, 2.0, 3.0], axis=1)
         word_counts = exchanged.notna().sum(axis=1)
-        most = exchanged.ffill(axis=1).iloc[:, -1]
-        both = pd.concat([wide[metric][LOST], most, word_counts], axis=1).dropna().assign(reports=1.0)
+        most_words = exchanged.ffill(axis=1).iloc[:, -1]
+        both = pd.concat([wide[metric][LOST], most_words, word_counts], axis=1).dropna().assign(reports=1.0)
         sums = both.to_numpy(np.float64)
-        (estimate,) = sum_estimates(sums, _worth, resamples=run.profile.resamples, rng=run.rng("words"))
+        (estimate,) = sum_estimates(sums, _divide, resamples=run.profile.resamples, rng=run.rng("words"))
         rows[metric] = (estimate.value, estimate.low, estimate.high, len(sums))
     return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high", "n"])
 
 
-def _worth(sums: FloatArray) -> FloatArray:
-    """Return words per “no” from sums over reports: the loss of a “no”, the loss of exchanged words, their
-    number, and the number of reports. Infinite if exchanged words cost nothing."""
+def _divide(sums: FloatArray) -> FloatArray:
+    """Return the mean loss from a deleted “no” divided by the mean loss from one exchanged word; infinite
+    if exchanged words cost nothing.
+
+    The last axis of ``sums`` has four sums over reports: the loss from the “no”, the loss from exchanged
+    words, the number of these words, and the number of reports.
+    """
     lost, exchanged, words, reports = np.moveaxis(sums, -1, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(exchanged > 1e-9, lost / reports * words / exchanged, np.inf)[..., None]
 
 
-def examples(parts: Sequence[str], edits: Mapping[str, Edit]) -> pd.DataFrame:
-    """Return, for each edit of a report's sentences, the first sentence that it changes, before and after:
-    ``edit``, ``before``, ``after``."""
+def edited_sentences(sentences: Sequence[str], edits: Mapping[str, Edit]) -> pd.DataFrame:
+    """Return, for each edit, the first sentence of a report that the edit changes: ``edit`` (its name),
+    ``before`` and ``after``. Each edit must change at least one of the ``sentences``."""
     rows = []
     for name, edit in edits.items():
-        changed = (edit(list(parts), "") or "").split(". ")
-        first = next(
-            pair for pair in zip(parts, changed, strict=False) if pair[0].rstrip(".") != pair[1].rstrip(".")
-        )
-        rows.append((name, first[0].rstrip("."), first[1].rstrip(".")))
+        edited = (edit(list(sentences), "") or "").split(". ")
+        pairs = [(old.rstrip("."), new.rstrip(".")) for old, new in zip(sentences, edited, strict=False)]
+        rows.append((name, *next(pair for pair in pairs if pair[0] != pair[1])))
     return pd.DataFrame(rows, columns=["edit", "before", "after"])
 
 
-def draw_worth(axes: Axes, table: pd.DataFrame) -> None:
-    """Draw how many exchanged words cost as much as one lost “no”, on a logarithmic scale, with a line at
-    one."""
+def draw_words_per_no(axes: Axes, table: pd.DataFrame) -> None:
+    """Draw the values and intervals of :func:`words_per_no`, which must be finite, on a logarithmic scale,
+    with a line at one word."""
     plots.intervals(axes, table, size=28)
     axes.axvline(1, color=plots.PALETTE[6], linewidth=1, linestyle=":")
     axes.set_xscale("log")
@@ -120,9 +144,9 @@ def draw_worth(axes: Axes, table: pd.DataFrame) -> None:
     axes.set_xlabel("synonyms that cost as much as one deleted “no”")
 
 
-def heat_map(table: pd.DataFrame, harmless: int) -> None:
-    """Draw costs in percent by metric (rows) and edit (columns): the first ``harmless`` edits in red, the
-    others in blue."""
+def draw_costs(table: pd.DataFrame, harmless: int) -> None:
+    """Draw costs, in percent, as a heat map of metrics (rows) and edits (columns). The first ``harmless``
+    columns are red, the others blue; a line separates them."""
     _, axes = plots.panels(1, 1, 4.6)
     signs = np.where(np.arange(table.shape[1]) < harmless, -100, 100)
     numbers = (100 * table).map("{:z.0f}".format)

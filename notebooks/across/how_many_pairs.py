@@ -1,4 +1,4 @@
-"""The power of the papers' comparisons, from printed correlations and numbers of pairs."""
+"""The power of the papers' comparisons of metrics, from printed correlations and numbers of pairs."""
 
 from __future__ import annotations
 
@@ -12,32 +12,47 @@ from notebooks.ratescore.correlations import pairs_assumed
 from radeval_lib.papers.printed_numbers import printed, wide
 from radeval_lib.stats.printed import Kind, correlation_interval, standard_error
 
-POWER, ALPHA = 0.8, 0.05  # of two-sided tests
-Correlation = tuple[float, float]  # as printed, and its standard error on Fisher's scale
+POWER, ALPHA = 0.8, 0.05  # The target power and the level of two-sided tests.
+Correlation = tuple[float, float]  # A printed correlation and its standard error on Fisher's scale.
 
 
-def design(first: Correlation, second: Correlation, n: int, between: float) -> dict[str, float]:
-    """Return the power of a two-sided test at 5% that compares two correlations, the higher one first, on
-    ``n`` independent pairs, if their errors correlate at ``between``.
+def compute_power(first: Correlation, second: Correlation, n: int, rho: float) -> dict[str, float]:
+    """Return the power of a two-sided test at the 5% level that compares two correlations, the higher one
+    first, on ``n`` independent pairs.
 
-    ``power`` is for a true lead as large as the printed one. ``least`` is the smallest lead over ``second``
-    that has a power of 80%. ``needed`` is the number of pairs with which the printed lead has it, infinite if
-    the lead is 0.
+    ``rho`` is the correlation of the two sampling errors.
+
+    Returns
+    -------
+    dict
+        ``power``: for a true lead as large as the printed one. ``least``: the smallest lead over ``second``
+        that has a power of 80%. ``needed``: the number of pairs with which the printed lead has a power of
+        80%; infinite if the lead is 0.
     """
     (high, high_error), (low, low_error) = first, second
-    error = math.sqrt(high_error**2 + low_error**2 - 2 * between * high_error * low_error)
-    reach, gap = norm.ppf(1 - ALPHA / 2), math.atanh(high) - math.atanh(low)
-    least = (reach + norm.ppf(POWER)) * error
+    error = math.sqrt(high_error**2 + low_error**2 - 2 * rho * high_error * low_error)
+    critical, lead = norm.ppf(1 - ALPHA / 2), math.atanh(high) - math.atanh(low)
+    least = (critical + norm.ppf(POWER)) * error
     return {
-        "power": float(norm.sf(reach - gap / error) + norm.cdf(-reach - gap / error)),
+        "power": float(norm.sf(critical - lead / error) + norm.cdf(-critical - lead / error)),
         "least": math.tanh(math.atanh(low) + least) - low,
-        "needed": n * (least / gap) ** 2 if gap > 0 else math.inf,
+        "needed": n * (least / lead) ** 2 if lead > 0 else math.inf,
     }
 
 
-def printed_designs(between: float) -> pd.DataFrame:
-    """Return the leads that RaTEScore and GREEN claim over the strongest of the other metrics in each table:
-    ``rival``, ``pairs``, ``lead`` and what :func:`design` returns."""
+def power_of_printed_leads(rho: float) -> pd.DataFrame:
+    """Return the power to detect the leads that RaTEScore and GREEN claim over the strongest other metric
+    in a table.
+
+    For GREEN, only the metrics above it in its Table 6 count, which are earlier than GREEN.
+    ``rho``: see :func:`compute_power`.
+
+    Returns
+    -------
+    DataFrame
+        One row per comparison: ``rival`` (the strongest other metric), ``pairs`` (their number), ``lead``
+        (printed), and ``power``, ``least`` and ``needed`` as :func:`compute_power` returns them.
+    """
     sizes = printed("ratescore.table3").query("quantity == 'number'").set_index("part")["value"]
     pairs = pairs_assumed(sizes)
     fives = printed("ratescore.table5").query("measure == 'Pearson'")
@@ -55,12 +70,12 @@ def printed_designs(between: float) -> pd.DataFrame:
         rows[name] = (values, errors, RATESCORE, values.drop(RATESCORE).idxmax(), n)
     green = wide(printed("green.table6"), "metric", "statistic")
     errors = green.apply(lambda row: standard_error(row["ci_low"], row["ci_high"]), axis=1)
-    earlier = green["estimate"].iloc[: green.index.get_loc("GREEN")]  # the rows above GREEN's
+    earlier = green["estimate"].iloc[: green.index.get_loc("GREEN")]
     rows["GREEN, ReXVal, τ"] = (green["estimate"], errors, "GREEN", earlier.idxmax(), pairs["ReXVal"])
     return pd.DataFrame(
         {
             name: {"rival": rival, "pairs": n, "lead": values[first] - values[rival]}
-            | design((values[first], errors[first]), (values[rival], errors[rival]), n, between)
+            | compute_power((values[first], errors[first]), (values[rival], errors[rival]), n, rho)
             for name, (values, errors, first, rival, n) in rows.items()
         }
     ).T

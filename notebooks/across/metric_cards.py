@@ -1,4 +1,4 @@
-"""Two metrics as examples of a card."""
+"""Two metrics as examples for a metric card: one of five lines of code, and one that is built to win."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from radeval_lib.study.runs import Run
 
 SETS = ("radpref", "mts_dialog")
 FIVE_LINES = Path(__file__).with_name("five_lines.csv")
-"""Scores of the metric of five lines on RadPref and MTS-Dialog; a test computes them from the texts if a data
-root has these."""
+"""File with the scores of the metric of five lines on RadPref and MTS-Dialog: ``id`` and ``score``. A test
+computes them from the texts if the data root has these."""
 
 
 def five_lines(reference: str, candidate: str) -> float:
-    """Return the share of words that both texts contain; "no effusion" counts as one word."""
+    """Return the number of distinct words in both texts divided by the number in either (0 to 1; 0 if both
+    texts are empty). A denial with its next word, such as "no effusion", counts as one word."""
     stated, meant = (
         set(re.findall(r"no \w+|\w+", " ".join(text.lower().split()))) for text in (candidate, reference)
     )
@@ -35,24 +36,29 @@ def five_lines(reference: str, candidate: str) -> float:
 
 
 class Nearest:
-    """A metric that is built to win: it returns the mean grade of the most similar pair in RadPref's half for
-    development, whose grades alone it reads. Similarity is that of word counts and ROUGE-L."""
+    """A metric that is built to win: its score of a pair is the mean grade (1 to 5) of the most similar
+    pair in RadPref's half for development.
+
+    Pairs are similar if the word counts of both texts, and ROUGE-L, are similar. No grade of the other half
+    is read.
+    """
 
     def __init__(self) -> None:
         table = recorded.load("radpref").table
-        self._known = table[in_half(table["case"].to_numpy(), "development")]
-        self._grades = self._known[["grade_1", "grade_2", "grade_3"]].mean(axis=1).to_numpy(np.float64)
-        self._features = _features(self._known)
+        known = table[in_half(table["case"].to_numpy(), "development")]
+        self._grades = known[["grade_1", "grade_2", "grade_3"]].mean(axis=1).to_numpy(np.float64)
+        self._features = _compute_features(known)
         self._rouge = create("rouge_l")
 
-    def of_rows(self, rows: pd.DataFrame) -> FloatArray:
-        """Return scores of recorded candidates."""
-        features = _features(rows)
-        gaps = ((features[:, None] - self._features) ** 2).sum(axis=2)
-        return self._grades[gaps.argmin(axis=1)]
+    def score_rows(self, rows: pd.DataFrame) -> FloatArray:
+        """Return one score per row of a table with ``reference_words``, ``candidate_words`` and
+        ``rouge_l``."""
+        features = _compute_features(rows)
+        squared_distances = ((features[:, None] - self._features) ** 2).sum(axis=2)
+        return self._grades[squared_distances.argmin(axis=1)]
 
     def __call__(self, references: Sequence[str], candidates: Sequence[str]) -> FloatArray:
-        """Return scores of texts."""
+        """Return one score per pair of texts."""
         rows = pd.DataFrame(
             {
                 "reference_words": [len(text.split()) for text in references],
@@ -60,22 +66,24 @@ class Nearest:
                 "rouge_l": self._rouge.score(references, candidates).values.round(9),
             }
         )
-        return self.of_rows(rows)
+        return self.score_rows(rows)
 
 
-def _features(rows: pd.DataFrame) -> FloatArray:
+def _compute_features(rows: pd.DataFrame) -> FloatArray:
+    """Return the logarithms of both word counts, and ROUGE-L; shape (rows, 3)."""
     log_lengths = np.log1p(rows[["reference_words", "candidate_words"]].to_numpy(np.float64))
     return np.column_stack([log_lengths, rows["rouge_l"]])
 
 
 def note_recorded(run: Run) -> None:
-    """Name in the page's provenance the stored scores that its cards read."""
+    """List in the page's provenance the files of stored scores that the cards read."""
     for name in SETS:
         run.reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
 
 
 def stored_five_lines() -> dict[str, FloatArray]:
-    """Return the stored scores of the metric of five lines, by set, in the order of its rows."""
+    """Return the stored scores of the metric of five lines: for each of :data:`SETS`, one score per
+    candidate, in the order of the set's rows."""
     scores = pd.read_csv(FIVE_LINES)
     return {
         name: part["score"].to_numpy(np.float64)
@@ -84,7 +92,7 @@ def stored_five_lines() -> dict[str, FloatArray]:
 
 
 def five_lines_card(run: Run) -> Card:
-    """Return the card of the metric of five lines."""
+    """Return the card of the metric of five lines, from its stored scores."""
     return metric_card(
         five_lines,
         name="five lines",
@@ -96,10 +104,11 @@ def five_lines_card(run: Run) -> Card:
     )
 
 
-def built_to_win(run: Run) -> dict[str, Card]:
-    """Return cards of the metric that is built to win, on the half that it knows and on the other."""
+def built_to_win_cards(run: Run) -> dict[str, Card]:
+    """Return two cards of the metric that is built to win: ``development`` for the half of RadPref whose
+    grades it knows, ``report`` for the other half."""
     metric = Nearest()
-    stored = {name: metric.of_rows(recorded.load(name).table) for name in SETS}
+    stored = {name: metric.score_rows(recorded.load(name).table) for name in SETS}
     return {
         half: metric_card(
             metric,
@@ -117,29 +126,33 @@ def built_to_win(run: Run) -> dict[str, Card]:
     }
 
 
-def fates(cards: Mapping[str, Card]) -> pd.DataFrame:
-    """Return τ_b, its interval and the number of texts for the metric that is built to win: one row per half
-    of RadPref, and one for MTS-Dialog."""
+def agreement_of_winner(cards: Mapping[str, Card]) -> pd.DataFrame:
+    """Return the agreement of the metric that is built to win on the half of RadPref that it knows, on the
+    other half, and on MTS-Dialog.
+
+    ``cards`` come from :func:`built_to_win_cards`. The table has one row per set: ``value`` (τ_b), ``low``,
+    ``high`` (95% interval) and ``n`` (texts).
+    """
     rows = {}
     for half, card in cards.items():
         key = f"RadPref, {'the half that it knows' if half == 'development' else 'the other half'}"
         rows[key] = {**card.row(card.name), "n": card.data["radpref"]["candidates"]}
     card = cards["report"]
-    mine = next(row for row in card.data["mts_dialog"] if row["metric"] == card.name)
-    table = pd.DataFrame.from_dict({**rows, "MTS-Dialog, F1 of facts": mine}, orient="index")
+    on_mts_dialog = next(row for row in card.data["mts_dialog"] if row["metric"] == card.name)
+    table = pd.DataFrame.from_dict({**rows, "MTS-Dialog, F1 of facts": on_mts_dialog}, orient="index")
     return table[["value", "value_low", "value_high", "n"]].set_axis(["value", "low", "high", "n"], axis=1)
 
 
-def forest(card: Card) -> Figure:
-    """Draw the difference in τ_b from each stored metric, and the zone in which differences are often
-    missed."""
+def draw_differences(card: Card) -> Figure:
+    """Draw the card's metric minus each stored metric in τ_b, with 95% intervals, over a grey zone that
+    ends at the smallest difference that is detected with 80% power."""
     frame = pd.DataFrame(card.rivals()).set_index("metric").sort_values("difference", ascending=False)
     figure, axes = plots.panels(1, 1, 4.0)
-    apart, zone = frame.filter(regex="^difference"), frame["detectable"]
-    axes.barh(range(len(frame)), 2 * zone, left=-zone, height=0.8, color="#dddddd")
+    differences, detectable = frame.filter(regex="^difference"), frame["detectable"]
+    axes.barh(range(len(frame)), 2 * detectable, left=-detectable, height=0.8, color="#dddddd")
     axes.axvline(0, color=plots.PALETTE[6], linewidth=1)
-    named = {"difference": "value", "difference_low": "low", "difference_high": "high"}
-    plots.intervals(axes, apart.rename(columns=named), size=28)
+    columns = {"difference": "value", "difference_low": "low", "difference_high": "high"}
+    plots.intervals(axes, differences.rename(columns=columns), size=28)
     axes.grid(visible=False)
     axes.tick_params(axis="x", bottom=True)
     axes.set_xlabel("τ_b with the mean grade,\nfive lines minus the other")

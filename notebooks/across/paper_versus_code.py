@@ -1,5 +1,9 @@
-"""Smallest examples on which a paper and its released code differ; ``contrasts.yml`` says what each compares,
-and of which kind it is."""
+"""Small examples on which a paper and its released code differ. ``contrasts.yml`` describes each example
+and names its kind.
+
+A *contrast* compares two values of one quantity: the one that follows from the paper (*stated*) and the one
+that the released code gives (*released*). The functions restate the released code.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +23,30 @@ from radeval_lib.papers.printed_numbers import printed, quoted, released, wide
 from radeval_lib.stats import calibration
 
 CONTRADICTS, SLIP, NUMBER, OPEN = "contradicts", "slip", "number", "open"
-_STATED = {
-    name: (whose, claim)
-    for whose, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()
-    for name, claim in contrasts.items()
+_DESCRIPTIONS = {
+    name: (paper, description)
+    for paper, contrasts in own_yaml.read(Path(__file__).with_name("contrasts.yml")).items()
+    for name, description in contrasts.items()
 }
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """One quantity of one demonstration, as it is stated and as the released code has it; ``kind`` is one of
-    :data:`CONTRADICTS`, :data:`SLIP`, :data:`NUMBER` and :data:`OPEN`."""
+    """Two values of one quantity: the stated one, and that of the released code.
+
+    Attributes
+    ----------
+    name : the key in ``contrasts.yml``.
+    paper : the paper whose code it is.
+    difference : what differs, in a few words.
+    quantity : what the two values measure.
+    stated, released : the value that the paper, a formula or the documentation gives, and that of the code.
+    basis : what ``stated`` rests on.
+    kind : :data:`CONTRADICTS`, :data:`SLIP`, :data:`NUMBER` or :data:`OPEN`.
+    """
 
     name: str
-    whose: str
+    paper: str
     difference: str
     quantity: str
     stated: float
@@ -40,56 +54,65 @@ class Contrast:
     basis: str
     kind: str
 
-    def shown(self, value: float) -> str:
-        """Return a value as text, without decimals if both values are whole, else with three."""
+    def format(self, value: float) -> str:
+        """Return a number as text: without decimals if both values of the contrast are whole, otherwise
+        with three."""
         whole = float(self.stated).is_integer() and float(self.released).is_integer()
         return f"{value:,.{0 if whole else 3}f}"
 
 
 def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
-    """Return a contrast from its two values, the stated one first; ``words`` fill the braces of its texts in
-    ``contrasts.yml``."""
-    whose, (difference, quantity, basis, kind) = _STATED[name]
-    stated, by_code = values
-    return Contrast(name, whose, difference, quantity.format(**words), stated, by_code, basis, kind)
+    """Return the contrast of this name in ``contrasts.yml`` with its two ``values``, the stated one first.
+    ``words`` replace the names in braces in the description of its quantity."""
+    paper, (difference, quantity, basis, kind) = _DESCRIPTIONS[name]
+    stated, released_value = values
+    return Contrast(name, paper, difference, quantity.format(**words), stated, released_value, basis, kind)
 
 
 def table(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each contrast: ``paper``, ``difference``, ``example``, ``stated``, ``code``,
-    ``released package`` (what it gave, its version and the day, if it was run), ``kind``, and ``differs``,
-    whether stated and code are not equal.
+    """Return one row per contrast.
 
-    ``packages``: the table ``packages`` of released numbers.
+    Parameters
+    ----------
+    contrasts : in the order of the rows.
+    packages : results of released packages, from ``released("packages")``.
+
+    Returns
+    -------
+    DataFrame
+        Texts: ``paper``, ``difference``, ``example`` (the quantity), ``stated``, ``code``, ``released
+        package`` (its result, version and date, or – if it was not run) and ``kind``; and ``differs``,
+        whether the two values differ.
     """
-    ran = {row.difference: row for row in packages.itertuples()}
+    results = {row.difference: row for row in packages.itertuples()}
     return pd.DataFrame(
         [
             {
-                "paper": pair.whose,
-                "difference": pair.difference,
-                "example": pair.quantity,
-                "stated": f"{pair.shown(pair.stated)} ({pair.basis})",
-                "code": pair.shown(pair.released),
+                "paper": item.paper,
+                "difference": item.difference,
+                "example": item.quantity,
+                "stated": f"{item.format(item.stated)} ({item.basis})",
+                "code": item.format(item.released),
                 "released package": "–"
-                if (row := ran.get(pair.name)) is None
-                else f"{pair.shown(row.value)} ({row.package} {row.version}, {row.date})",
-                "kind": pair.kind,
-                "differs": pair.stated != pair.released,
+                if (row := results.get(item.name)) is None
+                else f"{item.format(row.value)} ({row.package} {row.version}, {row.date})",
+                "kind": item.kind,
+                "differs": item.stated != item.released,
             }
-            for pair in contrasts
+            for item in contrasts
         ]
     )
 
 
 IRREGULAR = re.sub(r": (\d)\.", r": \1", green_analysis.render((2, 1, 0, 0, 0, 0), (0, 1, 0, 0, 0, 0), 2))
-"""A judge's answer without the periods after its counts, which the released parser looks for."""
-_Shown = tuple[pd.DataFrame, Contrast]
-_Typed = Sequence[tuple[str, str]]  # entities with their types
+"""A judge's answer that lacks the periods after its counts, for which GREEN's released parser searches."""
+_TableAndContrast = tuple[pd.DataFrame, Contrast]
+_Entities = Sequence[tuple[str, str]]  # Names of entities with their types.
 
 AKLU_CLASSES = 46
-"""Classes of the procedure task, by the main text; the appendix counts one less."""
+"""Number of classes of RaLEs' procedure task according to the main text; the appendix counts one less."""
 
-_RULES: tuple[Literal["meant"], Literal["released"]] = ("meant", "released")
+_RULES_OF_CODE: tuple[Literal["meant"], Literal["released"]] = ("meant", "released")
 _MUTUAL = (
     [("Foley catheter", "ANATOMY"), ("in situ", "NON-ABNORMALITY")],
     [("Foley catheter", "ANATOMY"), ("not in place", "ABNORMALITY")],
@@ -103,17 +126,24 @@ _SHARED = (
 
 
 def _ratescore(
-    reference: _Typed, candidate: _Typed, cosines: Any, weights: str = "long", /, **changes: str
+    reference: _Entities, candidate: _Entities, cosines: Any, weights: str = "long", /, **changes: str
 ) -> float:
     scorer = ratescore.Scorer(weights, ratescore.options("released", **changes))
     return scorer.score(reference, candidate, np.array(cosines, dtype=float)).score
 
 
 def _scores(
-    pairs: Mapping[str, tuple[_Typed, _Typed, Any]], option: str, rules: Mapping[str, str]
+    pairs: Mapping[str, tuple[_Entities, _Entities, Any]], option: str, rules: Mapping[str, str]
 ) -> pd.DataFrame:
-    """Return RaTEScore of pairs of entities with either set of weights (rows), by how an option is set
-    (columns)."""
+    """Return RaTEScore of pairs of entity lists: one row per pair and set of weights, one column per
+    setting of an option.
+
+    Parameters
+    ----------
+    pairs : reference entities, candidate entities and their cosine similarities, by the pair's name.
+    option : name of the option, see :func:`radeval_lib.metrics.ratescore.options`.
+    rules : the option's settings, by the name of the column.
+    """
     rows = {
         f"{name}, {weights}": {
             column: _ratescore(*pair, weights, **{option: rule}) for column, rule in rules.items()
@@ -124,9 +154,9 @@ def _scores(
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def mismatch_penalty() -> _Shown:
-    """Return RaTEScore of single entity pairs if every mismatch of types is punished, and as the code has
-    it."""
+def mismatch_penalty() -> _TableAndContrast:
+    """Return RaTEScore of pairs of single entities, with the penalty for every mismatch of types (column
+    ``paper``) and with the code's penalty (``code``), and the contrast of a disease with an abnormality."""
     pairs = {
         f"disease v {kind}": ([("pneumonia", "DISEASE")], [("consolidation", kind.upper())], [[0.8]])
         for kind in ("abnormality", "non-disease", "disease")
@@ -136,19 +166,21 @@ def mismatch_penalty() -> _Shown:
 
 
 def empty_report() -> Contrast:
-    """Return RaTEScore of a candidate without an entity beside a reference with one."""
+    """Return the contrast in RaTEScore for a candidate without entities and a reference with one entity."""
     scores = [_ratescore([("pneumonia", "DISEASE")], [], [[]], empty=rule) for rule in ("zero", "half")]
     return contrast("empty_report", scores)
 
 
 def _overlap(reference: list[str], candidate: list[str]) -> float:
-    """Return the share of words in common, a score that needs no model."""
+    """Return the Dice coefficient of the words of two texts, each a list of sentences: 1 if the words are
+    the same, 0 if none is. At least one text must have a word."""
     left, right = (set(" ".join(lines).lower().split()) for lines in (reference, candidate))
     return 2 * len(left & right) / (len(left) + len(right))
 
 
 def shifted_pairs() -> tuple[Contrast, Contrast]:
-    """Return how many of five pairs are scored if one text keeps no sentence, and the mean score."""
+    """Return two contrasts for five pairs, if the code drops the only sentence of one text: the number of
+    scores, and the mean score."""
     reports = ["Heart size is normal.", "Small left effusion.", "No acute process.", "Right basal opacity."]
     references = [[line] for line in [*reports, "Lines in place."]]
     candidates = [["OK"] if line == ["Small left effusion."] else line for line in references]
@@ -158,8 +190,9 @@ def shifted_pairs() -> tuple[Contrast, Contrast]:
     return returned, contrast("shifted_mean", (float(np.mean(meant)), float(np.mean(shifted))))
 
 
-def orientation() -> _Shown:
-    """Return RaTEScore by the reading of W, for matches that are mutual and matches that are not."""
+def orientation() -> _TableAndContrast:
+    """Return RaTEScore for both orders of the types in W, for matches that are mutual and matches that are
+    not, and the contrast for the latter."""
     pairs = {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}
     readings = {"W[match, query]": "match_first", "W[query, match] (code)": "query_first"}
     frame = _scores(pairs, "orientation", readings)
@@ -167,21 +200,23 @@ def orientation() -> _Shown:
 
 
 def example_a1() -> Contrast:
-    """Return the score of the worked example A.1 as printed, and as the code gives it by default."""
+    """Return the contrast between the printed score of Example A.1 and the code's default score."""
     values = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
     return contrast("example_a1", (values["both"], _ratescore(*_MUTUAL, "long")))
 
 
 def irregular_answers() -> Contrast:
-    """Return GREEN of :data:`IRREGULAR`."""
+    """Return the contrast in the GREEN score of :data:`IRREGULAR`, as it is meant and as the parser reads
+    it."""
     parsed = green.parse(IRREGULAR)
     return contrast("irregular_answers", (green.green_score(2, 3), parsed.score or 0.0))
 
 
-def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
-    """Return how often the released search finds the best number of clusters on simulated silhouettes with
-    one noisy peak."""
-    clusters = {}
+def cluster_search(rng: np.random.Generator, repeats: int) -> _TableAndContrast:
+    """Return how often the released search finds the number of clusters with the best silhouette, in
+    ``repeats`` simulations with one noisy peak, by the number of sentences, and the contrast for twenty
+    sentences."""
+    shares = {}
     for sentences in (5, 8, 12, 20, 40):
         hits, ks = 0, np.arange(2, sentences)
         for _ in range(repeats):
@@ -189,68 +224,72 @@ def cluster_search(rng: np.random.Generator, repeats: int) -> _Shown:
             heights = -np.abs(ks - peak) / sentences + rng.normal(0, 0.02, len(ks))
             silhouette = dict(zip(ks.tolist(), heights.tolist(), strict=True))
             hits += demo.search_clusters_released(silhouette, sentences) == ks[heights.argmax()]
-        clusters[sentences] = hits / repeats
-    frame = pd.DataFrame({"sentences": list(clusters), "search finds the best k": list(clusters.values())})
-    return frame, contrast("cluster_search", (1.0, clusters[20]))
+        shares[sentences] = hits / repeats
+    frame = pd.DataFrame({"sentences": list(shares), "search finds the best k": list(shares.values())})
+    return frame, contrast("cluster_search", (1.0, shares[20]))
 
 
 def aklu_bound() -> Contrast:
-    """Return aKLU of the first model of Table 7, by the paper's formula and as printed; the code's has no
-    bound."""
-    table7, largest = wide(printed("rales.table7"), "model", "metric"), float(np.log(AKLU_CLASSES))
+    """Return the contrast between the aKLU of the first model in RaLEs' Table 7 according to the paper's
+    formula, whose bound is log K, and as printed."""
+    table7, bound = wide(printed("rales.table7"), "model", "metric"), float(np.log(AKLU_CLASSES))
     first = table7.iloc[0]
-    by_paper = largest - first["aPE"]
-    return contrast("aklu_bound", (by_paper, first["aKLU"]), model=table7.index[0])
+    return contrast("aklu_bound", (bound - first["aPE"], first["aKLU"]), model=table7.index[0])
 
 
 def weighted_gap() -> Contrast:
-    """Return the maximum calibration error of the example in the code's documentation."""
+    """Return the contrast in the maximum calibration error (MCE) of the example in the code's
+    documentation: the largest gap, and the largest gap weighted by bin size."""
     example = [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.1, 0.5], [0.1, 0.3, 0.6]], [0, 1, 1, 2]
     measures = calibration.maximum_calibration_error, calibration.largest_weighted_gap
     return contrast("weighted_gap", (measure(*example) for measure in measures))
 
 
 def lost_zero() -> Contrast:
-    """Return the static calibration error if a probability of 0 is in the first bin, and if it is in none."""
-    sharp = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
-    kept = calibration.static_calibration_error(*sharp, zeros="first bin")
-    return contrast("lost_zero", (kept, calibration.static_calibration_error(*sharp, zeros="dropped")))
+    """Return the contrast in the static calibration error (SCE) if a probability of 0 is in the first bin,
+    and if it is in no bin."""
+    predictions = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
+    measure, rules = calibration.static_calibration_error, ("first bin", "dropped")
+    return contrast("lost_zero", (measure(*predictions, zeros=rule) for rule in rules))
 
 
 def short_impressions() -> Contrast:
-    """Return BLEU-4 of a text of three words against itself."""
+    """Return the contrast between 1, which identical texts should score, and the BLEU-4 of a text of three
+    words against itself."""
     text = "No acute process."
     return contrast("short_impressions", (1.0, bleu.sentence_bleu([text], [text])[0]), text=text)
 
 
-def procedure_texts() -> _Shown:
-    """Return an indication and the procedure titles of two headers, as intended and as the released
-    code extracts them."""
+def procedure_texts() -> _TableAndContrast:
+    """Return an indication and the procedure titles of two headers (rows), as the code intends to extract
+    them and as it does (columns), and the contrast in the length of the indication."""
     report = (
         "HEAD CT WITHOUT CONTRAST. INDICATION: fall. COMPARISON: none. FINDINGS: acute subdural hematoma."
     )
     headers = ["CT HEAD W/O CONTRAST   CT CHEST W/CONTRAST", "CT HEAD W/O CONTRAST   CT 3D RECON"]
-    rows = {"indication": {rule: demo.indication(report, rule) for rule in _RULES}}
+    rows = {"indication": {rule: demo.indication(report, rule) for rule in _RULES_OF_CODE}}
     for header in headers:
-        titles = {rule: "; ".join(demo.title_pieces(header, rule)) or "none" for rule in _RULES}
+        titles = {rule: "; ".join(demo.title_pieces(header, rule)) or "none" for rule in _RULES_OF_CODE}
         rows[f"titles in “{header}”"] = titles
     lengths = map(len, rows["indication"].values())
     return pd.DataFrame(rows).T, contrast("procedure_texts", lengths)
 
 
 def findings_after_impression() -> Contrast:
-    """Return a contrast: the share of the impression's words that the findings section contains, as meant
-    and as the released code cuts it, if the findings follow the impression."""
+    """Return the contrast in the share of the impression's words that the findings section contains, as the
+    code intends to extract it and as it does, if the findings follow the impression."""
     names = ["preamble", "indication", "impression", "findings"]
     texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
-    findings_by_rule = {rule: demo.findings_section(names, texts, rule) for rule in _RULES}
+    findings_by_rule = {rule: demo.findings_section(names, texts, rule) for rule in _RULES_OF_CODE}
     impression_words = set(texts[names.index("impression")].split())
     contained = (impression_words & set(text.split()) for text in findings_by_rule.values())
     return contrast("findings_after_impression", (len(words) / len(impression_words) for words in contained))
 
 
 def levels_example() -> list[tuple[list[tuple[str, str]], list[tuple[int, str, int]]]]:
-    """Return entities and relations of the example of MIMIC-RRS, A.2, and of one candidate for it."""
+    """Return two graphs, each as entities with labels and relations between entity numbers: the reference
+    of Appendix A.2 of MIMIC-RRS, and a candidate of our own that differs in a capital letter and a further
+    relation."""
     words = ["mild", "fluid", "overload", "overt", "pulmonary", "edema"]
     labels = ["obs-dp", "obs-dp", "obs-dp", "obs-da", "anat-dp", "obs-da"]
     entities = list(zip(words, labels, strict=True))
@@ -259,7 +298,8 @@ def levels_example() -> list[tuple[list[tuple[str, str]], list[tuple[int, str, i
 
 
 def radgraph_levels() -> Contrast:
-    """Return F1-RadGraph of :func:`levels_example`, by the level of the paper and by *complete*."""
+    """Return the contrast in F1-RadGraph for :func:`levels_example` between the paper's level, *partial*,
+    and the level *complete*."""
     reference, candidate = (radgraph.build_graph(*graph) for graph in levels_example())
     levels: tuple[radgraph.Level, ...] = ("partial", "complete")
     scores = [radgraph.compare(reference, candidate, level, "relations").f1 for level in levels]
@@ -267,7 +307,8 @@ def radgraph_levels() -> Contrast:
 
 
 def report_counts() -> Contrast:
-    """Return reports of MIMIC-III by the paper and by its notebook."""
+    """Return the contrast between the number of reports from MIMIC-III in the paper and in its authors'
+    notebook."""
     stated = quoted("rrs.claim_size")["mimic_iii"].value
     counted = float(released("mimic_rrs_counts")["suitable"].sum())
     return contrast("report_counts", (stated, counted))

@@ -1,4 +1,4 @@
-"""The table of data sets on the page about reading the book, from the manifests and the ledger."""
+"""The table of data sets on the page *How to read this book*, from the manifests and the list of exhibits."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ACCESS_WORDS = {
 }
 
 
-def _manifests() -> list[Manifest]:
-    """Return all manifests, the most open ones first."""
+def _load_manifests() -> list[Manifest]:
+    """Return the manifests of all data sets, sorted by access, the most open first, and then by title."""
     order = list(ACCESS_WORDS)
     return sorted(
         map(load_manifest, names()),
@@ -30,36 +30,37 @@ def _manifests() -> list[Manifest]:
 
 
 def catalogue() -> HTML:
-    """Return every data set, to search: who may have it, what it can show, and how to get it."""
-    heads = ["data set", "who may have it", "what it can show, and how to get it"]
-    return search_table(heads, [_row(manifest) for manifest in _manifests()], "open to anyone")
+    """Return a searchable table with one row per data set: who may have it, what it can show, and how to
+    get it."""
+    headers = ["data set", "who may have it", "what it can show, and how to get it"]
+    return search_table(headers, [_table_row(manifest) for manifest in _load_manifests()], "open to anyone")
 
 
-def _row(dataset: Manifest) -> list[str]:
-    """Return a data set's row of the table to search, as HTML."""
-    needed = [ledger()[exhibit_id] for exhibit_id in sorted(exhibits_that_need(dataset))]
+def _table_row(dataset: Manifest) -> list[str]:
+    """Return a data set's row of :func:`catalogue`: three cells as HTML."""
+    exhibits = [ledger()[exhibit_id] for exhibit_id in sorted(exhibits_that_need(dataset))]
     links = "; ".join(
-        link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}") for entry in needed
+        link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}") for entry in exhibits
     )
-    opened = f"<details><summary>{len(needed)} exhibits that need it</summary>{links}</details>"
+    folded_links = f"<details><summary>{len(exhibits)} exhibits that need it</summary>{links}</details>"
     steps = [re.sub(r"(radbook .*?)(\.?)$", r"<code>\1</code>\2", escape(step)) for step in dataset.steps]
-    listed = "".join(f"<li>{step}</li>" for step in steps)
+    step_items = "".join(f"<li>{step}</li>" for step in steps)
     name = f"<code>{escape(dataset.name)}</code>"
     return [
         f"<a href='{escape(dataset.source)}'>{escape(dataset.title)}</a> ({name})",
         f"{ACCESS_WORDS[dataset.access]}; {escape(dataset.licence)}. {escape(dataset.redistribution)}",
-        f"{escape(dataset.shows)}<details><summary>Steps</summary><ol>{listed}</ol></details>"
-        f"{opened if needed else ''}",
+        f"{escape(dataset.shows)}<details><summary>Steps</summary><ol>{step_items}</ol></details>"
+        f"{folded_links if exhibits else ''}",
     ]
 
 
-def withheld() -> tuple[int, int]:
-    """Return how many data sets there are, and of how many the book may show no text."""
-    return len(names()), sum(not manifest.redistributable for manifest in _manifests())
+def count_data_sets() -> tuple[int, int]:
+    """Return the number of data sets, and the number of those whose texts the book must not show."""
+    return len(names()), sum(not manifest.redistributable for manifest in _load_manifests())
 
 
 def exhibits_that_need(dataset: Manifest) -> set[str]:
-    """Return ids of the exhibits that need a data set, by the ledger."""
+    """Return the ids of the exhibits that need a data set, according to the papers' ``paper.yml``."""
     return {
         exhibit.id
         for exhibit in ledger().values()

@@ -1,7 +1,7 @@
-"""Stored scores of four published files of generated reports.
+"""Stored scores of four published files of generated reports, each for the same studies of Open-i.
 
-A ``table`` has a row per study and system, with the columns that :mod:`notebooks.storing`
-describes.
+In every function here, ``table`` is the table of the stored set ``iu_systems``: one row per study and
+system, with the columns that :mod:`notebooks.storing` describes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NAME = "iu_systems"
 
 
 def open_recording(run: Run) -> Recording:
-    """Return the stored scores of the files, noted as read."""
+    """Return the stored set ``iu_systems`` and list its files in the page's provenance."""
     recording = recorded.load(NAME)
     for path in recorded.files(NAME):
         run.reading.note_file(RECORDED_SCORES, path)
@@ -36,7 +36,13 @@ def open_recording(run: Run) -> Recording:
 
 
 def of_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
-    """Return the rows of a system, in the order of studies; an unknown system is a DataError."""
+    """Return the rows of one system, sorted by study.
+
+    Raises
+    ------
+    DataError
+        If the table has no such system.
+    """
     rows = table[table["system"] == system].sort_values("study")
     if rows.empty:
         raise DataError(f"no system {system!r}", "system", f"Use one of {listed(table['system'].unique())}.")
@@ -44,45 +50,52 @@ def of_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
 
 
 def difference(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
-    """Return the mean of the first system minus that of the second on the studies that both have, positive if
-    the first is better, with an interval from resampling distinct references; ``name``: of the random
-    stream."""
-    apart = _apart(table, metric, pair)
-    sums = apart.groupby("case")["apart"].agg(["sum", "count"]).to_numpy(np.float64)
+    """Return how much better the first system of a ``pair`` scores than the second, on average over the
+    studies that both have.
+
+    The estimate is in the metric's unit and positive if the first system is better. Its 95% interval comes
+    from a bootstrap over distinct references. ``name`` is that of the random stream.
+    """
+    leads = _leads_by_study(table, metric, pair)
+    sums = leads.groupby("case")["lead"].agg(["sum", "count"]).to_numpy(np.float64)
     (estimate,) = sum_estimates(sums, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
     return estimate
 
 
 def between_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
-    """Return the :func:`difference` on references without masked words minus that on the others."""
-    apart = _apart(table, metric, pair)
-    apart["group"] = np.where(apart["masked"] == 0, "whole", "masked")
-    sums = apart.pivot_table("apart", "case", "group", ["sum", "count"], fill_value=0)
+    """Return the :func:`difference` on references without masked words minus that on references with masked
+    words, with its 95% interval."""
+    leads = _leads_by_study(table, metric, pair)
+    leads["group"] = np.where(leads["masked"] == 0, "whole", "masked")
+    sums = leads.pivot_table("lead", "case", "group", ["sum", "count"], fill_value=0)
     columns = [("sum", "whole"), ("count", "whole"), ("sum", "masked"), ("count", "masked")]
     (estimate,) = sum_estimates(
         sums[columns].to_numpy(np.float64),
-        lambda of: (of[..., 0] / of[..., 1] - of[..., 2] / of[..., 3])[..., None],
+        lambda total: (total[..., 0] / total[..., 1] - total[..., 2] / total[..., 3])[..., None],
         resamples=run.profile.resamples,
         rng=run.rng(name),
     )
     return estimate
 
 
-def _apart(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> pd.DataFrame:
-    """Return the first system's rows by study, with ``apart``: its score minus the second's, positive if the
-    first is better."""
-    first, other = (of_system(table, name).set_index("study") for name in pair)
-    return first.assign(apart=get(metric).sign() * (first[metric] - other[metric])).dropna(subset="apart")
+def _leads_by_study(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> pd.DataFrame:
+    """Return the first system's rows by study with a column ``lead``: its score minus the second system's,
+    positive if the first is better. Studies that only one system has are left out."""
+    first, second = (of_system(table, name).set_index("study") for name in pair)
+    return first.assign(lead=get(metric).sign() * (first[metric] - second[metric])).dropna(subset="lead")
 
 
-def named_codes(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
-    """Return, for each study, how many of its codes a system's text states according to our rules."""
-    both = of_system(table, system)["gold"] & of_system(table, system)["found"]
-    return np.array([int(code).bit_count() for code in both])
+def count_named_findings(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
+    """Return, for each study, how many of the findings that people coded are stated in a system's text
+    according to our rules. The studies are sorted by number."""
+    rows = of_system(table, system)
+    # Each set of findings is a number whose bits stand for single findings.
+    return np.array([int(code).bit_count() for code in rows["gold"] & rows["found"]])
 
 
 def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
-    """Draw one line per file: how many studies have each of its texts, the most frequent first."""
+    """Draw one line per file: how many studies share each of its distinct texts, the most frequent text
+    first. Both scales are logarithmic."""
     for row, system in enumerate(systems):
         counts = of_system(table, system)["text"].value_counts()
         axes.plot(
@@ -94,6 +107,6 @@ def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
             label=f"{system}, {len(counts)}",
         )
     axes.set(xscale="log", yscale="log", xlabel="texts, the most frequent first", ylabel="studies")
-    for axis in (axes.xaxis, axes.yaxis):  # powers of ten have exponents too small for a phone
+    for axis in (axes.xaxis, axes.yaxis):  # Exponents of powers of ten are too small to read on a phone.
         axis.set_major_formatter("{x:g}")
     axes.legend(title="file, distinct texts", fontsize=10.5)

@@ -1,4 +1,5 @@
-"""People's judgements of summaries of clinical trials (MSLR) with the scores of lexical metrics."""
+"""Ratings of summaries of clinical trials (the data set MSLR), with scores of metrics that are not specific
+to radiology."""
 
 from __future__ import annotations
 
@@ -13,12 +14,15 @@ from radeval_lib.metrics.base import Metric
 from radeval_lib.study.runs import Run
 
 WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
-"""Metrics that know nothing of radiology, for texts of other kinds."""
+"""Names of the metrics that are not specific to radiology and can therefore score texts of other kinds."""
 
 
 def load(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return MSLR's rated summaries in the form of :func:`score_summaries`, scored here if the data root
-    holds all texts, else as stored."""
+    """Return MSLR's rated summaries with scores, in the form of :func:`score_summaries`.
+
+    The summaries are scored if the data root has the texts of all raters; otherwise, the stored scores are
+    returned.
+    """
     paths = [run.find("mslr", f"{name}.tsv") for name in mslr.RATERS]
     if None in paths:
         return run.recording("mslr").table
@@ -26,14 +30,15 @@ def load(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
 
 
 def score_summaries(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric]) -> pd.DataFrame:
-    """Return rated summaries with the scores of the metrics in :data:`WORDS`.
+    """Return rated summaries with the scores of those ``metrics`` that are in :data:`WORDS`.
 
     Returns
     -------
     DataFrame
-        One row per summary: ``number``, ``case`` (the review), ``system``, ``rating`` (mean of its raters'
-        sums of three facets, 0 to 6), ``ratings`` (their number), ``reference_words``,
-        ``candidate_words``, and a column per metric.
+        One row per summary: ``number`` (from 0), ``case`` (a number for each review), ``system`` (a number,
+        from 1), ``rating`` (the sum of three facets, 0 to 6, averaged over raters), ``ratings`` (how many
+        raters), ``reference_words`` and ``candidate_words`` (word counts), and one column of scores per
+        metric.
     """
     word_metrics = {metric.name: metric for metric in metrics.values() if metric.name in WORDS}
     keys = ["id", "review", "system", "reference", "candidate"]
@@ -41,8 +46,8 @@ def score_summaries(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric])
         (r.id, r.id.partition("/")[0], r.group, reveal(r.reference), reveal(r.candidate), r.rating)
         for r in ratings
     ]
-    by_text = pd.DataFrame(rows, columns=[*keys, "rating"]).groupby(keys, sort=False)["rating"]
-    texts = by_text.agg(rating="mean", ratings="size").reset_index()
+    by_summary = pd.DataFrame(rows, columns=[*keys, "rating"]).groupby(keys, sort=False)["rating"]
+    texts = by_summary.agg(rating="mean", ratings="size").reset_index()
     summaries = pd.DataFrame(
         {
             "number": range(len(texts)),
@@ -55,6 +60,7 @@ def score_summaries(ratings: Sequence[RatedPair], metrics: Mapping[str, Metric])
     )
     for name, metric in word_metrics.items():
         values = metric.score(texts["reference"].tolist(), texts["candidate"].tolist()).values
-        # Nine digits: a sum in another order breaks no tie, and the smallest BLEU is not tied with 0.
+        # Nine digits keep ties that a different order of summation would break, and do not round the smallest
+        # BLEU to 0.
         summaries[name] = [float(f"{value:.9g}") for value in values]
     return summaries

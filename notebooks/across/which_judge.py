@@ -1,7 +1,8 @@
-"""Agreement of every metric, and of one radiologist, with radiologists' grades, on shared resamples of cases.
+"""Agreement of each metric, and of one radiologist, with radiologists' grades, by a bootstrap over cases.
 
-A table of draws has a column per metric. Row 0 holds the values on the data, each further row those of one
-resample. The difference of two tables is such a table, too, if both come from the same resamples.
+A *table of draws* has one column per metric. Row 0 holds the values for the data themselves; every further
+row holds the values for one bootstrap resample of cases. Two tables from the same resamples can be
+subtracted: the result is a table of draws of the differences.
 """
 
 from __future__ import annotations
@@ -42,80 +43,98 @@ PERSON = "one radiologist"
 PUBLISHED, RULES, SUBSTITUTES = "as published", "ours, by rules", "with substitute models"
 _COLOURS = dict(zip((PUBLISHED, SUBSTITUTES, RULES), plots.PALETTE, strict=False))
 SOURCE = "words found in the source"
-_BY_RULES = ("observations", "green_rules", "green_rules_errors")
+_RULE_BASED = ("observations", "green_rules", "green_rules_errors")
 
 
 def rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the candidates that all raters graded, and their grades (or negative errors), one column per
-    rater.
+    """Return the candidates that all raters graded, and the grades.
 
     Returns
     -------
-    tuple of DataFrame
-        By the pair's id: ``reference``, ``candidate``, ``system``, ``case`` (a number per distinct
-        reference), ``set`` (the candidates that were graded together; those of a case if ids name no set);
-        and the grades.
+    pairs : DataFrame
+        One row per candidate, indexed by its id: ``reference``, ``candidate``, ``system``,
+        ``case`` (a number for each distinct reference), and ``set`` (the candidates that were graded
+        together: the part of the id before the last slash or, for an id without a slash, the case).
+    grades : DataFrame
+        The same rows with one column per rater; higher is better. Counts of errors have a minus sign.
 
     Raises
     ------
     AbsentDataError
-        If no candidate has grades of two raters.
+        If there are fewer than two raters, or no candidate that all raters graded.
     """
     if not records:
-        raise AbsentDataError("no rated pairs", remedy="Configure rated_pairs with a set that has some.")
+        raise AbsentDataError("rated_pairs is empty", remedy="Configure it with a data set that has ratings.")
     sign = {"errors": -1}.get(records[0].scale, 1)
-    grades = pd.DataFrame({"id": r.id, "rater": r.rater, "grade": sign * r.rating} for r in records)
-    wide = grades.pivot_table(index="id", columns="rater", values="grade", sort=False).dropna()
+    ratings = pd.DataFrame({"id": r.id, "rater": r.rater, "grade": sign * r.rating} for r in records)
+    grades = ratings.pivot_table(index="id", columns="rater", values="grade", sort=False).dropna()
     texts = {r.id: (reveal(r.reference), reveal(r.candidate), SYSTEMS.get(r.group, r.group)) for r in records}
     columns = ["reference", "candidate", "system"]
-    pairs = pd.DataFrame.from_dict(texts, orient="index", columns=columns).loc[wide.index]
-    if wide.empty or wide.shape[1] < 2:
-        problem = "no candidate has a grade from every rater, of two raters or more"
-        raise AbsentDataError(
-            problem, remedy="Configure rated_pairs with a set of several raters, such as radpref/grade"
-        )
+    pairs = pd.DataFrame.from_dict(texts, orient="index", columns=columns).loc[grades.index]
+    if grades.empty or grades.shape[1] < 2:
+        problem = f"rated_pairs has {len(grades)} candidates that all {grades.shape[1]} raters graded"
+        remedy = "Configure it with a data set of two or more raters, such as radpref/grade."
+        raise AbsentDataError(problem, remedy=remedy)
     case = pd.factorize(pairs["reference"])[0]
-    named = [str(key).rpartition("/")[0] for key in pairs.index]
-    sets = [name or f"case {number}" for name, number in zip(named, case, strict=True)]
-    return pairs.assign(case=case, set=sets), wide
+    set_names = [str(key).rpartition("/")[0] for key in pairs.index]
+    sets = [name or f"case {number}" for name, number in zip(set_names, case, strict=True)]
+    return pairs.assign(case=case, set=sets), grades
 
 
-def with_findings(
+def count_findings(
     radpref: Recording, pairs: pd.DataFrame, scores: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return RadPref's candidates and their scores: ``pairs`` and ``scores`` if these are RadPref's, else
-    what is stored.
+    """Return the numbers of findings and errors that radiologists list for RadPref's candidates, and scores.
 
-    The candidates have ``system``, ``case``, ``grade`` (mean of the radiologists), ``reference_findings`` and
-    ``candidate_findings`` (how many findings radiologists list), ``false`` and ``missing`` (how many they
-    mark, means of the radiologists).
+    Parameters
+    ----------
+    radpref : the stored set.
+    pairs, scores : candidates, with ``system`` and ``case``, and their scores. If they are those of another
+        data set, RadPref's stored candidates and scores replace them.
+
+    Returns
+    -------
+    reports : DataFrame
+        One row per candidate: ``system``, ``case``, ``grade`` (mean of the radiologists),
+        ``false`` and ``missing`` (findings marked as such, mean of the radiologists),
+        ``reference_findings`` and ``candidate_findings`` (findings listed in either text).
+    scores : DataFrame
+        One column per metric; higher is better.
     """
     table, marks = radpref.table, radpref.parts["ratings"].groupby("number").mean()
     if not np.array_equal(table["case"], pairs["case"]):
         scores = stored_scores(radpref)
         pairs = table.assign(system=table["system"].map(SYSTEMS))
-    listed = table[["reference_findings", "candidate_findings"]].set_axis(pairs.index)
+    findings = table[["reference_findings", "candidate_findings"]].set_axis(pairs.index)
     errors = {kind: marks.filter(regex=f"^{kind}_").sum(axis=1).to_numpy() for kind in ("false", "missing")}
-    marked = pairs[["system", "case"]].assign(grade=marks["grade"].to_numpy(), **errors)
-    return marked.join(listed), scores
+    reports = pairs[["system", "case"]].assign(grade=marks["grade"].to_numpy(), **errors)
+    return reports.join(findings), scores
 
 
-def groups(metrics: Mapping[str, Metric], labels: Mapping[str, str]) -> pd.Series:
-    """Return each metric's group by its label: as published, ours by rules, or with substitute models."""
-    whose = {
+def group_metrics(metrics: Mapping[str, Metric], labels: Mapping[str, str]) -> pd.Series:
+    """Return the group of each metric, indexed by its label: :data:`PUBLISHED`, :data:`RULES` or
+    :data:`SUBSTITUTES`.
+
+    ``metrics`` and ``labels`` have a metric's title as the key. A label that differs from the title names a
+    substitute model.
+    """
+    group_by_label = {
         labels[title]: RULES
-        if metric.name in _BY_RULES
+        if metric.name in _RULE_BASED
         else PUBLISHED
         if labels[title] == title
         else SUBSTITUTES
         for title, metric in metrics.items()
     }
-    return pd.Series(whose)
+    return pd.Series(group_by_label)
 
 
-def differences(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return each column's value for the first minus that for the second of every two candidates of a set, by
-    case."""
+def subtract_within_sets(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return the values of one candidate minus those of another, for every two candidates of a ``set``.
+
+    ``frame`` and ``pairs`` (with ``set`` and ``case``) have one row per candidate. The result has the
+    columns of ``frame`` and is indexed by case.
+    """
     first, second = pairs_within(pairs["set"].tolist()).T
     values = frame.to_numpy(dtype=np.float64)
     return pd.DataFrame(values[first] - values[second], pairs["case"].iloc[first], frame.columns)
@@ -130,12 +149,18 @@ def resample_agreement(
     name: str,
     radiologist: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
-    """Resample cases and return τ_b of every metric, and of one radiologist (:data:`PERSON`), with the mean
-    grade of the other radiologists, averaged over the radiologist who is left out.
+    """Return a table of draws of τ_b between each metric and the mean grade of all radiologists but one,
+    averaged over the radiologist who is left out. The column :data:`PERSON` has the τ_b of the radiologist
+    who is left out.
 
-    ``radiologist``: the grades of the radiologist who is left out, if not ``grades``.
+    Parameters
+    ----------
+    scores, grades : one row per candidate, with one column per metric or per radiologist; higher is better.
+    cases : the case of each candidate; the bootstrap draws whole cases.
+    name : of the random stream.
+    radiologist : grades to use in place of ``grades`` for the radiologist who is left out.
     """
-    left_out = [
+    by_rater = [
         bootstrap_correlations(
             scores.assign(**{PERSON: (grades if radiologist is None else radiologist)[rater].to_numpy()}),
             grades.drop(columns=rater).mean(axis=1),
@@ -146,15 +171,18 @@ def resample_agreement(
         )
         for rater in grades
     ]
-    values = np.mean([agreement.values for agreement in left_out], axis=0)
-    draws = np.mean([agreement.draws for agreement in left_out], axis=0)
-    return pd.DataFrame(np.vstack([values, draws.T]), columns=left_out[0].names)
+    values = np.mean([agreement.values for agreement in by_rater], axis=0)
+    draws = np.mean([agreement.draws for agreement in by_rater], axis=0)
+    return pd.DataFrame(np.vstack([values, draws.T]), columns=by_rater[0].names)
 
 
-def by_system(
+def agreement_by_system(
     scores: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run
 ) -> dict[str, pd.DataFrame]:
-    """Return :func:`resample_agreement` within the pairs of each ``system``; ``pairs`` also has ``case``."""
+    """Return the table of draws of :func:`resample_agreement` for the candidates of each system.
+
+    ``pairs`` has the columns ``system`` and ``case``; the three tables have the same index.
+    """
     return {
         str(system): resample_agreement(
             scores.loc[of], grades.loc[of], pairs.loc[of, "case"], run=run, name="grade"
@@ -163,22 +191,27 @@ def by_system(
     }
 
 
-def within_system(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the mean of the systems' tables of :func:`by_system` or :func:`auc_by_system`."""
+def average_systems(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the unweighted mean of the systems' tables of draws, from :func:`agreement_by_system` or
+    :func:`auc_by_system`."""
     return sum(tables.values()) / len(tables)
 
 
-def auc_drawn(
+def resample_auc(
     scores: pd.DataFrame, wrong: pd.Series, cases: Sequence[object], *, run: Run, name: str
 ) -> pd.DataFrame:
-    """Resample cases and return each metric's AUC: how often a candidate that is not ``wrong`` scores higher
-    than one that is; ties count half. Candidates whose ``wrong`` is NaN are drawn and then left out. The AUC
-    is NaN in draws that lack one of the two kinds."""
+    """Return a table of draws of each metric's AUC (0 to 1): how often a candidate that is not ``wrong``
+    scores above one that is; ties count half.
+
+    Candidates whose ``wrong`` is NaN belong to their case when cases are drawn, but have no influence on
+    the AUC. The AUC of a draw without candidates of both kinds is NaN. ``name`` is that of the random
+    stream.
+    """
     values, outcome = scores.to_numpy(np.float64), wrong.to_numpy(np.float64)
     rows = [np.arange(len(values)), *drawn_rows(np.asarray(cases), run.profile.resamples, run.rng(name))]
     aucs = np.full((len(rows), values.shape[1]), np.nan)
-    for number, drawn_places in enumerate(rows):
-        chosen = drawn_places[~np.isnan(outcome[drawn_places])]
+    for number, drawn in enumerate(rows):
+        chosen = drawn[~np.isnan(outcome[drawn])]
         right = outcome[chosen] == 0
         n, m = int(right.sum()), int((~right).sum())
         if n and m:
@@ -190,9 +223,12 @@ def auc_drawn(
 def auc_by_system(
     scores: pd.DataFrame, wrong: pd.Series, pairs: pd.DataFrame, *, run: Run, name: str
 ) -> dict[str, pd.DataFrame]:
-    """Return :func:`auc_drawn` within the pairs of each ``system``; ``pairs`` also has ``case``."""
+    """Return the table of draws of :func:`resample_auc` for the candidates of each system.
+
+    ``pairs`` has the columns ``system`` and ``case``; the three tables have the same index.
+    """
     return {
-        str(system): auc_drawn(scores.loc[of], wrong.loc[of], pairs.loc[of, "case"], run=run, name=name)
+        str(system): resample_auc(scores.loc[of], wrong.loc[of], pairs.loc[of, "case"], run=run, name=name)
         for system, of in pairs.groupby("system").groups.items()
     }
 
@@ -200,20 +236,21 @@ def auc_by_system(
 def correlate_with_invented_facts(
     metrics: Mapping[str, Metric], facts: Sequence[FactRating], *, run: Run
 ) -> pd.DataFrame:
-    """Return the correlation of every metric, and of overlap with the source (:data:`SOURCE`), with the rate
-    of invented facts: below 0 if higher scores go with fewer invented facts.
+    """Return the rank correlation of each metric, and of :data:`SOURCE`, with the share of invented facts
+    in a summary. A negative value means that summaries with more invented facts score lower.
 
-    The overlap is the share of a summary's words, of more than three letters, that occur in the dialogue.
+    :data:`SOURCE` is the share of a summary's words of more than three letters that occur in the dialogue.
 
     Returns
     -------
     DataFrame
-        One row per measure, the lowest first: ``value`` (Spearman), ``low``, ``high`` (cases resampled).
+        One row per measure, the lowest value first: ``value`` (Spearman's ρ), ``low`` and ``high`` (95%
+        interval, cases resampled).
     """
     references = [reveal(fact.reference) for fact in facts]
     candidates = [reveal(fact.candidate) for fact in facts]
     scores = score_candidates(metrics, references, candidates)
-    if parse_placeholder(candidates[0]):  # placeholders of texts: the overlap is stored
+    if parse_placeholder(candidates[0]):  # The texts are not here, so the overlap is read as stored.
         scores[SOURCE] = recorded.column(candidates, "found_in_source")
     else:
         sources = [reveal(fact.source) for fact in facts]
@@ -223,15 +260,20 @@ def correlate_with_invented_facts(
     return correlations.intervals().set_index("metric")[["value", "low", "high"]].sort_values("value")
 
 
-def reachable(values: Sequence[float]) -> float:
-    """Return the rank correlation with ``values`` of a measure without ties that orders them perfectly: well
-    below 1 if many values are equal."""
+def highest_rank_correlation(values: Sequence[float]) -> float:
+    """Return the highest Spearman correlation with ``values`` that a measure without ties can reach: 1 if
+    all values differ, and well below 1 if many are equal."""
     ranks = pd.Series(values).rank()
     return float(ranks.std() / pd.Series(range(len(ranks))).std())
 
 
-def on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: Run) -> pd.DataFrame:
-    """Return τ_b of metrics with the ratings of trial summaries: ``value``, ``low``, ``high`` by metric."""
+def agreement_on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: Run) -> pd.DataFrame:
+    """Return τ_b between each metric in :data:`~notebooks.across.trial_reviews.WORDS` and the ratings of
+    summaries of clinical trials: one row per metric, with ``value``, ``low`` and ``high`` (95% interval,
+    reviews resampled).
+
+    ``summaries`` is the table of :func:`notebooks.across.trial_reviews.load`.
+    """
     word_metrics = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
     scores = summaries[list(word_metrics.values())].set_axis(list(word_metrics), axis=1)
     correlations = bootstrap_correlations(
@@ -240,22 +282,26 @@ def on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: R
     return correlations.intervals().set_index("metric")[["value", "low", "high"]]
 
 
-def format_intervals(drawn_values: pd.DataFrame, form: str = "z.2f") -> pd.Series:
-    """Return each column's value and interval as text."""
-    table = estimates(drawn_values)
+def format_intervals(draws: pd.DataFrame, form: str = "z.2f") -> pd.Series:
+    """Return the value and 95% interval of each column of a table of draws as text: ``0.12 [0.05, 0.20]``."""
+    table = estimates(draws)
     texts = [with_interval(row.value, row.low, row.high, form) for row in table.itertuples()]
     return pd.Series(texts, table.index)
 
 
-def order_by_group(table: pd.DataFrame, whose: pd.Series) -> pd.DataFrame:
-    """Return the rows of the metrics in ``whose``, sorted by group and, within a group, from high to low."""
-    rows = table.loc[whose.index].assign(group=pd.Categorical(whose, [PUBLISHED, SUBSTITUTES, RULES]))
+def order_by_group(table: pd.DataFrame, group_of: pd.Series) -> pd.DataFrame:
+    """Return the rows of the metrics in ``group_of``, sorted by group (:data:`PUBLISHED` first,
+    :data:`RULES` last) and then by falling ``value``, with a column ``group`` added.
+
+    ``group_of`` is the result of :func:`group_metrics`.
+    """
+    rows = table.loc[group_of.index].assign(group=pd.Categorical(group_of, [PUBLISHED, SUBSTITUTES, RULES]))
     return rows.sort_values(["group", "value"], ascending=[True, False])
 
 
-def browse(pairs: pd.DataFrame, grades: pd.DataFrame, scores: pd.DataFrame) -> HTML:
-    """Return a folded table to search: each pair's number, system, grades and scores. Higher scores are
-    better."""
+def search_pairs(pairs: pd.DataFrame, grades: pd.DataFrame, scores: pd.DataFrame) -> HTML:
+    """Return a folded, searchable table with one row per pair: its number (from 0), system, grade by each
+    radiologist, and score by each metric. Higher scores are better."""
     radiologists = grades.set_axis([f"radiologist {n}" for n in range(1, grades.shape[1] + 1)], axis=1)
     shown = pairs[["system"]].join(radiologists.map("{:g}".format)).join(scores.map("{:.3f}".format))
     shown.insert(0, "pair", [f"pair {number}" for number in range(len(shown))])
@@ -263,26 +309,34 @@ def browse(pairs: pd.DataFrame, grades: pd.DataFrame, scores: pd.DataFrame) -> H
     return folded(search_table(list(shown), rows, "pair 17"), "Every pair: grades and scores")
 
 
-def draw_auc(table: pd.DataFrame, whose: pd.Series) -> None:
-    """Draw each metric's AUC with its interval, coloured by group, and a line at chance."""
+def draw_auc(table: pd.DataFrame, group_of: pd.Series) -> None:
+    """Draw each metric's AUC with its interval, coloured by group, and a line at 0.5, which is chance.
+
+    ``table`` has one row per metric with ``value``, ``low`` and ``high``; ``group_of``: see
+    :func:`group_metrics`.
+    """
     _, axes = plots.panels(1, 1, 3.4)
     axes.axvline(0.5, color="0.6", linewidth=1)
-    plots.intervals(axes, table, list(whose[table.index].map(_COLOURS)), size=28)
+    plots.intervals(axes, table, list(group_of[table.index].map(_COLOURS)), size=28)
     axes.set(xlabel="AUC", xlim=(0, 1.02))
 
 
-def forest(tables: Mapping[str, pd.DataFrame], whose: pd.Series) -> Figure:
-    """Draw τ_b of each metric, and of one radiologist, with intervals: a marker per table of
-    :func:`estimates`, coloured by group."""
-    order = order_by_group(next(iter(tables.values())), whose)
+def draw_agreement(tables: Mapping[str, pd.DataFrame], group_of: pd.Series) -> Figure:
+    """Draw τ_b of each metric, and of one radiologist, with its interval, once for each table.
+
+    ``tables`` are results of :func:`estimates` by the title that the legend shows; each has a marker of its
+    own. The metrics are ordered by the first table and coloured by their group (``group_of``, from
+    :func:`group_metrics`).
+    """
+    order = order_by_group(next(iter(tables.values())), group_of)
     names = [*order.index, PERSON]
     colours = [*(_COLOURS[group] for group in order["group"]), plots.PALETTE[6]]
     figure, axes = plots.panels(1, 1, 5.6)
     for number, (title, table) in enumerate(tables.items()):
         rows, marker = table.loc[names], plots.MARKERS[number]
-        places = np.arange(len(names)) + 0.26 * (number - (len(tables) - 1) / 2)
-        axes.hlines(places, rows["low"], rows["high"], colors=colours, linewidth=1.2)
-        axes.scatter(rows["value"], places, c=colours, marker=marker, s=22, zorder=3)
+        heights = np.arange(len(names)) + 0.26 * (number - (len(tables) - 1) / 2)
+        axes.hlines(heights, rows["low"], rows["high"], colors=colours, linewidth=1.2)
+        axes.scatter(rows["value"], heights, c=colours, marker=marker, s=22, zorder=3)
         axes.plot([], [], marker, color="0.4", label=title)
     for group, colour in _COLOURS.items():
         axes.plot([], [], color=colour, linewidth=4, label=group)

@@ -76,10 +76,10 @@ def test_a_lost_denial_is_worth_its_loss_over_that_of_a_word() -> None:
     rows += [(0, fingerprints.EXCHANGED[0], 0.1), (0, fingerprints.EXCHANGED[1], 0.4)]
     rows += [(1, fingerprints.EXCHANGED[0], 0.2), (3, fingerprints.EXCHANGED[2], 9.0)]
     frame = pd.DataFrame(rows, columns=["report", "edit", "m"])
-    result = fingerprints.worth_in_words(frame, run).loc["m"]  # type: ignore[arg-type]
+    result = fingerprints.words_per_no(frame, run).loc["m"]  # type: ignore[arg-type]
     assert (result["value"], result["n"]) == (pytest.approx(0.3 / (0.6 / 3)), 2)
     free = frame.assign(m=frame["m"].where(frame["edit"] == fingerprints.LOST, 0.0))
-    assert fingerprints.worth_in_words(free, run).loc["m", "value"] == np.inf  # type: ignore[arg-type]
+    assert fingerprints.words_per_no(free, run).loc["m", "value"] == np.inf  # type: ignore[arg-type]
 
 
 DENIAL = ["No pleural effusion.", "No acute abnormality is seen.", "Osseous structures are unremarkable."]

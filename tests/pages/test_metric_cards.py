@@ -38,10 +38,10 @@ def test_the_metric_that_is_built_to_win_reads_the_grades_of_its_half_alone(
 ) -> None:
     table = recorded.load("radpref").table
     of = in_half(table["case"].to_numpy(), "development")
-    first = Nearest().of_rows(table)
+    first = Nearest().score_rows(table)
     assert first[of] == pytest.approx(table.loc[of, ["grade_1", "grade_2", "grade_3"]].mean(axis=1))
     changed = table.copy()
     changed.loc[~of, ["grade_1", "grade_2", "grade_3"]] = 1
     fake = recorded.Recording("radpref", changed, recorded.load("radpref").about)
     monkeypatch.setattr(recorded, "load", lambda name: fake)
-    assert (Nearest().of_rows(table) == first).all()
+    assert (Nearest().score_rows(table) == first).all()

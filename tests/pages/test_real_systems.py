@@ -62,9 +62,9 @@ def test_reports_are_cleaned_and_cut_as_the_field_does():
         bleu_variants.clean_report("1. Heart, normal. No PTX! 2. X-ray (clear).")
         == "heart normal . no ptx . x-ray clear ."
     )
-    (cut, *_) = bleu_variants.cut(["a b. a b. a b. rare."] * 1 + ["a b"] * 2)
+    (cut, *_) = bleu_variants.cut_references(["a b. a b. a b. rare."] * 1 + ["a b"] * 2)
     assert cut == "a b . a b . a b . unk ."
-    (cut,) = bleu_variants.cut(["a " * 70])
+    (cut,) = bleu_variants.cut_references(["a " * 70])
     assert cut == " ".join(["a"] * 59)  # R2Gen's 60 tokens, without the one that marks the start
 
 
@@ -72,7 +72,7 @@ def test_references_are_cut_as_those_that_r2gen_released(data_root: Path):
     texts = system_sets.outputs(data_root)
     references = texts[texts["system"] == SAME].sort_values("study")["reference"]
     lines = find("iu_systems", data_root, iu_systems.ORDERED_REFERENCES).read_text().splitlines()
-    for values, theirs in zip(bleu_variants.cut(references), lines, strict=True):
+    for values, theirs in zip(bleu_variants.cut_references(references), lines, strict=True):
         words = zip(values.split(), theirs.split(), strict=True)
         assert all(word in (other, "unk") or other == "<unk>" for word, other in words)
 

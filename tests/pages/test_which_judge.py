@@ -71,7 +71,7 @@ def test_where_ids_name_no_set_candidates_of_a_case_are_compared() -> None:
         for rater in "AB"
     ]
     pairs, grades = which_judge.rated_candidates(records)
-    assert which_judge.differences(grades, pairs)["A"].tolist() == [-1, -1]
+    assert which_judge.subtract_within_sets(grades, pairs)["A"].tolist() == [-1, -1]
 
 
 def test_counted_errors_are_bad() -> None:
@@ -102,7 +102,7 @@ def test_auc_is_the_share_of_pairs_in_the_right_order(run: SimpleNamespace) -> N
     rng = np.random.default_rng(1)
     scores = pd.DataFrame({"m": rng.integers(0, 5, 40), "n": rng.normal(size=40)})
     wrong = pd.Series(rng.random(40) < 0.4)
-    drawn = which_judge.auc_drawn(scores, wrong, np.repeat(range(20), 2), run=run, name="x")
+    drawn = which_judge.resample_auc(scores, wrong, np.repeat(range(20), 2), run=run, name="x")
     for name, values in scores.items():
         assert drawn.loc[0, name] == pytest.approx(roc_auc_score(~wrong, values))
     assert which_judge.estimates(drawn)["low"].between(0, 0.5).all()
@@ -160,11 +160,11 @@ def test_reviews_are_the_same_from_texts_and_from_what_is_recorded(
     of_numbers = trial_reviews.load(
         SimpleNamespace(find=lambda name, file: None, recording=recorded.load), {}
     )
-    both = [which_judge.on_reviews(metrics, of_text, run=run) for of_text in (of_texts, of_numbers)]
+    both = [which_judge.agreement_on_reviews(metrics, of_text, run=run) for of_text in (of_texts, of_numbers)]
     pd.testing.assert_frame_equal(*both, atol=1e-8)
 
 
 def test_what_a_measure_without_ties_can_reach() -> None:
-    assert which_judge.reachable([1, 2, 3]) == pytest.approx(1)
+    assert which_judge.highest_rank_correlation([1, 2, 3]) == pytest.approx(1)
     # Ranks 2, 2, 2 and 4 against 1 to 4: 3 of 5 of the variance.
-    assert which_judge.reachable([0, 0, 0, 1]) == pytest.approx((3 / 5) ** 0.5)
+    assert which_judge.highest_rank_correlation([0, 0, 0, 1]) == pytest.approx((3 / 5) ** 0.5)

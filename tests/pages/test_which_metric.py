@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import pytest
 
 from notebooks.across import which_metric
-from notebooks.across.which_metric import encoding_operations, weights
+from notebooks.across.which_metric import count_weights, encoding_operations
 
 
 def test_bert_base_has_the_85_million_weights_that_its_layers_are_known_for() -> None:
     config = SimpleNamespace(num_hidden_layers=12, hidden_size=768, intermediate_size=3072)
-    assert weights(config) == 84_934_656
+    assert count_weights(config) == 84_934_656
 
 
 def test_operations_are_those_that_torch_counts() -> None:
@@ -45,7 +45,7 @@ LENGTHS = [([5, 7], [3]), ([12], [])]
 
 
 def test_costs_by_hand() -> None:
-    assert which_metric.text_tokens(SCORER, LENGTHS) == (8 + 10) / 2
+    assert which_metric.mean_tokens(SCORER, LENGTHS) == (8 + 10) / 2
     table = which_metric.cost_table(SCORER, LENGTHS)
     assert table.index.tolist() == [
         "RaTEScore, this build", "RaTEScore, BERT base twice",
