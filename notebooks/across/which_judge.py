@@ -185,9 +185,9 @@ def agreement_by_system(
     """
     return {
         str(system): resample_agreement(
-            scores.loc[of], grades.loc[of], pairs.loc[of, "case"], run=run, name="grade"
+            scores.loc[ids], grades.loc[ids], pairs.loc[ids, "case"], run=run, name="grade"
         )
-        for system, of in pairs.groupby("system").groups.items()
+        for system, ids in pairs.groupby("system").groups.items()
     }
 
 
@@ -228,8 +228,8 @@ def auc_by_system(
     ``pairs`` has the columns ``system`` and ``case``; the three tables have the same index.
     """
     return {
-        str(system): resample_auc(scores.loc[of], wrong.loc[of], pairs.loc[of, "case"], run=run, name=name)
-        for system, of in pairs.groupby("system").groups.items()
+        str(system): resample_auc(scores.loc[ids], wrong.loc[ids], pairs.loc[ids, "case"], run=run, name=name)
+        for system, ids in pairs.groupby("system").groups.items()
     }
 
 
