@@ -1,4 +1,5 @@
-"""The page *Bring your own* does what it says: each recipe is followed in a copy of the project."""
+"""Each recipe of the page *Bring your own* works: its files are written and its commands run in a copy of
+the project."""
 
 from __future__ import annotations
 
@@ -23,31 +24,35 @@ _STEP = re.compile(
     r"(?P<text>.*?)^(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
-"""A file that a page gives, or commands."""
+"""Matches a block of the page: a file (its caption names the path) or commands."""
 
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The project, as a clone has it."""
+    """Return a copy of the project, with the files that a clone has."""
     tiny.copy_project(tmp_path / "project")
     return tmp_path / "project"
 
 
 def _section(label: str) -> str:
-    """Return the section of the page *Bring your own* that has a label."""
+    """Return the section of the page *Bring your own* with this label, up to the end of its folded part."""
     page = (BOOK / "own.md").read_text(encoding="utf-8")
-    _, _, rest = page.partition(f"\n({label})=\n")
-    assert rest
-    return rest.partition("\n</details>\n")[0]
+    _, _, section = page.partition(f"\n({label})=\n")
+    assert section
+    return section.partition("\n</details>\n")[0]
 
 
-def _follow(page: str, project: Path, without: str = "", **environment: str) -> list[str]:
-    """Do what a page says; what each of its commands said. A command that begins with ``without`` is left."""
-    steps = list(_STEP.finditer(_section(page)))
+def _follow(label: str, project: Path, without: str = "", **environment: str) -> list[str]:
+    """Write the files and run the commands of a section in a project, and return what each command prints.
+
+    Files whose caption says "before the command" are written first. Commands that begin with ``without``,
+    if it is given, are skipped. ``environment`` has variables for the commands.
+    """
+    steps = list(_STEP.finditer(_section(label)))
     assert steps
-    early = [step for step in steps if step["file"] and "before the command" in step["how"]]
-    message = []
-    for step in [*early, *(step for step in steps if step not in early)]:
+    first_steps = [step for step in steps if step["file"] and "before the command" in step["how"]]
+    outputs = []
+    for step in [*first_steps, *(step for step in steps if step not in first_steps)]:
         if step["file"]:
             _write(project / step["file"], step["how"], step["text"])
             continue
@@ -57,12 +62,12 @@ def _follow(page: str, project: Path, without: str = "", **environment: str) -> 
             assert line.startswith("radbook ")
             ran = _radbook(project, *shlex.split(line)[1:], **environment)
             assert ran.returncode == 0, f"{line}\n{ran.stdout}{ran.stderr}"
-            message.append(ran.stdout)
-    return message
+            outputs.append(ran.stdout)
+    return outputs
 
 
 def _python(project: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run Python in the copied project."""
+    """Run Python in the copied project, without a data root unless ``environment`` names one."""
     kept = {name: value for name, value in os.environ.items() if name != "RADEVAL_DATA_ROOT"}
     env, command = {**kept, "PYTHONPATH": str(project), **environment}, [sys.executable, *arguments]
     return subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False)
@@ -73,6 +78,8 @@ def _radbook(project: Path, *arguments: str, **environment: str) -> subprocess.C
 
 
 def _write(path: Path, how: str, text: str) -> None:
+    """Write a file of the page; ``how`` is the rest of its caption, which may say to insert or replace one
+    line of an existing file, or to append to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if match := re.search(r"one line, behind `(.+)`", how):
         old = path.read_text(encoding="utf-8")
@@ -88,8 +95,8 @@ def _write(path: Path, how: str, text: str) -> None:
 
 
 def test_own_ratings_are_loaded_for_the_role(copy: Path) -> None:
-    follow = _follow("own-ratings-data", copy, without="radbook build")
-    assert "our_ratings: 6 cases, 12 candidates, 2 raters" in follow[0]
+    outputs = _follow("own-ratings-data", copy, without="radbook build")
+    assert "our_ratings: 6 cases, 12 candidates, 2 raters" in outputs[0]
     code = """
 from radeval_lib.data.manifests import data_root
 from notebooks.across import which_judge
@@ -110,13 +117,13 @@ print(len(pairs), pairs["set"].nunique(), list(grades), data_title(source), evid
 
 
 def test_an_own_data_set_is_loaded_for_a_role(copy: Path) -> None:
-    follow = _follow("own-data-set", copy)
-    assert "our_reports: 2 ReportPair" in follow[0]
+    outputs = _follow("own-data-set", copy)
+    assert "our_reports: 2 ReportPair" in outputs[0]
     code = """
 from radeval_lib.data.manifests import data_root
 from radeval_lib.data.roles import load
 
-print([one.impression for one in load("summaries", "our_reports", size=0, seed=0, root=data_root())])
+print([pair.impression for pair in load("summaries", "our_reports", size=0, seed=0, root=data_root())])
 """
     ran = _python(copy, "-c", code)
     assert ran.stdout.strip() == "['Small left effusion.', 'No acute disease.']", ran.stderr
@@ -130,7 +137,7 @@ def test_own_ratings_reach_a_figure_without_training(copy: Path) -> None:
     assert before
     _follow("own-ratings-data", copy, without="radbook")
     rng = random.Random(0)
-    pairs = data_files._restricted_pairs(80)  # the build searches its pages for them
+    pairs = data_files._restricted_pairs(80)  # The build searches its pages for these texts.
     rows = [
         [n // 2, "ab"[n % 2], candidate, pairs[n // 2 * 2][0], rater, rng.randint(1, 5)]
         for n, (_, candidate) in enumerate(pairs)
@@ -148,7 +155,7 @@ def test_an_own_metric_gets_a_card_and_scores(copy: Path) -> None:
     _follow("own-metric-in-pages", copy)
     assert (copy / "card.html").stat().st_size > 1000
     scores = pd.read_csv(copy / "scores.csv")
-    # left, effusion. of three words; clear. has no full stop in the candidate
+    # The first candidate has 2 of 3 words: "left" and "effusion."; the second has no word of its reference.
     assert scores.filter(like="word_recall").iloc[:, 0].tolist() == pytest.approx([2 / 3, 0])
 
 
@@ -158,9 +165,9 @@ def test_an_own_model_is_loaded_at_its_revision(copy: Path, tmp_path: Path) -> N
     assert name in _section("own-model")
     models.write([card.hub], tmp_path / "hub", ["The lungs are clear.", "No pleural effusion is seen."] * 20)
     _follow("own-model", copy, HF_HUB_CACHE=str(tmp_path / "hub"), HF_HUB_OFFLINE="1")
-    made = (copy / "build/mine/results/green/summary").glob("green.*.json")
-    used = [json.loads(path.read_text())["provenance"]["models"] for path in made]
-    assert any(item.get("encoder", {}).get("revision") == card.revision for item in used)
+    results = (copy / "build/mine/results/green/summary").glob("green.*.json")
+    models_used = [json.loads(path.read_text())["provenance"]["models"] for path in results]
+    assert any(used.get("encoder", {}).get("revision") == card.revision for used in models_used)
 
 
 def test_a_sixth_paper_is_checked(copy: Path) -> None:
@@ -168,7 +175,7 @@ def test_a_sixth_paper_is_checked(copy: Path) -> None:
     steps = [step for step in _STEP.finditer(page) if step["file"]]
     files = [copy / step["file"] for step in steps if "at its end" not in step["how"]]
     assert (len(steps), len(files)) == (4, 3)
-    assert not any(path.exists() for path in files)  # nothing that the project has is changed
+    assert not any(path.exists() for path in files)  # The recipe overwrites no file of the project.
     _follow("own-paper", copy)
     path = copy / "build/embedded/results/sixth/table1/sixth.table1.printed.json"
     result = json.loads(path.read_text(encoding="utf-8"))

@@ -105,14 +105,12 @@ def words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
         most_words = exchanged.ffill(axis=1).iloc[:, -1]
         both = pd.concat([wide[metric][LOST], most_words, word_counts], axis=1).dropna().assign(reports=1.0)
         sums = both.to_numpy(np.float64)
-        (estimate,) = sum_estimates(
-            sums, _words_from_sums, resamples=run.profile.resamples, rng=run.rng("words")
-        )
+        (estimate,) = sum_estimates(sums, _to_words, resamples=run.profile.resamples, rng=run.rng("words"))
         rows[metric] = (estimate.value, estimate.low, estimate.high, len(sums))
     return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high", "n"])
 
 
-def _words_from_sums(sums: FloatArray) -> FloatArray:
+def _to_words(sums: FloatArray) -> FloatArray:
     """Return the mean loss from a deleted “no” divided by the mean loss from one exchanged word; infinite
     if exchanged words cost nothing.
 
