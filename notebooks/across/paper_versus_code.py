@@ -249,8 +249,8 @@ def lost_zero() -> Contrast:
     """Return the contrast in the static calibration error (SCE) if a probability of 0 is in the first bin,
     and if it is in no bin."""
     predictions = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
-    measure, rules = calibration.static_calibration_error, ("first bin", "dropped")
-    return contrast("lost_zero", (measure(*predictions, zeros=rule) for rule in rules))
+    kept = calibration.static_calibration_error(*predictions, zeros="first bin")
+    return contrast("lost_zero", (kept, calibration.static_calibration_error(*predictions, zeros="dropped")))
 
 
 def short_impressions() -> Contrast:
