@@ -13,6 +13,7 @@ import re
 import shutil
 import tempfile
 from dataclasses import dataclass
+from importlib import metadata
 from itertools import takewhile
 from pathlib import Path
 
@@ -34,6 +35,8 @@ WORK = ROOT / "my_labs"
 """Folder of the student's own copies, which are never overwritten or removed."""
 UNANSWERED = "_Type your answer here, replacing this text._"
 _FOLDER = f"notebooks/{LABS.name}/"
+# The library's wheel, which an instructor adds to an archive for Gradescope.
+_WHEEL = f"radeval_lib-{metadata.version('radeval-lib')}-py3-none-any.whl"
 _ASSIGNMENT = f"""# ASSIGNMENT CONFIG
 init_cell: false
 export_cell: false
@@ -43,6 +46,8 @@ strip_solutions_from_all_cells: true
 tests: {{ok_format: false}}
 autograder_files: [{SOLUTION_FILE}]
 plugins: [radeval_lib.labs.time_limit.TimeLimit]
+python_version: "3.12"
+requirements: ["radeval-lib[labs,models] @ file:///autograder/source/{_WHEEL}"]
 """
 _START_OTTER = 'import otter\n\ngrader = otter.Notebook("{}.ipynb")'
 _SOLUTION = re.compile(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import shutil
+from importlib.metadata import version
 from pathlib import Path
+from zipfile import ZipFile
 
 import nbformat
 import pandas as pd
@@ -66,6 +68,8 @@ def test_students_get_neither_solutions_nor_hidden_tests(built: Path) -> None:
     assert "hidden=True" not in text
     assert "BEGIN SOLUTION" not in text
     assert "BEGIN SOLUTION" in solved
+    with ZipFile(built / "autograder" / f"{LAB}.zip") as archive:  # what Gradescope installs
+        assert f"/radeval_lib-{version('radeval-lib')}-py3-" in archive.read("environment.yml").decode()
     for name in tests:
         assert f'grader.check(\\"{name}\\")' in text
 

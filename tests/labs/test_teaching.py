@@ -53,10 +53,12 @@ def test_the_instructors_page_links_and_counts_each_lab(lab: sources.Lab) -> Non
     assert f" {minutes[1]} min " in row[1]
 
 
-def test_the_instructors_snippet_fills_an_export_of_canvas(tmp_path: Path) -> None:
+def test_the_instructors_snippet_keeps_the_best_notebook_of_each_student(tmp_path: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (tmp_path / "marks.csv").write_text(
-        "file,student,lab,status,points,of\na.ipynb,ada,x,graded,19.5,20\nb.ipynb,bo,x,not graded: broken,,\n"
+        "file,student,lab,status,points,of\n"
+        "a.ipynb,ada,words_are_not_findings,graded,19.5,20\nc.ipynb,ada,words_are_not_findings,graded,3,20\n"
+        "b.ipynb,bo,words_are_not_findings,not graded: broken,,\nd.ipynb,,words_are_not_findings,graded,1,9\n"
     )
     (tmp_path / "canvas_export.csv").write_text(
         "Student,ID,SIS User ID,SIS Login ID,Section\n    Points Possible,,,,\n"
@@ -67,3 +69,6 @@ def test_the_instructors_snippet_fills_an_export_of_canvas(tmp_path: Path) -> No
     marks = pd.read_csv(tmp_path / "canvas_import.csv")["Lab 1 (1234)"]
     assert marks[1] == 19.5
     assert marks[[0, 2]].isna().all()
+    assert pd.read_csv(tmp_path / "moodle_import.csv")[["student", "points"]].values.tolist() == [
+        ["ada", 19.5]
+    ]
