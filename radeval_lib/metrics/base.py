@@ -298,16 +298,16 @@ class Metric(ABC):
 
             metric:bertscore|variant:f1|layer:5|model.encoder:minilm@6c3a0f9d21b4|text:one-line|version:1.0.0
 
-        Its parts are the name that :func:`~radeval_lib.metrics.create` takes, the variant, every other
-        setting that decides scores, the models (:meth:`signed_models`), what is done to a text, and the
-        version of this library. Equal settings and models have equal signatures, in whatever folder the
-        models are. The device and caches are left out: they change no score but in its last digits. White
-        space, ``|``, ``%`` and what is not ASCII is percent-encoded.
+        Its parts are the metric's name, the variant, every other setting that can change a score, the models
+        (:meth:`signed_models`), the steps that change a text before it is scored, and the version of this
+        library. Equal settings and models have equal signatures, wherever the models are stored. Device and
+        cache are left out, because they change at most the last digits of a score. White space, ``|``, ``%``
+        and characters other than ASCII are percent-encoded.
 
         Parameters
         ----------
-        in_context : whether contexts of patients were given.
-        of_corpus : whether to sign the value that :meth:`corpus` gives instead of pairs' scores.
+        in_context : whether the scores were computed with contexts of patients.
+        of_corpus : whether the signature is for the value of :meth:`corpus` instead of scores of pairs.
         """
         from radeval_lib import __version__
 

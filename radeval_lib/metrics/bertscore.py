@@ -47,9 +47,11 @@ class BertScore(Metric):
     device: str = "auto"
 
     def settings(self) -> dict[str, Any]:
+        """Return the settings that can change a score, with the fixed choices ``idf`` and ``rescaled``."""
         return {**super().settings(), "idf": False, "rescaled": False}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
+        """Yield F1 and a dictionary of precision and recall for each pair."""
         vectors: dict[str, tuple[NDArray[np.float32], NDArray[np.bool_]]] = {}
         for start in range(0, len(pairs), _CHUNK):
             chunk = pairs[start : start + _CHUNK]
@@ -63,6 +65,7 @@ class BertScore(Metric):
                 yield f1(precision, recall), {"precision": precision, "recall": recall}
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
+        """Yield a caution if the model reads only the beginning of a text."""
         if self._is_cut(reference) or self._is_cut(candidate):
             yield f"a text is longer than the {_MOST_TOKENS} tokens that the model reads, and was cut"
 

@@ -102,12 +102,14 @@ class Bleu(Metric):
             raise MetricError(f"order is {self.order}", "bleu.order", "Give a whole number, 1 or more.")
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
+        """Yield BLEU and a dictionary with the counts for each pair; 0 if a text has no words."""
         for pair in pairs:
             counts = _count_ngrams(*pair, self.order)
             both_have_words = counts[-2:].all()
             yield float(_bleu(counts, self.order)) if both_have_words else 0.0, {"counts": counts}
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        """Yield a caution if a text has words, but fewer than the longest n-gram."""
         if any(0 < len(text.split()) < self.order for text in (reference, candidate)):
             yield (
                 f"a text has fewer than {self.order} words, so that no {self.order} in a row can match: "
@@ -115,5 +117,6 @@ class Bleu(Metric):
             )
 
     def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
+        """Return the counts of each pair, and the function from their sums to corpus BLEU."""
         table = np.array([detail["counts"] for detail in scores.details])
         return table, lambda sums: _bleu(sums, self.order)[..., None]

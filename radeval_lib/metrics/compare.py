@@ -197,6 +197,7 @@ class Comparison:
 
 
 def _is_lower_better(about: Mapping[str, Any]) -> bool:
+    """Return whether the description of a metric says that lower scores are better."""
     return about.get("better") == "lower"
 
 
@@ -411,8 +412,8 @@ def _build_table(
         references = pd.DataFrame({REFERENCE: list(references), **columns_of_texts}, dtype=object)
         systems = None
     frame, names = references, [str(name) for name in references.columns]
-    if len(set(names)) < len(names):
-        raise MetricError("two columns have the same name", "references", "Rename one.")
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise MetricError(f"two columns are called {plain(repeated[0], 30)!r}", "references", "Rename one.")
     prefixes = (f"{CANDIDATE}:", *(f"{metric}:" for metric in metrics))
     named_systems = dict.fromkeys(name.partition(":")[2] for name in names if name.startswith(prefixes))
     single_column = {CANDIDATE: CANDIDATE} if CANDIDATE in names else {}
@@ -420,7 +421,7 @@ def _build_table(
     if not columns:
         shown = listed(name for name in names if re.fullmatch(r"[\w.:-]{1,30}", name))
         remedy = f"Name each column of candidates: --system NAME=COLUMN. Columns: {shown}."
-        raise MetricError("no system is given", "systems", remedy)
+        raise MetricError("no column of candidates is named", "systems", remedy)
     for name, column in columns.items():
         if not isinstance(column, str):
             problem = f"{name!r} has {type(column).__name__} in place of a column's name"

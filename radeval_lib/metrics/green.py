@@ -221,20 +221,26 @@ class Green(Metric):
         return open_judge(self.judge, cache=self.cache, device=self.device, model=self.model)
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        """Yield the cautions of the rules for the judge by rules, else one if the judge gets only a part
+        of a text."""
         if self.judge == RULES:
             yield from rule_cautions(reference, candidate)
         elif any(len(text.split()) > LONGEST for text in (reference, candidate)):
             yield f"a text is longer than the {LONGEST} words that the judge is given, and was cut"
 
     def reads_context(self) -> bool:
+        """Return whether the judge is the rule-based one, which alone uses contexts."""
         return self.judge == RULES
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
+        """Yield the score of each pair, from the judge's answer."""
         return self._parse_answers(self._judge.judge(pairs))
 
     def _score_in_context(
         self, pairs: list[Pair], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
+        """Yield the score of each pair, from the answer of the rule-based judge given the patient's
+        context."""
         cases = zip(pairs, contexts, strict=True)
         return self._parse_answers([judge_pair(*pair, context).analysis() for pair, context in cases])
 
@@ -256,6 +262,7 @@ class Green(Metric):
             yield read.score, (read, answer)
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+        """Yield a reason for each error and each matched finding in the judge's answer."""
         for section, letter, finding in green_analysis.entries(clean(detail[1])):
             if letter:
                 yield Reason("error", CATEGORIES[letter], quoted=finding, significant=section == SIGNIFICANT)
@@ -281,17 +288,21 @@ class GreenRules(Metric):
     normalises = FRONT_DOOR
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        """Yield the cautions about what the rules could not read."""
         return rule_cautions(reference, candidate)
 
     def reads_context(self) -> bool:
+        """Return True: the context changes the significance of some findings."""
         return True
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterable[tuple[float, Any]]:
+        """Yield the score and judgement of each pair, without contexts."""
         return self._score_in_context(list(pairs), [None] * len(pairs))
 
     def _score_in_context(
         self, pairs: list[Pair], contexts: list[Context | None]
     ) -> Iterable[tuple[float, Any]]:
+        """Yield the score and judgement of each pair, given the patient's context or None."""
         for pair, context in zip(pairs, contexts, strict=True):
             judgement = judge_pair(*pair, context)
             yield self.value(judgement), judgement
@@ -301,6 +312,7 @@ class GreenRules(Metric):
         return green_score(judgement.matched_findings, sum(judgement.count(True)))
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+        """Yield a reason for each error and each matched statement of the judgement."""
         return reasons_of(detail)
 
 
@@ -319,4 +331,5 @@ class GreenRulesErrors(GreenRules):
     higher_is_better = False
 
     def value(self, judgement: Judgement) -> float:
+        """Return the weighted sum of the errors of a judgement."""
         return judgement.weighted_errors

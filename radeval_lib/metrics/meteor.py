@@ -31,13 +31,15 @@ def _open_wordnet(folder: str) -> Any:
         If a file that synonyms are read from is missing.
     """
     if missing := [name for name in _FILES if not (Path(folder) / name).is_file()]:
-        problem = f"{len(missing)} of {len(_FILES)} files of WordNet are missing: {listed(missing)}"
+        problem = f"folder {Path(folder).name!r} lacks {len(missing)} files of WordNet: {listed(missing, 60)}"
         raise MetricError(problem, "meteor.wordnet", "Give a folder with all of them, or leave it out.")
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
     class Reader(WordNetCorpusReader):
         def open(self, file: str) -> Any:
+            """Return a file of the dictionary opened for reading, or a substitute for a missing
+            ``lexnames``."""
             if file == "lexnames" and not (Path(folder) / file).is_file():
                 # The file names categories of words, on which no synonym depends.
                 return io.StringIO("".join(f"{number:02} {number:02} 0\n" for number in range(45)))
@@ -80,9 +82,11 @@ class Meteor(Metric):
             self._synonym_source = f"wordnet-{self._synonyms.get_version() or 'unknown'}"
 
     def settings(self) -> dict[str, Any]:
+        """Return the source of synonyms with its version, such as ``wordnet-3.0``; ``none`` without one."""
         return {"synonyms": self._synonym_source}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        """Yield METEOR and a dictionary with the number of words of both texts for each pair."""
         from nltk.translate.meteor_score import single_meteor_score as score
 
         stemmer = porter_stemmer()

@@ -45,11 +45,13 @@ class ObservationF1(Metric):
         self._kept = frozenset(observations() if self.labels == 14 else FIVE)
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        """Yield a caution for each text in which the rules find none of the observations."""
         for text in (detail["reference"], detail["candidate"]):
             if all(value is None for name, value in text.items() if name != NO_FINDING):
                 yield "a text mentions none of the observations; the rules fit chest reports alone"
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
+        """Yield a reason for each observation that a text states as present or possible."""
         stated = {side: positive(labels) & self._kept for side, labels in detail.items()}
         for name in sorted(stated["reference"] | stated["candidate"]):
             if name in stated["reference"] & stated["candidate"]:
@@ -59,6 +61,7 @@ class ObservationF1(Metric):
                 yield Reason("unmatched", "observation", name, f"the {only_side} alone states it")
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        """Yield F1 and the labels of both texts for each pair."""
         labels = {text: label(text) for text in {text for pair in pairs for text in pair}}
         for reference, candidate in pairs:
             detail = {"reference": labels[reference], "candidate": labels[candidate]}

@@ -118,9 +118,11 @@ class RadCliQ(Metric):
         self._bertscore = BertScore(encoder=self.encoder, layer=self.layer, device=self.device)
 
     def models(self) -> dict[str, str]:
+        """Return the folder or name of each model, including the one for SembScore, by setting."""
         return {**super().models(), "label_encoder": str(self.label_encoder)}
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, Any]]:
+        """Yield the predicted number of errors and the four components of each pair."""
         for start in range(0, len(pairs), CHUNK):
             chunk = pairs[start : start + CHUNK]
             references, candidates = (list(side) for side in zip(*chunk, strict=True))
@@ -138,10 +140,12 @@ class RadCliQ(Metric):
                 yield float(value), dict(zip(COMPONENTS, row, strict=True))
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
+        """Yield the cautions of BERTScore about the pair."""
         return self._bertscore.cautions(reference, candidate, None)
 
     @cached_property
     def _semb(self) -> Encoder:
+        """The encoder for SembScore, loaded when first needed."""
         from radeval_lib.models.encoders import Encoder as TextEncoder
 
         return TextEncoder(str(self.label_encoder), pooling="cls", max_tokens=512, device=self.device)

@@ -251,6 +251,7 @@ class _GraphMetric(Metric):
                 yield items_of[reference], items_of[candidate]
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
+        """Yield a caution if the model finds no entity in a text that is not empty."""
         entity_overlap: Overlap = detail if isinstance(detail, Overlap) else detail["entities"]
         texts = ((reference, entity_overlap.reference), (candidate, entity_overlap.candidate))
         if any(text.strip() and not entity_count for text, entity_count in texts):
@@ -305,9 +306,11 @@ class F1RadGraph(_GraphMetric):
     case: Case = "relations"
 
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
+        """Yield the items of the reward level ``level``."""
         return items(graph, self.level, self.case)
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[float, Overlap]]:
+        """Yield F1 and the agreement of the items of each pair."""
         for reference_items, candidate_items in self._item_pairs(pairs):
             agreement = overlap(reference_items, candidate_items, self.both_empty)
             yield agreement.f1, agreement
@@ -334,8 +337,10 @@ class RadGraphCombined(_GraphMetric):
     graph_model: str = "radgraph:radgraph"
 
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
+        """Yield the entities and relations of a graph."""
         return entities_and_relations(graph)
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[float, dict[str, Overlap]]]:
+        """Yield the mean F1, and the agreement of entities and of relations, of each pair."""
         for reference_items, candidate_items in self._item_pairs(pairs):
             yield mean_of_two_f1(reference_items, candidate_items, self.both_empty)

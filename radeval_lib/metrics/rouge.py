@@ -21,10 +21,12 @@ class _Rouge(Metric):
     stem: bool = True
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
+        """Yield a caution if more than a tenth of a text's letters are ones that ROUGE ignores."""
         if any(share_of_letters(text, beyond="\x7f") > 0.1 for text in (reference, candidate)):
             yield "a text has letters that ROUGE ignores: it reads only a to z and digits"
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        """Yield F1 and a dictionary of precision and recall for each pair."""
         from rouge_score.rouge_scorer import RougeScorer
 
         scorer = RougeScorer([self.kind], tokenizer=RougeTokenizer(self.stem))
@@ -62,6 +64,7 @@ class RougeL(_Rouge):
     title = "ROUGE-L"
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterable[tuple[float, Any]]:
+        """Yield F1 and a dictionary of precision and recall for each pair."""
         from rouge_score.scoring import fmeasure
 
         tokenizer = RougeTokenizer(self.stem)

@@ -115,7 +115,7 @@ def context_of(row: Mapping[str, Any], where: str) -> Context | None:
     age_match = _AGE.fullmatch(age)
     years = float(age_match[1]) / _PER_YEAR[(age_match[2] or "y")[0].lower()] if age_match else -1.0
     if not 0 <= years <= 130:
-        remedy = "Give a number of years from 0 to 130, or leave the cell empty."
+        remedy = "Give 0 to 130 years, such as 45, 045Y or 90+, or leave the cell empty."
         raise MetricError(f"{plain(age, 20)!r} is not an age", f"{where}, column 'age'", remedy)
     return Context(years, indication)
 

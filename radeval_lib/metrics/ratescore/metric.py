@@ -94,6 +94,7 @@ class RaTEScore(Metric):
         return (-math.inf, math.inf) if self.options.cosine == "keep" else self.range
 
     def settings(self) -> dict[str, Any]:
+        """Return the settings that can change a score, with the weights named by their checksum."""
         return {**super().settings(), "weights": self.scorer.weights.name}
 
     @cached_property
@@ -126,6 +127,7 @@ class RaTEScore(Metric):
         return [readings[text].entities for text in texts]
 
     def _score_pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[float, formula.Explanation]]:
+        """Yield the score of each pair and its explanation."""
         # The lambda delays loading the encoder until the first entity is found.
         vectors = Vectors(lambda texts: self.entity_encoder.encode(texts))
         readings: dict[str, _Reading] = {}
@@ -143,6 +145,7 @@ class RaTEScore(Metric):
                 yield explanation.score, explanation
 
     def cautions(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[str]:
+        """Yield the notes that were made when the texts were tagged."""
         yield from detail.notes
 
     def explain(self, reference: str, candidate: str, detail: formula.Explanation) -> Iterator[Reason]:

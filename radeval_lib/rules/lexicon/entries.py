@@ -1,11 +1,11 @@
-"""The entries of the lexicon, and the small markup of its phrases, compiled to text with annotations.
+"""Entries of the lexicon, and the markup of its phrases, which is compiled to text with annotations.
 
-``lexicon/README.md`` describes the keys of entries.
+``lexicon/README.md`` describes the keys of entries in the files.
 
 Names of findings, places and descriptors (:func:`parse_name`)::
 
-    {pleural} effusion        words in braces are anatomy, the others observation
-    *loss of {disc} height    * marks the head; without it the head is the last word of its kind
+    {pleural} effusion        words in braces are anatomy, the others are observations
+    *loss of {disc} height    * marks the head; without it, the last word of a kind is the head
     within_normal_limits      _ joins words to one RadGraph entity
 
 Each word is one RadGraph entity that modifies the head of its kind; the observation head is located at the
@@ -38,24 +38,26 @@ FUNCTION_WORDS = frozenset([
 # A word of a name: "*head", "{anatomy}", "{*head", "last}".
 _WORD = re.compile(r"(?P<star>\*?)(?:(?P<opens>\{)(?P<inner_star>\*?))?(?P<text>.*?)(?P<closes>\}?)")
 _GROUP = re.compile(r"<([^>]*)>|\(([^)]*)\)|\[([^\]]*)\]|~([^~]*)~")
-_SIGNS = re.compile(r"[{}*<>()\[\]~|@&]")  # that must not be left when markup is compiled
+_SIGNS = re.compile(r"[{}*<>()\[\]~|@&]")  # signs that must not be left when markup is compiled
+_REMEDY = "Close every bracket, and write the markup as lexicon/README.md describes."
 
 
 @lru_cache(maxsize=65536)
 def tokenize(text: str) -> tuple[str, ...]:
-    """Return RadGraph's tokens, split at white space; each of ``/ , : . ! ? ( )`` is a token of its own.
+    """Return the tokens of a text as the released RadGraph model has them: split at white space, with each of
+    ``/ , : . ! ? ( )`` as a token of its own.
 
-    Hyphens and semicolons do not split and decimals do ("2.5" gives 2 . 5), as in the pre-tokenisation of the
-    released RadGraph model.
+    Hyphens and semicolons do not separate tokens; decimal points do ("2.5" gives 2 . 5).
     """
     return tuple(_TOKEN.findall(text))
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A RadGraph entity inside a phrase: character span, token span (inclusive), tokens, label.
+    """A RadGraph entity in a phrase: its characters (end exclusive), its first and last token, the tokens
+    joined by blanks, and its label.
 
-    The label "" marks an observation whose polarity is decided where the phrase is used.
+    The label is "" for an observation whose presence is decided where the phrase is used.
     """
 
     start: int
@@ -68,7 +70,18 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Compiled markup; ``head`` and ``anatomy`` index ``marks`` (-1: none), ``spans`` are RaTE entities."""
+    """A phrase compiled from markup.
+
+    Attributes
+    ----------
+    text : the words, joined by blanks.
+    ntokens : the number of tokens of ``text``.
+    marks : the RadGraph entities.
+    relations : (source, type, target) of RadGraph relations, as indices of ``marks``.
+    head, anatomy : the indices, in ``marks``, of the heads of observation and anatomy; -1 without one.
+    spans : (start, end, type) of the RaTE entities.
+    words : the content words.
+    """
 
     text: str
     ntokens: int
@@ -82,22 +95,23 @@ class Phrase:
 
 @cache  # the lexicon has most of its names in several places
 def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> Phrase:
-    """Compile the name of a finding, place or descriptor.
+    """Return the phrase for the markup of the name of a finding, place or descriptor.
 
-    One pass over the words: ``inside`` says whether a brace is open, ``position`` and ``token`` count
-    characters and tokens of the text so far. ``heads`` and ``starred`` hold the index of the last word, and
-    of the last word with a star, of each kind (True: anatomy).
+    One pass over the words compiles it: ``in_braces`` says whether a brace is open, ``position`` and
+    ``token`` count characters and tokens of the text so far. ``heads`` and ``starred`` have the index of the
+    last word, and of the word with a star, of each kind (the key is True for anatomy).
 
     Parameters
     ----------
-    anatomy : whether every word is anatomy.
+    markup : the markup that the module's docstring describes.
+    anatomy : whether all words are anatomy, also outside braces.
     observation : the label of words that are not anatomy.
 
     Raises
     ------
     LexiconError
-        If a brace is not closed, or closed or opened where it must not be, a kind of word has two stars, a
-        sign of other markup is left, or no word is a content word.
+        If braces do not match or are nested, two words of a kind have a star, a sign of other markup is left,
+        or there is no content word.
     """
     marks: list[Mark] = []
     pieces: list[str] = []
@@ -124,7 +138,7 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
         position, token = position + len(word) + 1, token + len(tokens)
         in_braces = in_braces and not match["closes"]
     if is_broken or in_braces or not marks or _SIGNS.search("".join(pieces)):
-        raise LexiconError(f"phrase {markup!r} has broken markup or no content word")
+        raise LexiconError(f"phrase {markup!r} has broken markup or no content word", "", _REMEDY)
     heads.update(starred)
     heads_of_marks = ((index, heads[mark.label == "ANAT-DP"]) for index, mark in enumerate(marks))
     relations = [(index, "modify", head) for index, head in heads_of_marks if index != head]
@@ -146,15 +160,17 @@ _STATES = {2: ("Non-Abnormality", "OBS-DP"), 3: ("Abnormality", "OBS-DP"), 4: ("
 
 
 def parse_sentence(markup: str) -> Phrase:
-    """Compile a sentence without a final period; its first letter is capitalized.
+    """Return the phrase for the markup of a sentence without a final period; its first letter becomes a
+    capital.
 
-    One pass over the groups: ``places`` are the anatomy heads since the last state, ``waiting`` the states
-    without one before them, and ``fresh`` says that a state has just ended the list of places.
+    One pass over the groups compiles it: ``anatomy_heads`` are the heads of anatomy since the last state,
+    ``states_waiting`` are states without anatomy before them, and ``after_state`` says whether a state has
+    just ended the list of heads.
 
     Raises
     ------
     LexiconError
-        If it is empty, or a group is not closed or not opened.
+        If the sentence is empty, or a group is not closed or not opened.
     """
     text, token, at = "", 0, 0
     marks: list[Mark] = []
@@ -164,7 +180,7 @@ def parse_sentence(markup: str) -> Phrase:
     states_waiting: list[int] = []
     after_state = True
     if not markup.strip() or _SIGNS.search(_GROUP.sub("", markup)):
-        raise LexiconError(f"sentence {markup!r} is empty or has broken markup")
+        raise LexiconError(f"sentence {markup!r} is empty or has broken markup", "", _REMEDY)
     for match in _GROUP.finditer(markup):
         before, at = markup[at : match.start()], match.end()
         text, token = text + before, token + len(tokenize(before))
@@ -219,10 +235,10 @@ MODALITIES = ("CT", "CTA", "Fluoroscopy", "Mammography", "MRA", "MRI", "MRV", "U
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """The kind of examination, and of whom.
+    """An examination of a patient.
 
-    ``modality`` is one of :data:`MODALITIES`, ``sex`` one of :data:`SEXES`, ``anatomy`` in capitals;
-    ``parts`` are the parts of the region that it shows (none: all).
+    ``modality`` is one of :data:`MODALITIES`, ``anatomy`` a region in capitals, ``sex`` the patient's, one of
+    :data:`SEXES`, and ``parts`` are the parts of the region that it shows; empty for all.
     """
 
     modality: str
@@ -233,7 +249,7 @@ class Exam:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where an entry may be used; an empty set restricts nothing."""
+    """The examinations in which an entry of the lexicon may be used; an empty set does not restrict them."""
 
     modalities: frozenset[str] = frozenset()
     anatomies: frozenset[str] = frozenset()
@@ -242,15 +258,15 @@ class Scope:
 
     @classmethod
     def of(cls, tags: Iterable[str]) -> Scope:
-        """Return the scope of tags: modalities, "female" and "male", and anatomies (in capitals). Any other
-        tag is taken for a part of a region."""
+        """Return the scope that tags describe: modalities, "female" and "male", and anatomies in
+        capitals; any other tag is a part of a region."""
         tags = frozenset(tags)
         modalities, sexes = tags & set(MODALITIES), tags & set(SEXES)
         anatomies = frozenset(tag for tag in tags - modalities if tag.isupper())
         return cls(modalities, anatomies, sexes, tags - modalities - sexes - anatomies)
 
     def admits(self, exam: Exam) -> bool:
-        """Return whether the entry may be used in this examination."""
+        """Return whether an entry of this scope may be used in an examination."""
         return (
             (not self.modalities or exam.modality in self.modalities)
             and (not self.anatomies or exam.anatomy in self.anatomies)
@@ -261,7 +277,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A location.
+    """A place where findings can be.
 
     Attributes
     ----------
@@ -269,12 +285,12 @@ class Place:
     nouns, shorts, premodifiers : noun phrases, abbreviations of the hospital style, and modifiers before a
         finding's noun, each by side: ``left``, ``right`` and ``bilateral``, or None for a place without
         sides.
-    prepositions : which of them lead to the noun phrase.
+    prepositions : the prepositions that may come before the noun phrase.
     article : whether the noun takes "the".
     plural : whether the noun is a plural.
-    near : keys of places so close that confusing them with it is not clinically significant.
-    distance : smallest and largest distance of a device's tip from it in mm; None: no distance is given.
-    part : the part of its region; None: it is shown with any.
+    near : keys of places that are so close that confusing them with it is not clinically significant.
+    distance : smallest and largest distance of a device's tip from it in mm; None if no distance is stated.
+    part : the part of its region in which it is; None if every part shows it.
     """
 
     key: str
@@ -296,9 +312,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Name:
-    """A noun phrase for a finding; ``number`` is count, mass or plural.
+    """A noun phrase for a finding, as ``one`` and as ``many``; ``number`` is count, mass or plural.
 
-    ``prefix`` is the part before a side or place: "healed | rib fractures" gives "healed left rib fractures".
+    ``prefix`` are the words that come before a side or place: "healed" in "healed left rib fractures".
+    ``words`` are all content words.
     """
 
     prefix: Phrase | None
@@ -310,7 +327,8 @@ class Name:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """A finding stated as a predicate, "the heart is enlarged"; only for findings at ``place``, if given."""
+    """A finding as a predicate, such as "the heart is enlarged": the subjects and adjectives by side,
+    whether the subject is a plural, and the only ``place`` for which it is used, None for any."""
 
     place: str | None
     subjects: Mapping[str | None, Phrase]
@@ -320,7 +338,7 @@ class State:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Concept:
-    """A possible finding; ``lexicon/README.md`` describes its file's keys.
+    """A finding that reports can have; ``lexicon/README.md`` describes the keys of its entry.
 
     Attributes
     ----------
@@ -328,28 +346,28 @@ class Concept:
     region : key of its body region.
     system : its organ system.
     names, shorts : noun phrases, and abbreviations of the hospital style.
-    denied : phrases by which it is denied, and whether each is a plural.
+    denied : (phrase, whether it is a plural) by which it is denied.
     states : the finding as a predicate, "the heart is enlarged".
     disease : whether its entity type is Disease instead of Abnormality.
     device : whether it is a device, of entity type Anatomy.
     tip : whether it is a device whose tip is located.
     major : whether errors about it may be clinically significant.
     rare : whether it is very rare in hospital style and frequent in encyclopaedic style.
-    scale : scale of severity in ``grammar.yml``; None: no severity.
-    steps : lowest and highest step of the scale that is used.
+    scale : scale of severity in ``grammar.yml``; None if it has no severity.
+    steps : lowest and highest step of the scale that it can have.
     sided : whether it takes a side if it has no place.
     places : keys of the places where it can be.
-    vague : whether it may also have no place.
-    size : smallest and largest diameter in mm; None: no size.
-    looks : descriptors that exclude each other, in groups, by modality.
-    many : whether there may be several.
-    changes, uncertain : whether it may change, and whether it may be hedged.
-    hints : keys of the diagnoses that it suggests.
-    advice : keys of the remarks that recommend something.
-    chexpert : its observation of CheXpert's 14; None: none.
+    vague : whether it can also be without a place.
+    size : smallest and largest diameter in mm; None if it has no size.
+    looks : by modality or "any", groups of descriptors of appearance; those of a group exclude each other.
+    many : whether there can be several.
+    changes, uncertain : whether it can change, and whether it can be hedged.
+    hints : keys of the diagnoses that it can suggest.
+    advice : keys of the remarks with recommendations for it.
+    chexpert : the one of CheXpert's 14 observations that it is; None if it is none.
     common : weight when findings are drawn.
-    denials : weight when denials are drawn; 0: never denied by itself.
-    scope : where it may be used.
+    denials : weight when denials are drawn; 0 if it is never denied.
+    scope : the examinations in which it can occur.
     clash : keys of the findings that a report with it must not deny.
     """
 
@@ -386,17 +404,17 @@ class Concept:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalEntry:
-    """A statement of normality.
+    """A normal statement, such as "the lungs are clear".
 
     Attributes
     ----------
     key, region, system : its name in the lexicon, its body region, and the first of its organ systems.
     wordings : sentences by style.
-    opposites : of each wording, by style, the sentence with its normal states inverted.
+    opposites : the same sentences with their normal states inverted, by style.
     excludes : keys of the findings that it rules out.
     chexpert : the observations of CheXpert that it makes negative.
-    weight : factor of the chance that it is said.
-    scope : where it may be used.
+    weight : factor of the probability that a report has it.
+    scope : the examinations in which it can occur.
     prior : whether it needs an earlier study.
     """
 
@@ -414,8 +432,10 @@ class NormalEntry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RemarkEntry:
-    """A sentence without a finding: technique, limitation, conclusion or recommendation; its fields are those
-    of :class:`NormalEntry`. With weight 0 it is not drawn by itself."""
+    """A sentence without a finding: technique, limitation, conclusion or recommendation.
+
+    The fields are as in :class:`NormalEntry`; a remark of weight 0 is not drawn by itself.
+    """
 
     key: str
     wordings: Mapping[str, tuple[Phrase, ...]]
@@ -432,9 +452,9 @@ class Region:
     ----------
     key : the name of its file.
     systems : its organ systems, in the order of reports.
-    bodies : by system, the anatomy that a denial may name, and whether that is a plural.
-    concepts, normals, remarks : its entries.
-    chest : whether reports of it have CheXpert's labels.
+    bodies : by system, the structure that a denial may name, and whether its name is a plural.
+    concepts, normals, remarks : its findings, normal statements and remarks.
+    chest : whether it is of the chest, so that CheXpert's "No Finding" applies.
     """
 
     key: str
@@ -448,7 +468,8 @@ class Region:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Indication:
-    """An indication: complaint or history, and the question put to the radiologist."""
+    """Alternative wordings of a reason for an examination: complaints or histories, and questions to the
+    radiologist."""
 
     complaints: tuple[str, ...]
     questions: tuple[str, ...]
@@ -460,12 +481,12 @@ class Procedure:
 
     Attributes
     ----------
-    code, title : its code and title in the order.
-    technique : sentences on how it is made, by style.
-    reasons : indications that ask for it.
-    weight : how often it is drawn among the procedures of its protocol, relative to 1.
-    sex : whom it is for, one of :data:`SEXES`; None: both.
-    parts : the parts of the region that it shows; none: all.
+    code, title : its code and title.
+    technique : sentences on how it is performed, by style.
+    reasons : the indications for it.
+    weight : its weight when a procedure of its protocol is drawn.
+    sex : the sex of its patients, one of :data:`SEXES`; None for both.
+    parts : the parts of the region that it shows; empty for all.
     """
 
     code: str
@@ -479,18 +500,18 @@ class Procedure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Protocol:
-    """A modality of an anatomy.
+    """The examinations of one anatomy with one modality.
 
     Attributes
     ----------
-    modality, anatomy : one of :data:`MODALITIES`; in capitals.
-    regions : those that it shows, the one that it is about first.
-    procedures : how it can be ordered.
-    weight : how often it is drawn, relative to 1.
-    ages : lowest age of those examined, and the age that they are below, in years.
-    findings : factor of the weight of a report with n findings, to the power n.
-    normals : factor of the share of normal statements.
-    earlier : key of the comparison in ``grammar.yml`` if there is an earlier study.
+    modality, anatomy : one of :data:`MODALITIES`, and a region in capitals.
+    regions : the regions that it shows, the examined one first.
+    procedures : the procedures by which it can be ordered.
+    weight : its weight when a protocol is drawn.
+    ages : the lowest age of patients, and the age that they are below, in years.
+    findings : the weight of n findings is multiplied by this factor to the power n.
+    normals : the probability of normal statements is multiplied by this factor.
+    earlier : the key, in ``grammar.yml``, of the comparison with an earlier study.
     """
 
     modality: str
@@ -512,8 +533,8 @@ class Lexicon:
     ----------
     concepts, places, normals, remarks : the entries by key.
     looks : descriptors of appearance by their words.
-    protocols : by modality and anatomy.
-    procedures : by code.
+    protocols : the protocols by (modality, anatomy).
+    procedures : the procedures by code.
     grammar : the content of ``grammar.yml``.
     """
 
@@ -527,15 +548,15 @@ class Lexicon:
     grammar: Mapping[str, Any]
 
     def places_of(self, concept: Concept, exam: Exam) -> tuple[str, ...]:
-        """Return the places of the concept that the examination shows."""
+        """Return the keys of the places where a finding can be and that the examination shows."""
         parts = exam.parts
         return tuple(site for site in concept.places if not parts or self.places[site].part in (None, *parts))
 
     def shown(self, concept: Concept, exam: Exam) -> bool:
-        """Return whether the concept may occur in the examination."""
+        """Return whether a finding can occur in the examination."""
         return concept.scope.admits(exam) and (not concept.places or bool(self.places_of(concept, exam)))
 
     def conflicts(self, concept: str) -> frozenset[str]:
-        """Return the concepts with denials that contradict ``concept``, including itself; KeyError if there
-        is no such concept."""
+        """Return the keys of the findings whose denial contradicts the finding ``concept``, with its own key;
+        KeyError for an unknown key."""
         return self.concepts[concept].clash | {concept}

@@ -113,7 +113,7 @@ def _compile_state(markup: str) -> State:
     subject, _, adjective = (after_bar if has_place else markup).partition(":")
     match = re.fullmatch(r"<([^>]+)>(\+?)", subject.strip())
     if match is None or not adjective:
-        raise LexiconError(f"state {markup!r} is not of the form '<subject>: adjective'")
+        raise LexiconError(f"malformed state {markup!r}", "", "Write it as '<subject>: adjective'.")
     subjects = {side: phrases[0] for side, phrases in _compile_by_side([match[1]], []).items()}
     forms: dict[str | None, str] = {None: adjective.strip()}
     if "@" in adjective:
@@ -198,6 +198,8 @@ def _compile_remark(key: str, raw: Mapping[str, Any], wordings: Any, weight: flo
 def _compile_normal(
     key: str, raw: Mapping[str, Any], region: str, concepts: Iterable[Concept], antonyms: Mapping[str, str]
 ) -> NormalEntry:
+    """Return the normal statement with this key from its entry; ``concepts`` are the findings of its
+    region."""
     systems, wordings = texts(raw["system"]), _sentences_by_style(raw["say"])
     system_keys = {concept.key for concept in concepts if concept.system in systems and not concept.device}
     return NormalEntry(

@@ -49,7 +49,7 @@ class Phrases(Generic[V]):
         """
         words = tuple(token.word for token in tokens(text))
         if not words:
-            raise ValueError(f"a phrase without a word: {text!r}")
+            raise ValueError(f"phrase {text!r} has no word")
         if words not in self._values:
             self._values[words] = value
             lengths = self._lengths.setdefault(words[0], [])

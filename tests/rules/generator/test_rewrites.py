@@ -69,7 +69,7 @@ def test_negated_normal_state_is_abnormal() -> None:
 
 def test_green_pairings() -> None:
     pairs = list(green_pairs(30, 1))
-    with pytest.raises(SyntheticError, match="-1 pairs"):
+    with pytest.raises(SyntheticError):
         next(green_pairs(-1, 1))
     assert Counter(pair.heuristic for pair in pairs) == dict.fromkeys(HEURISTICS, 30)
     references = [pair.reference.report_id for pair in pairs]

@@ -233,5 +233,5 @@ def test_age_and_indication_change_what_matters():
 
 @pytest.mark.parametrize("age", [-1, 131])
 def test_an_age_that_cannot_be(age):
-    with pytest.raises(RadevalError, match="Give years"):
+    with pytest.raises(RadevalError):
         Context(age)
