@@ -1,9 +1,9 @@
-"""The study as a graph: run every cell and page, then render the book.
+"""The build of a profile: run every job and page, then render the book.
 
-`radbook build` calls it; `snakemake --config profile=embedded --rerun-triggers params input code` does the same. What a
-step depends on is said by `radeval_lib/pipeline/steps.py`. Snakemake redoes a step when a digest of what is behind it
-changed or a step that it reads was redone, whatever the times of files, and forgets the outputs of a step that was
-killed.
+`radbook build` calls Snakemake with this file; `snakemake --config profile=embedded --rerun-triggers params input code`
+does the same. `radeval_lib/pipeline/steps.py` defines what each step depends on. Snakemake runs a step again if the
+digest of its inputs changed or a step that it reads was run again; times of files do not matter. Outputs of a step that
+was killed are discarded.
 """
 
 import sys
@@ -20,43 +20,43 @@ try:
         data.data_root(config.get("data_root") or None),
         config.get("at_once", False),
     )
-    if not config.get("checked", False):  # by `radbook build`, whose dry run tells what is missing
+    if not config.get("checked", False):  # `radbook build` has checked this already
         GRAPH.require_data_root()
 except RadevalError as error:
     sys.exit(f"snakemake: {error}")
 ROOT_OF_DATA = str(GRAPH.data_root or "")
 OUT = f"build/{GRAPH.settings.name}"
-# Commands stand here and not among the params of a rule, which decide what is redone: a project that was moved has
-# other paths and the same results.
+# Commands are not among the params of rules, since a change of params runs a step again: if the repository is moved,
+# paths change but results do not.
 RADBOOK = forkserver.through_server([sys.executable, "-m", "radeval_lib.cli"])
-GIVEN = ["-p", "profile", GRAPH.settings.name] + (["-p", "data_root", ROOT_OF_DATA] if ROOT_OF_DATA else [])
+PARAMETERS = ["-p", "profile", GRAPH.settings.name] + (["-p", "data_root", ROOT_OF_DATA] if ROOT_OF_DATA else [])
 RENDER = [*RADBOOK, "render", "--profile", GRAPH.settings.name] + (
     ["--data-root", ROOT_OF_DATA] if ROOT_OF_DATA else []
 )
 
 
 def one_of(names):
-    """A pattern that matches these names alone."""
+    """Return a regular expression that matches only these names."""
     import re
 
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
-def before(notebook):
-    """Results that a notebook reads."""
+def inputs_of(notebook):
+    """Return the folders of results, of jobs and pages, that a notebook reads."""
     return [f"{OUT}/cells/{name}" for name in GRAPH.jobs_before(notebook)] + [
         f"{OUT}/results/{page}" for page in GRAPH.pages_before(notebook)
     ]
 
 
-def own(cell):
-    """The parameters of a cell, as options of the command that runs it."""
+def job_options(cell):
+    """Return the parameters of a job as options of the command that runs it."""
     return [text for name, value in GRAPH.jobs[cell].items for text in ("-p", name, str(value))]
 
 
 onstart:
-    # A step that runs here discards its old outputs when it begins. One that waits in a queue, and never begins,
-    # would leave them beside the record of what it was to make: they would pass for that (Snakemake's #3808).
+    # On a cluster, a step that never starts would keep its old outputs, which Snakemake would then take for new ones
+    # (Snakemake's issue 3808). So the old outputs are discarded here. Local steps discard theirs when they start.
     if workflow.non_local_exec:
         atomic.discard(*(Path(made) for job in workflow.dag.needrun_jobs() for made in job.output))
 
@@ -78,7 +78,7 @@ rule book:
 
 rule page:
     input:
-        lambda wildcards: before(wildcards.page),
+        lambda wildcards: inputs_of(wildcards.page),
         source="notebooks/{page}.md",
     output:
         executed=OUT + "/executed/{page}.ipynb",
@@ -91,7 +91,7 @@ rule page:
     message:
         "running {wildcards.page}"
     shell:
-        "{RADBOOK:q} run {wildcards.page:q} --quiet --in-build {GIVEN:q}"
+        "{RADBOOK:q} run {wildcards.page:q} --quiet --in-build {PARAMETERS:q}"
 
 
 use rule page as model_page with:
@@ -103,7 +103,7 @@ use rule page as model_page with:
 
 rule cell:
     input:
-        lambda wildcards: before(GRAPH.jobs[wildcards.cell].notebook),
+        lambda wildcards: inputs_of(GRAPH.jobs[wildcards.cell].notebook),
         source=lambda wildcards: f"notebooks/{GRAPH.jobs[wildcards.cell].notebook}.md",
     output:
         executed=OUT + "/executed_cells/{cell}.ipynb",
@@ -114,11 +114,11 @@ rule cell:
     params:
         depends=lambda wildcards: GRAPH.cache_key(wildcards.cell),
         notebook=lambda wildcards: GRAPH.jobs[wildcards.cell].notebook,
-        own=lambda wildcards: own(wildcards.cell),
+        own=lambda wildcards: job_options(wildcards.cell),
     priority: 10
     resources:
         gpu=1,
     message:
         "running {wildcards.cell}"
     shell:
-        "{RADBOOK:q} run {params.notebook:q} --quiet --in-build {GIVEN:q} {params.own:q}"
+        "{RADBOOK:q} run {params.notebook:q} --quiet --in-build {PARAMETERS:q} {params.own:q}"

@@ -1,23 +1,24 @@
-"""Storing of scores: what is known of each candidate of a public test set, and what metrics say of it.
+"""Functions of ``storing.md``: the scores and other numbers that are stored for each candidate of a public
+data set.
 
-``data_manifests/recorded/README.md`` names the columns of every set but the committed outputs of systems:
+``data_manifests/recorded/README.md`` describes the columns of all sets but ``iu_systems``, which are these:
 
 ``iu_systems.csv``, a row per study and candidate
-    ``number`` place; ``study`` number of the study; ``case`` of its distinct reference; ``system`` file or
-    landmark; ``text`` number of the distinct candidate; ``stratum`` ``finding`` (one of the codes of
-    :data:`LABELS`), ``normal``, ``other`` or ``uncoded``; ``gold`` and ``found`` codes that people coded in
+    ``number`` of the row; ``study``, its number; ``case``, the number of the distinct reference; ``system``
+    or baseline; ``text``, the number of the distinct candidate; ``stratum``: ``finding`` (one of the codes of
+    :data:`LABELS`), ``normal``, ``other`` or ``uncoded``; ``gold`` and ``found``, the codes that people gave
     the study and that the candidate states, as sums of powers of two in the order of :data:`LABELS`;
-    ``stated`` the same of the fourteen observations, positive or uncertain; ``masked`` 1 where words of the
-    reference are masked; ``matched_1`` to ``matched_4`` n-grams in common (COCO's words at blanks); words of
-    both texts; scores.
-``iu_systems_variants.csv``, a row per way to compute BLEU
-    its value of each file and of the constant (:mod:`notebooks.across.bleu_variants`).
+    ``stated``, the same for the fourteen observations, positive or uncertain; ``masked``, 1 if words of the
+    reference are masked; ``matched_1`` to ``matched_4``, numbers of n-grams that both texts have; numbers of
+    words of both texts; scores.
+``iu_systems_variants.csv``, a row per variant of BLEU
+    its value for each system and for the constant (:mod:`notebooks.across.bleu_variants`).
 ``iu_systems_codes.csv``, a row per half of Open-i and code
-    how the observations agree with people's codes (:func:`agreement_with_codes`).
+    agreement of the observations with the codes that people gave (:func:`agreement_with_codes`).
 ``iu_systems_released.csv``, a row per study
-    the scores that the MoERad repository commits.
+    the scores published in the MoERad repository.
 
-No text, no source id and nothing from which a text could be rebuilt is stored.
+No text, no id of the source and nothing from which a text could be reconstructed is stored.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ from radeval_lib.study.sources import declared
 
 SCHEMA = 2
 DECIMALS = {"iu_systems": 5}
-"""Digits of stored scores, if not nine."""
+"""Number of decimals of stored scores, if not nine."""
 COUNTED = "radpref"
 """The set on which each use of the rule-based judge is counted."""
 SCORING = {
@@ -66,36 +67,43 @@ SCORING = {
     "mtsamples": ("rouge_1", "rouge_l"),
     "openi": ("green_rules_errors",),
 }
-"""The metrics that score a set, where they are not those of its page. Of Open-i's sentences the rule-based
-judge is the implementation that is tested."""
+"""Metrics that score a set, if they are not those of its page."""
 PAGES = {"fingerprints": "across/fingerprints"}
-"""The page of a set, whose metrics score it, if it is not the one on agreement with radiologists."""
+"""Page whose metrics score a set, if it is not ``across/which_judge``."""
 WORDS: dict[str, tuple[str, ...]] = {"openi": ("pneumothorax", "cardiomegaly", "radiodensity")}
-"""Words that a report of a set has or not: those that RaLEs calls frequent."""
+"""Words that RaLEs calls frequent; for each report it is stored whether it contains them."""
 RATINGS = {
     "radpref": ["grade_1", "grade_2", "grade_3"],
     "mts_dialog": ["f1"],
     "mslr": ["rating"],
     "mediqa2021": ["normal"],
 }
-"""The columns whose mean a column of scores is correlated with, of a set that has ratings."""
+"""Columns of ratings of a set; scores are correlated with their mean."""
 CHOOSERS = {"mediqa2021": "observations"}
-"""The metric that chooses the texts of a set, whose other columns are out of date with its own."""
+"""Metric by which the texts of a set are chosen. If it is out of date, so are all columns."""
 HALVES = ("even", "test", "develop")
-"""Of Open-i: the even half, the test split, and the odd half, on which confusions were corrected."""
+"""Parts of Open-i: the even half, the test split, and the odd half, on which the rules were corrected."""
 ALL_CODES = "all"
 JUDGED = ["rules_significant", "rules_insignificant", "rules_matched"]
-"""Columns of what the rule-based judge counts."""
-_SOURCES = {"fingerprints": "openi"}  # the data set of a stored set that is part of one
-_SAME, _NEARLY_SAME, _NEAR_MEAN, _NEAR_TAU = 1.1e-9, 1e-6, 0.02, 0.03  # most differences: scores, means, τ_b
+"""Columns with the numbers of errors and matched findings by the rule-based judge."""
+_SOURCES = {"fingerprints": "openi"}  # the data set of a stored set with another name
+# Allowed differences from stored scores: without models, with the same models, and (mean, τ_b) with others.
+_SAME, _NEARLY_SAME, _NEAR_MEAN, _NEAR_TAU = 1.1e-9, 1e-6, 0.02, 0.03
 
 Metrics = Mapping[str, Metric]
 Parts = dict[str, pd.DataFrame]
 
 
 class Content(NamedTuple):
-    """A set's table, a row per candidate; further tables by name; and reference and candidate of each row, if
-    one score by each metric is to be stored beside what the table has."""
+    """What is stored of a set.
+
+    Attributes
+    ----------
+    table : one row per candidate.
+    parts : further tables by name.
+    pairs : reference and candidate of each row of ``table``, to which a column of scores by each metric is
+        then added; empty if the tables have all scores.
+    """
 
     table: pd.DataFrame
     parts: Parts = {}  # noqa: RUF012
@@ -103,37 +111,39 @@ class Content(NamedTuple):
 
 
 def metrics_of(run: Run, name: str, *, published: bool) -> dict[str, Metric]:
-    """Return the metrics that score a set, as they are now, whatever is stored of it; a ParameterError if
-    there is no such set."""
+    """Return the metrics that score a set, without replacing scores by stored ones.
+
+    ``published`` chooses the metrics with published models. Raises ParameterError for an unknown set.
+    """
     if name not in SETS:
         raise ParameterError(f"no set {name!r} can be stored", "storing", f"Name one of {', '.join(SETS)}.")
     page = declared(PAGES.get(name, "across/which_judge"))
     keys = PUBLISHED if published else SCORING.get(name, page.metrics)
-    # As the released parser, which scores an answer that is malformed.
+    # GREEN is scored by the released parser, which also scores malformed answers.
     settings = {"green": {"mode": "reference"}}
     return {key: run.unstored_metric(key, **settings.get(key, {})) for key in keys}
 
 
 def _file(run: Run, dataset: str, file: str) -> Path:
-    """Return a file of a data set; a ParameterError if the data root lacks it."""
+    """Return the path of a data set's file; raises ParameterError if the data root lacks it."""
     if (path := run.find(dataset, file)) is None:
         raise ParameterError(f"the data root lacks {file}", dataset, f"Run `radbook data status {dataset}`.")
     return path
 
 
 def _root(run: Run, dataset: str) -> Path:
-    """Return the data root; a ParameterError if it has no file of the data set."""
+    """Return the data root; raises ParameterError if it has no file of the data set."""
     names = [Path(file.path).name for file in load_manifest(dataset).files]
     if not [name for name in names if run.find(dataset, name)]:
         raise ParameterError(
-            "the data root has no file of it", dataset, f"Run `radbook data status {dataset}`."
+            "the data root has no file of this data set", dataset, f"Run `radbook data status {dataset}`."
         )
     return cast(Path, run.data_root)
 
 
 def _radpref(run: Run, metrics: Metrics) -> Content:
-    """Return RadPref's candidates (:func:`radpref.candidates`) with the grade that each radiologist gave,
-    from 1 to 5, and what each marked (:func:`radpref.marks`) as ``ratings``."""
+    """Return RadPref: each candidate with the grade from each radiologist, 1 to 5; as ``ratings``, their
+    marks."""
     candidates = radpref.candidates(_file(run, "radpref", radpref.CASES_FILE))
     files = [_file(run, "radpref", file) for file in radpref.RATING_FILES]
     marks = radpref.marks(files, candidates).drop(columns="user")
@@ -146,8 +156,11 @@ def _radpref(run: Run, metrics: Metrics) -> Content:
 
 
 def _mts_dialog(run: Run, metrics: Metrics) -> Content:
-    """Return a row per candidate: ``number``, ``case`` (a dialogue), ``system``, the experts' rates, the
-    words of the dialogue, and the share of the candidate's words that it holds."""
+    """Return MTS-Dialog, a row per candidate.
+
+    Columns: ``number``, ``case`` (the dialogue), ``system``, rates from the experts' counts of facts, number
+    of words in the dialogue, and the share of the candidate's words that occur in the dialogue.
+    """
     rates = pd.read_csv(_file(run, "mts_dialog", mts_dialog.SCORES))
     records = readers.load("mts_dialog", _root(run, "mts_dialog"))
     table = pd.DataFrame(
@@ -171,7 +184,7 @@ def _mts_dialog(run: Run, metrics: Metrics) -> Content:
 
 
 def _fingerprints(run: Run, metrics: Metrics) -> Content:
-    """Return a row per edit of a report: ``number``, ``case`` (the report) and ``edit``."""
+    """Return edited reports, a row per edit: ``number``, ``case`` (the report) and ``edit``."""
     edits = recordings.edited_reports(_root(run, "openi"))
     columns = {"case": [int(edit.case) for edit in edits], "edit": [edit.group for edit in edits]}
     table = pd.DataFrame({"number": range(len(edits)), **columns})
@@ -179,7 +192,8 @@ def _fingerprints(run: Run, metrics: Metrics) -> Content:
 
 
 def _lengths(name: str, root: Path) -> pd.DataFrame:
-    """Return the words of each report's sections, and whether it has a word that a paper asks for."""
+    """Return the number of words in both sections of each report, and whether it has each of
+    :data:`WORDS`."""
     sections = [(reveal(report.findings), reveal(report.impression)) for report in readers.load(name, root)]
     table = pd.DataFrame({"number": range(len(sections))})
     table["findings_words"] = [len(findings.split()) for findings, _ in sections]
@@ -190,8 +204,11 @@ def _lengths(name: str, root: Path) -> pd.DataFrame:
 
 
 def _mediqa(run: Run, metrics: Metrics) -> Content:
-    """Return lengths of reports; normal and other impressions beside normal ones, with ``case`` (the
-    reference) and ``normal``."""
+    """Return MEDIQA 2021: lengths of reports; as ``impressions``, scores of pairs of impressions.
+
+    In each pair, the reference is normal, and ``normal`` says whether the candidate is; ``case`` is the
+    reference.
+    """
     root = _root(run, "mediqa2021")
     scored = impression_versions.real_impressions(run, metrics)
     impressions = pd.DataFrame(
@@ -207,15 +224,19 @@ def _mediqa(run: Run, metrics: Metrics) -> Content:
 
 
 def _openi(run: Run, metrics: Metrics) -> Content:
-    """Return lengths and words of reports, and the rules' answers on labelled sentences and pairs of them."""
+    """Return Open-i: lengths of reports; as ``sentences`` and ``pairs``, the rules' answers on labelled
+    sentences."""
     root = _root(run, "openi")
     sentences, pairs = labelled_sentences.counts_and_answers(run)
     return Content(_lengths("openi", root), {"sentences": sentences, "pairs": pairs})
 
 
 def _mtsamples(run: Run, metrics: Metrics) -> Content:
-    """Return a row per transcription: ``case`` (its text), ``specialty``, words of both texts, and how much
-    of the description is copied."""
+    """Return MTSamples, a row per transcription.
+
+    Columns: ``case`` (the distinct text), ``specialty``, numbers of words, and how much of the description is
+    copied.
+    """
     notes = readers.load("mtsamples", _root(run, "mtsamples"))
     texts, summaries = ([reveal(getattr(note, side)) for note in notes] for side in ("text", "summary"))
     table = pd.DataFrame(
@@ -231,14 +252,14 @@ def _mtsamples(run: Run, metrics: Metrics) -> Content:
 
 
 def _mslr(run: Run, metrics: Metrics) -> Content:
-    """Return summaries of trials with facet ratings and scores."""
+    """Return MSLR: summaries of reviews of trials, with ratings and scores."""
     for name in mslr.RATERS:
         _file(run, "mslr", f"{name}.tsv")
     return Content(trial_reviews.load(run, metrics))
 
 
 def _systems(run: Run, metrics: Metrics) -> Content:
-    """Return the committed outputs of systems: see the module's description."""
+    """Return the reports of systems for Open-i's test split; the module's docstring describes the columns."""
     reports = _file(run, "openi", "indiana_reports.csv")
     labels = _file(run, "openi_labels", openi.LABELS_FILE)
     references = _file(run, "iu_systems", iu_systems.REFERENCES)
@@ -257,13 +278,13 @@ def _systems(run: Run, metrics: Metrics) -> Content:
 
 
 def system_table(texts: pd.DataFrame) -> pd.DataFrame:
-    """Return what is known of each row of texts (:func:`system_sets.outputs`) beside its scores."""
+    """Return the columns of ``iu_systems.csv`` but scores, for texts from :func:`system_sets.outputs`."""
 
-    def mask(stated: frozenset[str], names: Sequence[str] = LABELS) -> int:
+    def bit_mask(stated: frozenset[str], names: Sequence[str] = LABELS) -> int:
         return sum(1 << bit for bit, name in enumerate(names) if name in stated)
 
-    codes = {text: mask(coded(text)) for text in texts["candidate"].unique()}
-    stated = {text: mask(positive(label(text)) - {NO_FINDING}, observations()) for text in codes}
+    codes = {text: bit_mask(coded(text)) for text in texts["candidate"].unique()}
+    stated = {text: bit_mask(positive(label(text)) - {NO_FINDING}, observations()) for text in codes}
     details = Bleu().score([*texts["reference"]], [*texts["candidate"]]).details
     counts = np.array([detail["counts"] for detail in details])
     return pd.DataFrame(
@@ -274,7 +295,7 @@ def system_table(texts: pd.DataFrame) -> pd.DataFrame:
             "system": texts["system"],
             "text": pd.factorize(texts["candidate"])[0],
             "stratum": texts["stratum"],
-            "gold": [mask(gold) for gold in texts["gold"]],
+            "gold": [bit_mask(gold) for gold in texts["gold"]],
             "found": [codes[text] for text in texts["candidate"]],
             "stated": [stated[text] for text in texts["candidate"]],
             "masked": texts["reference"].str.contains("XXXX").astype(int),
@@ -284,10 +305,17 @@ def system_table(texts: pd.DataFrame) -> pd.DataFrame:
 
 
 def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.DataFrame:
-    """Return how the observations by rules agree with what people coded in Open-i, by half (:data:`HALVES`)
-    and code, and over all codes micro F1 with its interval, for which distinct texts are drawn.
+    """Return how the observations by rules agree with the codes that people gave reports of Open-i.
 
-    Fixed before the even half was scored:
+    Returns
+    -------
+    DataFrame
+        One row per part (:data:`HALVES`) and code, and one for all codes: ``half``, ``code``, ``reports``,
+        ``texts`` (distinct), numbers of codes in ``both``, ``wrong`` (only by rules) and ``missed`` (only by
+        people), and ``f1``. The row for all codes has micro F1 and its 95 % interval from resampling distinct
+        texts, ``low`` to ``high``.
+
+    These rules were fixed before the even half was scored:
 
     - sections: findings and impression, which the coders saw; history and comparison are not read;
     - uncertain mentions: a code counts if it is stated, probable or one of two ("scarring or atelectasis"),
@@ -323,7 +351,7 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
 
 
 def f1(sums: ArrayLike) -> NDArray[np.float64]:
-    """Return micro F1 of codes in both, found wrongly and missed (the last axis); 1 if there are none."""
+    """Return micro F1 from the numbers of codes in both, wrong and missed (last axis); 1 if all are 0."""
     both, wrong, missed = np.moveaxis(np.asarray(sums, np.float64), -1, 0)
     total = 2 * both + wrong + missed
     return np.divide(2 * both, total, out=np.ones_like(total), where=total > 0)
@@ -339,13 +367,15 @@ SETS: dict[str, Callable[[Run, Metrics], Content]] = {
     "openi": _openi,
     "iu_systems": _systems,
 }
-"""What is known of each candidate of a set; a set without pairs scores its texts itself."""
+"""The function that returns the content of each set."""
 
 
 def kept(name: str, metrics: Metrics) -> pd.DataFrame:
-    """Return the columns to keep as they are stored: those of the rule-based metrics and of the rule-based
-    judge's counts, if the set was first scored with frozen rules and one of these metrics behaves otherwise
-    now. An empty table if nothing is kept."""
+    """Return the stored columns that must not be scored anew, since the set was scored with frozen rules.
+
+    These are the columns of rule-based metrics and counts, if the rules have changed since. Otherwise the
+    table is empty.
+    """
     if name not in recorded.names() or name not in recordings.FROZEN_SETS:
         return pd.DataFrame()
     frozen = registry.FROZEN_METRICS
@@ -356,7 +386,8 @@ def kept(name: str, metrics: Metrics) -> pd.DataFrame:
 
 
 def judge_by_rules(pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
-    """Return the significant and other errors, and the matched findings, that the rule-based judge counts."""
+    """Return the rule-based judge's counts for each pair: significant and other errors, and matched
+    findings."""
     rows = []
     for pair in pairs:
         judgement = judge_pair(*pair)
@@ -366,22 +397,25 @@ def judge_by_rules(pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
 
 
 def variants(run: Run, metric: Any, pairs: Sequence[tuple[str, str]]) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return RaTEScore's scores by other weights and encoders, and what is known of each column."""
+    """Return RaTEScore with other weights and encoders, a column per setting, and the description of each
+    column."""
     entities = learned_weights.entities(metric, *zip(*pairs, strict=True))
     by_setting = learned_weights.scores_by_setting(run, entities)
     columns = dict(zip(learned_weights.RECORDED, by_setting.values(), strict=True))
     roles = ("encoder", "ner_model", "rival_encoder")
-    made = {**column(metric, run), "models": {role: dict(run.reading.models[role]) for role in roles}}
+    description = {**column(metric, run), "models": {role: dict(run.reading.models[role]) for role in roles}}
     about = {
-        key: {**made, "settings": {"differs": title}}
+        key: {**description, "settings": {"differs": title}}
         for key, title in zip(learned_weights.RECORDED, by_setting, strict=True)
     }
     return pd.DataFrame(columns).round(9), about
 
 
 def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, Any]:
-    """Return the settings, date and code version of a metric's column; of published models without their
-    behaviour on the probe, which our trained models have."""
+    """Return the description of a metric's column: title, settings, behaviour, signature, date and commit.
+
+    The digest of behaviour is left out for published models.
+    """
     return {
         "title": metric_label(metric, run.whole_profile.models),
         "settings": recordings.settings_text(metric),
@@ -393,7 +427,8 @@ def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, An
 
 
 def about(run: Run, name: str) -> dict[str, Any]:
-    """Return what a set is, and with which files, models and packages it is scored."""
+    """Return the description of a set: title, source, licence, and the files, models and packages that score
+    it."""
     source = _SOURCES.get(name, name)
     manifest = load_manifest(source)
     files = [(file.path, run.find(source, file.path)) for file in manifest.files]
@@ -412,24 +447,25 @@ def about(run: Run, name: str) -> dict[str, Any]:
 
 
 def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: Metrics) -> pd.DataFrame:
-    """Return every stored column of numbers beside what the code and the models give now.
+    """Return how much each stored column of numbers differs from what the current code and models compute.
 
     Returns
     -------
     DataFrame
         A row per column: ``table``, ``column``; ``case`` (*out of date*, *no model*, *the stored models*,
-        *other models*); ``apart``, the largest difference; ``mean``, that of the means; ``tau``, that of τ_b
-        with the set's ratings, NaN if it has none; ``holds``, whether that is within what the case allows:
-        nothing of what is out of date, 1e-9, 1e-6, or a mean within .02 and a τ_b within .03.
+        *other models*); ``apart``, the largest absolute difference; ``mean``, the difference of the means;
+        ``tau``, that of τ_b with the set's ratings, NaN without ratings; and ``holds``, whether the
+        difference is allowed: never if out of date, up to 1e-9 without models, up to 1e-6 with the stored
+        models, and with other models up to 0.02 of the mean and 0.03 of τ_b.
     """
     stale = recordings.out_of_date(stored.name)
     rows = []
     tables = {"": (stored.table, content.table)}
     tables |= {part: (frame, content.parts[part]) for part, frame in stored.parts.items()}
-    for part, (before, after) in tables.items():
-        rated = [rating for rating in RATINGS.get(stored.name, ()) if rating in before]
-        ratings = before[rated].mean(axis=1)
-        for name in before.select_dtypes("number"):
+    for part, (former, current) in tables.items():
+        rated = [rating for rating in RATINGS.get(stored.name, ()) if rating in former]
+        ratings = former[rated].mean(axis=1)
+        for name in former.select_dtypes("number"):
             key = max((key for key in metrics if str(name).startswith(key)), key=len, default="")
             key = "green_rules" if str(name).startswith("rules_") else key
             roles = metrics[key].needs if key in metrics else ()
@@ -437,23 +473,27 @@ def compare_with_stored(run: Run, stored: Recording, content: Content, metrics: 
             models = stored.about["models"]
             same = all(models.get(role, {}).get("sha256") == digest for role, digest in used.items())
             case = "no model" if not used else "the stored models" if same else "other models"
-            apart = after[name].to_numpy(float) - before[name].to_numpy(float)
+            difference = current[name].to_numpy(float) - former[name].to_numpy(float)
             tau = np.nan
             if used and rated:
-                taus = [coefficient(frame[name], ratings, "kendall") for frame in (after, before)]
+                taus = [coefficient(frame[name], ratings, "kendall") for frame in (current, former)]
                 tau = taus[0] - taus[1]
-            most = float(np.nanmax(np.abs(apart), initial=0))
+            most = float(np.nanmax(np.abs(difference), initial=0))
             holds = most <= (_NEARLY_SAME if used else _SAME)
             if case == "other models":
-                holds = abs(np.nanmean(apart)) <= _NEAR_MEAN and not abs(tau) > _NEAR_TAU
+                holds = abs(np.nanmean(difference)) <= _NEAR_MEAN and not abs(tau) > _NEAR_TAU
             if key in stale or CHOOSERS.get(stored.name) in stale or (stale and not key and most):
                 case, holds = "out of date", False
-            rows.append((part, name, case, most, float(np.nanmean(apart)), tau, bool(holds)))
+            rows.append((part, name, case, most, float(np.nanmean(difference)), tau, bool(holds)))
     return pd.DataFrame(rows, columns=["table", "column", "case", "apart", "mean", "tau", "holds"])
 
 
 def write(folder: Path, name: str, content: Content, described_as: Mapping[str, Any]) -> Path:
-    """Write a set whole or not at all: its description names the SHA-256 of every table."""
+    """Write the tables and the description of a set, with the SHA-256 of each table; return the first table's
+    path.
+
+    All files are replaced together, or none.
+    """
     tables = {f"{name}.csv": content.table}
     tables |= {f"{name}_{part}.csv": frame for part, frame in content.parts.items()}
     texts = {file: frame.to_csv(index=False) for file, frame in tables.items()}

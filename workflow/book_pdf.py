@@ -1,4 +1,4 @@
-"""Prints a rendered book as one PDF by Chromium: ``python workflow/book_pdf.py open build/book.pdf``."""
+"""Prints a rendered book to one PDF with Chromium: ``python workflow/book_pdf.py open build/book.pdf``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ MARGIN = "16mm"
 
 
 def whole_book(output: Path) -> str:
-    """Return one page with every page's article, each on a new sheet; pictures and styles are those of the
-    book in a profile's folder."""
+    """Return the book in the output folder of a build as one HTML page, each of its pages on a new sheet.
+
+    Code cells are left out. Pictures and styles are loaded from the folder of the book.
+    """
     html = steps.book_folder(output)
     pages = [html / f"{page}.html" for page in pages_of(output / "book" / CONTENTS)]
     first = BeautifulSoup(pages[0].read_text(encoding="utf-8"), "html.parser")
@@ -42,21 +44,21 @@ def whole_book(output: Path) -> str:
 
 
 def main(profile: str, target: str) -> None:
-    """Write the PDF of the book in a profile's folder; end with a line where there is no Chromium."""
+    """Write the book of a profile as PDF to ``target``; exit with a message if Chromium is not installed."""
     names = ("chromium", "chromium-browser", "google-chrome")
     chromium = next(filter(None, map(shutil.which, names)), None)
     if chromium is None:
-        sys.exit("no Chromium on this machine: install the system's package chromium")
+        sys.exit("Chromium is not installed: install the system package chromium")
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,
         atomic.new_file(Path(target)) as new,
     ):
-        whole = Path(folder) / "book.html"
-        whole.write_text(whole_book(BUILD / profile), encoding="utf-8")
+        single_page = Path(folder) / "book.html"
+        single_page.write_text(whole_book(BUILD / profile), encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page()
-        page.goto(whole.as_uri(), wait_until="load", timeout=300_000)
+        page.goto(single_page.as_uri(), wait_until="load", timeout=300_000)
         page.pdf(
             path=str(new),
             format="A4",
@@ -69,5 +71,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Print a rendered book as one PDF.")
     parser.add_argument("profile")
     parser.add_argument("file")
-    given = parser.parse_args()
-    main(given.profile, given.file)
+    arguments = parser.parse_args()
+    main(arguments.profile, arguments.file)

@@ -1,10 +1,10 @@
-"""Installs what the locks name, and this library, for the Python that runs this.
+"""Installs the packages of the locks, and this library, for the Python that runs this script.
 
-    python workflow/install.py                     # what readers need, torch among it
-    python workflow/install.py developers labs     # and what these locks add
+    python workflow/install.py                     # for readers, including torch
+    python workflow/install.py developers labs     # also the packages that these locks add
 
-uv takes seconds where pip takes minutes. It does not read pip's settings (another index, a folder of wheels,
-a certificate), so it is given them; where it fails all the same, pip installs.
+uv needs seconds where pip needs minutes. uv does not read pip's settings (such as another index, a folder of
+wheels, or a certificate), so they are passed to it. If uv fails nevertheless, pip installs.
 """
 
 from __future__ import annotations
@@ -28,65 +28,72 @@ SETTINGS = {
     "trusted-host": ("UV_INSECURE_HOST", " "),
     "cert": ("SSL_CERT_FILE", " "),
 }
-"""Variables by which uv is given what pip is set to, and what stands between several values."""
+"""For each setting of pip, uv's environment variable and the separator of its values."""
 
 
 def lock(name: str) -> Path:
-    """Return the file of a lock beside that of readers."""
+    """Return the path of an additional lock."""
     return ROOT / "workflow" / f"{name}.lock"
 
 
 def settings_of_pip(lines: Iterable[str]) -> dict[str, str]:
-    """Return the variables for uv that say what ``pip config list`` says, one setting a line.
+    """Return uv's environment variables for the settings that ``pip config list`` prints, one per line.
 
-    Of a setting that stands there twice, the environment's counts, else the last, as for pip.
+    If a setting occurs twice, that of the environment is used, otherwise the last one, as by pip.
     """
     settings: dict[str, str] = {}
-    # The environment's lines come first and are the strongest.
+    # Lines of the environment come first, but must take precedence, so they are read last.
     for line in sorted(lines, key=lambda line: line.startswith(":env:")):
         name, _, value = line.partition("=")
         if value and (setting := SETTINGS.get(name.rpartition(".")[2])):
-            variable, between = setting
-            settings[variable] = between.join(str(ast.literal_eval(value)).split())
+            variable, separator = setting
+            settings[variable] = separator.join(str(ast.literal_eval(value)).split())
     return settings
 
 
 def settings_for_uv() -> dict[str, str]:
-    """Return the environment in which uv does as pip is set to."""
-    listed = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False).stdout
-    return {**settings_of_pip(listed.splitlines()), **os.environ}
+    """Return the environment variables of this process, with those that pass pip's settings to uv."""
+    output = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False).stdout
+    return {**settings_of_pip(output.splitlines()), **os.environ}
 
 
 def install(*wanted: str | Path, quiet: bool = False) -> bool:
-    """Install, with pip where uv cannot; return whether that worked.
+    """Install packages with uv, or with pip if uv fails; return whether they were installed.
 
     Parameters
     ----------
-    wanted : arguments of ``pip install`` that uv takes as well.
-    quiet : say nothing, and do without pip, where uv cannot.
+    wanted : arguments of ``pip install`` that uv accepts, too.
+    quiet : whether to print nothing, and not to try pip, if uv fails.
     """
-    # As pip does: the version that is asked for, whichever index has it.
+    # Like pip, use the best version of all indexes, and not only of the first one that has the package.
     by_uv = [sys.executable, "-m", "uv", "pip", "install", "--python", sys.executable, "--no-progress"]
     by_uv += ["--index-strategy", "unsafe-best-match", "--quiet", *(["--quiet"] if quiet else [])]
     if subprocess.run([*by_uv, *wanted], env=settings_for_uv(), check=False).returncode == 0:
         return True
     if quiet:
         return False
-    print("uv could not install; pip does it, which takes a few minutes", file=sys.stderr)
-    # Nothing is compiled ahead: most modules of two hundred packages are never loaded.
+    print("uv failed; installing with pip, which takes a few minutes", file=sys.stderr)
+    # Modules are not compiled, since most of those of two hundred packages are never imported.
     by_pip = [*PIP, "install", "--no-compile", "--progress-bar", "off", *wanted]
     return subprocess.run(by_pip, check=False).returncode == 0
 
 
 def install_torch() -> bool:
-    """Install torch for the CPU where that index answers and no NVIDIA driver is there, else PyPI's."""
+    """Install torch, and return whether that worked.
+
+    The version for CPUs is installed if there is no NVIDIA driver and its index can be reached, otherwise
+    PyPI's.
+    """
     version = lock("torch").read_text(encoding="utf-8").split()[-1]
     has_driver = shutil.which("nvidia-smi") is not None
     return (not has_driver and install("--requirement", lock("torch"), quiet=True)) or install(version)
 
 
 def main(added: list[str]) -> int:
-    """Install the locks and the library; return the exit status."""
+    """Install the packages of the locks, and the library; return the exit status.
+
+    ``added`` are the names of locks beyond that of readers.
+    """
     uv = re.search(r"^uv==\S+", lock("developers").read_text(encoding="utf-8"), re.MULTILINE)
     subprocess.run([*PIP, "install", "--quiet", *([uv[0]] if uv else [])], check=False)
     locks = (READERS, *map(lock, added))

@@ -1,10 +1,11 @@
-"""Writes the locks: requirements.lock for readers, and beside this file what developers and labs add to it.
+"""Writes the locks: requirements.lock for readers, and in workflow/ the packages that developers and labs
+add.
 
-    make lock                      # versions that the locks have are kept
-    make lock UPGRADE=--upgrade    # the newest that pyproject.toml and the first Python 3.11 allow
+    make lock                      # keeps the versions in the locks
+    make lock UPGRADE=--upgrade    # uses the newest versions that pyproject.toml and Python 3.11 allow
 
-torch has a file without hashes, because its wheel for the CPU is another than PyPI's; what that one needs for
-CUDA is in no lock.
+torch has a lock without hashes, because its wheel for CPUs differs from that of PyPI. The packages that
+PyPI's wheel needs for CUDA are in no lock.
 """
 
 from __future__ import annotations
@@ -19,42 +20,36 @@ from install import ROOT, settings_for_uv
 
 READERS = ("book", "models")
 ADDED = {"developers": ("dev",), "labs": ("labs",)}
-"""By lock, the extras that it adds to those of readers."""
+"""The extras of pyproject.toml that each lock adds to those of readers."""
 JUPYTERLAB = "jupyterlab"
-"""What `make lab` opens notebooks with, and a student's own installation need not have."""
+"""Package with which `make lab` opens notebooks. It is no dependency, since students may use another
+program."""
 CPU = "--extra-index-url https://download.pytorch.org/whl/cpu"
 _OTHER_PLACES = ("UV_INDEX", "UV_FIND_LINKS")
 _LEFT_OUT = re.compile(r"torch|triton|nvidia-.*|cuda-.*")
 
 
-def resolved(target: Path, extras: tuple[str, ...], *options: str | Path) -> dict[str, str]:
-    """Resolve extras for every system and Python allowed; versions that ``target`` has already are kept.
+def resolve(target: Path, extras: tuple[str, ...], *options: str | Path) -> dict[str, str]:
+    """Resolve the packages of some extras for every supported system and Python, and write them to
+    ``target``.
+
+    Versions that ``target`` already has are kept.
 
     Returns
     -------
     dict
-        The lines of each package, with its hashes, by its name.
+        The lines of each package in ``target``, with its hashes, by the package's name.
     """
-    uv = (
-        sys.executable,
-        "-m",
-        "uv",
-        "--quiet",
-        "pip",
-        "compile",
-        "pyproject.toml",
-        "-",
-        "--output-file",
-        target,
-    )
-    how = ("--universal", "--python-version", "3.11.0", "--index-strategy", "unsafe-best-match")
-    shown = ("--generate-hashes", "--no-header", "--no-annotate")
-    wanted = [part for extra in extras for part in ("--extra", extra)]
-    more = JUPYTERLAB if "labs" in extras else ""
-    # From one index, which has every file of a release: another might have some, and hashes of these alone.
+    uv = (sys.executable, "-m", "uv", "--quiet", "pip", "compile")
+    files = ("pyproject.toml", "-", "--output-file", target)
+    resolution = ("--universal", "--python-version", "3.11.0", "--index-strategy", "unsafe-best-match")
+    contents = ("--generate-hashes", "--no-header", "--no-annotate")
+    extra_options = [part for extra in extras for part in ("--extra", extra)]
+    further = JUPYTERLAB if "labs" in extras else ""
+    # Only one index is used, since another one may lack files of a release, and so their hashes.
     environment = {key: value for key, value in settings_for_uv().items() if key not in _OTHER_PLACES}
-    command = (*uv, *how, *shown, *wanted, *options)
-    subprocess.run(command, cwd=ROOT, env=environment, input=more, text=True, check=True)
+    command = (*uv, *files, *resolution, *contents, *extra_options, *options)
+    subprocess.run(command, cwd=ROOT, env=environment, input=further, text=True, check=True)
     packages: dict[str, str] = {}
     for lines in re.split(r"^(?=\S)", target.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         name = re.split("[=; ]", lines, maxsplit=1)[0]
@@ -63,28 +58,29 @@ def resolved(target: Path, extras: tuple[str, ...], *options: str | Path) -> dic
 
 
 def main() -> None:
-    """Write the four files."""
+    """Write the four locks."""
     readers = ROOT / "requirements.lock"
     locks = {name: Path(__file__).with_name(f"{name}.lock") for name in (*ADDED, "torch")}
     with tempfile.TemporaryDirectory() as folder:
-        everything = Path(folder, "everything.txt")
+        everything = Path(folder, "everything.txt")  # the versions of all locks
         earlier = [path.read_text(encoding="utf-8") for path in (readers, *locks.values()) if path.exists()]
         everything.write_text("".join(line for line in "".join(earlier).splitlines(True) if line[0] != "-"))
         added = tuple(extra for extras in ADDED.values() for extra in extras)
-        resolved(everything, (*READERS, *added), *sys.argv[1:])
+        resolve(everything, (*READERS, *added), *sys.argv[1:])
         constrained = ("--constraint", everything)
-        base = resolved(Path(folder, "readers.txt"), READERS, *constrained)
+        base = resolve(Path(folder, "readers.txt"), READERS, *constrained)
         _write(readers, "What a reader's build of the book installs", base)
         for name, extras in ADDED.items():
-            packages = resolved(Path(folder, f"{name}.txt"), (*READERS, *extras), *constrained)
-            more = {package: lines for package, lines in packages.items() if lines != base.get(package)}
-            _write(locks[name], f"What {name} install beside requirements.lock", more)
+            packages = resolve(Path(folder, f"{name}.txt"), (*READERS, *extras), *constrained)
+            new = {package: lines for package, lines in packages.items() if lines != base.get(package)}
+            _write(locks[name], f"What {name} install beside requirements.lock", new)
     torch = base["torch"].partition(" ")[0].partition("+")[0]
     head = f"# torch for the CPU where that index answers, and else PyPI's; see workflow/lock.py.\n{CPU}\n"
     locks["torch"].write_text(f"{head}{torch}\n", encoding="utf-8")
 
 
 def _write(path: Path, title: str, packages: dict[str, str]) -> None:
+    """Write the lines of packages, except torch and the packages of CUDA, below a title."""
     lines = "".join(lines for name, lines in packages.items() if not _LEFT_OUT.fullmatch(name))
     path.write_text(f"# {title}; written by `make lock`.\n{lines}", encoding="utf-8")
 

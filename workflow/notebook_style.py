@@ -1,7 +1,8 @@
 """Lints and formats the code of notebooks: ``python workflow/notebook_style.py [--fix]``.
 
-Ruff reads notebooks but no MyST sources, so their code cells go through temporary notebooks and come back.
-Prose, of the book's pages too, has no line that begins with a sign by accident, which would become a list.
+Ruff reads notebooks but not MyST sources, so their code cells are copied to temporary notebooks and back. The
+script also finds lines of prose, in notebooks and in ``book/``, that Markdown would take for a list by
+accident.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from radeval_lib.paths import LABS, NOTEBOOKS, ROOT
 from radeval_lib.study.sources import code_cells, read_source
 
 LAB_WIDTH = 79
-"""The most characters of a line of a lab's code: the book wraps what is longer."""
-_PLACE = re.compile(r"(?P<path>[^\s:]+\.ipynb):cell (?P<cell>\d+):(?P<line>\d+):(?P<column>\d+)")
+"""Maximum number of characters of a line of code in a lab; the book would wrap longer ones."""
+_NOTEBOOK_PLACE = re.compile(r"(?P<path>[^\s:]+\.ipynb):cell (?P<cell>\d+):(?P<line>\d+):(?P<column>\d+)")
 
 
 def main(fix: bool) -> int:
-    """Check every notebook, or fix what can be fixed; 0 where nothing is left to fix."""
+    """Check all notebooks, with ``fix`` also correct them; return the exit status, 0 if no fault is left."""
     with tempfile.TemporaryDirectory() as folder:
         sources = {
             path: path.read_text(encoding="utf-8").split("\n") for path in sorted(NOTEBOOKS.glob("*/*.md"))
         }
         twins = {path: Path(folder) / path.relative_to(NOTEBOOKS).with_suffix(".ipynb") for path in sources}
         for path, lines in sources.items():
-            read_source(path)  # refuses a caption that is not YAML
+            read_source(path)  # raises an error for a caption that is not valid YAML
             twins[path].parent.mkdir(exist_ok=True)
             cells = [nbformat.v4.new_code_cell("\n".join(lines[cell])) for cell in code_cells(lines)]
             metadata = {"language_info": {"name": "python"}}
@@ -40,8 +41,8 @@ def main(fix: bool) -> int:
         (Path(folder) / "ruff.toml").write_text(settings, encoding="utf-8")
         narrow = Path(folder) / LABS.name / "ruff.toml"
         narrow.write_text(f"extend = '../ruff.toml'\nline-length = {LAB_WIDTH}\n", encoding="utf-8")
-        fixing = ["--fix"] if fix else []
-        check = _ruff("check", "--output-format", "concise", *fixing, "--no-cache", folder)
+        fix_option = ["--fix"] if fix else []
+        check = _ruff("check", "--output-format", "concise", *fix_option, "--no-cache", folder)
         form = _ruff("format", *([] if fix else ["--check"]), "--no-cache", folder)
         if fix:
             for path, lines in sources.items():
@@ -51,7 +52,7 @@ def main(fix: bool) -> int:
                 path.write_text("\n".join(fixed), encoding="utf-8")
         output = "" if fix and not check.returncode else check.stdout
         output += form.stdout + form.stderr if form.returncode else ""
-        print(_named(output, sources, folder), end="")
+        print(_with_source_places(output, sources, folder), end="")
     pages = sorted([*NOTEBOOKS.rglob("*.md"), *(ROOT / "book").rglob("*.md")])
     accidents = [line for path in pages for line in accidental_lists(path.read_text("utf-8"), path)]
     print("".join(f"{line}\n" for line in accidents), end="")
@@ -59,7 +60,7 @@ def main(fix: bool) -> int:
 
 
 def accidental_lists(text: str, path: Path) -> list[str]:
-    """Return the lines that Markdown takes for the first item of a list in the middle of a paragraph."""
+    """Return a message for each line in a paragraph that Markdown would take for the first item of a list."""
     accidents, fence, paragraph = [], "", False
     for number, line in enumerate(text.split("\n"), start=1):
         mark = re.match(r"\s*(`{3,}|:{3,}|\$\$(?=$))", line) or (number == 1 and re.match("(---)", line))
@@ -77,21 +78,22 @@ def accidental_lists(text: str, path: Path) -> list[str]:
 
 
 def _ruff(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run Ruff in the repository, and return its result with the output."""
     command = [sys.executable, "-m", "ruff", *arguments]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def _named(output: str, sources: dict[Path, list[str]], folder: str) -> str:
-    """Return Ruff's lines with the sources' names and line numbers in place of the temporary notebooks'."""
+def _with_source_places(output: str, sources: dict[Path, list[str]], folder: str) -> str:
+    """Return Ruff's output with places in the temporary notebooks replaced by those in the sources."""
 
-    def place(match: re.Match[str]) -> str:
+    def place_in_source(match: re.Match[str]) -> str:
         path = NOTEBOOKS / Path(match["path"]).resolve().relative_to(Path(folder).resolve()).with_suffix(
             ".md"
         )
         cell = list(code_cells(sources[path]))[int(match["cell"]) - 1]
         return f"{path.relative_to(ROOT).as_posix()}:{cell.start + int(match['line'])}:{match['column']}"
 
-    return _PLACE.sub(place, output).replace(folder, "notebooks").replace(".ipynb", ".md")
+    return _NOTEBOOK_PLACE.sub(place_in_source, output).replace(folder, "notebooks").replace(".ipynb", ".md")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Writes the findings of the README and its figure: ``python workflow/readme.py BUILD``.
+"""Writes the findings in the README, and its figure: ``python workflow/readme.py PROFILE``.
 
-The findings are the lines of ``data_manifests/headlines.yml`` that the build bears out, with its numbers;
-the figure is that of the first one. ``BUILD`` is a profile that was built.
+The findings are the lines of ``data_manifests/headlines.yml`` that hold in the build of the profile, with its
+numbers. The figure is that of the first finding.
 """
 
 from __future__ import annotations
@@ -24,8 +24,12 @@ _INTERVAL = re.compile(r" \[[^\]]*\]")
 
 
 def findings(results: Path, *, decided: bool = True) -> str:
-    """Return the findings that a build's results bear out as a list in Markdown, numbers without intervals;
-    without ``decided`` those, too, for which the build draws too few resamples.
+    """Return the findings that hold in a build as a numbered list in Markdown, without intervals.
+
+    Parameters
+    ----------
+    results : folder of the build's results.
+    decided : if False, findings that do not hold are included, too (with few resamples, none may hold).
 
     Raises
     ------
@@ -33,7 +37,7 @@ def findings(results: Path, *, decided: bool = True) -> str:
         If the build has no results.
     """
     if not results.is_dir():
-        raise FileNotFoundError(f"{results} holds no results: build that profile first")
+        raise FileNotFoundError(f"{results} does not exist: run `radbook build` with this profile first")
     lines: list[str] = []
     for entry in headlines().values():
         path = results / entry.notebook / f"headline_{entry.id}.json"
@@ -46,33 +50,33 @@ def findings(results: Path, *, decided: bool = True) -> str:
 
 
 def figure(executed: Path) -> str:
-    """Return the figure on normal references as SVG, from a build's folder of executed notebooks.
+    """Return the README's figure as SVG, from a build's folder of executed notebooks.
 
     Raises
     ------
     LookupError
         If the notebook has no such figure.
     """
-    drawn = page_forms.find_figure((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"), _NAME)
-    if drawn is None:
-        raise LookupError(f"{_NOTEBOOK} has no figure {_NAME}: build its page again")
-    return drawn[0]
+    found = page_forms.find_figure((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"), _NAME)
+    if found is None:
+        raise LookupError(f"{_NOTEBOOK} has no figure {_NAME}: build this page again")
+    return found[0]
 
 
-def shown() -> str:
-    """Return the findings as the README has them."""
+def current_findings() -> str:
+    """Return the list of findings that the README contains; raises ValueError if it has no place for them."""
     block = _BLOCK.search(README.read_text(encoding="utf-8"))
     if block is None:
-        raise ValueError(f"{README.name} has no place for findings")
+        raise ValueError(f"{README.name} lacks the comments between which the findings belong")
     return block[0].removeprefix(block[1]).removesuffix(block[2])
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Write the README's findings and figure.")
-    parser.add_argument("build", help="a profile that was built")
-    given = parser.parse_args()
-    listed = findings(BUILD / given.build / "results")
-    shown()  # refuses a README without a place for them
-    text = _BLOCK.sub(lambda block: f"{block[1]}{listed}{block[2]}", README.read_text(encoding="utf-8"))
-    atomic.write_text(FIGURE, figure(BUILD / given.build / "executed"))
+    parser.add_argument("profile", help="a profile that was built")
+    build = BUILD / parser.parse_args().profile
+    new_findings = findings(build / "results")
+    current_findings()  # raises an error if the README has no place for them
+    text = _BLOCK.sub(lambda block: f"{block[1]}{new_findings}{block[2]}", README.read_text(encoding="utf-8"))
+    atomic.write_text(FIGURE, figure(build / "executed"))
     atomic.write_text(README, text)

@@ -1,8 +1,8 @@
-"""Count lines of code by part and by package, and compare them with the budgets of ``pyproject.toml``.
+"""Counts lines of code by part and by package, and compares them with the budgets in ``pyproject.toml``.
 
-A line counts where it has a token that is neither a comment nor part of a docstring. Of a notebook the code
-cells count, of labs nothing. Budgets are in ``[tool.size.parts]`` and ``[tool.size.packages]``; no number is
-raised, and a package's number moves with its code.
+A line counts if it has a token that is neither a comment nor part of a docstring. Of notebooks, only code
+cells count; labs do not count. The budgets are in ``[tool.size.parts]`` and ``[tool.size.packages]``. They
+are never raised; if code moves to another package, its share of the budget moves, too.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PARTS = {"notebooks": "notebooks", "tests": "tests"}
 
 
 def lines_of_code(source: str) -> int:
-    """Return how many lines have code."""
+    """Return the number of lines of Python code that have code."""
     lines = set[int]()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         if token.type not in NO_CODE:
@@ -40,7 +40,7 @@ def lines_of_code(source: str) -> int:
 
 
 def cells(source: str) -> str:
-    """Return the code cells of a notebook, without magics and options."""
+    """Return the code cells of a MyST notebook, without magics and cell options."""
     lines = "".join(CELL.findall(source)).split("\n")
     return "\n".join(line for line in lines if not NO_PYTHON.match(line)) + "\n"
 
@@ -53,7 +53,7 @@ def part_of(path: Path) -> str:
 
 
 def counts() -> tuple[Counter[str], Counter[str]]:
-    """Return lines of code by part and by package of the library."""
+    """Return the number of lines of code by part of the project, and by package of the library."""
     parts, packages = Counter[str](), Counter[str]()
     for path in sorted([*ROOT.rglob("*.py"), *(ROOT / "notebooks").rglob("*.md")]):
         relative = path.relative_to(ROOT)
@@ -71,7 +71,7 @@ def counts() -> tuple[Counter[str], Counter[str]]:
 
 
 def main() -> int:
-    """Print every count beside its budget; return 1 where a budget is exceeded or missing."""
+    """Print every count with its budget; return 1 if a budget is exceeded or missing, otherwise 0."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["size"]
     over = False
     for counted, budgets in zip(counts(), (settings["parts"], settings["packages"]), strict=True):

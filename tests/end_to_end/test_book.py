@@ -232,7 +232,7 @@ def test_search_shows_titles_before_texts_and_the_numbers_of_the_build(html: Pat
 def test_the_readme_shows_findings_of_the_build(smoke: Path) -> None:
     listed = readme.findings(smoke / "results", decided=False)  # with few resamples a corrected p stays large
     assert listed.count("\n") == 3
-    assert readme.shown().endswith(listed), "run workflow/readme.py"
+    assert readme.current_findings().endswith(listed), "run workflow/readme.py"
     words = re.compile(r"<text[^>]*>([^<]*)")  # positions depend on the machine's fonts
     committed, drawn = readme.FIGURE.read_text(encoding="utf-8"), readme.figure(smoke / "executed")
     assert words.findall(committed) == words.findall(drawn), "run workflow/readme.py"
