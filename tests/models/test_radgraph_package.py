@@ -53,7 +53,7 @@ def bert(tmp_path: Path) -> Path:
 
 def test_it_reads_words_in_segments_as_the_model_does(package: None, bert: Path) -> None:
     transformers = importlib.import_module("radgraph.allennlp.common.cached_transformers")
-    graph_extraction._give_methods_of_transformers_4(transformers)
+    graph_extraction._restore_removed_methods(transformers)
     data = importlib.import_module("radgraph.allennlp.data")
     token = importlib.import_module("radgraph.allennlp.data.tokenizers.token").Token
     embedders = importlib.import_module("radgraph.allennlp.modules.token_embedders")

@@ -169,7 +169,7 @@ def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch:
             learned.append((seed, sorted(record.group for record in train)))
         return SimpleNamespace(summarize=lambda findings: ["long" if system.learns else "no"] * len(findings))
 
-    monkeypatch.setattr(training, "make", made)
+    monkeypatch.setattr(training, "fit_model", made)
     both = {"Lead-3": System(kind="lead"), "Pointer": System(kind="pointer")}
     run_trainings = training.run_trainings(run, both, ["CT Head", summarization.ALL])
     assert learned == [(seed, groups) for groups in (["CT Head"], ["CT Head", "MR Head"]) for seed in (3, 4)]
