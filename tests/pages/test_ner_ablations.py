@@ -78,7 +78,7 @@ def test_a_gain_holds_only_over_whichever_source(measure, stated, single, outcom
 
 def _trained(*trainings: Training) -> NerModels:
     models = NerModels(cast(Any, SimpleNamespace(profile=profile("full"))))
-    models.__dict__["cells"] = dict.fromkeys(trainings)
+    models.__dict__["outputs"] = dict.fromkeys(trainings)
     return models
 
 
@@ -103,7 +103,7 @@ def test_a_printed_model_is_compared_by_its_own_scheme(monkeypatch) -> None:
     trainings = [Training(scheme, deberta, "both", 0) for scheme in ("iob", "span")]
     models = _trained(*trainings)
     ends = pd.DataFrame({"value": 0.5, "low": 0.4, "high": 0.6}, MEASURES)
-    models.__dict__["cells"] = dict(zip(trainings, (0, 9), strict=True))
+    models.__dict__["outputs"] = dict(zip(trainings, (0, 9), strict=True))
     monkeypatch.setattr(NerModels, "measure", lambda self, shift: ends + shift)
     exhibit = OpenExhibit("ratescore.table6")
     models.check_printed(exhibit, printed("ratescore.table6"), "model")
