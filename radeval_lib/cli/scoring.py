@@ -36,7 +36,7 @@ metric_option = click.option(
     "metrics",
     required=True,
     multiple=True,
-    help=f"One of {', '.join(METRICS)}, or `all` whose models are on this machine. May be repeated.",
+    help=f"One of {', '.join(METRICS)}, or `all` for those whose models are installed; may be repeated.",
 )
 settings_option = click.option(
     "--set", "assignments", multiple=True, metavar="METRIC.NAME=VALUE", help="Change a metric's setting."
@@ -346,7 +346,7 @@ def resolve_metric(
 
 @click.command("metric-card")
 @click.argument("metric", required=False, default="")
-@click.option("--command", "program", default="", help="Program that reads and writes JSON lines.")
+@click.option("--command", "program", default="", help="Program that reads pairs and writes scores (JSONL).")
 @click.option("--scores", type=FILE, help="File with columns id and score, for the pairs of --pairs.")
 @click.option("--pairs", type=FILE, help="Write the pairs to score to this file (JSON lines), and stop.")
 @click.option(
@@ -403,7 +403,8 @@ def metric_card(
 
     The card first lists faults that its checks found. Then it shows how well the metric agrees with
     radiologists (RadPref) and with counted facts (MTS-Dialog), beside every stored metric, and which simple
-    edits of reports it detects. Without a data root, the card has only the edits, made on generated reports.
+    edits of reports it detects. Without a data root, the card has the agreement only for a metric with stored
+    scores, and the edited reports are generated ones.
     """
     from radeval_lib import atomic
     from radeval_lib.metric_cards import card as cards
