@@ -72,7 +72,7 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
     determinant = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     possible = max(abs(first), abs(second), abs(between)) <= 1 and determinant >= -1e-12
     if not possible or n < 4:
-        raise ValueError(f"no {n} pairs have the correlations {first}, {second} and {between}; correct them")
+        raise ValueError(f"correlations {first}, {second}, {between} at n = {n} are impossible; correct them")
     mean = (first + second) / 2
     spread = 2 * (n - 1) / (n - 3) * max(determinant, 0.0) + mean**2 * (1 - between) ** 3
     if spread == 0:

@@ -120,7 +120,7 @@ def _read_values(name: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]
         circle = f"profiles extend each other in a circle: {' -> '.join((*extended_by, name))}"
         raise ProfileError(circle, folder, "Remove one `extends`.")
     if name not in names():
-        raise ProfileError(f"unknown profile {name!r}", folder, f"Name one of {', '.join(names())}.")
+        raise ProfileError(f"unknown profile {name!r}", folder, f"Use one of {', '.join(names())}.")
     path = PROFILES / f"{name}.yml"
     try:
         values: dict[str, Any] = own_yaml.read(path) or {}

@@ -241,7 +241,8 @@ def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric
         for name in {candidate.set for candidate in by_row.values()}:
             columns = recorded.load(name).about["columns"]
             if metric.name not in columns:
-                raise DataError(f"no scores by {metric.name}", name, f"Run `radbook record {name}`.")
+                problem = f"no scores by the metric {metric.name} are stored"
+                raise DataError(problem, name, f"Run `radbook record {name}`.")
             settings = columns[metric.name]["settings"]
             if any(
                 value != settings.get(key) for key, value in settings_text(metric).items() if key in given

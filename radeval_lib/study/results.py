@@ -196,8 +196,8 @@ def judge(
     outcome = verdicts.outcome([*decided, *([INCONCLUSIVE] if still_open else [])])
 
     def is_by_reading(rows: Sequence[Check]) -> bool:
+        """Return whether a statement is inconclusive because its readings differ, or its convention is open."""
         kinds = {discrepancies[row.discrepancy].kind for row in rows if row.discrepancy}
-        # Several readings, none of which holds, are inconclusive for another reason than their number.
         outcomes = {row.outcome for row in rows}
         return {HOLDS, FAILS} <= outcomes or (
             OPEN_CONVENTION in kinds and (len(rows) == 1 or HOLDS in outcomes)

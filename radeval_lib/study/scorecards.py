@@ -34,17 +34,13 @@ def _strongest_first(results: Sequence[Result]) -> list[Result]:
     released numbers, and these precede results on other data. Printed and released numbers must both hold:
     of the two, an inconsistent result precedes, or else an inconclusive one.
     """
-    undecided = {
-        verdicts.INCONCLUSIVE: 1,
-        verdicts.IMPLEMENTED: 2,
-        verdicts.EXPERIMENT: 3,
-        verdicts.EDITED: 4,
-    }
+    # Results that hold or fail have the order 0.
+    order = {verdicts.INCONCLUSIVE: 1, verdicts.IMPLEMENTED: 2, verdicts.EXPERIMENT: 3, verdicts.EDITED: 4}
 
     def rank(result: Result) -> tuple[int, int, bool, int]:
         not_inconsistent = result.kind != "numbers" or result.outcome != verdicts.FAILS
         strength = verdicts.STRENGTH.index(result.evidence)
-        return undecided.get(result.outcome, 0), verdicts.KINDS.index(result.kind), not_inconsistent, strength
+        return order.get(result.outcome, 0), verdicts.KINDS.index(result.kind), not_inconsistent, strength
 
     ranked = sorted(results, key=rank)
     if ranked and ranked[0].kind == "numbers" and ranked[0].outcome == verdicts.HOLDS:

@@ -197,7 +197,7 @@ def _rounded(numbers: Sequence[Number]) -> list[list[float]]:
     (:func:`~radeval_lib.stats.printed.rounding_corners`); raises ValueError if a number is NaN."""
     exact = [number if isinstance(number, Printed) else Printed("", number, 0.0) for number in numbers]
     if any(math.isnan(number.value) for number in exact):
-        raise ValueError("a number is not printed or not legible; compare legible numbers only")
+        raise ValueError(f"one of {[number.value for number in exact]} is NaN; compare legible numbers only")
     values, half_widths = zip(*((number.value, number.half_width) for number in exact), strict=True)
     return printed.rounding_corners(values, half_widths).tolist()
 
