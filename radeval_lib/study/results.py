@@ -196,7 +196,7 @@ def judge(
     outcome = verdicts.outcome([*decided, *([INCONCLUSIVE] if still_open else [])])
 
     def is_by_reading(rows: Sequence[Check]) -> bool:
-        """Return whether a statement is inconclusive because its readings differ, or its convention is open."""
+        """Return whether a statement is inconclusive because of its readings or of an open convention."""
         kinds = {discrepancies[row.discrepancy].kind for row in rows if row.discrepancy}
         outcomes = {row.outcome for row in rows}
         return {HOLDS, FAILS} <= outcomes or (
