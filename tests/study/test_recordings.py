@@ -197,7 +197,7 @@ def test_scores_over_drawn_models_follow_the_code(monkeypatch: pytest.MonkeyPatc
     first = recordings.probe_scores("bertscore")
     assert first == pytest.approx(recorded.load("radpref").probe_scores("bertscore"), abs=1e-3)
     recordings._behaviours.cache_clear()
-    monkeypatch.setattr(recordings, "_code", lambda: "other code")
+    monkeypatch.setattr(recordings, "_code_digest", lambda: "other code")
     whole = BertScore.score
     monkeypatch.setattr(BertScore, "score", lambda self, a, b: whole(self, [text[:40] for text in a], b))
     assert recordings.probe_scores("bertscore") != first
