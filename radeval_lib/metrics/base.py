@@ -40,13 +40,14 @@ if TYPE_CHECKING:
     from radeval_lib.rules.lexicon.significance import Context
     from radeval_lib.stats.base import FloatArray, OfSums
 
-#: Reference and candidate.
+#: (reference, candidate).
 Pair = tuple[str, str]
 UNKNOWN = "unknown"
 _SAFE = ":/@+,.-_~()[]<>=#*"
 _WORDS = {True: "yes", False: "no", None: "none"}
-_EDGE = 1e-6  # how far rounding, as of cosines in float32, may take a score beyond its range
-#: What :mod:`radeval_lib.rules.report_text` does to a text, for the signature of what reads through it.
+_EDGE = 1e-6  # tolerance beyond the range, for rounding errors such as those of cosines in float32
+#: The steps by which :mod:`radeval_lib.rules.report_text` changes a text, for signatures of metrics that use
+#: it.
 FRONT_DOOR = ("plain-characters", "sections", "statements")
 
 

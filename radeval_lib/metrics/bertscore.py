@@ -96,7 +96,7 @@ class BertScore(Metric):
     def _encode_tokens(self, texts: Sequence[str]) -> list[tuple[NDArray[np.float32], NDArray[np.bool_]]]:
         """Return for each text the unit vectors of its tokens, float32 of shape (tokens, size), and which of
         them are neither the opening nor the closing token, bool of shape (tokens,)."""
-        if not texts:  # Tokenizers refuse an empty list.
+        if not texts:  # Tokenizers do not accept an empty list.
             return []
         import torch
 

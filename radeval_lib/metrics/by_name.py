@@ -14,7 +14,7 @@ from radeval_lib.metrics.base import REGISTERED, Metric, MetricError
 from radeval_lib.paths import display_path
 from radeval_lib.registry import METRICS, RULES, module
 
-#: In place of a name: every metric whose models, or substitutes for them, are on this machine.
+#: The name that selects every metric whose models, or substitutes for them, are on this machine.
 ALL = "all"
 Wanted = str | Iterable[str] | Mapping[str, Mapping[str, Any]]
 

@@ -57,13 +57,14 @@ _REFUSAL = re.compile(
     r"(?:an|as|com|create|ful|gen|help|int|pro|write))",
     re.I,
 )
-# <p>, </report>, <|im_end|>, **bold**, # Heading, ```; but neither <NAME> nor [**Name**], which de-identify.
+# <p>, </report>, <|im_end|>, **bold**, # Heading, ```; but not <NAME> and [**Name**], which de-identify
+# texts.
 _MARKS = re.compile(
     r"(?!<[A-Z_]{3,}>)</?[A-Za-z][\w-]*(?:\s[^<>]*)?/?>|<\|\w+\|>"
     r"|(?<!\[)\*\*\w[^*\n]*\*\*|^#{1,6} \w|```",
     re.M,
 )
-_SIGNS = ("<", "**", "#", "```")  # one of which every mark has; looking for these is faster
+_SIGNS = ("<", "**", "#", "```")  # Every match of `_MARKS` has one; searching for these first is faster.
 _OPEN_END = re.compile(
     r"(?:,|(?:^|\s)(?:an?|and|are|at|for|from|in|is|no|of|or|the|there|to|was|were|with|without))\Z", re.I
 )
@@ -177,10 +178,10 @@ class Cautions:
         self.metrics = list(metrics)
         self._rows: dict[tuple[str, str, str], Rows] = {}  # by system, metric and caution
         self._pairs: Counter[str] = Counter()
-        self._doubtful: Counter[tuple[str, str]] = Counter()  # pairs with any, by system and metric
+        self._doubtful: Counter[tuple[str, str]] = Counter()  # by system and metric, pairs with a caution
         self._silent: Counter[tuple[str, str]] = Counter()
         self._texts: dict[str, tuple[array[int], array[int]]] = {}  # hashes of candidates and of pairs
-        self._ids = array("q")  # hashes
+        self._ids = array("q")  # hashes of the rows' ids
 
     def add_ids(self, names: Iterable[object]) -> None:
         """Remember the ids of the next rows, so that :meth:`lines` can name ids that occur twice."""

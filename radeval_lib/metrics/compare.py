@@ -32,7 +32,7 @@ from radeval_lib.stats.inference import rule_of_three, wilson
 from radeval_lib.stats.resampling import mean_of_sums
 from radeval_lib.stats.system_comparison import LEVEL, compare_systems, significance_clusters
 
-RESAMPLES = 10_000  # of the bootstrap, and of randomization tests
+RESAMPLES = 10_000  # the default number of bootstrap resamples and of random exchanges
 #: Two trivial systems that are scored on request: the most frequent reference as candidate of every row, and
 #: the reference of the next row.
 FLOOR = ("floor: one text", "floor: shuffled")

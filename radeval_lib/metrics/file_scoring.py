@@ -29,7 +29,8 @@ from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.scoring import CANDIDATE, ID, REFERENCE
 
-#: Rows that are read, scored and kept together: memory does not grow with the file, and little is lost.
+#: The number of rows that are read, scored and kept together. It limits memory, and what an interruption
+#: loses.
 CHUNK = 500
 _GROUP = "group"
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half of a pair for one character; files cannot hold it alone

@@ -29,13 +29,13 @@ from radeval_lib.rules.judge.base import LONGEST, Judge
 from radeval_lib.rules.lexicon.significance import Context
 
 Mode = Literal["reference", "strict"]
-#: The errors of each of the six categories.
+#: The number of errors in each of the six categories, (a) to (f).
 Counts = tuple[int, ...]
 _ZERO: Counts = (0,) * len(LETTERS)
 
 # "[Matched Findings]:" at the beginning of a line.
 _HEADER = re.compile(rf"^[ \t]*\[({'|'.join(SECTIONS)})\]:", re.MULTILINE)
-_MARK = re.compile(r"\(([a-f1-6])\)")  # (a), or (1) as some answers have it
+_MARK = re.compile(r"\(([a-f1-6])\)")  # "(a)", or "(1)" in some answers
 _NONE = re.compile(r"No(?:ne)?\b")  # "None.", "No errors"
 # The part of a fault that quotes the answer. An error must not show it, because it may have words of a
 # report.

@@ -38,7 +38,7 @@ MODELS = {
         weights=(-0.47963, -0.67622, -0.46367, 0.21659),
         intercept=1.641667,
     ),
-    # Scaler fitted on 160 pairs. BLEU is without effect.
+    # Scaler fitted on 160 pairs. The weight of BLEU is practically 0.
     "v1": LinearModel(
         means=(0.537923, 0.617573, 0.764794, 0.447383),
         scales=(0.302826, 0.224309, 0.253944, 0.298927),
@@ -46,7 +46,7 @@ MODELS = {
         intercept=2.5e-10,
     ),
 }
-#: F1 of unrelated sentences by distilroberta-base, layer 5, to which the package bert-score 0.3.13 rescales.
+#: The BERTScore of unrelated sentences by distilroberta-base, layer 5, which bert-score 0.3.13 rescales to 0.
 DISTILROBERTA_BASELINE = 0.8473319
 Version = Literal["v0", "v1"]
 

@@ -214,7 +214,7 @@ def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
     }
 
 
-#: Pairs whose texts are read together; memory grows with this, not with the number of pairs.
+#: The number of pairs whose texts are annotated together; memory grows with it, not with the number of pairs.
 CHUNK = 1_000
 
 

@@ -42,7 +42,7 @@ class ScorePage:
         self._metrics, self._texts = metrics, texts
         self._scores: dict[str, array[float]] = {}
         self._total = 0
-        self._worst: list[tuple[float, int, str, Pair]] = []  # a heap, the least bad on top
+        self._worst: list[tuple[float, int, str, Pair]] = []  # a heap whose first entry has the best score
 
     def add(self, pair: Pair, record: Mapping[str, Any]) -> None:
         """Add the scores of a pair, and keep the pair itself if it is among the worst so far.

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 #: The metric if none is named: it needs no model and explains itself.
 DEFAULT = "green_rules_errors"
 REFERENCE, CANDIDATE, ID = "reference", "candidate", "id"
-#: Columns that may name a row's case; the first that a table has counts.
+#: Columns that can name the case of a row; the first one that a table has is used.
 CASES = ("case", "patient")
-#: Columns about a row's patient, which the rule-based judge reads.
+#: Columns about the patient of a row, which the rule-based judge uses.
 CONTEXT = ("age", "indication")
-# An empty cell, "___" and "XXXX" of de-identified texts, "NaT", "n/a".
+# Unknown values: an empty cell, "___" and "XXXX" in de-identified texts, "NaT", "n/a".
 _NOTHING = re.compile(r"(?i)|_+|-+|x{3,}|nan|nat|<na>|n/a|none|null|unknown")
-# 45, 045Y, ">89", "90+", "6 months", "2.5 y".
+# Ages: 45, 045Y, ">89", "90+", "6 months", "2.5 y".
 _AGE = re.compile(r"(?i)>?\s*(\d{1,3}(?:\.\d+)?)\s*(y|yo|years?|m|months?|w|weeks?|d|days?)?\+?")
 _PER_YEAR = {"y": 1.0, "m": 12.0, "w": 365.25 / 7, "d": 365.25}
 

@@ -63,11 +63,11 @@ class RaTEScore(Metric):
 
     name = "ratescore"
     title = "RaTEScore"
-    range = (0.0, 1.0)  # if no cosine is negative; with ``cosine=keep`` a score can leave it
+    range = (0.0, 1.0)  # With ``cosine=keep``, a negative cosine can make a score lower.
     citation = "zhao2024ratescore"
     needs = ("ner_model", "encoder")
     variant = "preset"
-    reads_lines = True  # the released rules do
+    reads_lines = True  # The released rules split sentences at line breaks.
 
     preset: formula.Preset = "released"
     weights: str = "long"

@@ -156,7 +156,7 @@ class Byte(IntEnum):
     CHANGE = 6
     SINCE = 7
     CAUSE = 8
-    COMMA = CAUSE  # of a denial, which has no cause
+    COMMA = CAUSE  # Denials have no cause, so that this byte is free for them.
     VERB = 9
     MODE = 10
     EXTRA = 11

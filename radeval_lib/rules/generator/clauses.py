@@ -20,7 +20,7 @@ from radeval_lib.rules.lexicon.entries import Phrase, Place, State
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.report_text.words import Span
 
-#: Words of the longest entity; span-based taggers look at no longer ones (Zhao et al. 2024, appendix A.9).
+#: The most words of an entity that span-based taggers consider (Zhao et al. 2024, appendix A.9).
 LONGEST_SPAN = 8
 
 
@@ -85,7 +85,7 @@ class FindingClause(Clause):
             and not concept.device
             and finding.side in place.premodifiers
             and concept.names
-            # "cyst of the left kidney", not "left renal renal cyst"
+            # This avoids "left renal renal cyst".
             and not place.premodifiers[finding.side][0].words & self.words_of_name
         )
         self.size_inside = byte(wording, Byte.SIZE) & 1 == 0
@@ -101,7 +101,7 @@ class FindingClause(Clause):
             names = names + self.concept.shorts
         if finding.many:
             names = tuple(name for name in names if name.number == "count") or names
-        if self.place is not None:  # "cyst of the left kidney" rather than "renal cyst of the left kidney"
+        if self.place is not None:  # It avoids "renal cyst of the left kidney".
             words = self.place.nouns[finding.side][0].words
             names = tuple(name for name in names if not name.words & words) or names
         name = pick(names, self.wording, Byte.NAME)
@@ -365,7 +365,7 @@ class FindingClause(Clause):
             self.builder.role(SpatialRelation(indicator, self.span, landmark, self.diagnosis, self.hedge))
 
 
-# Denials: how a list of denied findings fills the slots of a frame.
+# Clauses of denials.
 
 
 #: The bytes that choose the names of the denied findings, in turn. A denial has no severity, size or change,

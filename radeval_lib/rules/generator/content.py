@@ -34,18 +34,18 @@ class Chances:
     """How often reports of a style state findings, attributes and so on; probabilities unless noted."""
 
     counts: tuple[float, ...]  # shares of reports with 0, 1, 2 ... findings that are not devices
-    rare: float  # factor on the weight of rare diseases
+    rare: float  # factor of the weight of rare diseases
     device: float
-    normal: float  # of a statement of weight 1, if nothing speaks against it
-    most_denials: int  # concepts in all, which stay below it
-    longest_denial: int  # concepts in one
-    other_order: float  # that the reading begins with another organ
-    joined: float  # that a statement ends the sentence before it, if it can
+    normal: float  # that a normal statement of weight 1 is drawn, if nothing contradicts it
+    most_denials: int  # number of concepts; a report denies fewer
+    longest_denial: int  # the most concepts in one denial
+    other_order: float  # that the report begins with another organ than usual
+    joined: float  # that a statement that can be joined to the one before is
     look: float
     second_look: float
     suggestion: float
-    remark: float = 0.12  # of one of weight 1
-    no_place: float = 0.4  # of a vague finding
+    remark: float = 0.12  # that a remark of weight 1 is drawn
+    no_place: float = 0.4  # that a vague finding has no place
     both_sides: float = 0.15
     severity: float = 0.62
     many: float = 0.2
@@ -53,8 +53,8 @@ class Chances:
     size_on_x_ray: float = 0.5
     two_diameters: float = 0.3
     uncertain: float = 0.1
-    change: float = 0.42  # if there was an examination before
-    unchanged: float = 0.45  # if there is a change or none
+    change: float = 0.42  # if there is an earlier examination
+    unchanged: float = 0.45  # that a stated change is "unchanged"
 
 
 CHANCES: dict[Style, Chances] = {
@@ -198,7 +198,7 @@ def draw_finding(
     if distance:
         size_mm = draw_size(rng, *distance, two_diameters=False)
     elif not is_many and side != "bilateral" and concept.size is not None:
-        is_x_ray = exam.modality == "X-Ray"  # it has fewer sizes, of one diameter each
+        is_x_ray = exam.modality == "X-Ray"  # An X-ray has fewer sizes, of one diameter each.
         if rng.random() < (chances.size_on_x_ray if is_x_ray else chances.size):
             size_mm = draw_size(
                 rng, *concept.size, two_diameters=not is_x_ray and rng.random() < chances.two_diameters
@@ -322,15 +322,15 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int)
     lexicon, card, chances = load_lexicon(), menu(exam, style), CHANCES[style]
     concepts = _draw_concepts(rng, card, style, lexicon, least)
     present = {concept.key for concept in concepts}
-    system_ranks = list(range(len(card.systems)))  # the rank of each organ system: as usual,
+    system_ranks = list(range(len(card.systems)))  # The rank of each organ system, in the usual order
     if chances.other_order and rng.random() < chances.other_order:
-        first = int(rng.random() * len(system_ranks))  # or with another system first
+        first = int(rng.random() * len(system_ranks))  # or with another system first.
         system_ranks = system_ranks[first:] + system_ranks[:first]
 
     def reading_order(entry: Concept | NormalEntry) -> int:
         return system_ranks[card.systems[entry.region, entry.system]]
 
-    contents: list[tuple[float, Meaning]] = []  # each with what it is sorted by
+    contents: list[tuple[float, Meaning]] = []  # each with the number by which it is sorted
     not_suggested = set(present)
     for concept in concepts:
         finding = draw_finding(rng, concept, exam, style, prior=prior, blocked=frozenset(not_suggested))
@@ -347,7 +347,8 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int)
     for remark in card.remarks:
         if rng.random() < remark.weight * chances.remark and (prior or not remark.prior):
             contents.append((-100.0, Remark(remark.key)))
-    if all(isinstance(content, Remark) for _, content in contents):  # never an empty report
+    # A report needs a statement other than remarks.
+    if all(isinstance(content, Remark) for _, content in contents):
         without_prior = tuple(entry for entry in card.normals if not entry.prior)
         contents.append((0.0, Normal(choose(rng, without_prior).key)))
     contents.sort(key=lambda item: item[0])

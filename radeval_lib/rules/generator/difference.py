@@ -192,7 +192,7 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
     return ReportDifference(tuple(errors), tuple(matched), (*sorted(negatives), *sorted(shared_normals)))
 
 
-# The analysis of a judge who knows the generator's plans, in GREEN's layout and in words.
+# The analysis in GREEN's layout of a judge who knows the plans.
 
 
 def green_answer(reference: SyntheticReport, candidate: SyntheticReport, comparison: ReportDifference) -> str:

@@ -38,14 +38,14 @@ MIMIC_RRS_PAIRS: tuple[tuple[str, str], ...] = (
     *(("MRI", anatomy) for anatomy in ("HEAD", "NECK", "SPINE", "ABDOMEN", "PELVIS")),
     ("X-Ray", "CHEST"),
 )
-#: Those of them that have a training set (section 2.2); the others test models that never saw them.
+#: The pairs with a training set (section 2.2); the others are for testing models on unseen pairs.
 MIMIC_RRS_TRAINED: tuple[tuple[str, str], ...] = (
     *(("CT", anatomy) for anatomy in ("HEAD", "NECK", "SPINE", "CHEST", "ABDOMEN-PELVIS")),
     ("MRI", "HEAD"),
     ("X-Ray", "CHEST"),
 )
-_HOSPITAL_SHARE = 0.6  # of reports, if no style is asked for
-_PRIOR_SHARE = 0.4  # of reports with an earlier examination, if it is not asked for
+_HOSPITAL_SHARE = 0.6  # share of reports in hospital style if no style is requested
+_PRIOR_SHARE = 0.4  # share of reports with an earlier examination if none is requested
 Pair = tuple[str, str]
 
 
@@ -205,10 +205,10 @@ def exam_of(report: SyntheticReport) -> Exam:
     return Exam(report.modality, report.anatomy, report.sex, parts)
 
 
-# Derives the impression from what the findings say.
+# The impression, which follows from the findings.
 
 
-_MOST_FINDINGS = 4  # findings of an impression
+_MOST_FINDINGS = 4  # major findings that an impression has at most
 #: The uid of a statement of the impression that repeats no statement of the findings.
 CONCLUSION, ADVICE = -1, -2
 
@@ -252,7 +252,7 @@ def _shorten_finding(statement: Statement, finding: PlannedFinding, index: int) 
 # The 14 CheXpert observations that a plan states.
 
 
-# Of two mentions of an observation the one of the higher rank wins.
+# Of two values of an observation, the one of the higher rank counts.
 _RANK = {None: 0, 0: 1, -1: 2, 1: 3}
 
 
@@ -293,7 +293,7 @@ def chexpert_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int 
 
 
 RewriteKind = Literal["synonym", "order", "style"]
-_TRIES = 25  # wordings or orders that are drawn before a report counts as having no other
+_TRIES = 25  # wordings or orders that are tried at most
 
 
 @dataclass(frozen=True, slots=True)

@@ -183,7 +183,7 @@ class _Speaker:
             frames = words.frames("uncertain", style, needs)
         elif concept.device:
             frames = words.frames("device", style)
-        elif finding.change and mode & 6 == 0:  # a quarter of changes are the verb of the sentence
+        elif finding.change and mode & 6 == 0:  # A quarter of changes are the verb of the sentence.
             frames = words.frames("changed", style, needs)
             clause.change_form = "verb"
         else:
@@ -227,10 +227,10 @@ class _Speaker:
             clause = FindingClause(self.builder, self.style, wording, content)
             clause.change_form = "pre" if content.change else ""
             clause.run(pick(self.words.frames("joined", "finding"), wording, Byte.FRAME))
-            clause.slot_change()  # if there was no room for it before the noun
+            clause.slot_change()  # It is written here if it did not fit before the noun.
             clause.finish()
         else:
-            assert isinstance(content, Denial)  # see `_check`
+            assert isinstance(content, Denial)  # `_check_plan` refuses the other types.
             variant = "denial_after_normal" if isinstance(previous, Normal) else "denial_after_finding"
             denial_clause = DenialClause(self.builder, self.style, wording, content)
             denial_clause.run(pick(self.words.frames("joined", variant), wording, Byte.FRAME))

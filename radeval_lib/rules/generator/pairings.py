@@ -17,13 +17,15 @@ from radeval_lib.rules.generator.planted_errors import ErrorKind, inject, with_c
 from radeval_lib.rules.generator.records import Plan, PlannedFinding, SyntheticError, SyntheticReport
 from radeval_lib.rules.lexicon.entries import tokenize
 
-#: random: a candidate about somebody else; shuffled: sentences removed and the others in random order; model:
-#: what a report generator would write, simulated; nearest: the most similar report not taken yet, of as many
-#: as references and at least two; permuted: findings, sizes, severities and places changed one by one.
+#: random: the report of another patient; shuffled: sentences removed, and the others in random order; model:
+#: a simulation of what a report generator would write; nearest: the most similar report that is not used
+#: yet, of as many as there are references, at least two; permuted: findings, sizes, severities and places
+#: changed.
 HEURISTICS = ("random", "shuffled", "model", "nearest", "permuted")
-#: References of a round, among whose candidates the nearest are found.
+#: The most references of a round; the nearest candidates are searched within a round.
 POOL = 64
-# Of a simulated report generator: chances to keep a finding and a detail, and how many findings it invents.
+# The probabilities that the simulated generator keeps a finding and a detail, and the mean number of findings
+# that it invents.
 _KEEP_FINDING, _KEEP_DETAIL, _INVENTED_FINDINGS = 0.6, 0.6, 0.4
 
 

@@ -45,17 +45,18 @@ from radeval_lib.rules.generator.records import (
 from radeval_lib.rules.lexicon.entries import Concept, Exam, Lexicon, NormalEntry
 from radeval_lib.rules.lexicon.loading import load_lexicon
 
-#: What to inject: category letter and significance.
+#: A kind of error: the letter of its category, and whether it is clinically significant.
 ErrorKind = tuple[str, bool]
 #: How often each category, and a significant error, is planted, so that simulated raters note them about as
 #: often as ReXVal's six radiologists counted them: a .35, b .32, c .10, d .10, e .07, f .06; significant .71.
 CATEGORY_SHARES = {"a": 0.23, "b": 0.36, "c": 0.13, "d": 0.11, "e": 0.08, "f": 0.09}
 SIGNIFICANT_SHARE = 0.85
-_ATTRIBUTES = ("place", "side", "severity", "size_mm", "change")  # of a finding, which an error may change
+# Attributes of a finding that an error can change.
+_ATTRIBUTES = ("place", "side", "severity", "size_mm", "change")
 _ORDER = "cdfeba"  # attributes first, then removals, then additions
 _TRIES = 4000  # steps of the search for an assignment of errors to findings, before a report is given up
-_ATTEMPTS = 1000  # references tried for one pair
-_PATIENCE = 40  # references tried for a random mix before it loses an error
+_ATTEMPTS = 1000  # the most references tried for one pair
+_PATIENCE = 40  # references tried before an error is removed from a random mix
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def _order_errors(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
     return sorted(errors, key=lambda kind: _ORDER.index(kind[0]))
 
 
-#: The uid of a statement, and its finding as a candidate with an error has it (None: left out).
+#: The uid of a statement, and its finding with an error (None if the finding is omitted).
 Option = tuple[int, PlannedFinding | None]
 
 
@@ -124,8 +125,9 @@ def _assign_errors(
         finding is omitted). In place of the list, None if ``_TRIES`` steps give no assignment.
     """
     options = [_list_options(rng, lexicon, report, *kind) for kind in kinds]
-    order = sorted(range(len(kinds)), key=lambda i: len(options[i]))  # the errors with the least choice first
-    on_finding: dict[int, list[int]] = {}  # by uid, the errors on a finding
+    # Errors with the fewest options come first.
+    order = sorted(range(len(kinds)), key=lambda i: len(options[i]))
+    on_finding: dict[int, list[int]] = {}  # by the uid of a finding, the indices of its errors
     tries = 0
 
     def place(depth: int, shared_count: int) -> bool:
@@ -184,7 +186,8 @@ def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) 
             original, current = findings[changed.concept][1], stated(plan)[changed.concept][1]
             values = {name: getattr(changed, name) for name in _ATTRIBUTES}
             changes = {name: value for name, value in values.items() if value != getattr(original, name)}
-            plan = with_content(plan, uid, replace(current, **changes))  # it may have another error already
+            # ``current`` may have another error already.
+            plan = with_content(plan, uid, replace(current, **changes))
     for category, significant in kinds:
         if category == "a":
             extended = false_finding(rng, lexicon, report, plan, significant)
@@ -253,7 +256,7 @@ def random_kinds(rng: Random, number: int | None = None) -> list[ErrorKind]:
     return [(rng.choices(letters, shares)[0], rng.random() < SIGNIFICANT_SHARE) for _ in range(number)]
 
 
-# Edits of a plan: a finding moved, regraded, compared otherwise, left out or made up.
+# Changes of a plan that plant an error.
 
 
 def _move(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) -> Iterator[PlannedFinding]:
@@ -297,7 +300,7 @@ def change_finding(
     """Return a finding with an error of a category from c to f, significant or not; None if it allows
     none."""
     concept = lexicon.concepts[finding.concept]
-    if category == "f":  # the finding without its comparison
+    if category == "f":  # The comparison is omitted.
         matters = concept.major and finding.change != "unchanged"
         return replace(finding, change=None) if finding.change and matters == significant else None
     if category == "c":
@@ -308,7 +311,7 @@ def change_finding(
         options = [
             (new, degree_significant(finding, new)) for new in _regrade(rng, finding, concept, significant)
         ]
-    else:  # with a comparison that the reference has not
+    else:  # A comparison is added that the reference lacks.
         changes = () if finding.change else allowed_changes(concept)
         options = [(replace(finding, change=change), change != "unchanged") for change in changes]
     fitting = tuple(new for new, matters in options if (concept.major and matters) == significant)
@@ -395,7 +398,7 @@ def false_finding(
     ]
     if not options:
         return None
-    # As common as in reports; three times as likely if the reference denies it.
+    # Weights are as in reports, but three times as high if the reference denies the finding.
     absent = denied(report.plan)
     concept = Weighted((c, c.common * (3 if c.key in absent else 1)) for c in options).draw(rng)
     finding = draw_finding(rng, concept, exam, report.style, prior=False, blocked=frozenset(lexicon.concepts))

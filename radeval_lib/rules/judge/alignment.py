@@ -13,10 +13,10 @@ from radeval_lib.rules.reader.records import HOME
 from radeval_lib.rules.reader.vocabulary import vocabulary
 
 SAME, MEANT, KIND = "same finding", "sign and diagnosis", "finer or coarser name"
-#: How two findings may be related, closest first.
+#: The possible relations of two findings, closest first.
 KIN = "near relative"
 
-_GOOD_POSITION = "good_position"  # of a device; does not say where that is
+_GOOD_POSITION = "good_position"  # a place of devices that does not say where they are
 
 
 def relation(item: Item, other: Item) -> str | None:
@@ -94,10 +94,10 @@ def _neighbours(places: Iterable[str]) -> set[str]:
     return neighbours.union(*(numbered_neighbours.get(site, frozenset()) for site in places))
 
 
-# Which findings of two reports correspond, one to one, and what one report covers of the other.
+# Links between findings of two reports, and findings that cover others.
 
 
-#: The likeness of two findings so related, before side, place, degree and size raise or lower it.
+#: The likeness of two findings by their relation, before side, place, degree and size change it.
 _BASE_LIKENESS = {SAME: 10.0, MEANT: 7.0, KIND: 5.0, KIN: 4.0}
 
 

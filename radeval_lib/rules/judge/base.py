@@ -10,8 +10,8 @@ from radeval_lib.errors import RadevalError
 from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 
 Pair = tuple[str, str]
-# : A function that stores each batch of analyses, by the positions of their pairs, as soon as they are
-# written, so : that a resumed run asks only for pairs without a stored analysis.
+#: A function that stores each batch of analyses, by the positions of their pairs, as soon as they are
+#: written, so that a resumed run asks only for pairs without a stored analysis.
 Keep = Callable[[Mapping[int, str]], None]
 
 #: The most words of a report in a prompt, as in the released package.

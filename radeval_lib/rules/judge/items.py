@@ -13,7 +13,7 @@ from radeval_lib.rules.report_text import singular
 from radeval_lib.rules.report_text.words import Span
 
 _SIDE_OF = {"middle_lobe": "right", "lingula": "left", "ruq": "right", "luq": "left"}
-_GENERAL = frozenset(["acute_disease"])  # only its denial has a content of its own
+_GENERAL = frozenset(["acute_disease"])  # Only denials of it state something specific.
 _QUALITIES = {"healed_rib": frozenset([("d", "age", "old")])}
 _SAME_STRUCTURE = {"silhouette_stable": "silhouette"}
 
@@ -106,7 +106,7 @@ def content(text: str) -> Content:
         key = _SAME_STRUCTURE.get(statement.key, statement.key)
         merged.normal.setdefault(key, (statement.start, statement.end))
     stated = {item.observation for item in merged.stated}
-    # "No large effusion" does not deny the small one.
+    # "No large effusion" does not deny a small effusion that the report states.
     merged.denied = {key: span for key, span in merged.denied.items() if key not in stated}
     merged.contradicted = {key: span for key, span in merged.contradicted.items() if key in stated}
     return merged

@@ -485,7 +485,7 @@ def degree_in_words(item: Item) -> str:
     lexicon = load_lexicon()
     concept, scale = lexicon.concepts.get(item.observation), "degree"
     if concept is not None and (concept.scale or concept.size):
-        scale = concept.scale or "amount"  # what has a size is "small", not "mild"
+        scale = concept.scale or "amount"  # A finding with a size is "small", not "mild".
     words: str = lexicon.grammar["scales"][scale]["adjectives"][item.severity][0]
     return words.removesuffix(" amount of")
 

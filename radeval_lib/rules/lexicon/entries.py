@@ -93,7 +93,7 @@ class Phrase:
     words: frozenset[str] = frozenset()
 
 
-@cache  # the lexicon has most of its names in several places
+@cache  # Most names occur several times in the lexicon.
 def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> Phrase:
     """Return the phrase for the markup of the name of a finding, place or descriptor.
 
@@ -119,7 +119,7 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
     starred: dict[bool, int] = {}
     in_braces, is_broken, position, token = False, False, 0, 0
     for match in map(_WORD.fullmatch, markup.split()):
-        assert match is not None  # every word has this form
+        assert match is not None  # The pattern matches every word.
         is_broken = is_broken or bool(match["opens"] and in_braces)
         in_braces = in_braces or bool(match["opens"])
         is_broken = is_broken or bool(match["closes"] and not in_braces)
@@ -155,7 +155,7 @@ def parse_name(markup: str, *, anatomy: bool = False, observation: str = "") -> 
     )
 
 
-_ANATOMY = 1  # the group of `_GROUP` for anatomy; the others are states
+_ANATOMY = 1  # the number of the group of `_GROUP` for anatomy; the other groups are states
 _STATES = {2: ("Non-Abnormality", "OBS-DP"), 3: ("Abnormality", "OBS-DP"), 4: ("Non-Abnormality", "OBS-DA")}
 
 
@@ -184,7 +184,7 @@ def parse_sentence(markup: str) -> Phrase:
     for match in _GROUP.finditer(markup):
         before, at = markup[at : match.start()], match.end()
         text, token = text + before, token + len(tokenize(before))
-        kind = match.lastindex or 0  # the only group of the pattern that matched
+        kind = match.lastindex or 0  # the number of the group that matched
         content = match[kind]
         rate_type, label = _STATES.get(kind, ("Anatomy", "ANAT-DP"))
         if content.startswith("d:"):

@@ -30,34 +30,34 @@ from radeval_lib.rules.reader.records import (
 )
 from radeval_lib.rules.reader.scope import BE
 
-# Before a place they say that something is there: "in the left base".
+# Words before a place that locate a finding there: "in the left base".
 _PREPOSITIONS = frozenset(
     ["in", "at", "within", "of", "over", "overlying", "near", "along", "involving", "on", "from", "to",
      "above", "projecting", "into", "through", "throughout", "toward", "the", "for", "about", "adjacent"]
 )  # fmt: skip
-# Behind a size they make it the distance of a tip: "3 cm above the carina".
+# Words behind a size that make it the distance of a tip: "3 cm above the carina".
 _DISTANCES = frozenset(
     ["above", "below", "from", "proximal", "distal", "beyond", "superior", "inferior", "cephalad", "caudal",
      "cranial", "short", "away"]
 )  # fmt: skip
-# What may stand between findings that share the side of the first: "left effusion and adjacent atelectasis".
+# Words that can come between findings that share the side of the first: "left effusion and atelectasis".
 _LISTING = frozenset(
     [",", "and", "/", "a", "an", "the", "with", "adjacent", "associated", "overlying", "mild", "small",
      "moderate", "large", "minimal", "trace", "compressive", "passive", "mildly"]
 )  # fmt: skip
-_JOINING = frozenset([",", "and", "/", "adjacent", "associated", "overlying"])  # and of these one must
-#: How much further a modifier and a finding are apart for a word between them, beside 1 for any word.
+_JOINING = frozenset([",", "and", "/", "adjacent", "associated", "overlying"])  # At least one of these must.
+#: The cost of certain words between a modifier and a finding, in addition to 1 for any word.
 SEPARATORS = {",": 3, "and": 4, "or": 4, "/": 2, "with": 4, "nor": 4, "without": 6, ":": 2, "(": 2, ")": 2}
-_HIGHEST_COUNT = 20  # a greater number counts no findings
+_HIGHEST_COUNT = 20  # A greater number is not a count of findings.
 _COUNTS = (
     NUMERALS
     | {"single": 1, "solitary": 1, "pair": 2}
     | dict.fromkeys(["several", "multiple", "many", "numerous", "innumerable"], SEVERAL)
 )
-# What does not stand between a number and what is counted.
+# Words that cannot come between a number and the finding that it counts.
 _NO_ADJECTIVES = BE | {*SEPARATORS} | word_set("of in on at the view image year month week day x there")
 _CLEAR_WORDS = frozenset(["none", "no", "absent", "negative", "clear", "normal", "free"])
-# Between an organ and its own size, and behind that.
+# Words between an organ and its own size, and words behind that size.
 _MEASURES = word_set(
     "measure measuring measured is are : at in size length about up to short axis diameter maximum maximal"
 )
@@ -92,7 +92,7 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         overlapped = [each for each in mentions if each.first < spot.end and spot.first < each.end]
         around = [each for each in overlapped if each.first <= spot.first and spot.end <= each.end]
         if overlapped and all(sense.key in sentence.vocab.devices for sense in overlapped[0].senses):
-            # The vein in the name of a line is where it goes in, not where its tip is.
+            # The vein in the name of a line is where it is inserted, not where its tip is.
             sentence.use(spot.first, spot.end)
             if spot.value[0].location.side:
                 overlapped[0].sides.append(spot.value[0].location.side)
@@ -139,7 +139,7 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             mention.greater = greater_side(sentence.words, side)
         sides = {spot.location.side for spots in mention.spots for spot in spots}
         if OTHER_SIDE.get(side.value) in sides - {None}:
-            continue  # it says where something else is
+            continue  # The side belongs to another place.
         is_apart = not any(spot.first < side.end and side.first < spot.end for spot in sentence.spots)
         if is_apart and is_compared and sentence.words[side.first].word not in ("left", "right"):
             # "At the left base greater than the right"
@@ -325,12 +325,12 @@ def _attach_counts(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             sentence.use(at, at + 1)
 
 
-# Which finding of a sentence a place, side, degree, size or change is said of: the nearest one.
+# The finding that a place, side, degree, size or change describes, which is the nearest one.
 
 
-# Behind "which" they part a sign from what it is read as: "an opacity, which may be pneumonia".
+# Words behind "which" that separate a sign from its diagnosis: "an opacity, which may be pneumonia".
 _MAY = frozenset(["may", "might", "could", "can", "probably", "possibly", "likely"])
-#: What is as far from a finding as this, in words and costs of separators, is not said of it.
+#: The cost, in words and separators, from which on a modifier does not describe a finding.
 _TOO_FAR = 40
 
 
@@ -400,12 +400,12 @@ def _distance(sentence: MarkedSentence, first: int, end: int) -> int:
     return distance
 
 
-# Attaches changes to the findings of a sentence that they are said of.
+# Changes, and the findings that they describe.
 
 
-# Between two findings and a change they say that it is of both: "effusion and atelectasis are stable".
+# Words by which a change describes both findings before it: "effusion and atelectasis are stable".
 _PLURAL = frozenset(["are", "have", "were", "all", "both", "each"])
-# If they stand between two findings, these are not items of one list.
+# Words between two findings that show that these are not items of one list.
 _NOT_LISTING = BE | {"with", "without", "no", "but", "which", "or", "than", "there"}
 
 
@@ -465,7 +465,7 @@ def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: 
     """Return whether a change describes a structure that is next to it or between the same commas: "large
     heart, mediastinum stable", "stable mediastinum with tortuous aorta"."""
     for match in sentence.subjects:
-        # "The tortuous aorta is stable": that is said of the finding
+        # In "the tortuous aorta is stable" the change describes the finding, not the structure.
         if match.value[0].key not in sentence.vocab.stable or any(
             each.start <= sentence.words[match.first].start < each.stop
             or (
@@ -509,7 +509,7 @@ def _share_change(
     """Set the change of the findings that are listed with its ``owner``: "stable effusion and
     atelectasis"."""
     owner_number = mentions.index(owner)
-    if change.end <= owner.first:  # the change is before the list
+    if change.end <= owner.first:  # The change comes before the list.
         listed_pair = mentions[owner_number : owner_number + 2]
         between = sentence.between(listed_pair[0].end, listed_pair[-1].first)
         # "Unchanged appearance of the left nodule and the right mass"
@@ -544,21 +544,21 @@ def _may_be_of_others(
     return bool(between & {"and", "with", "/"}) and not between & (BE | {","})
 
 
-# Findings and normal structures said as a state of a structure: "the heart is enlarged", "clear lungs".
+# Findings and normal structures that are stated as the state of a structure: "the heart is enlarged".
 
 
-# What may stand between a state and its structure: "normal size and contour of the heart".
+# Words that can come between a state and its structure: "normal size and contour of the heart".
 _ASPECTS = frozenset(["size", "configuration", "contour", "appearance", "and", "of", "the", "in", "shape"])
 #: Names of findings that are part of the next name: "calcified small granuloma".
 ADJECTIVES = frozenset(["calcified", "nodular", "consolidative", "cavitary", "fibrotic", "degenerative"])
-# What comes before them is not the subject of the state: "the chest shows the heart to be large".
+# Verbs whose subject is not that of the state: "the chest shows the heart to be large".
 _SHOWING = frozenset(["demonstrate", "demonstrated", "show", "reveal", "shown"])
-# If they stand, another clause begins.
+# Words with which another clause begins.
 _BEGIN = frozenset(["there", "no", "but", "which", "demonstrate", "show"])
-_LARGEST_RATIO = 0.5  # of the heart to the thorax, on a frontal view
+_LARGEST_RATIO = 0.5  # the highest normal ratio of heart to thorax on a frontal view
 _ABOVE = frozenset(["exceed", "above", "over", "greater", "more", "larger", ">"])
 _BELOW = frozenset(["below", "under", "less", "smaller", "<"])
-# Behind a normal state they say that it is of no structure: "clear of effusion", "in satisfactory position".
+# Words behind a normal state that describes no structure: "clear of effusion", "in satisfactory position".
 _NOT_OF_SUBJECT = frozenset(["of", "from", "position", "positioning"])
 
 
@@ -574,9 +574,9 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
     """
     mentions, normals = _read_heart_ratio(sentence)
     pending: list[PhraseMatch[list[Subject]]] = []
-    waiting_state: PhraseMatch[str] | None = None  # a state before its structures,
-    state_end = 0  # and the end of what it was last said of
-    described: list[PhraseMatch[list[Subject]]] = []  # of which something was said: "are expanded and clear"
+    waiting_state: PhraseMatch[str] | None = None  # a state that comes before its structures
+    state_end = 0  # the index behind the last structure of that state
+    described: list[PhraseMatch[list[Subject]]] = []  # structures that may get a second state
     is_blocked = False
     for at, kind, match in _list_events(sentence):
         if pending and sentence.scope.clause[at] != sentence.scope.clause[pending[-1].first]:
@@ -686,10 +686,10 @@ def _add_statements(
         ]
         mentions += abnormal
         return bool(abnormal)
-    # "clear of effusion" denies that alone, "in satisfactory position" is said of a device
+    # "Clear of effusion" denies only the effusion; "in satisfactory position" describes a device.
     if sentence.scope.denied[state.first] or sentence.between(state.end, state.end + 1) & _NOT_OF_SUBJECT:
         return False
-    # "Anterior" is normal of a placenta alone.
+    # Some states, such as "anterior", are normal only for one structure, here the placenta.
     states = sentence.vocab.entry_states
     fitting = [
         subject
@@ -729,7 +729,7 @@ def _change_near(sentence: MarkedSentence, first: int, end: int) -> str | None:
     """Return the change that is stated within three words of a normal structure, and mark it as used;
     None if there is none."""
     for change in sentence.changes:
-        # A change behind a comma may be of the next structure.
+        # A change behind a comma may describe the next structure.
         next_positions = range(change.end, change.end + 4)
         is_of_next = "," in sentence.between(end, change.first) and any(
             subject.first in next_positions for subject in sentence.subjects
@@ -776,7 +776,7 @@ def stacked_states(sentence: MarkedSentence) -> list[Mention]:
         if name.value[0].key == IGNORED:
             continue
         text = [word.word for word in sentence.words[name.first : name.end]]
-        # The structures within the name, and the word before it and before further states
+        # The structures within the name, and then the word before the name and before further states.
         keys = {match.key for subject in sentence.vocab.subjects.find(text) for match in subject.value}
         at = name.first - 1
         while at >= 0 and sentence.words[at].word in ("and", ",", "/", "mildly", "slightly"):

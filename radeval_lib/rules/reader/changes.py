@@ -34,7 +34,7 @@ _VERBS = word_set(
     """
 )
 _GERUNDS = word_set("improving worsening increasing decreasing resolving clearing progressing enlarging")
-#: Of these "is not" describes change too: "is not enlarged" describes a state.
+#: Words for which "is not" denies a change; "is not enlarged", in contrast, denies a state.
 _OF_STATES = frozenset(
     [*_GERUNDS, "changed", "improved", "resolved", "worsened", "progressed", "removed", "cleared"]
 )
@@ -61,7 +61,7 @@ _WELL = frozenset(["well", "clearly", "definitely", "definitively", "readily", "
 _ON = frozenset(["on", "in", "at", "the", "a", "an", "any", "most", "recent"])
 _EARLIER = word_set("prior previous previously earlier before old older preceding comparison")
 _STUDIES = word_set("ct study exam examination film radiograph scan image view chest x cxr")
-#: Participles with which "not" or "previously" says that something was seen or not.
+#: Participles that, with "not" or "previously", state whether a finding was seen.
 SEEN = word_set(
     """
     seen noted described identified demonstrated visualized reported mentioned known present evident
@@ -125,7 +125,7 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     end, last_end = at + 1, 0
     while end < len(words) and words[end].word in _DENIED and not named[end]:
         token, end = words[end], end + 1
-        # "changes of emphysema" are no change
+        # "Changes of emphysema" is the name of a finding, not a change.
         if token.word in CHANGE_NOUNS and not (
             token.end - token.start == len("changes") and token.word == "change"
         ):
@@ -137,7 +137,8 @@ def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the index behind a denied verb of change, such as "has not cleared" or "failed to resolve",
     or 0."""
     first_word = words[at].word
-    # "effusion, not increased", but "vascularity not increased", and "heart is not enlarged", a state.
+    # "Effusion, not increased" denies a change; "vascularity not increased" and "heart is not enlarged" deny
+    # a state.
     is_bare = first_word == "not" and any(named[:at]) and not named[at] and words[at - 1].word not in _BE
     if first_word in ("failed", "fail") and at + 2 < len(words) and words[at + 1].word == "to":
         return at + 3 if words[at + 2].word in _VERBS else 0
@@ -191,7 +192,7 @@ def _denied_comparative(words: Sequence[Token], at: int) -> int:
     if not end or words[end - 1].word not in _CHANGED | _MORE_OF:
         return 0
     if [word.word in ("than", *_USUAL) for word in words[end : end + 2]] == [True, True]:
-        return 0  # "not larger than normal" is of a state
+        return 0  # "Not larger than normal" describes a state.
     is_complete = end >= len(words) or words[end].word in _ENDS_OF_COMPARISON
     return end if is_complete or words[at].word == "not" else 0
 
@@ -240,7 +241,8 @@ DATES = word_set(
 )
 _SHOWED = frozenset(["showed", "demonstrated", "revealed"])
 _OLD_STUDY = frozenset(["prior", "previous"])
-_BEFORE_PAST = frozenset([",", "(", ";", "from", "to", "vs", "versus"])  # which words about the past follow
+# Words before a statement about the past.
+_BEFORE_PAST = frozenset([",", "(", ";", "from", "to", "vs", "versus"])
 _ENDS_OF_WAS = frozenset(["and", "but", ",", ";", "now"])
 _ENDS_OF_THEN = word_set(", ) ; now currently today but and is are has have")
 
@@ -252,9 +254,9 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
     ``sizes`` are the measurements among the words.
     """
     is_past = [False] * len(words)
-    # "4 mm in May, 6 mm in June": sizes with a past date
+    # Sizes with a past date: "4 mm in May, 6 mm in June".
     dated_sizes = [(size.first, end) for size in sizes if (end := _end_of_date(words, size.end))]
-    if len(sizes) > 1:  # if all are dated, the last one is how it is now
+    if len(sizes) > 1:  # If all sizes are dated, the last one is the present one.
         for first, end in dated_sizes[: len(sizes) - 1]:
             is_past[first:end] = [True] * (end - first)
     end_of_size = {size.first: size.end for size in sizes}
@@ -275,7 +277,7 @@ def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, .
         elif token.word in ("was", "were") and any(word.word in NOW for word in words[at:]):
             end = next((to for to in range(at, len(words)) if words[to].word in _ENDS_OF_WAS), at)
         if token.word in ("prior", "previous", "before", "earlier", "previously") and end <= at + 1:
-            # "8 mm on the prior study", within brackets or behind a comma
+            # "8 mm on the prior study" is about the past, from the bracket or comma before it.
             clause_start = at
             while clause_start and words[clause_start - 1].word not in _BEFORE_PAST:
                 clause_start -= 1

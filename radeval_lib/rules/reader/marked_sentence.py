@@ -22,11 +22,11 @@ from radeval_lib.rules.reader.scope import PROBABLE, ScopeWords, WordFlags, scop
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import Token, tokens
 
-# How words of a place begin that say a side of their own.
+# Beginnings of the words of a place that name a side.
 _BOTH = ("bi", "both", "left", "right")
-# Between a comparative and a place: "more prominent in the bases".
+# Words that can come between a comparative and a place: "more prominent in the bases".
 _TO_PLACE = frozenset(["in", "at", "within", "the", "on", "towards"])
-# Before "study" they say that it is not this one.
+# Words before "study" that refer to an earlier one.
 _OLD = frozenset(["prior", "previous", "earlier", "comparison"])
 V = TypeVar("V")
 
@@ -98,14 +98,14 @@ class MarkedSentence:
                 self.misspelt.append((token.start, token.end, spelt))
         text, size = [token.word for token in self.words], len(self.words)
         self.used, self.normal = [False] * size, [False] * size
-        # Lymph nodes are no finding without "enlarged" or "calcified"
+        # Some names, such as "lymph nodes", are a finding only with a prefix, such as "enlarged".
         self.named = [
             match._replace(value=senses)
             for match in vocabulary.observations.find(text)
             if (senses := [sense for sense in match.value if all(word in text for word in sense.prefix)])
         ]
         named = _mark_words(size, self.named)
-        # Places, without those in names that say nothing of a place.
+        # Places, without those within phrases that name no place.
         self.spots: list[PhraseMatch[list[Spot]]] = [
             match._replace(value=[self._of_one(spot, match, statement) for spot in match.value])
             for match in places(self.words, self.vocab)
@@ -145,13 +145,13 @@ class MarkedSentence:
 
     def _mark_structures(self, text: list[str], named: list[bool]) -> None:
         """Set ``states``, and in ``subjects`` the structures that they may describe."""
-        # "Lower" calls nothing low in "the right lower lung".
+        # A zone is not a state: "lower" in "the right lower lung".
         zones = [spot for spot in self.spots if ZONES & self.between(spot.first, spot.end)]
         self.states = self.vocab.states.find(text, _mark_words(len(text), self.named, zones))
         subjects = [
             match
             for match in self.vocab.subjects.find(text, named)
-            # "The prior exam" is another study than the one that is read.
+            # "The prior exam" is not this study.
             if not (match.value[0].key == WHOLE and self.between(match.first - 1, match.first) & _OLD)
         ]
         self.subjects = [
@@ -177,7 +177,7 @@ class MarkedSentence:
             seldom=_mark_words(size, [match for match in self.named if self._seldom_denied(match)]),
         )
         self.scope: ScopeWords = scope(self.words, self.vocab, flags)
-        # Places and sides at which asides deny a finding that no other words deny.
+        # Only asides about a finding that no other words deny restrict its places.
         asides = [
             aside
             for aside in asides

@@ -96,7 +96,7 @@ _UNITS = {
 VOLUMES = {
     "ml": 1.0, "cc": 1.0, "milliliter": 1.0, "millilitre": 1.0, "l": 1000.0, "liter": 1000.0, "litre": 1000.0
 }  # fmt: skip
-_INSIDE = frozenset(["x", "by", *_UNITS, *VOLUMES])  # what may stand between the numbers of a measurement
+_INSIDE = frozenset(["x", "by", *_UNITS, *VOLUMES])  # words between the numbers of a measurement
 _NUMBER_WORDS = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen twenty"
@@ -118,7 +118,7 @@ def sizes(
         if token.word not in units:
             continue
         numbers, unit, position = [], units[token.word], at - 1
-        while position >= 0:  # from the unit back to the first number
+        while position >= 0:  # Go back from the unit to the first number.
             word = words[position].word
             if word in _INSIDE:
                 unit = units.get(word, unit)
@@ -152,7 +152,7 @@ def _sizes_sharing_unit(
     shared: list[PhraseMatch[tuple[float, ...]]] = []
     joints = ["and", "or", "to"]
     while first > 1 and words[first - 1].word in joints:
-        joints.append(",")  # a comma joins only further numbers of a list
+        joints.append(",")  # A comma joins only further numbers of a list.
         at = first - 3 if words[first - 2].word == "," else first - 2
         number = words[at].word if at >= 0 else ""
         if not _SIZE.fullmatch(number) or float(number) >= 1000:
@@ -206,10 +206,10 @@ def segments(words: Sequence[Token]) -> Iterator[PhraseMatch[Quality]]:
             yield PhraseMatch(at, at + 2, ("c", noun.word, which))
 
 
-# Misspelt names: a long word one letter off a word of the vocabulary, and no word itself.
+# Correction of long words that differ by one letter from a word of the vocabulary.
 
 
-#: The length of the shortest word that is corrected: a shorter one may be another word.
+#: The length of the shortest word that is corrected; a shorter one may be another word.
 SHORTEST = 8
 
 

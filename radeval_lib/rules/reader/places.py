@@ -13,10 +13,10 @@ from radeval_lib.rules.reader.records import Spot
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import Token
 
-#: Words that join two of a kind.
+#: Words that join two places or findings.
 JOINTS = frozenset(["and", "or", "/"])
 
-#: Words that part a place into its zones.
+#: Words for the zones of a place.
 ZONES = frozenset(["upper", "lower", "middle", "mid"])
 
 _SIDED = frozenset(["left", "right", "bilateral", "both"])
@@ -41,7 +41,7 @@ def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[l
             PhraseMatch(at, at + 1, spot.value)
             for spot in vocabulary.spots.find(f"{side} {first} {noun}".split())
         ]
-        if side and not has_own_side:  # the second zone has the side of the first
+        if side and not has_own_side:  # The second zone has the side of the first.
             spots = [spot for spot in spots if spot.first != second_zone]
             shared = vocabulary.spots.find(f"{side} {words[second_zone].word} {noun}".split())
             spots += [PhraseMatch(second_zone, second_zone + 2, spot.value) for spot in shared]
@@ -144,7 +144,7 @@ def _larger_side(words: Sequence[Token], at: int) -> int:
 # Places and sides that are contrasted with the place of a finding: "on the left, not on the right".
 
 
-# Before or behind an aside, which names no other finding: behind it also a time, "at" if no place follows.
+# Words that can come before and behind an aside that names no other finding.
 _BEFORE = frozenset([",", "and", "but", "with", "("])
 _BEHIND = word_set(", . ) but which at today now currently previously since as")
 _DENIALS = frozenset(["not", "none", "nothing", "absent", "without"])

@@ -42,14 +42,14 @@ _BEFORE_DENIED = frozenset(["no", "of", "for", "any", "without", "or", "nor", "a
 _KINDS = frozenset(["acute", "active", "discrete", "displaced", "focal", "large", "overt", "suspicious"])
 _POSITIONS = frozenset(["malposition", "good_position"])
 _RELATED = re.compile(r"ipsilateral|contralateral", re.IGNORECASE)
-# The beginning of a statement about a finding that the statement before names.
+# The beginning of a statement that refers back to a finding of the statement before.
 _REFERS_BACK = re.compile(
     r"(?:it|this|these|they)\b|the\s(?:left|right)\s(?:one\s|side\s)?(?:is|has|remains|measures|appears)\b"
     r"|(?:(?:its|the|catheter|distal)\s)*(?P<tip>tips?\b)",
     re.IGNORECASE,
 )
 _SIDES = re.compile(r"\b(?:left|right)\b")
-_FITS = 1000.0  # the weight of a fitting place; a region weighs as many as its votes
+_FITS = 1000.0  # the score of a place that fits; a region scores its number of votes
 
 
 @lru_cache(maxsize=8192)
@@ -229,7 +229,7 @@ class _Report:
         """Return the distinct places of a mention; a side that is named apart from them is added to places
         without one."""
         vocab, is_device = self.vocab, sense.key in self.vocab.devices
-        if sense.key in vocab.placeless:  # "the right lung is hyperexpanded" gives a side
+        if sense.key in vocab.placeless:  # "The right lung is hyperexpanded" states only a side.
             lungs = {
                 spot.location.side
                 for spots in mention.spots
@@ -238,9 +238,9 @@ class _Report:
             }
             return tuple(Location(None, side) for side in lungs if side in OTHER_SIDE and len(lungs) == 1)
         locations = [self._location(spots, sense) for spots in mention.spots]
-        if is_device:  # "left chest wall" is where the generator or port is, not where its tip is
+        if is_device:  # The chest wall is the place of the generator or port, not of the tip.
             locations = [Location(None, at.side) if at.place == "chest_wall" else at for at in locations]
-        if sense.key in vocab.paired:  # "right hemidiaphragm" adds a side: the name says where it is
+        if sense.key in vocab.paired:  # A place adds only a side, because the name implies the place.
             locations = [Location(None, at.side) for at in locations]
         locations = [
             at
@@ -294,7 +294,7 @@ class _Report:
         return NormalStatement(subject.key, start, end, self.text[start:end], normal_mention.change)
 
 
-# Texts that the reader refuses: another language, a loop of words, another kind of image.
+# Reasons for which a text as a whole is not read.
 
 
 NOT_ENGLISH = "not English"
@@ -352,7 +352,7 @@ def unreadable(text: str) -> str:
     return ""
 
 
-# How much of a text the reading used, and what it left.
+# The share of a text that was used in reading it.
 
 
 class ReadInPart(NamedTuple):

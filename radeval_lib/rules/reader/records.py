@@ -16,7 +16,7 @@ Presence = Literal["present", "absent", "uncertain"]
 SEVERAL = 0
 
 
-#: Attributes that a finding takes unchanged from its mention, and that the judge compares.
+#: The attributes that a finding has from its mention without change, and that the judge compares.
 MEASURED = ("severity", "size_mm", "span_mm", "distance_mm", "count", "greater", "grade", "volume_ml")
 
 
@@ -110,9 +110,9 @@ class Reading:
 # Possible meanings of words: findings, structures and places, each of a region of the body.
 
 
-#: The study or the chest as a whole, a structure that the lexicon does not have.
+#: The key of the study or the chest as a whole, which is not in the lexicon.
 WHOLE = "chest_normal"
-#: The region of an ambiguous name if the report does not give it.
+#: The region to which ambiguous names belong if the report does not decide it.
 HOME = "chest"
 
 
@@ -148,7 +148,7 @@ class Spot(NamedTuple):
     region: str
 
 
-# What one sentence says as far as it can be read without the rest of the report.
+# Mentions in one sentence, before the rest of the report decides what ambiguous words mean.
 
 
 @dataclass(slots=True)

@@ -30,7 +30,7 @@ from radeval_lib.rules.reader.vocabulary import vocabulary
 from radeval_lib.rules.report_text import MASK
 
 _FIRST = attrgetter("first")
-# Between two findings they doubt both, and between two diagnoses they make them a choice.
+# Words that make two findings uncertain, and two diagnoses alternatives, if they come between them.
 _EITHER = frozenset(["or", "versus", "vs"])
 # Words between two diagnoses of one sign: "pneumonia or less likely atelectasis".
 _CHOICE = _EITHER | frozenset(
@@ -41,12 +41,12 @@ _CHOICE = _EITHER | frozenset(
 _NEXT_TO_DATES = DATES | {"/", ":", MASK} | word_set("series image slice view day hour am pm dated")
 
 
-# What another name may say more of: "the opacity is atelectasis".
+# Findings that can be equated with a more specific one: "the opacity is atelectasis".
 _OPAQUE = frozenset(["opacity", "nodule", "lung_mass", "airspace_disease", "infiltrate", "consolidation"])
-# What may stand between a side and what is said of it, and between one such pair and the next.
+# Words that can come between a side and its attribute, and words between two such pairs.
 _NEXT_TO_SIDES = frozenset(["on", "in", "at", "the", "is", "are", "one", "side", "(", ":"])
 _BETWEEN_SIDES = frozenset(["and", ",", "but", "while", "whereas", "with", "the", ")", "/"])
-# Verbs by which a clause without a name says something of a side.
+# Verbs by which a clause without a finding's name states something about a side.
 _STATING_VERBS = BE | {"persist", "persists", "resolved", "cleared", "seen", "gone", "not"}
 
 
@@ -66,7 +66,7 @@ def parse(text: str, side: str = "") -> Parsed:
     state_mentions, normals = read_states(sentence)
     mentions = sorted([*mentions, *state_mentions], key=_FIRST)
     mentions = [mention for mention in mentions if not sentence.scope.hypothetical[mention.first]]
-    # "Previously a 2 cm nodule, now 3 cm" has a nodule.
+    # "Previously a 2 cm nodule, now 3 cm" states a nodule, although its name is in the past.
     mentions = [mention for mention in mentions if not sentence.past[mention.first]] or (
         mentions if not normals and NOW & sentence.between(0, len(sentence.words)) else []
     )
@@ -272,7 +272,7 @@ def _joined_diagnoses(
     return tuple(diagnoses[: last_index + 1])
 
 
-# Which words of a sentence its reading used, and which it left.
+# The words of a sentence that were used in reading it, and those that were not.
 
 
 def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
@@ -312,7 +312,7 @@ def _of_a_date(sentence: MarkedSentence, at: int) -> bool:
     """Return whether a number is part of a date or counts an image: "3/4/2019", "series 4"."""
     word = sentence.words[at].word
     if len(word) == 4 and word.startswith(("19", "20")):
-        return True  # a year
+        return True  # The number is a year.
     neighbours = sentence.between(max(0, at - 1), at) | sentence.between(at + 1, at + 2)
     return bool(neighbours & _NEXT_TO_DATES)
 

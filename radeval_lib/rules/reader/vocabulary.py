@@ -18,23 +18,23 @@ from radeval_lib.rules.reader.records import HOME, IGNORED, Location, Sense, Spo
 from radeval_lib.rules.report_text import tokens
 
 FILE = Path(__file__).with_name("reading.yml")
-#: How adjectives of organs end.
+#: Endings of adjectives of organs.
 _OF_ORGANS = re.compile(r"(?:al|ac|ic|an|ary)$")
-# Words with such an end, or before a name, that are no adjective of an organ.
+# Words with such an ending, or in such a position, that are not adjectives of organs.
 _NO_ORGANS = frozenset(
     ["pathologic", "marginal", "prophylactic", "surgical", "metastatic", "posterior", "anterior", "small",
      "cell", "suspicious", "total", "atrial", "midline", "hip", "knee",
      "cardiac", "aortic", "vertebral", "cervical", "subcutaneous"]
 )  # fmt: skip
-# What normal statements call a structure without saying which.
+# Words in normal statements that do not say which structure they mean.
 _NO_SUBJECTS = frozenset(
     ["visualized portions", "left", "right", "anterior", "posterior", "frontal", "lateral"]
 )
-#: Kinds of cues before what they are said of; a word of two has the first.
+#: Kinds of cues that come before the words that they reach; a phrase of two kinds has the first one.
 _CUES = ("no_negation", "hypothetical", "negation_before", "hedge_before", "stops")
-# These are calcified, and so is what has a finer or a coarser name of theirs.
+# Observations that are calcifications, as are those with a finer or coarser name of theirs.
 _CALCIFIED = frozenset(["calcification", "prior_granulomatous"])
-# A finding that may be at one of these has a side.
+# A finding that can be at one of these places can have a side.
 _OF_LUNGS = frozenset(["lower_lobe", "upper_lobe", "lung_base", "lung_apex", "lung"])
 
 
@@ -161,7 +161,8 @@ def _lexicon_places(lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
         for table in (site.nouns, site.shorts, site.premodifiers):
             for side, phrases in table.items():
                 for phrase in phrases:
-                    if phrase.text in ("left", "right"):  # "deviated to the left": a side, no place
+                    # As in "deviated to the left", these are sides and not places.
+                    if phrase.text in ("left", "right"):
                         continue
                     for region in regions.get(site.key, {HOME}):
                         yield phrase.text, Spot(Location(site.key, side), region)
@@ -429,7 +430,7 @@ def vocabulary() -> Vocabulary:
 # Vertebrae and ribs: places that reports number, "T8" or "left 7th rib".
 
 
-_HIGHEST = 12  # of the thoracic vertebrae, and of the ribs
+_HIGHEST = 12  # the number of thoracic vertebrae and of ribs on a side
 # Parts of the spine: letter, name, how many vertebrae it has.
 _VERTEBRAE = (("c", "cervical", 7), ("t", "thoracic", _HIGHEST), ("l", "lumbar", 5))
 _ORDINALS = (

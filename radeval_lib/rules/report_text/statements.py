@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from radeval_lib.rules.report_text.words import Span, plain_text
 
-#: The kind of a section that says what this study shows; so does a text without a heading.
+#: The kind of the section that states what this study shows, and of a text without a heading.
 FINDINGS = "findings"
 _OF_THIS_STUDY = frozenset([FINDINGS, "recommendation"])
 _OF_ANOTHER = frozenset(["history", "comparison", "technique", "exam", "wet read", "addendum"])
-# Answers in a template.
+# The answers that templates can have.
 _ANSWERS = (
     r"(?:none|no|not|negative|neg|nil|absent|yes|present|positive|pos|normal|clear|unremarkable|intact|unchanged|"
     r"stable|denied|n|y)"
@@ -55,11 +55,11 @@ _PATIENT = re.compile(
     r"|rule out|r/o|h/o|presents? with|complain\w*|c/o|fever|cough\w*|dyspnea|pain|sob|weakness"
     r"|shortness of breath)\b"
 )
-# An empty line.
+# Matches an empty line.
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _NO = "no "
-# A table whose columns are the two sides, and one of its rows.
-_NEXT = r"(?:[ ]{2,}(?! )|[ ]?[|\t,:/])[ |\t,:/]*"  # between its cells
+# Parts of a table that has a column for each side.
+_NEXT = r"(?:[ ]{2,}(?! )|[ ]?[|\t,:/])[ |\t,:/]*"  # the separator of cells
 _CELL = r"\w+(?:(?: |\.(?=\d))\w+)*"
 _SIDES_HEAD = re.compile(
     r"^[ |\t]*(?:\w+[ |\t,:/]+)?(?:right|left|r|l)[ |\t,:/]+(?:right|left|r|l)[ |]*$",
@@ -168,7 +168,7 @@ def _read_side_tables(text: str, places: Sequence[int]) -> tuple[list[Statement]
                 organ = f"{table['of']} " if table["of"] and table["of"].lower() in _ORGANS else ""
                 prefix = f"{'right' if side == 'r' else 'left'} {organ}"
                 label_start, label_end = row.span("label")
-                # The places of the prefix, which has none of its own, of the label, of ": ", of the answer.
+                # The prefix, which is not in the original, gets the position of the label.
                 text_places = [places[label_start]] * len(prefix) + list(places[label_start:label_end])
                 text_places += [places[label_end]] * 2
                 text_places += places[row.start(cell) : row.end(cell) + 1]
@@ -257,7 +257,7 @@ def _split_pieces(text: str) -> Iterator[tuple[str, int, int]]:
     extends to the end of its paragraph, or to the first sentence that is not about the patient.
     """
     titles = headings(text)
-    impressions = ("impression", "conclusion", "opinion")  # above which findings may have no heading
+    impressions = ("impression", "conclusion", "opinion")  # Findings above one may lack a heading.
     headed = any(
         head.kind == FINDINGS and not text[head.start : head.end].lower().startswith(impressions)
         for head in titles
@@ -284,17 +284,17 @@ def _split_pieces(text: str) -> Iterator[tuple[str, int, int]]:
 
 # Where statements end: full stops, line ends, lists.
 #
-# A line break is the end of a statement unless the line is wrapped there, which the width of the lines shows.
+# A line break ends a statement unless the line was wrapped there, which is inferred from the lines' width.
 
 
-# The end of a sentence ("Clear.", "clear.No effusion", "of 3.Normal"), which none is in "Dr. Lee" or "2.5"; a
-# question mark, a semicolon, a bullet.
+# The end of a sentence ("Clear.", "clear.No effusion", "of 3.Normal"), but not the points of "Dr. Lee" and
+# "2.5"; a question mark, a semicolon, a bullet.
 _STOP = re.compile(
     r"[.!](?<!\bdr\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bapprox\.)(?<!\bmr\.)(?<!\bmrs\.)(?<!\bcf\.)[.!]*"
     r"(?=\s|$|[\"')\]](?:\s|$)|[a-z]{2})|\?(?<=[\w)]\?)\?*(?=\s|$)|\.(?<=\d\.)(?=[a-z])|[;\u2022]",
     re.IGNORECASE,
 )
-# An empty line, with the blanks about it.
+# An empty line, with the white space around it.
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n\s*")
 # What begins an item of a list, at the start of a line: "- ", "* ", "1.", "2)", "(a) ".
 _MARK = re.compile(
@@ -325,13 +325,13 @@ a an the of in at on with without and or no to for from by is are was were be be
 near along within which that this these not any there may could both but however versus vs dr mr measuring
 involving approximately about between overlying represent representing suggest suggesting
 """
-#: Words that no statement ends with.
+#: Words with which no statement ends.
 _NEVER_LAST = frozenset(_NEVER_LAST_WORDS.split())
 #: Words with a full stop of their own, after which a line continues.
 _ABBREVIATIONS = frozenset(["dr.", "mr.", "mrs.", "vs.", "approx.", "e.g.", "i.e."])
 # A sentence that ends within its line: "Clear. No effusion".
 _SENTENCES = re.compile(r"[a-z)][.!?][ \t]+[A-Z0-9]")
-#: Between these widths lines are wrapped, in characters.
+#: The narrowest and the widest text, in characters, whose lines can have been wrapped.
 NARROWEST, WIDEST = 36, 140
 
 
@@ -439,7 +439,7 @@ def _find_line_ends(text: str) -> Iterator[Break]:
     for line, following in pairwise(lines):
         end, start = line[1], following[0]
         if text.count("\n", end, start) > 1:
-            continue  # an empty line
+            continue  # An empty line is a break of its own.
         mark = _MARK.match(text, start)
         if mark is not None and (shape.listed or text[slice(*following)].split()[0][0] in "*>+"):
             yield Break(end, mark.end(), True, False)
@@ -479,15 +479,15 @@ def _is_unfinished(words: list[str]) -> bool:
     return last_word.strip(",(") in _NEVER_LAST or last_word in _ABBREVIATIONS or last_word[-1] in ",(/-&:"
 
 
-# Headings of a report, and which of its sections are about this study.
+# Headings of sections.
 
 
-# What may stand before "history": "past medical history".
+# Words that can come before "history", as in "past medical history".
 _CLINICAL = (
     r"(?:(?:brief|relevant|pertinent|patient|past|family|social|medical|surgical|clinical"
     r"|oncologic(?:al)?)\s)*"
 )
-# What a report is of: "reason for study".
+# Words for an examination, as in "reason for study".
 _STUDY = r"(?:exam(?:ination)?s?|stud(?:y|ies)|procedures?|tests?|visit|scan|imaging|radiographs?|x-?rays?)"
 _NAMES = {
     "history": rf"{_CLINICAL}(?:history(?:\sof\spresent\sillness)?|indications?|hx)"
@@ -516,13 +516,13 @@ _NAMES = {
     r"|diagnosis|bottom\sline",
 }
 _ANY = "|".join(f"(?P<{kind.replace(' ', '_')}>{names})" for kind, names in _NAMES.items())
-# At the start of a statement with a colon (or a dash); or alone on its line, in capitals.
+# A heading begins a statement and ends with a colon or dash, or is alone on its line in capitals.
 _HEADING = re.compile(
     rf"(?:(?<![^\s.;,!?>*•])(?i:{_ANY})[ \t]*(?::|(?P<dash>[ \t]-+(?=\s))))"
     r"|^[ \t]*(?P<alone>[A-Z][A-Z /&]{3,40})[ \t]*(?=\n|$)",
     re.MULTILINE,
 )
-# What every text with a heading has: a colon or line end, a dash behind a word, or nothing but capitals.
+# Every text with a heading matches: it has a colon, a line end or a dash behind a word, or only capitals.
 _MAY_BE = re.compile(r"[:\n]|[a-zA-Z][ \t]-+\s|^[A-Z /&]{4,}$")
 _ALONE = re.compile(rf"(?i:{_ANY})")
 # How a signature without a heading begins: "Electronically signed by", "I personally reviewed".
@@ -531,7 +531,7 @@ _SIGNED = re.compile(
     r"\s(?:by|on|electronically)\b|i\s(?:have\s)?personally\sreviewed|attending\sradiologist\b"
     r"|this\sreport\swas\s(?:electronically|finali[sz]ed|dictated)"
 )
-# What comes before a heading in lower case: the beginning, a full stop, a bullet, "1)".
+# Text that can come before a heading in lower case: the beginning, a full stop, a bullet, "1)".
 _BEFORE_INLINE = re.compile(r"(?:^|[.;!?>*•\n]|\d\))\s*$")
 
 

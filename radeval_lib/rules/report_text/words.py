@@ -14,8 +14,9 @@ from radeval_lib.placeholders import refuse
 #: The word that replaces every mark of de-identification (XXXX, ___, ____).
 MASK = "xxxx"
 
-# In this order: a number ("2.5" of "2.5 cm", "12" of "12."), one without its zero (".5 cm"), shorthand with a
-# slash ("w/o"), the x between sizes ("3 x 4"), a denied verb ("can't"), a word, a mask, a separator.
+# The alternatives match, in this order: a number ("2.5" of "2.5 cm", "12" of "12."), one without its zero
+# (".5 cm"), shorthand with a slash ("w/o"), the x between sizes ("3 x 4"), a denied verb ("can't"), a word, a
+# mask, a separator.
 _TOKEN = re.compile(
     r"\d+(?:\.\d+)?(?=[^\w.]|\.\D|\.?$|mm|cm|x)|(?<![\w.])\.\d+(?=\s?[mc]m\b)"
     r"|(?<![a-z0-9/])(?:w/o|w/|b/l|s/p|c/w|r/o|h/o|c/b)(?![/])|(?<=\d)x(?=\s?\d)|[a-z]+n't\b|[a-z0-9]+|_{2,}|[,:/()\[\]&+;?=<>]"
@@ -135,10 +136,10 @@ def _is_side(earlier: list[Token], text: str, match: re.Match[str]) -> bool:
     return not (previous_word[-1:].isdigit() or before_spine or joined)
 
 
-# A text in plain characters, each with its place in the original.
+# Conversion of a text to plain characters, with the position of each in the original.
 
 
-#: The place of a first character, and one past that of the last.
+#: The positions of the first character and behind the last one.
 Span = tuple[int, int]
 
 _LINE_FEEDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
@@ -166,7 +167,7 @@ _SPECIAL = re.compile(
     r"|&(?P<entity>nbsp|amp|lt|gt|quot|#39|#160);"
     r"|(?P<odd>[^\x00-\x7f])"
 )
-# A character that every one of these has.
+# A character that every match of ``_SPECIAL`` contains; searching for it first is faster.
 _NEEDS = re.compile(r"[^\x00-\x7f]|[\r\v\f\t\x1c-\x1e\\<\[&]")
 # "2,5 cm", "2'5 cm", "2·5 cm".
 _DECIMAL_COMMA = re.compile(r"(?<=\d)[,'\u2022](?=\d{1,2}\s?(?:[cm]m|x|centi|milli))", re.IGNORECASE)
