@@ -280,8 +280,8 @@ def _systems(run: Run, metrics: Metrics) -> Content:
 def system_table(texts: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of ``iu_systems.csv`` but scores, for texts from :func:`system_sets.outputs`."""
 
-    def bit_mask(stated: frozenset[str], names: Sequence[str] = LABELS) -> int:
-        return sum(1 << bit for bit, name in enumerate(names) if name in stated)
+    def bit_mask(members: frozenset[str], names: Sequence[str] = LABELS) -> int:
+        return sum(1 << bit for bit, name in enumerate(names) if name in members)
 
     codes = {text: bit_mask(coded(text)) for text in texts["candidate"].unique()}
     stated = {text: bit_mask(positive(label(text)) - {NO_FINDING}, observations()) for text in codes}
@@ -325,12 +325,12 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
       corrected on the odd half alone, without the 590 studies of the test split (``tested``, by their ids)
       and without texts that equal one of theirs.
     """
-    every, people = openi.load(reports), {study.id: study.codes for study in openi.load_labels(labels)}
-    half, rng = openi.halves(every), np.random.default_rng(0)
-    even = [report for report in every if half[report.id] == "even"]
-    split = [report for report in every if report.id in tested]
+    studies, people = openi.load(reports), {study.id: study.codes for study in openi.load_labels(labels)}
+    half, rng = openi.halves(studies), np.random.default_rng(0)
+    even = [report for report in studies if half[report.id] == "even"]
+    split = [report for report in studies if report.id in tested]
     rows: list[tuple[object, ...]] = []
-    for name, of_half in zip(HALVES, (even, split, openi.development_reports(every, tested)), strict=True):
+    for name, of_half in zip(HALVES, (even, split, openi.development_reports(studies, tested)), strict=True):
         texts, keys = pd.factorize(pd.Series([openi.text_key(report) for report in of_half]))
         read = [coded(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in of_half]
         gold = np.array([[key in people[report.id] for key in LABELS] for report in of_half])
@@ -342,9 +342,9 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
             rows.append((name, key, *sizes, *of_code, float(f1(of_code)), None, None))
         sums = np.zeros((len(keys), 3))
         np.add.at(sums, texts, counts.sum(axis=1))
-        (whole,) = sum_estimates(sums, lambda drawn: f1(drawn)[..., None], resamples=2_000, rng=rng)
+        (micro,) = sum_estimates(sums, lambda drawn: f1(drawn)[..., None], resamples=2_000, rng=rng)
         rows.append(
-            (name, ALL_CODES, *sizes, *map(int, sums.sum(axis=0)), whole.value, whole.low, whole.high)
+            (name, ALL_CODES, *sizes, *map(int, sums.sum(axis=0)), micro.value, micro.low, micro.high)
         )
     columns = ["half", "code", "reports", "texts", "both", "wrong", "missed", "f1", "low", "high"]
     return pd.DataFrame(rows, columns=columns).round(6)

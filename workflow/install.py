@@ -57,24 +57,24 @@ def settings_for_uv() -> dict[str, str]:
     return {**settings_of_pip(output.splitlines()), **os.environ}
 
 
-def install(*wanted: str | Path, quiet: bool = False) -> bool:
+def install(*requirements: str | Path, quiet: bool = False) -> bool:
     """Install packages with uv, or with pip if uv fails; return whether they were installed.
 
     Parameters
     ----------
-    wanted : arguments of ``pip install`` that uv accepts, too.
+    requirements : arguments of ``pip install`` that uv accepts, too.
     quiet : whether to print nothing, and not to try pip, if uv fails.
     """
     # Like pip, use the best version of all indexes, and not only of the first one that has the package.
     by_uv = [sys.executable, "-m", "uv", "pip", "install", "--python", sys.executable, "--no-progress"]
     by_uv += ["--index-strategy", "unsafe-best-match", "--quiet", *(["--quiet"] if quiet else [])]
-    if subprocess.run([*by_uv, *wanted], env=settings_for_uv(), check=False).returncode == 0:
+    if subprocess.run([*by_uv, *requirements], env=settings_for_uv(), check=False).returncode == 0:
         return True
     if quiet:
         return False
     print("uv failed; installing with pip, which takes a few minutes", file=sys.stderr)
     # Modules are not compiled, since most of those of two hundred packages are never imported.
-    by_pip = [*PIP, "install", "--no-compile", "--progress-bar", "off", *wanted]
+    by_pip = [*PIP, "install", "--no-compile", "--progress-bar", "off", *requirements]
     return subprocess.run(by_pip, check=False).returncode == 0
 
 

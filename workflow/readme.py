@@ -57,10 +57,10 @@ def figure(executed: Path) -> str:
     LookupError
         If the notebook has no such figure.
     """
-    found = page_forms.find_figure((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"), _NAME)
-    if found is None:
+    drawing = page_forms.find_figure((executed / f"{_NOTEBOOK}.ipynb").read_text(encoding="utf-8"), _NAME)
+    if drawing is None:
         raise LookupError(f"{_NOTEBOOK} has no figure {_NAME}: build this page again")
-    return found[0]
+    return drawing[0]
 
 
 def current_findings() -> str:

@@ -87,9 +87,11 @@ class _Commands(click.Group):
     """The group ``radbook``, which imports the module of a command when the command is looked up."""
 
     def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of the commands in alphabetical order."""
         return sorted(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Import and return the command with this name; None if there is none."""
         if name not in COMMANDS:
             return None
         module, _, function_name = COMMANDS[name].partition(":")

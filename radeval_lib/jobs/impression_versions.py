@@ -98,8 +98,8 @@ def candidates(
     """
     rows: list[tuple[str, str, str, str]] = []
     count = 0
-    for made in generate(20 * n, seed, modality_anatomy=modality_anatomy):
-        report = rerender(replace(made, wording=made.wording | _ADVICE_OFF), made.plan)
+    for generated in generate(20 * n, seed, modality_anatomy=modality_anatomy):
+        report = rerender(replace(generated, wording=generated.wording | _ADVICE_OFF), generated.plan)
         wrong, fair = _contradiction(report, seed, categories), _equivalents(report, seed)
         if wrong is None or not fair:
             continue

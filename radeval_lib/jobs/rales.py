@@ -54,6 +54,7 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _either(self) -> Dimension:
+        """Raise a ValueError unless there are choices, or a range with ends in order."""
         ends_given = (self.low is not None) + (self.high is not None)
         if ends_given != (0 if self.choices else 2):
             raise ValueError("give either choices, or both low and high")
@@ -120,6 +121,7 @@ class RalesSettings(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _draws_every_regime(self) -> RalesSettings:
+        """Raise a ValueError if ``draws`` lacks one of the regimes."""
         if missing := [regime for regime in self.regimes if regime not in self.draws]:
             raise ValueError(f"draws has no number for the regime {missing[0]!r}")
         return self

@@ -201,12 +201,15 @@ class GraphBenchmark(BenchmarkTask):
         return _check_parts(Parts(split.train, split.dev, [*split.test, *test_outside]), self.name)
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
+        """Return an untrained joint model for the labels of the records."""
         return new_model(init_model, parts.every(), seed)
 
     def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
+        """Return the records cut into sentences."""
         return unit_records(records, "sentence")
 
     def outcomes(self, fitted: GraphModel, parts: Parts) -> dict[str, pd.DataFrame]:
+        """Return the ``counts`` of entities and relations, added up by case and institution."""
         report = {row.id: row.report for row in parts.test}
         table = tally(fitted, parts.test)
         table = table[table["part"].isin({column.part for column in self.columns})]
@@ -224,14 +227,17 @@ class SpatialBenchmark(GraphBenchmark):
     columns = (Column("RadSpRL", "relation"),)
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
+        """Return the sentences with entities of documents with relations, newly split."""
         split = _split([row for row in records if row.relations], resplit=True)
         sentences = (unit_records(part, "sentence") for part in split)
         return _check_parts(Parts(*([row for row in part if row.entities] for part in sentences)), self.name)
 
     def stratum(self, record: AnnotatedSentence) -> str:
+        """Return the label of the rarest relation of a record; ``none`` without relations."""
         return _rarest(relation.label for relation in record.relations)
 
     def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
+        """Return the records unchanged, since they are sentences already."""
         return list(records)
 
 
@@ -246,6 +252,7 @@ class TaggingBenchmark(BenchmarkTask):
     columns: tuple[Column, ...] = (Column("Stanza", "entity"),)
 
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
+        """Return the sentences by split; generated ones are newly split."""
         groups = {row.group for row in records}
         return _check_parts(_split(records, resplit="" not in groups and len(groups) > 1), self.name)
 
@@ -254,15 +261,18 @@ class TaggingBenchmark(BenchmarkTask):
         return sorted({kind for row in parts.every() for *_, kind in gold_spans(row)})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> IobScheme:
+        """Return an untrained token classifier for the entity types of the records."""
         import torch
 
         torch.manual_seed(seed)
         return IobScheme(init_model, self.labels(parts), first_pieces=True)
 
     def probe(self, encoder: str | Path, parts: Parts, device: str) -> ProbedWords:
+        """Return a linear probe that labels words."""
         return ProbedWords(encoder, self.labels(parts), device=device)
 
     def outcomes(self, fitted: IobScheme | ProbedWords, parts: Parts) -> dict[str, pd.DataFrame]:
+        """Return the ``counts`` of entities by case."""
         words = [plain_words(row) for row in parts.test]
         return {"counts": tagging_counts(parts.test, fitted.predict(words))}
 
@@ -281,6 +291,7 @@ class ProcedureBenchmark(BenchmarkTask):
 
     def parts(self, records: Sequence[Document]) -> Parts:
         # The paper's records are all of CT and name no modality; generated ones are of every modality.
+        """Return the documents on CT by split, with rare classes merged into :data:`OTHER`."""
         ct = [row for row in records if row.group in ("", "CT", "CTA")]
         split = _split(ct, resplit=any(row.group for row in records))
         common = {key for key, n in Counter(row.label for row in split.train).items() if n >= self.min_size}
@@ -290,6 +301,7 @@ class ProcedureBenchmark(BenchmarkTask):
         return _check_parts(Parts(*merged), self.name)
 
     def stratum(self, record: Document) -> str:
+        """Return the class of a document."""
         return record.label
 
     def labels(self, parts: Parts) -> list[str]:
@@ -298,12 +310,14 @@ class ProcedureBenchmark(BenchmarkTask):
         return sorted({row.label for row in parts.every()})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> TextClassifier:
+        """Return an untrained classifier for the classes of the documents."""
         import torch
 
         torch.manual_seed(seed)
         return TextClassifier(init_model, self.labels(parts))
 
     def probe(self, encoder: str | Path, parts: Parts, device: str) -> ProbedDocuments:
+        """Return a linear probe that classifies documents."""
         return ProbedDocuments(encoder, self.labels(parts), device=device)
 
     def outcomes(self, fitted: TextClassifier | ProbedDocuments, parts: Parts) -> dict[str, pd.DataFrame]:

@@ -50,6 +50,7 @@ class RatescoreSettings(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _has_what_is_trained(self) -> Self:
+        """Raise a ValueError if a model or settings for a scheme are missing."""
         if "iob" not in self.initial_models:
             raise ValueError("needs a model under iob, from which the NER model of other notebooks starts")
         if missing := self.initial_models.keys() - self.training.keys():

@@ -72,6 +72,7 @@ class System(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _has_its_start(self) -> System:
+        """Raise a ValueError if the kind needs a model to start from but has none."""
         if self.kind in ("seq2seq", "encoder_decoder") and not self.start:
             raise ValueError(f"a system of kind {self.kind!r} has no model to start from; set `start`")
         return self
@@ -119,6 +120,7 @@ class SummarizationSettings(BaseModel, extra="forbid", frozen=True):
 
     @model_validator(mode="after")
     def _of_known_systems(self) -> SummarizationSettings:
+        """Raise a ValueError if a system that pages show is not in ``systems``."""
         for name in ("shown", "smaller", "larger"):
             if (system := getattr(self, name)) not in self.systems:
                 raise ValueError(f"{name} is {system!r}; systems are {', '.join(self.systems)}")

@@ -103,7 +103,7 @@ def texts_outside(reports: Sequence[Report], tested: set[str]) -> list[str]:
 
 
 def baseline_texts(references: Sequence[str], others: Sequence[str]) -> dict[str, list[str | None]]:
-    """Return the candidate text of each baseline for every reference, by the baseline's name.
+    """Return the candidate text of each baseline for all_references reference, by the baseline's name.
 
     - The constant is, of the most frequent ``others``, the text with the highest mean of BLEU, ROUGE-L and
     METEOR
@@ -129,16 +129,16 @@ def baseline_texts(references: Sequence[str], others: Sequence[str]) -> dict[str
     word_f1 = np.array(overlap)
     np.fill_diagonal(word_f1, -1.0)
     nearest = {text: distinct[int(np.argmax(row))] for text, row in zip(distinct, word_f1, strict=True)}
-    half, every = len(references) // 2, list(references)
+    half, all_references = len(references) // 2, list(references)
 
     def other_reference(number: int) -> str:
-        rotated = [*every[number + half :], *every[: number + half]]
-        return next(text for text in rotated if text != every[number])
+        rotated = [*all_references[number + half :], *all_references[: number + half]]
+        return next(text for text in rotated if text != all_references[number])
 
     return {
-        CONSTANT: [constant for _ in every],
-        LANDMARKS[1]: [Counter(every).most_common(1)[0][0] for _ in every],
-        LANDMARKS[2]: [other_reference(number) for number in range(len(every))],
-        LANDMARKS[3]: [nearest[text] for text in every],
-        SAME: list(every),
+        CONSTANT: [constant for _ in all_references],
+        LANDMARKS[1]: [Counter(all_references).most_common(1)[0][0] for _ in all_references],
+        LANDMARKS[2]: [other_reference(number) for number in range(len(all_references))],
+        LANDMARKS[3]: [nearest[text] for text in all_references],
+        SAME: list(all_references),
     }

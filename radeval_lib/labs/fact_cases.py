@@ -76,8 +76,8 @@ def wordings(plans: Iterable[Plan]) -> list[list[str]]:
         elif isinstance(content, Denial):
             mentioned.update(content.concepts)
     concepts = load_lexicon().concepts
-    every = [(*concepts[key].names, *concepts[key].shorts) for key in sorted(mentioned)]
-    names = [sorted({name.one.text for name in names}) for names in every]
+    all_names = [(*concepts[key].names, *concepts[key].shorts) for key in sorted(mentioned)]
+    names = [sorted({name.one.text for name in names}) for names in all_names]
     return [item for item in names if len(item) > 1]
 
 

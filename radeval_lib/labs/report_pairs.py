@@ -114,10 +114,10 @@ def _report(rng: Random, pool: list[Sentence], size: int) -> list[Sentence]:
     A sentence without an observation is used with a probability of 0.3.
     """
     chosen: list[Sentence] = []
-    named = set[str]()
+    used = set[str]()
     for sentence in pool:
         names = sentence.states.keys() | sentence.denies
-        if len(chosen) < size and not names & named and (names or rng.random() < 0.3):
+        if len(chosen) < size and not names & used and (names or rng.random() < 0.3):
             chosen.append(sentence)
-            named |= names
+            used |= names
     return chosen

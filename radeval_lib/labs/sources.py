@@ -97,14 +97,14 @@ def labs() -> list[Lab]:
     return [Lab(number, name, title_of(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
 
 
-def find(wanted: str) -> Lab:
+def find(number_or_name: str) -> Lab:
     """Return the lab with this number or name; raises NotebookError, which lists all, if there is none."""
-    every = labs()
-    for lab in every:
-        if wanted in (str(lab.number), lab.name):
+    all_labs = labs()
+    for lab in all_labs:
+        if number_or_name in (str(lab.number), lab.name):
             return lab
-    choices = ", ".join(f"{lab.number} {lab.name}" for lab in every)
-    raise NotebookError(f"there is no lab {wanted!r}", remedy=f"Choose one of {choices}.")
+    choices = ", ".join(f"{lab.number} {lab.name}" for lab in all_labs)
+    raise NotebookError(f"there is no lab {number_or_name!r}", remedy=f"Choose one of {choices}.")
 
 
 def title_of(source: Path) -> str:
@@ -254,23 +254,23 @@ def build(lab: Lab, output: Path = OUTPUT) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        source, made = folder / f"{lab.name}.ipynb", folder / "made"
+        source, built = folder / f"{lab.name}.ipynb", folder / "made"
         nbformat.write(otter_notebook(lab), source)
         (folder / SOLUTION_FILE).write_text(solution(lab), encoding="utf-8")
-        otter_assign(str(source), str(made), no_pdfs=True, no_run_tests=True)
-        student = nbformat.read(made / "student" / source.name, as_version=4)
+        otter_assign(str(source), str(built), no_pdfs=True, no_run_tests=True)
+        student = nbformat.read(built / "student" / source.name, as_version=4)
         for cell in student.cells:
             if cell.cell_type == "code":  # so that Run All continues after an error
                 cell.metadata["tags"] = [*cell.metadata.get("tags", []), "raises-exception"]
-        nbformat.write(student, made / "student" / source.name)
-        (archive,) = (made / "autograder").glob("*.zip")
-        for made_file, path in (
-            (made / "student" / source.name, output / "student" / source.name),
-            (made / "autograder" / source.name, output / "solution" / source.name),
+        nbformat.write(student, built / "student" / source.name)
+        (archive,) = (built / "autograder").glob("*.zip")
+        for built_file, path in (
+            (built / "student" / source.name, output / "student" / source.name),
+            (built / "autograder" / source.name, output / "solution" / source.name),
             (archive, output / "autograder" / f"{lab.name}.zip"),
         ):
             path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(made_file, path)
+            shutil.move(built_file, path)
 
 
 def write_teaching(lab: Lab, output: Path = OUTPUT) -> None:

@@ -470,11 +470,11 @@ def find_faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
     return faults
 
 
-def resolve_data_root(given: str | Path | None) -> Path | None:
-    """Return the data root, or None if ``given`` is None or no data root is set and ``data`` does not exist.
+def resolve_data_root(folder: str | Path | None) -> Path | None:
+    """Return the data root, or None if ``folder`` is None or no data root is set and ``data`` does not exist.
 
     Raises an error if the folder does not exist.
     """
-    if given is None or not (str(given) or os.environ.get("RADEVAL_DATA_ROOT") or DATA.is_dir()):
+    if folder is None or not (str(folder) or os.environ.get("RADEVAL_DATA_ROOT") or DATA.is_dir()):
         return None
-    return data.data_root(str(given) or None)
+    return data.data_root(str(folder) or None)

@@ -161,9 +161,9 @@ def compare_with_rivals(
     ``redraw`` returns for the metrics with the given names.
     """
     tested = resampled.compare(name).set_index("rival")
-    near = [str(rival) for rival in tested.index[tested["p_holm"].between(*_P_VALUES_NEAR_LEVEL)]]
-    if near:
-        tested.loc[near, "p"] = redraw([name, *near]).compare(name).set_index("rival")["p"]
+    near_level = [str(rival) for rival in tested.index[tested["p_holm"].between(*_P_VALUES_NEAR_LEVEL)]]
+    if near_level:
+        tested.loc[near_level, "p"] = redraw([name, *near_level]).compare(name).set_index("rival")["p"]
         tested["p_holm"] = holm(tested["p"])
     return tested
 
@@ -353,8 +353,8 @@ def on_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int)
     files = []
     for name in (file for file in (*FILES, CONSTANT) if file in wide):
         texts, shuffled = part.loc[part["kind"] == name, "candidate"].nunique(), f"{name}, shuffled"
-        lost = mean(wide[name] - wide[shuffled]) if shuffled in wide else None
+        loss = mean(wide[name] - wide[shuffled]) if shuffled in wide else None
         files.append(
-            {"file": name, "texts": texts, "mean": mean(sign * wide[name]), "lost_if_shuffled": lost}
+            {"file": name, "texts": texts, "mean": mean(sign * wide[name]), "lost_if_shuffled": loss}
         )
     return {"studies": len(wide), "files": files}

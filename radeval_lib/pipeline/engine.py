@@ -161,10 +161,10 @@ def outlook(graph: Graph) -> list[str]:
         datasets = joined(list(registry.datasets_of(graph.settings.roles[role])))
         lines.append(f"Without {datasets} ({role}), these are left out or end early: {joined(pages)}.")
     for role, source in graph.settings.roles.items():
-        here = loadable_parts(source, graph.data_root)
-        if here and here != source:
-            lines.append(f"Role {role} uses only {here}; the rest of {source} is missing.")
-    if missing := [name for name, here in hub_models(graph).items() if not here]:
+        loadable = loadable_parts(source, graph.data_root)
+        if loadable and loadable != source:
+            lines.append(f"Role {role} uses only {loadable}; the rest of {source} is missing.")
+    if missing := [name for name, is_cached in hub_models(graph).items() if not is_cached]:
         lines.append(f"Models that are not in the cache of the Hugging Face hub: {joined(missing)}.")
     return lines
 

@@ -155,8 +155,8 @@ def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:
         If ``output_dir`` is not below ``build/``.
     """
     settings = profiles.profile(str(parameters["profile"]))
-    own = {key: value for key, value in parameters.items() if key not in COMMON}
-    output_dir = runs.outputs_of(notebook, settings, int(parameters["seed"]), own)
+    own_parameters = {key: value for key, value in parameters.items() if key not in COMMON}
+    output_dir = runs.outputs_of(notebook, settings, int(parameters["seed"]), own_parameters)
     if folder := str(parameters["output_dir"]):
         output_dir = Path(folder).resolve()
         if BUILD not in output_dir.parents:
@@ -185,11 +185,11 @@ def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
     logging.getLogger("papermill").setLevel(logging.CRITICAL)
     failed = run.executed.with_suffix(".failed.ipynb")
     failed.unlink(missing_ok=True)
-    with ExitStack() as held:
+    with ExitStack() as stack:
         if not in_build:
-            held.enter_context(steps.locked(run.output_dir / BUILD_LOCK, shared=True))
-        held.enter_context(steps.locked(run.executed.parent / f".{run.executed.stem}.lock"))
-        folder = held.enter_context(atomic.scratch(run.executed.parent))
+            stack.enter_context(steps.locked(run.output_dir / BUILD_LOCK, shared=True))
+        stack.enter_context(steps.locked(run.executed.parent / f".{run.executed.stem}.lock"))
+        folder = stack.enter_context(atomic.scratch(run.executed.parent))
         executed = folder / "executed.ipynb"
         with atomic.new_folder(run.results) as stage:
             try:

@@ -110,7 +110,7 @@ def _insert_below_title(source: str, text: str) -> str:
 
 def add_claims(source: str, card: pd.DataFrame) -> str:
     """Return a prose page with each ``<!-- claims: PAPER -->`` replaced by a table of that paper's claims."""
-    return _CLAIMS_MARK.sub(lambda wanted: claims_table(card, PAPERS[wanted[1]], up="../notebooks/"), source)
+    return _CLAIMS_MARK.sub(lambda mark: claims_table(card, PAPERS[mark[1]], up="../notebooks/"), source)
 
 
 def find_figure(executed: str, name: str) -> tuple[str, nbformat.NotebookNode] | None:

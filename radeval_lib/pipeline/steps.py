@@ -83,12 +83,12 @@ class Graph:
     def pages(self) -> list[str]:
         """The notebooks that this build runs as pages; notebooks of jobs are not pages."""
         job_notebooks = {job.notebook for job in self.jobs.values()}
-        wanted = chosen_pages(self.only)
+        chosen = chosen_pages(self.only)
         return [
             name
             for name in notebooks()
             if name not in job_notebooks
-            and (not self.only or name in wanted)
+            and (not self.only or name in chosen)
             and not (self.at_once and self.jobs_before(name))
         ]
 
@@ -105,12 +105,12 @@ class Graph:
         ParameterError, NotebookError
             If the profile lacks a job, or a model role, that the notebook declares.
         """
-        wanted, where, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
-        names = [name for name, job in self.jobs.items() if job.notebook in wanted.cells]
-        for missing in set(wanted.cells) - {job.notebook for job in self.jobs.values()}:
+        needs, where, profile = declared(notebook), f"notebooks/{notebook}.md", self.settings.name
+        names = [name for name, job in self.jobs.items() if job.notebook in needs.cells]
+        for missing in set(needs.cells) - {job.notebook for job in self.jobs.values()}:
             remedy = "Correct `cells` in its front matter, or the profile's `experiments`."
             raise ParameterError(f"profile {profile!r} has no job of {missing!r}", where, remedy)
-        for role in wanted.models:
+        for role in needs.models:
             if (source := self.settings.models.get(role)) is None:
                 remedy = f"Use one of {', '.join(self.settings.models)}, or configure it in the profile."
                 raise NotebookError(f"profile {profile!r} configures no model role {role!r}", where, remedy)
@@ -121,15 +121,15 @@ class Graph:
 
     def pages_before(self, notebook: str) -> list[str]:
         """Return the pages whose results a notebook reads; raises NotebookError if one is not a page."""
-        wanted = declared(notebook).results
-        if ALL in wanted:
+        needs = declared(notebook).results
+        if ALL in needs:
             return [name for name in self.pages if ALL not in declared(name).results]
-        for missing in set(wanted) - set(self.pages):
+        for missing in set(needs) - set(self.pages):
             if missing not in notebooks():
                 problem = f"it reads the results of {missing!r}, which is not a page"
                 remedy = "Correct `results` in its front matter."
                 raise NotebookError(problem, f"notebooks/{notebook}.md", remedy)
-        return [name for name in wanted if name in self.pages]
+        return [name for name in needs if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:
         """Return digests of all that a step depends on, except the jobs and pages that it reads.
@@ -139,20 +139,20 @@ class Graph:
         """
         job = self.jobs.get(name)
         notebook, page = (job.notebook if job else name), job is None
-        wanted = jobs.inputs_of(job, self.settings) if job else declared(name)
-        modules = dependencies.modules_of(notebook, self.settings, wanted)
+        needs = jobs.inputs_of(job, self.settings) if job else declared(name)
+        modules = dependencies.modules_of(notebook, self.settings, needs)
         sums = [
             f"{file.path} {_checksum(path)}"
-            for data_set in dependencies.data_sets_read(wanted, self.settings)
+            for data_set in dependencies.data_sets_read(needs, self.settings)
             for file in load_manifest(data_set).files
             if self.data_root is not None and (path := self.data_root / file.path).is_file()
         ]
         return {
             "source": dependencies.source_digest(notebook, page=page),
             "code": dependencies.modules_digest(modules),
-            "manifests": dependencies.manifests_digest(notebook, self.settings, wanted, page=page),
-            "settings": self.settings.narrow(wanted, cell=not page).digest,
-            "papers' settings": dependencies.papers_settings_digest(wanted) if page else "",
+            "manifests": dependencies.manifests_digest(notebook, self.settings, needs, page=page),
+            "settings": self.settings.narrow(needs, cell=not page).digest,
+            "papers' settings": dependencies.papers_settings_digest(needs) if page else "",
             "data": checksums.of_text("\n".join(sums)) if sums else "",
         }
 
