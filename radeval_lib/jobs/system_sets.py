@@ -1,5 +1,4 @@
-"""Reports of real systems, published in repositories, on Open-i's test split; and baselines for any
-system."""
+"""Reports of real systems on Open-i's test split, from public repositories; and baselines for any system."""
 
 from __future__ import annotations
 

@@ -213,30 +213,31 @@ def _sort_key(item: Any) -> tuple[str, Any]:
     return type(item).__name__, item if isinstance(item, str) else repr(item)
 
 
-def equal(came: Any, wanted: Any, within: float = 1e-6) -> bool:
+def equal(answer: Any, expected: Any, within: float = 1e-6) -> bool:
     """Return whether two answers are equal, in all parts of lists and dictionaries.
 
     Numbers may differ by ``within`` plus 1e-5 times the expected value. NaN equals NaN, infinity only itself,
     and ``True`` is not equal to 1.
     """
-    came, wanted = normal(came), normal(wanted)
-    if isinstance(wanted, dict) and isinstance(came, dict):
-        return came.keys() == wanted.keys() and all(equal(came[key], wanted[key], within) for key in wanted)
-    if isinstance(wanted, list) and isinstance(came, list):
-        return len(came) == len(wanted) and all(map(equal, came, wanted, repeat(within)))
-    if type(came) in (int, float) and type(wanted) in (int, float):
-        return bool(np.isclose(float(came), float(wanted), rtol=1e-5, atol=within, equal_nan=True))
-    return type(came) is type(wanted) and bool(came == wanted)
+    answer, expected = normal(answer), normal(expected)
+    if isinstance(expected, dict) and isinstance(answer, dict):
+        same_keys = answer.keys() == expected.keys()
+        return same_keys and all(equal(answer[key], expected[key], within) for key in expected)
+    if isinstance(expected, list) and isinstance(answer, list):
+        return len(answer) == len(expected) and all(map(equal, answer, expected, repeat(within)))
+    if type(answer) in (int, float) and type(expected) in (int, float):
+        return bool(np.isclose(float(answer), float(expected), rtol=1e-5, atol=within, equal_nan=True))
+    return type(answer) is type(expected) and bool(answer == expected)
 
 
-def same(came: Any, wanted: Any, quantity: str, within: float = 1e-6) -> None:
+def same(answer: Any, expected: Any, quantity: str, within: float = 1e-6) -> None:
     """Raise an AssertionError unless two answers are :func:`equal`.
 
     The message shows both, as values of ``quantity``.
     """
-    came, wanted = normal(came, quantity), normal(wanted)
-    if not equal(came, wanted, within):
-        raise AssertionError(f"{quantity} is {_format_value(came)}; expected: {_format_value(wanted)}")
+    answer, expected = normal(answer, quantity), normal(expected)
+    if not equal(answer, expected, within):
+        raise AssertionError(f"{quantity} is {_format_value(answer)}; expected: {_format_value(expected)}")
 
 
 def _format_value(value: Any) -> str:
@@ -259,8 +260,7 @@ def by_hand(packages: Collection[str], name: str) -> Iterator[None]:
         other threads and processes are not detected.
     name : name of the student's function, for the message.
     """
-    calls: list[str] = []
-    prefixes = tuple(f"{package}." for package in packages)
+    calls, prefixes = list[str](), tuple(f"{package}." for package in packages)
 
     def watch(frame: FrameType, event: str, called: object) -> None:
         if event == "call":

@@ -86,17 +86,17 @@ def _pair(rng: Random, parts: tuple[str, ...]) -> Pair:
     reference = _report(rng, rng.sample(pool, len(pool)), rng.randint(2, 4))
     stated = {name: side for sentence in reference for name, side in sentence.states.items()}
     kept = {name: side for name, side in stated.items() if rng.random() > 0.2}
-    wanted = {name: _OTHER.get(side, side) if rng.random() < 0.3 else side for name, side in kept.items()}
+    sides = {name: _OTHER.get(side, side) if rng.random() < 0.3 else side for name, side in kept.items()}
     absent = [name for name in WORDS if name not in stated]
     # The side is None for an added observation, which may be on any side.
-    allowed = {**wanted, **{name: None for name in absent if rng.random() < 0.15}}
+    allowed = {**sides, **{name: None for name in absent if rng.random() < 0.15}}
     fitting = [
         sentence
         for sentence in rng.sample(pool, len(pool))
         if all(allowed.get(name, "none") in (side, None) for name, side in sentence.states.items())
-        and not sentence.denies & wanted.keys()
+        and not sentence.denies & sides.keys()
     ]
-    fitting.sort(key=lambda sentence: -len(sentence.states.keys() & wanted.keys()))
+    fitting.sort(key=lambda sentence: -len(sentence.states.keys() & sides.keys()))
     candidate = _report(rng, fitting, len(reference))
     states = {name: side for sentence in candidate for name, side in sentence.states.items()}
     errors = [["a", name] for name in states.keys() - stated.keys()]
