@@ -57,11 +57,10 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         ``exhibit`` (its id), ``paper``, ``label``, ``title``, ``kind``, ``notebook``, ``anchor`` and
         ``needs`` (what a check would need). From the result that decides the verdict: ``verdict`` and
         ``outcome`` (both ``not checked`` without a result) and ``place`` (the HTML id on its page),
-        ``weight``, ``coverage`` (in words), ``fails`` (one failing check of each statement that fails, as a
-        text) and ``evidence`` (all empty without a result). A column for each
-        kind of evidence with the verdict and coverage there (empty without a result). The numbers of
-        ``checks``, and of those that are ``failing`` and ``inconclusive``, over all results; readings of one
-        statement count once.
+        ``weight``, ``coverage`` (in words), ``fails`` (the statements that fail, with what was
+        found) and ``evidence`` (all empty without a result). A column for each kind of evidence with the
+        verdict and coverage there (empty without a result). The numbers of ``checks``, and of those that are
+        ``failing`` and ``inconclusive``, over all results; readings of one statement count once.
     """
     by_exhibit: dict[str, list[Result]] = {}
     for result in results:
@@ -87,11 +86,13 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             covered = result.coverage.words if result.coverage else ""
             row |= {name: getattr(result, name) for name in ("verdict", "outcome", "weight", "evidence")}
             row["coverage"], row["place"] = covered, entry.anchor
-            failing = {check.printed: check for check in result.with_outcome(verdicts.FAILS)}.values()
-            found = [
-                f"{check.key}: {printed_words(check, entry.id)}, found {check.computed}" for check in failing
-            ]
-            row["fails"] = "; ".join(found)
+            by_key = group_by_key(result.checks)
+            failing = [checks[0] for checks in by_key if statement_outcome(checks) == verdicts.FAILS]
+            row["fails"] = "; ".join(
+                ("" if check.stated is None else f"{check.key}: ")
+                + f"{printed_words(check, entry.id)}, found {check.computed}"
+                for check in failing
+            )
             if is_shown_by_cells(result):
                 row["place"] = place_of(result)
             row[result.evidence] = result.verdict + (f" ({covered})" if covered else "")
@@ -177,7 +178,7 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
     for row in card[(card["paper"] == paper) & (card["kind"] == "claim")].itertuples():
         badge = verdict_badge(str(row.verdict), str(row.outcome), str(row.coverage), str(row.weight))
         claim = f"{escape(str(row.title))} ({link_to(row, up)})"
-        cells.append((claim, badge + grey_line(escape(str(row.fails)))))
+        cells.append((claim, badge + grey_line(escape(f"fails: {row.fails}") if row.fails else "")))
     frame = pd.DataFrame(cells, columns=["claim", "verdict, and statements checked"])
     return table_html(frame, f"{paper}: its claims in this build", index=False, raw=tuple(frame))
 
