@@ -109,27 +109,27 @@ class Comparison:
             part.sort_values("value", ascending=_is_lower_better(self.metrics[str(name)]), kind="stable")
             for name, part in self.systems.groupby("metric", sort=False)
         ]
-        frame = self._as_texts(pd.concat(sorted_systems))
+        frame = self._format_numbers(pd.concat(sorted_systems))
         frame["cluster"] = frame["cluster"].astype(object).where(frame["cluster"].notna(), "–")
         return frame[["metric", "cluster", "system", "value", "95 % interval", "cases"]]
 
     def all_pairs(self) -> pd.DataFrame:
         """Return a table for print with a row for each metric and pair of systems; numbers are texts."""
-        frame = self._as_texts(self.pairs).rename(columns={"p_holm": "p (Holm)"})
+        frame = self._format_numbers(self.pairs).rename(columns={"p_holm": "p (Holm)"})
         needed = ["–" if pd.isna(number) else f"{number:,}" for number in frame.pop("more_cases")]
         shown = ["metric", "first", "second", "difference", "95 % interval", "p", "p (Holm)", "standardised"]
         return frame[shown].assign(**{"more cases for 80 % power": needed})
 
-    def _as_texts(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def _format_numbers(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a table with numbers as texts of four significant digits (a dash for NaN), and with ``low``
         and ``high`` in one column."""
-        frame = frame.assign(metric=frame["metric"].map(self._label))
+        frame = frame.assign(metric=frame["metric"].map(self._make_label))
         for name in frame.columns.intersection(_NUMERIC):
             frame[name] = frame[name].map(lambda value: "–" if math.isnan(value) else f"{value:.4g}")
         frame["95 % interval"] = frame.pop("low") + " to " + frame.pop("high")
         return frame
 
-    def _label(self, name: str) -> str:
+    def _make_label(self, name: str) -> str:
         """Return a metric's name with the kind of its value and, if lower is better, its direction."""
         direction = ", lower is better" if _is_lower_better(self.metrics[name]) else ""
         return f"{name} ({self.metrics[name]['value']}{direction})"
@@ -145,7 +145,7 @@ class Comparison:
         text = (
             f"{len(names)} system{'s' * (len(names) > 1)} ({', '.join(names)}) "
             f"{'were' if len(names) > 1 else 'was'} scored on the same {self.rows:,} references{grouping}: "
-            f"{'; '.join(map(self._method_of, self.metrics))}. Values have 95 % percentile bootstrap "
+            f"{'; '.join(map(self._describe_method, self.metrics))}. Values have 95 % percentile bootstrap "
             f"intervals over cases ({self.resamples:,} resamples, seed {self.seed}), widened for small "
             "samples [@hesterberg2015bootstrap]; a mean of exactly 0 or 1 has Wilson's. "
         )
@@ -167,7 +167,7 @@ class Comparison:
         software = [f"{name} {packages[name]}" for name in packages_used if name in packages]
         return f"{text}Software: Python {platform.python_version()}, {', '.join(software)}."
 
-    def _method_of(self, name: str) -> str:
+    def _describe_method(self, name: str) -> str:
         """Return a metric's name with its source, signature and note, for :meth:`methods`."""
         about = self.metrics[name]
         details = [f"signature `{about['signature']}`" if "signature" in about else "scores as given"]
@@ -518,7 +518,7 @@ def _collect_scores(
         "value": "corpus" if of_corpus else "mean",
         "signature": metric.signature(in_context=evaluation.contexts is not None, of_corpus=of_corpus),
         "source": metric.citation,
-        **_direction(metric),
+        **_describe_direction(metric),
         "models": metric.signed_models(),
         "note": chosen.substitutes.get(name, ""),
         "remark": metric.remark,
@@ -527,7 +527,7 @@ def _collect_scores(
     return _MetricScores(tables, value, about)
 
 
-def _direction(metric: Metric | type[Metric]) -> dict[str, Any]:
+def _describe_direction(metric: Metric | type[Metric]) -> dict[str, Any]:
     """Return whether higher or lower is better, and the range with None for an infinite end, for JSON."""
     ends = [end if math.isfinite(end) else None for end in metric.range]
     return {"better": "higher" if metric.higher_is_better else "lower", "range": ends}
@@ -555,7 +555,7 @@ def _read_scores(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -
         tables[system] = np.column_stack([numbers, np.ones(len(numbers))])
     about: dict[str, Any] = {"value": "mean"}
     with suppress(MetricError):  # The user may have named a metric that this library does not have.
-        about |= _direction(get(metric))
+        about |= _describe_direction(get(metric))
     return _MetricScores(tables, mean_of_sums, about)
 
 

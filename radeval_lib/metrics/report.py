@@ -71,7 +71,7 @@ class ScorePage:
                 for column, values in self._scores.items()
             },
             shares=[f"{share:.0%}" for share in QUANTILES],
-            pairs=(self._pair(json.loads(record), texts) for *_, record, texts in worst_first),
+            pairs=(self._prepare_pair(json.loads(record), texts) for *_, record, texts in worst_first),
             shown=len(worst_first),
             total=self._total,
             texts=self._texts,
@@ -85,7 +85,7 @@ class ScorePage:
         with path.open("w", encoding="utf-8") as page:
             stream.dump(page)
 
-    def _pair(self, pair: dict[str, Any], texts: Pair) -> dict[str, Any]:
+    def _prepare_pair(self, pair: dict[str, Any], texts: Pair) -> dict[str, Any]:
         """Return the record of a pair with its texts and with the views and errors that the template
         shows."""
         pair["texts"] = texts if self._texts else None
@@ -94,12 +94,14 @@ class ScorePage:
             reasons = [reason for reason in pair["reasons"] if reason["metric"] == name]
             text = json.dumps([{**reason, "metric": ""} for reason in reasons])
             by_reasons.setdefault(text, ([], reasons))[0].append(name)
-        views = [self._view(pair, *group) for group in by_reasons.values() if group[1]]
+        views = [self._build_view(pair, *group) for group in by_reasons.values() if group[1]]
         pair["views"] = views
         pair["errors"] = next((view["errors"] for view in views if view["errors"]), [])
         return pair
 
-    def _view(self, pair: dict[str, Any], names: list[str], reasons: list[dict[str, Any]]) -> dict[str, Any]:
+    def _build_view(
+        self, pair: dict[str, Any], names: list[str], reasons: list[dict[str, Any]]
+    ) -> dict[str, Any]:
         """Return what the template shows of the reasons for a pair's score, which all metrics in ``names``
         share."""
         errors, matched, unmatched = (
@@ -110,13 +112,13 @@ class ScorePage:
         return {
             "names": names,
             "errors": errors,
-            "sides": self._sides(pair, reasons, errors) if placed and self._texts else [],
+            "sides": self._mark_sides(pair, reasons, errors) if placed and self._texts else [],
             "counts": {"matched": len(matched), "unmatched": len(unmatched)} if placed else {},
             "matched": [reason for reason in matched if reason["finding"]],
             "unmatched": [reason for reason in unmatched if reason["finding"]],
         }
 
-    def _sides(
+    def _mark_sides(
         self, pair: dict[str, Any], reasons: list[dict[str, Any]], errors: list[dict[str, Any]]
     ) -> list[tuple[str, list[Segment]]]:
         """Return (side, segments) for both texts, cut at the positions where a mark begins or ends."""

@@ -193,14 +193,14 @@ class FindingClause(Clause):
     slot_bare = partialmethod(noun_phrase, "")
     slot_the = partialmethod(noun_phrase, "the")
 
-    def _agree(self, singular: str, many: str) -> None:
+    def _write_agreeing(self, singular: str, many: str) -> None:
         """Write the form of a verb that agrees with the noun phrase or with the subject of the predicate."""
         self.builder.word(many if self.plural else singular)
 
-    slot_be = partialmethod(_agree, "is", "are")
-    slot_have = partialmethod(_agree, "has", "have")
-    slot_remain = partialmethod(_agree, "remains", "remain")
-    slot_appear = partialmethod(_agree, "appears", "appear")
+    slot_be = partialmethod(_write_agreeing, "is", "are")
+    slot_have = partialmethod(_write_agreeing, "has", "have")
+    slot_remain = partialmethod(_write_agreeing, "remains", "remain")
+    slot_appear = partialmethod(_write_agreeing, "appears", "appear")
 
     # --- attributes ---
 
@@ -406,7 +406,7 @@ class DenialClause(Clause):
         bodies = {words.bodies.get((c.region, c.system)) for c in concepts}
         self.structure = bodies.pop() if len(bodies) == 1 else None
 
-    def listed(self, conjunction: str) -> None:
+    def write_list(self, conjunction: str) -> None:
         """Write the names of the denied findings as a list; half of the lists of three or more have a
         comma before the conjunction."""
         builder, last = self.builder, len(self.items) - 1
@@ -434,11 +434,11 @@ class DenialClause(Clause):
         verb = pick(self.words.lists["show_normal"], self.wording, Byte.VERB)
         self.builder.word(verb["many" if self.structure[1] else "one"])
 
-    slot_or = partialmethod(listed, "or")
-    slot_nor = partialmethod(listed, "nor")
-    slot_list = partialmethod(listed, "and")
+    slot_or = partialmethod(write_list, "or")
+    slot_nor = partialmethod(write_list, "nor")
+    slot_list = partialmethod(write_list, "and")
 
-    def _be(self, plural: bool) -> None:
+    def _write_be(self, plural: bool) -> None:
         """Write "are" for a plural subject, else "is"."""
         self.builder.word("are" if plural else "is")
 
@@ -450,15 +450,15 @@ class DenialClause(Clause):
 
     def slot_fbe(self) -> None:
         """Write "is" or "are", in agreement with the first of the list."""
-        self._be(self.items[0].plural)
+        self._write_be(self.items[0].plural)
 
     def slot_nbe(self) -> None:
         """Write "is" or "are", in agreement with the last of the list, which is next to it."""
-        self._be(self.items[-1].plural)
+        self._write_be(self.items[-1].plural)
 
     def slot_lbe(self) -> None:
         """Write "is" or "are", in agreement with the whole list."""
-        self._be(self._several)
+        self._write_be(self._several)
 
     def slot_have_l(self) -> None:
         """Write "has" or "have", in agreement with the whole list."""
@@ -466,4 +466,4 @@ class DenialClause(Clause):
 
     def slot_bbe(self) -> None:
         """Write "is" or "are", in agreement with the structure."""
-        self._be(self.structure is not None and self.structure[1])
+        self._write_be(self.structure is not None and self.structure[1])

@@ -98,9 +98,9 @@ class _Speaker:
             uids = [statement.uid]
             builder.open_sentence()
             is_alone = position == size or not plan[position].joined
-            clause_with_looks = self._main(statement, is_alone)
+            clause_with_looks = self._write_first(statement, is_alone)
             while position < size and plan[position].joined:
-                self._joined(plan[position], statement.content)
+                self._write_joined(plan[position], statement.content)
                 uids.append(plan[position].uid)
                 position += 1
             builder.close_sentence(tuple(uids))
@@ -110,7 +110,7 @@ class _Speaker:
                 builder.close_sentence((statement.uid,))
         return builder.build()
 
-    def _main(self, statement: Statement, alone: bool) -> FindingClause | None:
+    def _write_first(self, statement: Statement, alone: bool) -> FindingClause | None:
         """Write the statement that opens a sentence; return its clause if the appearance of its finding needs
         a sentence of its own, else None.
 
@@ -118,9 +118,9 @@ class _Speaker:
         """
         content, wording = statement.content, statement.wording
         if isinstance(content, PlannedFinding):
-            return self._finding(content, wording, alone)
+            return self._write_finding(content, wording, alone)
         if isinstance(content, Denial):
-            self._denial(content, wording)
+            self._write_denial(content, wording)
         elif isinstance(content, Normal):
             entry = self.lexicon.normals[content.key]
             wordings = entry.opposites if content.opposite else entry.wordings
@@ -132,13 +132,13 @@ class _Speaker:
 
     # --- findings ---
 
-    def _finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
+    def _write_finding(self, finding: PlannedFinding, wording: int, alone: bool) -> FindingClause | None:
         """Write a finding as a sentence; return its clause if its appearance still has to be written,
         else None."""
         clause = FindingClause(self.builder, self.style, wording, finding)
         if finding.change:  # It comes before the noun in a quarter of all wordings.
             clause.change_form = "pre" if byte(wording, Byte.SINCE) & 3 == 0 else "post"
-        state = self._state(clause)
+        state = self._choose_state(clause)
         if state is not None:
             clause.be_a_state(state)
             if finding.change:
@@ -146,13 +146,13 @@ class _Speaker:
             variant = "uncertain" if finding.certainty == "uncertain" else self.style
             frame = pick(self.words.frames("state", variant), wording, Byte.FRAME)
         else:
-            frame = self._frame(clause)
+            frame = self._choose_frame(clause)
         clause.looks_later = clause.looks_later and alone
         clause.run(frame)
         clause.finish()
         return clause if clause.looks_later else None
 
-    def _state(self, clause: FindingClause) -> State | None:
+    def _choose_state(self, clause: FindingClause) -> State | None:
         """Return the state by which the finding is worded as a predicate; None if it is worded by its
         name."""
         finding, concept = clause.finding, clause.concept
@@ -169,7 +169,7 @@ class _Speaker:
         ]
         return pick(usable, clause.wording, Byte.NAME) if usable else None
 
-    def _frame(self, clause: FindingClause) -> Frame:
+    def _choose_frame(self, clause: FindingClause) -> Frame:
         """Return a frame with slots for all attributes of the finding; set ``change_form``,
         ``looks_later`` and ``place_before`` of the clause accordingly."""
         finding, concept, words, style = clause.finding, clause.concept, self.words, self.style
@@ -197,7 +197,7 @@ class _Speaker:
 
     # --- denials ---
 
-    def _denial(self, denial: Denial, wording: int) -> None:
+    def _write_denial(self, denial: Denial, wording: int) -> None:
         """Write a denial as a sentence."""
         single = self.lexicon.concepts[denial.concepts[0]] if len(denial.concepts) == 1 else None
         states = [s for s in single.states if s.place is None and None in s.subjects] if single else []
@@ -220,7 +220,7 @@ class _Speaker:
 
     # --- joined ---
 
-    def _joined(self, statement: Statement, previous: Meaning) -> None:
+    def _write_joined(self, statement: Statement, previous: Meaning) -> None:
         """Write a statement as the end of the sentence of the ``previous`` one."""
         content, wording = statement.content, statement.wording
         if isinstance(content, PlannedFinding):

@@ -22,7 +22,7 @@ _GOOD_POSITION = "good_position"  # a place of devices that does not say where t
 def relation(item: Item, other: Item) -> str | None:
     """Return the closest relation of two findings: :data:`SAME`, :data:`MEANT`, :data:`KIND` or :data:`KIN`;
     None if they are not related."""
-    if item.observation == other.observation or _namesakes(item, other):
+    if item.observation == other.observation or _are_namesakes(item, other):
         return SAME
     keys, other_keys = item.means | {item.observation}, other.means | {other.observation}
     if keys & other_keys:
@@ -35,7 +35,7 @@ def relation(item: Item, other: Item) -> str | None:
     return None
 
 
-def _namesakes(first: Item, other: Item) -> bool:
+def _are_namesakes(first: Item, other: Item) -> bool:
     """Return whether two findings have the same name and places that fit, but were read as findings of
     different regions of the body.
 

@@ -131,7 +131,7 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Add each side that is named apart from a place to the mention that it describes."""
     for side in sentence.now(sentence.sides):
         mention = nearest(sentence, mentions, side, 2, 0)
-        if mention is None or _of_clear_side(sentence, side, mention):
+        if mention is None or _is_clear_side(sentence, side, mention):
             continue
         mention.sides.append(side.value)
         is_compared = side in sentence.compared
@@ -147,7 +147,7 @@ def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         sentence.use(side.first, side.end)
 
 
-def _of_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Mention) -> bool:
+def _is_clear_side(sentence: MarkedSentence, side: PhraseMatch[str], finding: Mention) -> bool:
     """Return whether a side is called clear, as the right one in "right clear, left effusion" and in
     "effusion: right none, left large"."""
     if finding.end <= side.first and sentence.between(side.end, side.end + 1) & _CLEAR_WORDS:
@@ -226,7 +226,7 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Set the sizes, volumes and tip distances of mentions, and the change that follows from an earlier
     size."""
     for size in sentence.now(sentence.sizes):
-        if _of_organ(sentence, mentions, size):
+        if _is_of_organ(sentence, mentions, size):
             continue
         if mention := nearest(sentence, mentions, size, 0, 0):
             sentence.use(size.first, size.end)
@@ -265,7 +265,7 @@ def _size_limits(
     return None
 
 
-def _of_organ(sentence: MarkedSentence, mentions: list[Mention], size: PhraseMatch[Any]) -> bool:
+def _is_of_organ(sentence: MarkedSentence, mentions: list[Mention], size: PhraseMatch[Any]) -> bool:
     """Return whether a size is that of an organ, which has no finding before it in the clause: "kidney:
     11 cm"."""
     spot = next((spot for spot in reversed(sentence.spots) if spot.end <= size.first), None)
@@ -422,17 +422,17 @@ def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         if is_of_whole_study or _names_finding(sentence, change, mentions):
             sentence.use(change.first, change.end)
             continue
-        mention = nearest(sentence, _may_have_changed(sentence, change, mentions), change, 1, 0, loose=True)
-        if mention is None or _of_structure(sentence, change, mentions):
+        mention = nearest(sentence, _select_changeable(sentence, change, mentions), change, 1, 0, loose=True)
+        if mention is None or _is_of_structure(sentence, change, mentions):
             continue
-        if mention.change in (None, change.value) and not _of_normal(sentence, change, mention):
+        if mention.change in (None, change.value) and not _is_of_normal(sentence, change, mention):
             mention.change = change.value
             _share_change(sentence, change, mention, mentions)
             if not _may_be_of_others(sentence, change, mention, mentions):
                 sentence.use(change.first, change.end)
 
 
-def _may_have_changed(
+def _select_changeable(
     sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]
 ) -> list[Mention]:
     """Return the mentions that a change can describe: not those denied behind it ("again noted without
@@ -461,7 +461,7 @@ def _names_finding(sentence: MarkedSentence, change: PhraseMatch[str], mentions:
     )
 
 
-def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
+def _is_of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
     """Return whether a change describes a structure that is next to it or between the same commas: "large
     heart, mediastinum stable", "stable mediastinum with tortuous aorta"."""
     for match in sentence.subjects:
@@ -492,7 +492,7 @@ def _of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: 
     )
 
 
-def _of_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Mention) -> bool:
+def _is_of_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Mention) -> bool:
     """Return whether a change is nearer to the words of a normal statement than to the finding: "the
     heart remains normal"."""
 
@@ -700,7 +700,7 @@ def _add_statements(
     for subject in fitting:
         for at in (*range(subject.first, subject.end), *range(state.first, state.end)):
             sentence.normal[at] = True
-        change = _change_near(sentence, subject.first, max(state.end, subjects[-1].end))
+        change = _find_change(sentence, subject.first, max(state.end, subjects[-1].end))
         start, *_, last = sorted([subject.first, subject.end, state.first, state.end])
         span = sentence.words[start].start, sentence.words[last - 1].end
         normals.append(NormalMention(subject.value, words, *span, change))
@@ -725,7 +725,7 @@ def _finding_of_state(
     return mention
 
 
-def _change_near(sentence: MarkedSentence, first: int, end: int) -> str | None:
+def _find_change(sentence: MarkedSentence, first: int, end: int) -> str | None:
     """Return the change that is stated within three words of a normal structure, and mark it as used;
     None if there is none."""
     for change in sentence.changes:
@@ -752,14 +752,14 @@ def _structures_called_stable(sentence: MarkedSentence) -> list[NormalMention]:
     normals = []
     for subject in subjects:
         start, end = sentence.words[subject.first].start, sentence.words[subject.end - 1].end
-        if any(_near_stable(sentence, match, subject) for match in stable_words):
+        if any(_is_near_stable(sentence, match, subject) for match in stable_words):
             normals.append(NormalMention(subject.value, "stable", start, end, "unchanged"))
     if normals:
         sentence.use_all([*stable_words, *subjects])
     return normals
 
 
-def _near_stable(
+def _is_near_stable(
     sentence: MarkedSentence, stable: PhraseMatch[str], subject: PhraseMatch[list[Subject]]
 ) -> bool:
     """Return whether a word for "stable" describes a structure, or all structures that are listed with it."""

@@ -80,24 +80,24 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
     size, at = len(words), 0
     while at < size:
         if (
-            end := _denied_noun(words, at, named)
-            or _denied_verb(words, at, named)
-            or _denied_comparative(words, at)
-            or _neither(words, at)
+            end := _end_of_noun(words, at, named)
+            or _end_of_verb(words, at, named)
+            or _end_of_denied_comparative(words, at)
+            or _end_of_neither(words, at)
         ):
             yield PhraseMatch(at, end, "unchanged")
-        elif end := _not_before(words, at):
+        elif end := _end_of_not_before(words, at):
             yield PhraseMatch(at, end, "new")
-        elif end := _not_quite(words, at):
+        elif end := _end_of_not_quite(words, at):
             yield PhraseMatch(at, end, "decreased")
-        elif denied := _denied_clause(words, at):
+        elif denied := _verb_of_clause(words, at):
             yield PhraseMatch(at, at + 3, "unchanged")
             yield PhraseMatch(denied, denied + 2, "unchanged")
             end = at + 3
         at = end or at + 1
 
 
-def _not_before(words: Sequence[Token], at: int) -> int:
+def _end_of_not_before(words: Sequence[Token], at: int) -> int:
     """Return the index behind words for something new, such as "not seen on the previous exam", or 0."""
     if words[at].word != "not":
         return 0
@@ -116,7 +116,7 @@ def _not_before(words: Sequence[Token], at: int) -> int:
     return end + 1 + of_study
 
 
-def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+def _end_of_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the index behind a denied noun of change, such as "no interval worsening", or 0."""
     if words[at].word not in ("no", "without", "lack", "absence"):
         return 0
@@ -133,7 +133,7 @@ def _denied_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     return last_end
 
 
-def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+def _end_of_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the index behind a denied verb of change, such as "has not cleared" or "failed to resolve",
     or 0."""
     first_word = words[at].word
@@ -161,7 +161,7 @@ def _denied_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     return end + 1 if end < len(words) and words[end].word in verbs else 0
 
 
-def _neither(words: Sequence[Token], at: int) -> int:
+def _end_of_neither(words: Sequence[Token], at: int) -> int:
     """Return the index behind a phrase such as "neither improved nor worsened", or 0."""
     phrase = [word.word for word in words[at : at + 4]]
     if phrase[0] != "neither" or phrase[2:3] != ["nor"] or len(phrase) < 4:
@@ -169,7 +169,7 @@ def _neither(words: Sequence[Token], at: int) -> int:
     return at + 4 if {phrase[1], phrase[3]} <= _VERBS | _CHANGED | _OF_STATES | CHANGE_NOUNS else 0
 
 
-def _denied_clause(words: Sequence[Token], at: int) -> int:
+def _verb_of_clause(words: Sequence[Token], at: int) -> int:
     """Return the index of the verb ("has") in a clause such as "no evidence that the effusion has
     resolved", or 0."""
     if words[at].word != "no" or [word.word for word in words[at + 2 : at + 3]] != ["that"]:
@@ -182,13 +182,13 @@ def _denied_clause(words: Sequence[Token], at: int) -> int:
     return 0
 
 
-def _denied_comparative(words: Sequence[Token], at: int) -> int:
+def _end_of_denied_comparative(words: Sequence[Token], at: int) -> int:
     """Return the index behind a phrase such as "not any larger" or "no bigger than before", or 0, also
     for "no larger effusion", which denies an effusion."""
     if words[at].word not in ("not", "no"):
         return 0
     end = skip(words, at + 1, _ADVERBS | {"any", "appear", "become", "gotten", "got"})
-    end = comparative(words, end)
+    end = end_of_comparative(words, end)
     if not end or words[end - 1].word not in _CHANGED | _MORE_OF:
         return 0
     if [word.word in ("than", *_USUAL) for word in words[end : end + 2]] == [True, True]:
@@ -197,7 +197,7 @@ def _denied_comparative(words: Sequence[Token], at: int) -> int:
     return end if is_complete or words[at].word == "not" else 0
 
 
-def _not_quite(words: Sequence[Token], at: int) -> int:
+def _end_of_not_quite(words: Sequence[Token], at: int) -> int:
     """Return the index behind a phrase such as "almost resolved" or "all but gone", which states that a
     finding is smaller but still present, or 0."""
     all_but = words[at].word == "all" and at + 1 < len(words) and words[at + 1].word == "but"
@@ -207,7 +207,7 @@ def _not_quite(words: Sequence[Token], at: int) -> int:
     return end + 1 if end < len(words) and words[end].word in _GONE else 0
 
 
-def comparative(words: Sequence[Token], at: int) -> int:
+def end_of_comparative(words: Sequence[Token], at: int) -> int:
     """Return the index behind the comparative that begins at ``at``, such as "larger" or "more
     prominent", or 0."""
     if at >= len(words):
@@ -247,7 +247,7 @@ _ENDS_OF_WAS = frozenset(["and", "but", ",", ";", "now"])
 _ENDS_OF_THEN = word_set(", ) ; now currently today but and is are has have")
 
 
-def of_before(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, ...]]]) -> list[bool]:
+def find_past_words(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[float, ...]]]) -> list[bool]:
     """Return for each word whether it describes an earlier state, such as "previously 8 mm" or "from 6 mm" in
     "from 6 mm to 11 mm".
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, TypeVar
 
-from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes, of_before, skip
+from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes, find_past_words, skip
 from radeval_lib.rules.reader.phrases import SEGMENTS, VOLUMES, PhraseMatch, grades, segments, sizes
 from radeval_lib.rules.reader.places import (
     OTHER_SIDE,
@@ -42,7 +42,7 @@ def _mark_words(size: int, *groups: Sequence[PhraseMatch[Any]], begins: bool = F
     return marked
 
 
-def _with_sides_meant(words: list[Token], side: str) -> list[Token]:
+def _resolve_sides(words: list[Token], side: str) -> list[Token]:
     """Return the words with "ipsilateral" and "contralateral" replaced by left or right, according to the
     last side named before them; ``side`` is the last one in earlier statements, or empty."""
     resolved = []
@@ -90,7 +90,7 @@ class MarkedSentence:
     def __init__(self, statement: str, vocabulary: Vocabulary, side: str = "") -> None:
         """Find the phrases of a statement; ``side`` is the last side that earlier statements name."""
         self.vocab = vocabulary
-        self.words = _with_sides_meant(tokens(statement), side)
+        self.words = _resolve_sides(tokens(statement), side)
         self.misspelt: list[tuple[int, int, str]] = []
         for at, token in enumerate(self.words):
             if (spelt := vocabulary.spelling.meant(token.word)) is not None:
@@ -107,9 +107,9 @@ class MarkedSentence:
         named = _mark_words(size, self.named)
         # Places, without those within phrases that name no place.
         self.spots: list[PhraseMatch[list[Spot]]] = [
-            match._replace(value=[self._of_one(spot, match, statement) for spot in match.value])
+            match._replace(value=[self._trim_side(spot, match, statement) for spot in match.value])
             for match in places(self.words, self.vocab)
-            if not self._in_no_place(match)
+            if not self._is_in_ignored_phrase(match)
         ]
         self.sizes: list[PhraseMatch[tuple[float, ...]]] = sizes(self.words)
         self._mark_changes(text, named)
@@ -122,14 +122,14 @@ class MarkedSentence:
             *(segments(self.words) if not SEGMENTS.isdisjoint(text) else ()),
         ]
         self.limits = vocabulary.limits.find(text, named) if self.sizes else []
-        self.past = of_before(self.words, self.sizes)
+        self.past = find_past_words(self.words, self.sizes)
         self._mark_scope(named)
 
     def _mark_changes(self, text: list[str], named: list[bool]) -> None:
         """Set ``compared``, ``changes`` and ``degrees``, and make places within a comparison bilateral."""
         denied = list(denied_changes(self.words, named))
         self.compared = list(side_comparisons(self.words))
-        self.spots = [self._of_compared(match) for match in self.spots]
+        self.spots = [self._widen_if_compared(match) for match in self.spots]
         taken_words = _mark_words(len(text), denied, self.compared)
         changes = [
             match
@@ -140,7 +140,7 @@ class MarkedSentence:
         self.degrees = [
             match
             for match in self.vocab.degrees.find(text, named)
-            if not (taken_words[match.first] or self._of_change(match))
+            if not (taken_words[match.first] or self._describes_change(match))
         ]
 
     def _mark_structures(self, text: list[str], named: list[bool]) -> None:
@@ -174,7 +174,7 @@ class MarkedSentence:
             subjects=_mark_words(size, self.subjects, begins=True),
             named=named,
             placed=_mark_words(size, self.spots),
-            seldom=_mark_words(size, [match for match in self.named if self._seldom_denied(match)]),
+            seldom=_mark_words(size, [match for match in self.named if self._is_seldom_denied(match)]),
         )
         self.scope: ScopeWords = scope(self.words, self.vocab, flags)
         # Only asides about a finding that no other words deny restrict its places.
@@ -188,13 +188,13 @@ class MarkedSentence:
         self.spots = [match for match in self.spots if not in_aside[match.first]]
         self.sides = [match for match in self.sides if not in_aside[match.first]]
 
-    def _seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
+    def _is_seldom_denied(self, name: PhraseMatch[list[Sense]]) -> bool:
         """Return whether all observations of the chest that a name may stand for are devices or rarely
         denied in lists; False if it stands for none of the chest."""
         keys = {sense.key for sense in name.value if sense.region == HOME}
         return bool(keys) and keys <= self.vocab.seldom_denied | self.vocab.devices
 
-    def _in_no_place(self, spot: PhraseMatch[list[Spot]]) -> bool:
+    def _is_in_ignored_phrase(self, spot: PhraseMatch[list[Spot]]) -> bool:
         """Return whether a place is part of a longer phrase that is ignored, such as "outside the thoracic
         cavity"."""
         return any(
@@ -206,7 +206,7 @@ class MarkedSentence:
             for name in self.named
         )
 
-    def _of_compared(self, spot: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
+    def _widen_if_compared(self, spot: PhraseMatch[list[Spot]]) -> PhraseMatch[list[Spot]]:
         """Return a place as bilateral if it is within a comparison of both sides ("right more than left
         basilar"), else unchanged."""
         is_compared = any(
@@ -215,7 +215,7 @@ class MarkedSentence:
         )
         return spot._replace(value=[both_sides(compared) for compared in spot.value]) if is_compared else spot
 
-    def _of_one(self, spot: Spot, match: PhraseMatch[list[Spot]], statement: str) -> Spot:
+    def _trim_side(self, spot: Spot, match: PhraseMatch[list[Spot]], statement: str) -> Spot:
         """Return a bilateral place without its side if it is named in the singular: unlike "bases", "the
         lung base" is on one side. Any other place is returned unchanged."""
         last_token = self.words[match.end - 1]
@@ -246,7 +246,7 @@ class MarkedSentence:
             and not words_after & {"than", "since", "compared", "prior", "previous", "previously"}
         )
 
-    def _of_change(self, degree: PhraseMatch[int]) -> bool:
+    def _describes_change(self, degree: PhraseMatch[int]) -> bool:
         """Return whether a degree describes a change or a comparison of sides, and mark it as used then:
         "slightly improved", "marked interval increase in"."""
         last_word = self.words[degree.end - 1].word

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from radeval_lib.rules.reader.changes import comparative, skip
+from radeval_lib.rules.reader.changes import end_of_comparative, skip
 from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
 from radeval_lib.rules.reader.records import Spot
 from radeval_lib.rules.reader.vocabulary import Vocabulary
@@ -26,7 +26,7 @@ def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[l
     """Return the places in a sentence with their possible meanings; in "the right upper and lower lobes"
     there are two places, which share the side and the noun."""
     spots = vocabulary.spots.find([word.word for word in words])
-    spots = [_with_other_side(spot, words) for spot in spots]
+    spots = [_widen_to_both_sides(spot, words) for spot in spots]
     for at in range(len(words) - 3):
         first, joint = words[at].word, words[at + 1].word
         if first not in ZONES or joint not in JOINTS | {","}:
@@ -54,7 +54,7 @@ def both_sides(spot: Spot) -> Spot:
     return spot._replace(location=replace(spot.location, side="bilateral")) if one_sided else spot
 
 
-def _with_other_side(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> PhraseMatch[list[Spot]]:
+def _widen_to_both_sides(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) -> PhraseMatch[list[Spot]]:
     """Return a place as bilateral, beginning with the other side, if both sides are joined before it:
     "the left and right lungs"; else unchanged."""
     words_before = [word.word for word in words[max(0, spot.first - 2) : spot.first]]
@@ -73,6 +73,7 @@ OTHER_SIDE = {"left": "right", "right": "left"}
 _FEWER = frozenset(["<", "smaller", "less", "better"])
 _TOWARD = frozenset(["on", "at", "in", "the", "to", "toward", "than", "one", "that"])
 _SHIFTS = frozenset(["shift", "shifted", "deviation", "deviated", "displaced", "displacement", "shifting"])
+_BEFORE_COMPARATIVE = word_set("is slightly much somewhat mildly")
 _BEING = word_set("is being side one slightly much somewhat mildly appearing appear a bit")
 
 
@@ -86,11 +87,11 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
     while at < len(words):
         end, side = 0, "bilateral"
         if words[at].word not in _SIDES:
-            end = _larger_on(words, at)
+            end = _end_of_larger_on(words, at)
         elif has_shift and [next_word.word for next_word in words[at + 1 : at + 3]] in _TO_SIDES:
             end, side = at + 3, words[at + 2].word
         else:
-            end = _larger_side(words, at) or _side_by_side(words, at)
+            end = _end_of_larger_side(words, at) or _end_of_side_by_side(words, at)
         if end:
             yield PhraseMatch(at, end, side)
         at = end or at + 1
@@ -108,10 +109,10 @@ def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | No
     return OTHER_SIDE[side] if says_less != names_lesser_side else side
 
 
-def _larger_on(words: Sequence[Token], at: int) -> int:
+def _end_of_larger_on(words: Sequence[Token], at: int) -> int:
     """Return the index behind a comparison such as "larger on the right" or "> left than right" that
     begins at ``at``; 0 if there is none, as in "a larger right effusion"."""
-    comparison = comparative(words, at)
+    comparison = end_of_comparative(words, at)
     end = skip(words, comparison, _TOWARD) if comparison else 0
     # A side right behind a comparative needs "than": "larger left than right".
     is_adjacent = end == comparison and words[at].word not in ("<", ">")
@@ -123,20 +124,20 @@ def _larger_on(words: Sequence[Token], at: int) -> int:
     return after_side + 1 if after_side < len(words) and words[after_side].word in _SIDES else end + 1
 
 
-def _side_by_side(words: Sequence[Token], at: int) -> int:
+def _end_of_side_by_side(words: Sequence[Token], at: int) -> int:
     """Return the index behind a comparison such as "right more than left" or "left > right" that begins
     at ``at``, or 0."""
-    end = comparative(words, skip(words, at + 1, frozenset(["is", "slightly", "much", "somewhat", "mildly"])))
+    end = end_of_comparative(words, skip(words, at + 1, _BEFORE_COMPARATIVE))
     end = skip(words, end, frozenset(["than", "on", "the", "to", "side"])) if end else 0
     is_other_side = 0 < end < len(words) and words[end].word in _SIDES and words[end].word != words[at].word
     return end + 1 if is_other_side else 0
 
 
-def _larger_side(words: Sequence[Token], at: int) -> int:
+def _end_of_larger_side(words: Sequence[Token], at: int) -> int:
     """Return the index behind a comparison such as "the right is larger" or "left side being greater"
     whose side is at ``at``, or 0."""
     end = skip(words, at + 1, _BEING)
-    if end == at + 1 or not (end := comparative(words, end)):
+    if end == at + 1 or not (end := end_of_comparative(words, end)):
         return 0
     return end if end >= len(words) or words[end].word in (",", ".", ")", "and", "one") else 0
 

@@ -153,7 +153,7 @@ class _Report:
         normals: list[NormalStatement] = []
         stray_spans = []
         for statement, sentence in self.parsed:
-            chosen = [(mention, self._sense(mention)) for mention in sentence.mentions]
+            chosen = [(mention, self._choose_sense(mention)) for mention in sentence.mentions]
             kept_numbers = []
             for number, (mention, sense) in enumerate(chosen):
                 if self._is_stray(mention, sense):
@@ -164,9 +164,9 @@ class _Report:
             for number in kept_numbers:
                 mention, sense = chosen[number]
                 diagnoses = tuple(indices[other] for other in mention.sign_of if other in indices)
-                findings.append(self._finding(mention, sense, statement, diagnoses))
+                findings.append(self._build_finding(mention, sense, statement, diagnoses))
             normals += [
-                self._normal(mention, statement)
+                self._build_normal(mention, statement)
                 for mention in sentence.normals
                 if any(subject.region for subject in mention.subjects)
             ]
@@ -192,7 +192,7 @@ class _Report:
             for other, sense in chosen
         )
 
-    def _sense(self, mention: Mention) -> Sense:
+    def _choose_sense(self, mention: Mention) -> Sense:
         """Return the most likely sense of a name: one whose prefix precedes it, else one whose places
         fit, else one of the region with the most votes."""
         senses = [
@@ -212,7 +212,7 @@ class _Report:
         chest_senses = [sense for sense in senses if sense.region == HOME]
         return max(chest_senses, key=score) if chest_senses and self._is_stray(mention, best) else best
 
-    def _location(self, spots: Sequence[Spot], sense: Sense) -> Location:
+    def _choose_location(self, spots: Sequence[Spot], sense: Sense) -> Location:
         """Return the most likely meaning of an ambiguous place: one that the observation may have, else
         one of the observation's region."""
         if not any(spot.region in (HOME, sense.region) or self.regions[spot.region] > 2 for spot in spots):
@@ -225,7 +225,7 @@ class _Report:
 
         return max(spots, key=score).location
 
-    def _locations(self, mention: Mention, sense: Sense) -> tuple[Location, ...]:
+    def _locate(self, mention: Mention, sense: Sense) -> tuple[Location, ...]:
         """Return the distinct places of a mention; a side that is named apart from them is added to places
         without one."""
         vocab, is_device = self.vocab, sense.key in self.vocab.devices
@@ -237,7 +237,7 @@ class _Report:
                 if spot.location.place == "lung"
             }
             return tuple(Location(None, side) for side in lungs if side in OTHER_SIDE and len(lungs) == 1)
-        locations = [self._location(spots, sense) for spots in mention.spots]
+        locations = [self._choose_location(spots, sense) for spots in mention.spots]
         if is_device:  # The chest wall is the place of the generator or port, not of the tip.
             locations = [Location(None, at.side) if at.place == "chest_wall" else at for at in locations]
         if sense.key in vocab.paired:  # A place adds only a side, because the name implies the place.
@@ -257,12 +257,12 @@ class _Report:
                 locations.append(Location(None, side))
         return tuple(dict.fromkeys(locations))
 
-    def _finding(
+    def _build_finding(
         self, mention: Mention, sense: Sense, statement: Statement, diagnoses: tuple[int, ...]
     ) -> Finding:
         """Return the finding that a mention states, given its sense and the indices of its diagnoses."""
         start, end = statement.span(mention.start, mention.stop)
-        words, locations = self.text[start:end], self._locations(mention, sense)
+        words, locations = self.text[start:end], self._locate(mention, sense)
         is_qualified = locations or mention.severity is not None or mention.size_mm or mention.change
         # "No effusion" denies the name itself; "no large effusion" and "no acute effusion" deny only a kind.
         name_is_denied = bool(_BEFORE_DENIED.intersection(mention.before[-1:]))
@@ -281,7 +281,7 @@ class _Report:
             **{name: getattr(mention, name) for name in (*MEASURED, "change", "probable")},
         )
 
-    def _normal(self, normal_mention: NormalMention, statement: Statement) -> NormalStatement:
+    def _build_normal(self, normal_mention: NormalMention, statement: Statement) -> NormalStatement:
         """Return the normal statement of a mention, about the structure of the region with the most votes."""
         state = normal_mention.state
 

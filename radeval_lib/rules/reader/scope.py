@@ -118,7 +118,7 @@ def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> S
     text = [word.word for word in words]
     cues, cues_behind = vocabulary.cues.find(text), vocabulary.after.find(text)
     cues_behind = _add_wordings_of_not_seen(words, cues_behind, cues, flags)
-    cue_at = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _denials_by_what_follows(
+    cue_at = {cue.first: cue for cue in cues if not flags.blocked[cue.first]} | _find_late_denials(
         words, flags.named
     )
     links = {link.first for link in vocabulary.links.find(text)}
@@ -237,7 +237,7 @@ class _ForwardPass:
         text, comma = self._text, self.comma
         continues = any(self._flags.named[comma:at]) or bool(_OR_WORDS.intersection(text[comma:at]))
         if not self.denying or (comma > 0 and not continues):
-            strength = _strength(text[at:end], self._vocabulary)
+            strength = _hedge_strength(text[at:end], self._vocabulary)
             self.denying, self.doubting = False, min(self.doubting or strength, strength)
             self.listing = "differential" in text[at:end]
 
@@ -267,7 +267,7 @@ def _add_wordings_of_not_seen(
     return sorted([*after, *further_cues]) if further_cues else after
 
 
-def _denials_by_what_follows(words: Sequence[Token], named: Sequence[bool]) -> dict[int, PhraseMatch[str]]:
+def _find_late_denials(words: Sequence[Token], named: Sequence[bool]) -> dict[int, PhraseMatch[str]]:
     """Return, by the index of their first word, the denials that are recognized only by the words after them:
     "rules an effusion out", "excludes an effusion", "unlikely pneumonia"."""
     for at, token in enumerate(words):
@@ -287,7 +287,7 @@ def _denials_by_what_follows(words: Sequence[Token], named: Sequence[bool]) -> d
     return {}
 
 
-def _strength(cue: Iterable[str], vocabulary: Vocabulary) -> int:
+def _hedge_strength(cue: Iterable[str], vocabulary: Vocabulary) -> int:
     """Return the strength of a hedge: :data:`POSSIBLE` for "may be", :data:`PROBABLE` for "likely"."""
     return POSSIBLE if vocabulary.possible.intersection(cue) else PROBABLE
 
@@ -353,8 +353,8 @@ def _reach_back(
     """Apply the cues that reach back: update ``denied`` and ``doubted`` of ``reached``, in place.
 
     A cue reaches back to the beginning of its clause, but not across an earlier cue; a hedge reaches only the
-    last item of a list (:func:`_own_item`). A denied word that a hedge reaches is doubted and no longer
-    denied.
+    last item of a list (:func:`_start_of_own_item`). A denied word that a hedge reaches is doubted and no
+    longer denied.
     """
     earlier_end = 0
     for match in after:
@@ -375,15 +375,15 @@ def _reach_back(
         start = max(earlier_end, reached.clause[match.first])
         cue_words = [word.word for word in words[match.first : match.end]]
         if match.value == "hedge" or _LIKELIHOOD & set(cue_words):
-            start = max(start, _own_item(words, match.first, flags.named))
+            start = max(start, _start_of_own_item(words, match.first, flags.named))
         for position in range(start, match.first):
             reached.denied[position] = match.value == "negation"
             if match.value != "negation":
-                reached.doubted[position] = _strength(cue_words, vocabulary)
+                reached.doubted[position] = _hedge_strength(cue_words, vocabulary)
         earlier_end = match.end
 
 
-def _own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+def _start_of_own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the index of the first word that a hedge at ``at`` reaches back to: the word after the last
     comma in "opacity, pneumonia not excluded", which doubts only pneumonia. It is 0 if no finding, or a
     conjunction, follows that comma."""

@@ -70,8 +70,8 @@ def parse(text: str, side: str = "") -> Parsed:
     mentions = [mention for mention in mentions if not sentence.past[mention.first]] or (
         mentions if not normals and NOW & sentence.between(0, len(sentence.words)) else []
     )
-    mentions = sorted([*_whole_names(sentence, mentions), *stacked_states(sentence)], key=_FIRST)
-    mentions = sorted([*mentions, *_other_sides(sentence, mentions)], key=_FIRST)
+    mentions = sorted([*_drop_parts_of_names(sentence, mentions), *stacked_states(sentence)], key=_FIRST)
+    mentions = sorted([*mentions, *_find_other_sides(sentence, mentions)], key=_FIRST)
     _doubt_alternatives(sentence, mentions)
     _link_signs(sentence, mentions)
     # A phrase that is not a finding ("aeration") takes its own attributes, so that no finding gets them.
@@ -82,7 +82,7 @@ def parse(text: str, side: str = "") -> Parsed:
         if match.value[0].key == IGNORED
         and " ".join(word_texts[match.first : match.end]) in sentence.vocab.no_findings
     ]
-    parts = _each_side(sentence, mentions)
+    parts = _split_by_side(sentence, mentions)
     if owners := sorted([*mentions, *ignored_mentions, *(part for _, part in parts)], key=_FIRST):
         attach(sentence, owners)
         attach_changes(sentence, owners)
@@ -106,7 +106,7 @@ def _senses_for_subject(sentence: MarkedSentence, match: PhraseMatch[list[Sense]
     return match.value
 
 
-def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
+def _find_other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
     """Return mentions of the findings of clauses that name a side but no finding: "right effusion
     resolved but the left remains"."""
     more: list[Mention] = []
@@ -125,7 +125,7 @@ def _other_sides(sentence: MarkedSentence, mentions: list[Mention]) -> list[Ment
     return more
 
 
-def _each_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[Mention, Mention]]:
+def _split_by_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tuple[Mention, Mention]]:
     """Return (finding, mention of one of its sides) for findings whose sides differ in degree, size or
     change.
 
@@ -168,7 +168,7 @@ def _divide_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
     """Return the mentions of further sides; the first one behind its finding is not returned, but replaces
     the finding's own side, degree, size and change, in place.
 
-    ``parts`` are the pairs that :func:`_each_side` returns.
+    ``parts`` are the pairs that :func:`_split_by_side` returns.
     """
     further_mentions, divided_owners = [], set()
     for owner, part in parts:
@@ -183,7 +183,7 @@ def _divide_by_side(parts: list[tuple[Mention, Mention]]) -> list[Mention]:
     return further_mentions
 
 
-def _whole_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
+def _drop_parts_of_names(sentence: MarkedSentence, mentions: list[Mention]) -> list[Mention]:
     """Return the mentions without those that are part of the next mention."""
     pairs = zip_longest(mentions, mentions[1:])
     return [
@@ -200,10 +200,10 @@ def _belongs_to_next(sentence: MarkedSentence, mention: Mention, after: Mention)
         return True
     is_heading = all(sense.key == "tubes_lines" for sense in mention.senses)
     has_colon = ":" in sentence.between(mention.end, mention.end + 1)
-    return (is_heading and has_colon) or _of_hardware(sentence, mention, after)
+    return (is_heading and has_colon) or _is_of_hardware(sentence, mention, after)
 
 
-def _of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
+def _is_of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
     """Return whether a fracture is that of a device, which is no finding of a bone: "fracture of a sternotomy
     wire"."""
     if not all(sense.key in sentence.vocab.devices for sense in after.senses):
@@ -297,18 +297,18 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
             or at in neutral
             or (len(word) == 1 and not word.isdigit())
             or (word == "interval" and at > 0 and sentence.words[at - 1].word == "the")
-            or _weighs_nothing(sentence, at)
+            or _adds_nothing(sentence, at)
         )
         if sentence.used[at]:
             used += not ignored
             continue
-        ignored = ignored or (word.isdigit() and (not mentions or _of_a_date(sentence, at)))
+        ignored = ignored or (word.isdigit() and (not mentions or _is_of_date(sentence, at)))
         if kinds[at] or not ignored:
             unused.append(Unused(start, end, kinds[at] or "word"))
     return used, tuple(dict.fromkeys(unused))
 
 
-def _of_a_date(sentence: MarkedSentence, at: int) -> bool:
+def _is_of_date(sentence: MarkedSentence, at: int) -> bool:
     """Return whether a number is part of a date or counts an image: "3/4/2019", "series 4"."""
     word = sentence.words[at].word
     if len(word) == 4 and word.startswith(("19", "20")):
@@ -317,7 +317,7 @@ def _of_a_date(sentence: MarkedSentence, at: int) -> bool:
     return bool(neighbours & _NEXT_TO_DATES)
 
 
-def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:
+def _adds_nothing(sentence: MarkedSentence, at: int) -> bool:
     """Return whether a word of degree without a step describes a change or is denied, so that it adds
     nothing: "no significant effusion"."""
     of_change = any(at < change.first <= at + 2 for change in sentence.changes)
@@ -327,7 +327,7 @@ def _weighs_nothing(sentence: MarkedSentence, at: int) -> bool:
 def _kinds_of_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
     """Return the kind of each word (size, place, side, degree, change, negation); empty for other words."""
     kinds = [
-        "degree" if word.word in sentence.vocab.unscaled and not _weighs_nothing(sentence, at) else ""
+        "degree" if word.word in sentence.vocab.unscaled and not _adds_nothing(sentence, at) else ""
         for at, word in enumerate(sentence.words)
     ]
     groups: dict[str, Sequence[PhraseMatch[Any]]] = {
