@@ -120,6 +120,7 @@ class Scores:
     metric: Metric
 
     def __len__(self) -> int:
+        """Return the number of pairs."""
         return len(self.values)
 
 
@@ -165,6 +166,7 @@ class Metric(ABC):
         return 1 if cls.higher_is_better else -1
 
     def __init_subclass__(cls) -> None:
+        """Make a dataclass of the subclass, whose annotated attributes are settings."""
         dataclass(kw_only=True, eq=False, repr=False)(cls)
 
     def score(

@@ -98,6 +98,7 @@ class Bleu(Metric):
     order: int = 4
 
     def __post_init__(self) -> None:
+        """Check that ``order`` is at least 1."""
         if self.order < 1:
             raise MetricError(f"order is {self.order}", "bleu.order", "Give a whole number, 1 or more.")
 

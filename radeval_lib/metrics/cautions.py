@@ -119,6 +119,7 @@ class Rows:
             self.first.append(row)
 
     def __str__(self) -> str:
+        """Return the number of rows and the first row numbers, such as "7 rows (1, 2, 5, 6, 9, ...)"."""
         ellipsis = ", ..." if self.count > len(self.first) else ""
         noun = "row" if self.count == 1 else "rows"
         return f"{self.count:,} {noun} ({', '.join(map(str, self.first))}{ellipsis})"
@@ -175,6 +176,7 @@ class Cautions:
     """
 
     def __init__(self, metrics: Iterable[str]) -> None:
+        """Begin with no pairs counted."""
         self.metrics = list(metrics)
         self._rows: dict[tuple[str, str, str], Rows] = {}  # by system, metric and caution
         self._pairs: Counter[str] = Counter()

@@ -71,6 +71,7 @@ class Comparison:
     seed: int
 
     def __str__(self) -> str:
+        """Return the text of :meth:`text`, without the table of all pairs."""
         return self.text()
 
     def _repr_html_(self) -> str:

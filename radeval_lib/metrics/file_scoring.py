@@ -262,6 +262,8 @@ class _ChunkScorer:
     def __init__(
         self, metrics: dict[str, Metric], target: Path, source_name: str, explain: bool, quote_texts: bool
     ) -> None:
+        """Determine the folder and key for kept scores; ``target`` is the output, ``source_name`` the
+        input's name."""
         self._metrics, self._where, self._explained, self._texts = metrics, source_name, explain, quote_texts
         self.folder = target.with_name(f".scoring-{checksums.of_text(target.name)[:16]}")
         settings = [[metric.signature(), metric.device] for metric in metrics.values()]

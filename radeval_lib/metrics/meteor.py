@@ -75,6 +75,7 @@ class Meteor(Metric):
     wordnet: str | None = None
 
     def __post_init__(self) -> None:
+        """Open the dictionary, and determine its version, if ``wordnet`` names a folder."""
         self._synonyms: Any = _NO_SYNONYMS
         self._synonym_source = "none"
         if self.wordnet is not None:

@@ -39,6 +39,7 @@ class ObservationF1(Metric):
     labels: int = 14
 
     def __post_init__(self) -> None:
+        """Check ``labels``, and select the observations to compare."""
         if self.labels not in (5, 14):
             remedy = "Give 14, or 5 for the five most often reported."
             raise MetricError(f"labels is {self.labels}, expected 14 or 5", "observations.labels", remedy)

@@ -107,6 +107,7 @@ class RadCliQ(Metric):
     device: str = "auto"
 
     def __post_init__(self) -> None:
+        """Replace ``baseline`` and ``label_encoder`` if they are None, and create the component metrics."""
         if self.baseline is None:
             released = (self.encoder, self.layer) == ("distilroberta-base", 5)
             self.baseline = DISTILROBERTA_BASELINE if released else 0.0

@@ -39,6 +39,7 @@ class ScorePage:
     """
 
     def __init__(self, metrics: Mapping[str, Metric], *, texts: bool) -> None:
+        """Prepare an empty page."""
         self._metrics, self._texts = metrics, texts
         self._scores: dict[str, array[float]] = {}
         self._total = 0

@@ -305,6 +305,8 @@ class Scorer:
     options."""
 
     def __init__(self, weights: str | Weights = "long", options: Options | None = None) -> None:
+        """Load the weights, and compute the penalty of each pair of types; without ``options``, the
+        package's."""
         self.weights = load(weights)
         self.options = options or Options()
         matrix = self.weights.matrix

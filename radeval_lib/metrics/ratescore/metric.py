@@ -84,6 +84,7 @@ class RaTEScore(Metric):
     precision: Precision = "auto"
 
     def __post_init__(self) -> None:
+        """Combine the preset with the options that are not None, and load the weights."""
         overrides = {option.name: getattr(self, option.name) for option in fields(formula.Options)}
         self.options = formula.options(self.preset, **overrides)
         vars(self).update(asdict(self.options))  # Settings that were None get the value of the preset.
@@ -215,6 +216,7 @@ class Vectors:
     """
 
     def __init__(self, encode: Callable[[Sequence[str]], NDArray[Any]]) -> None:
+        """Begin with an empty table."""
         self._encode = encode
         self._row_of: dict[str, int] = {}
         self._matrix: NDArray[np.float64] = np.empty((0, 0))
@@ -238,6 +240,7 @@ class Finder:
     """Finds the positions of entities in a text, one after another, ignoring white space and letter case."""
 
     def __init__(self, text: str) -> None:
+        """Begin at the start of the text."""
         self._text, self._end = text, 0
 
     def __call__(self, words: str) -> Span | None:

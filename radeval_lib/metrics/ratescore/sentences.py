@@ -132,6 +132,7 @@ class _Clues:
     __slots__ = ("clues", "intervals")
 
     def __init__(self) -> None:
+        """Begin without clues."""
         self.clues: list[tuple[int, int, bool]] = []
         self.intervals: list[tuple[int, int, int]] = []
 
@@ -156,6 +157,7 @@ class _Search:
     (``stend``)."""
 
     def __init__(self, text: str) -> None:
+        """Prepare the search in a text."""
         self.text, self.length = text, len(text)
         self.clues: dict[str, _Clues] = {"stbegin": _Clues(), "stend": _Clues()}
 

@@ -222,6 +222,7 @@ class Words:
     """The compiled words and frames of ``grammar.yml``."""
 
     def __init__(self, lexicon: Lexicon) -> None:
+        """Compile the words and frames of the lexicon's grammar."""
         raw = lexicon.grammar
         self._raw = raw
         self._filtered: dict[tuple[str, str, frozenset[str], frozenset[str]], tuple[Frame, ...]] = {}

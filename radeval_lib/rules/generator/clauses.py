@@ -31,6 +31,7 @@ class Clause:
     """
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, label: str) -> None:
+        """Prepare a clause that writes to ``builder``; ``label`` is that of its observations without one."""
         self.builder, self.lexicon, self.words = builder, load_lexicon(), load_words()
         self.style, self.wording, self.label = style, wording, label
         self.head = -1
@@ -61,6 +62,7 @@ class FindingClause(Clause):
     """The clause of a finding; the bytes of ``wording`` decide its name, the form of its place and so on."""
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, finding: PlannedFinding) -> None:
+        """Choose the words of a finding that do not depend on the frame, by the bytes of ``wording``."""
         super().__init__(builder, style, wording, "OBS-U" if finding.certainty == "uncertain" else "OBS-DP")
         lexicon = self.lexicon
         concept = self.concept = lexicon.concepts[finding.concept]
@@ -392,6 +394,7 @@ class DenialClause(Clause):
     """
 
     def __init__(self, builder: TextBuilder, style: Style, wording: int, denial: Denial) -> None:
+        """Choose the names of the denied findings, by the bytes of ``wording``."""
         super().__init__(builder, style, wording, "OBS-DA")
         lexicon, words = self.lexicon, self.words
         self.items: list[Denied] = []

@@ -81,6 +81,7 @@ class Weighted(Generic[_T]):
     __slots__ = ("options", "totals")
 
     def __init__(self, weights: Iterable[tuple[_T, float]]) -> None:
+        """Store (option, weight) pairs as options and cumulated weights."""
         chosen = list(weights)
         self.options = tuple(option for option, _ in chosen)
         self.totals = tuple(accumulate(weight for _, weight in chosen))

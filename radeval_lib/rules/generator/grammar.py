@@ -85,6 +85,7 @@ class _Speaker:
     """Words the statements of one section of a report."""
 
     def __init__(self, style: Style, section: Section) -> None:
+        """Prepare an empty text in a style, for one section."""
         self.style, self.section, self.builder = style, section, TextBuilder()
         self.lexicon, self.words = load_lexicon(), load_words()
 

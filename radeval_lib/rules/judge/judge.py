@@ -197,6 +197,7 @@ class _Weigher:
     """Names the errors about findings and weighs them, given the patient's context."""
 
     def __init__(self, context: Context | None) -> None:
+        """Fix the context of the patient, None if nothing is known."""
         self._grade = partial(significance, context=context)
 
     def _weight(self, item: Item) -> float:

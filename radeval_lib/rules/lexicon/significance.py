@@ -38,6 +38,7 @@ class Context:
     indication: str = ""
 
     def __post_init__(self) -> None:
+        """Check age and indication."""
         if self.age is not None and not (isinstance(self.age, Real) and 0 <= self.age <= 130):
             remedy = "Give a number of years from 0 to 130, or None."
             raise RadevalError(f"age is {self.age!r}", "context", remedy)

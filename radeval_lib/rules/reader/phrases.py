@@ -34,6 +34,7 @@ class Phrases(Generic[V]):
     value."""
 
     def __init__(self, entries: Iterable[tuple[str, V]] = ()) -> None:
+        """Add the entries, which are (phrase, value)."""
         self._values: dict[tuple[str, ...], V] = {}
         self._lengths: dict[str, list[int]] = {}
         for text, value in entries:
@@ -223,6 +224,7 @@ class Spelling:
     """
 
     def __init__(self, wanted: Iterable[str], words: Iterable[str]) -> None:
+        """Index the wanted words by their forms without one letter."""
         self._wanted = {word for word in wanted if word.isalpha() and len(word) >= SHORTEST - 1}
         self._words = frozenset(words) | self._wanted
         self._shortened: dict[str, list[str]] = {}

@@ -128,6 +128,7 @@ class _Report:
     """The parsed sentences of a report, and the votes of its words for regions of the body."""
 
     def __init__(self, text: str) -> None:
+        """Parse a report, and count the votes of its words for regions."""
         self.text, self.vocab = text, vocabulary()
         self.parsed = [] if why_unread(text) else parsed(text)
         self.regions = Counter({HOME: 3})

@@ -163,6 +163,7 @@ class _ForwardPass:
         begins: dict[int, PhraseMatch[str]],
         after: Sequence[PhraseMatch[str]],
     ) -> None:
+        """Begin before the first word, with no cue open; ``begins`` are the cues by their first word."""
         self._words, self._text, self._vocabulary, self._flags = words, text, vocabulary, flags
         self._begins = begins
         self._denied_behind = {

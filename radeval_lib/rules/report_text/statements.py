@@ -184,6 +184,7 @@ class _AbsentList:
     """
 
     def __init__(self, text: str) -> None:
+        """Begin outside any list in a text of plain characters."""
         self._text, self._open = text, False
         self._from = 0  # An empty line behind this position ends the list.
 
