@@ -495,7 +495,7 @@ def _score_systems(
     if texts is None:
         if unscored:
             missing_column = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
-            remedy = "Give the texts, or scores of every system."
+            remedy = f"Add the column of texts, or columns of scores of {listed(unscored)} for every system."
             raise MetricError(f"no column {plain(missing_column, 40)!r}", "references", remedy)
         return scores_by_metric, {}
     chosen = choose(unscored) if unscored else Chosen({}, {}, {})

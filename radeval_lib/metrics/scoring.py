@@ -267,18 +267,18 @@ def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, tex
     Returns
     -------
     dict
-        ``coverage``: the mean share of what the texts say that the rules could read
-        (:func:`radeval_lib.rules.reader.coverage`), None if they say nothing. ``unread``: by side, the
-        spans of statements that were not read. ``in_part``: by side, the statements that were read only in
-        part: ``span``, and the positions (``unused``) and ``kinds`` of the words that were not. ``reasons``:
-        one dictionary per reason: ``metric`` and the fields of :class:`Reason`, where ``reference`` and
-        ``candidate`` are None or a dictionary with ``start``, ``end``, ``words`` and, for errors, the
-        ``sentence`` that contains them.
+        ``coverage``: the mean share of the meaningful words that the rules read, from 0 to 1
+        (:func:`radeval_lib.rules.reader.coverage`); None if neither text has any. ``unread``: by
+        ``reference`` and ``candidate``, the [start, end] of statements that were not read. ``in_part``:
+        likewise the statements that were read in part, with ``span``, and the positions (``unused``) and
+        ``kinds`` of the words that were not. ``reasons``: a dictionary per reason with ``metric`` and the
+        fields of :class:`Reason`, in which ``reference`` and ``candidate`` are None or a dictionary with
+        ``start``, ``end``, ``words`` and, for errors, the ``sentence`` that contains them.
     """
     from radeval_lib.rules.reader import coverage
 
     sides = dict(zip((REFERENCE, CANDIDATE), pair, strict=True))
-    read = {side: coverage(text) for side, text in sides.items()}
+    coverages = {side: coverage(text) for side, text in sides.items()}
     records = []
     for metric, reason in reasons:
         record: dict[str, Any] = {"metric": metric, **reason._asdict()}
@@ -288,16 +288,17 @@ def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, tex
                 if texts:
                     record[side]["words"] = text[slice(*span)]
                 if texts and reason.kind == "error":
-                    containing = (held for held in read[side].statements if held[0] <= span[0] < held[1])
+                    statements = coverages[side].statements
+                    containing = (each for each in statements if each[0] <= span[0] < each[1])
                     record[side]["sentence"] = text[slice(*next(containing, span))]
         if not texts:
             del record["quoted"]
         records.append(record)
-    shares = [covered.share for covered in read.values() if covered.share is not None]
+    shares = [covered.share for covered in coverages.values() if covered.share is not None]
     return {
         "coverage": round(sum(shares) / len(shares), 4) if shares else None,
-        "unread": {side: [list(span) for span in covered.unread] for side, covered in read.items()},
-        "in_part": {side: [part._asdict() for part in covered.in_part] for side, covered in read.items()},
+        "unread": {side: [list(span) for span in covered.unread] for side, covered in coverages.items()},
+        "in_part": {side: [part._asdict() for part in each.in_part] for side, each in coverages.items()},
         "reasons": records,
     }
 
