@@ -113,6 +113,7 @@ class LeadSentences:
         self.name = f"Lead-{count}"
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
+        """Return the first ``count`` sentences of each text; all of them if there are fewer."""
         return [" ".join(sentences(text)[: self.count]) for text in findings]
 
 
@@ -134,6 +135,7 @@ class ClusterExtractor:
         self.encode, self.count, self.seed = encode, count, seed
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
+        """Return the central sentences of each text, in the order of the report."""
         split = [sentences(text) for text in findings]
         vectors = self.encode([sentence for row in split for sentence in row])
         return [
@@ -241,6 +243,7 @@ class SentenceSelector:
         return self
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
+        """Return the extract of each text, with sentences in the order of the report."""
         return self._extract(*self._probabilities(findings), self.threshold)
 
     def _features(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:

@@ -89,6 +89,7 @@ class ModelExtractor:
         self._read = with_cache(self.model.predict_units, 50_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        """Return the annotation of each text, in order, as the model predicts it."""
         words = [tokenize(text) for text in texts]
         graphs = joined_units(words, self.model.settings.unit, self._read)
         return [annotation(text_words, *graph) for text_words, graph in zip(words, graphs, strict=True)]
@@ -118,6 +119,10 @@ class PackageExtractor:
         self._read = with_cache(self._read_texts, 4_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        """Return the annotation of each text, in order, as the package predicts it.
+
+        A :class:`ModelError` if the package gives none for a text.
+        """
         # The package would read an empty text as the word "None", so it does not get empty texts.
         not_empty = [text for text in texts if text.strip()]
         graphs = dict(zip(not_empty, self._read(not_empty), strict=True))
@@ -167,6 +172,7 @@ class RecordedGraphs:
                 raise ModelError(problem, self.name, "Keep one annotation of each text.")
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
+        """Return the annotation of each text, in order; a :class:`ModelError` if the file lacks one."""
         graphs = [self._annotations.get(_without_space(text)) for text in texts]
         if None in graphs:
             problem = f"{graphs.count(None)} of {len(texts)} texts have no annotation; "
@@ -176,4 +182,5 @@ class RecordedGraphs:
 
 
 def _without_space(text: str) -> str:
+    """Return a text without its white space, in which annotations may differ from scored texts."""
     return "".join(text.split())

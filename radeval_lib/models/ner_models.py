@@ -306,6 +306,7 @@ class SpanScheme(Scheme):
         return batching.longer_than(batching.MAX_PIECES, self.tokenizer, sentences)
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
+        """Return (start, end, type), in words, of the entities of each sentence; an empty one has none."""
         examples = [self.encode(sentence, ()) for sentence in sentences if len(sentence)]
 
         def predict_batch(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:

@@ -334,10 +334,13 @@ class PointerSummarizer:
             self.module = PointerGenerator(self.pieces.get_vocab_size(), settings)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
+        """Return ``input_ids``, the tokens of the findings, and ``labels``, those of the impression between
+        BEGIN and END."""
         target = self._ids(reveal(record.impression), self.settings.longest_target)
         return {"input_ids": self._source_ids(reveal(record.findings)), "labels": [BEGIN, *target, END]}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
+        """Return ``input_ids`` and ``labels``, int64 of shape (examples, longest), padded with PAD."""
         return {key: stack_rows(example[key] for example in examples) for key in ("input_ids", "labels")}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
@@ -346,12 +349,15 @@ class PointerSummarizer:
         return mean_rouge_l(records, self._summarize([reveal(record.findings) for record in records], greedy))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
+        """Return one impression per text, in order, decoded by beam search."""
         return self._summarize(findings, self.decoding)
 
     def _ids(self, text: str, longest: int) -> list[int]:
+        """Return the first ``longest`` token ids of a text."""
         return list(self.pieces.encode(well_formed(text)).ids[:longest])
 
     def _source_ids(self, text: str) -> list[int]:
+        """Return the token ids of findings, cut at ``longest_source``; UNKNOWN for a text without tokens."""
         return self._ids(text, self.settings.longest_source) or [UNKNOWN]
 
     def _summarize(self, findings: Sequence[str], decoding: BeamSettings) -> list[str]:

@@ -168,6 +168,8 @@ class Seq2SeqSummarizer:
         return cls(module, tokenizer, settings or Seq2SeqSettings(), device=device)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
+        """Return ``input_ids``, the tokens of prefix and findings, and ``labels``, those of the
+        impression."""
         target = self.tokenizer(
             text_target=batching.well_formed(reveal(record.impression)),
             truncation=True,
@@ -176,6 +178,7 @@ class Seq2SeqSummarizer:
         return {"input_ids": self._source_ids(reveal(record.findings)), "labels": list(target["input_ids"])}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+        """Return a padded batch, see :func:`~radeval_lib.models.batching.labelled_batch`."""
         return batching.labelled_batch(self.tokenizer, examples)
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
@@ -184,9 +187,11 @@ class Seq2SeqSummarizer:
         return mean_rouge_l(records, self._summarize(findings, beams=1))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
+        """Return one impression per text, in order, decoded by beam search."""
         return self._summarize(findings, beams=self.settings.beams)
 
     def _source_ids(self, text: str) -> list[int]:
+        """Return the token ids of the prefix and of findings, cut at ``longest_source``."""
         encoded = self.tokenizer(
             self.settings.prefix + batching.well_formed(text),
             truncation=True,
