@@ -255,7 +255,7 @@ def _mslr(run: Run, metrics: Metrics) -> Content:
     """Return MSLR: summaries of reviews of trials, with ratings and scores."""
     for name in mslr.RATERS:
         _file(run, "mslr", f"{name}.tsv")
-    return Content(trial_reviews.load(run, metrics))
+    return Content(trial_reviews.load_summaries(run, metrics))
 
 
 def _systems(run: Run, metrics: Metrics) -> Content:

@@ -1,7 +1,7 @@
 """Edits of public reports, and how far they lower the score of each metric.
 
 *Losses* are a table with one row per candidate: ``report``, ``edit``, and one column per metric with the
-drop in its score (:func:`losses`). All intervals are at 95% and come from a bootstrap over reports.
+drop in its score (:func:`compute_losses`). All intervals are at 95% and come from a bootstrap over reports.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def edited_pairs(records: Sequence[TextPair]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
 
 
-def losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
+def compute_losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     """Return by how much each candidate scores less than the unchanged report, whose edit is ``same``.
 
     ``pairs`` is the table of :func:`edited_pairs`. The result has its rows, with ``report``, ``edit`` and
@@ -51,7 +51,7 @@ def losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([pairs[["report", "edit"]], unchanged - values], axis=1)
 
 
-def costs(losses: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
+def compute_costs(losses: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
     """Return the loss from each of ``edits`` divided by the loss from an unrelated report, over the same
     reports.
 
@@ -66,22 +66,22 @@ def costs(losses: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.DataFrame:
     for metric in wide.columns.unique(0):
         for edit in edits:
             both = wide[metric][[edit, "another report"]].dropna()
-            cost = ratio(both[edit], both["another report"], run, edit)
+            cost = divide_losses(both[edit], both["another report"], run, edit)
             rows.append((metric, edit, cost.value, cost.low, cost.high, len(both)))
     return pd.DataFrame(rows, columns=["metric", "edit", "value", "low", "high", "n"])
 
 
-def ratio(first: pd.Series, second: pd.Series, run: Run, name: str) -> Estimate:
+def divide_losses(first: pd.Series, second: pd.Series, run: Run, name: str) -> Estimate:
     """Return the sum of ``first`` divided by the sum of ``second``, over the reports that have both, with
     its interval.
 
     Both are losses indexed by report. The three numbers are NaN if the second sum is not positive. ``name``
     is that of the random stream.
     """
-    both = pd.concat([first, second], axis=1).dropna().to_numpy(np.float64)
-    if both[:, 1].sum() <= 0:
+    paired = pd.concat([first, second], axis=1).dropna().to_numpy(np.float64)
+    if paired[:, 1].sum() <= 0:
         return Estimate(np.nan, np.nan, np.nan)
-    (estimate,) = sum_estimates(both, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
+    (estimate,) = sum_estimates(paired, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
     return estimate
 
 

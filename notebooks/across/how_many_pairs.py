@@ -55,11 +55,11 @@ def power_of_printed_leads(rho: float) -> pd.DataFrame:
     """
     sizes = printed("ratescore.table3").query("quantity == 'number'").set_index("part")["value"]
     pairs = pairs_assumed(sizes)
-    fives = printed("ratescore.table5").query("measure == 'Pearson'")
+    table5 = printed("ratescore.table5").query("measure == 'Pearson'")
     claims: dict[str, tuple[pd.DataFrame, str, Kind]] = {
         "RaTEScore, ReXVal, τ": (printed("ratescore.table4"), "ReXVal", "kendall"),
         "RaTEScore, sentences, Pearson": (printed("ratescore.fig3"), "Sentences", "pearson"),
-        "RaTEScore, paragraphs, Pearson": (fives, "Paragraphs", "pearson"),
+        "RaTEScore, paragraphs, Pearson": (table5, "Paragraphs", "pearson"),
     }
     rows = {}
     for name, (table, part, kind) in claims.items():

@@ -69,7 +69,7 @@ def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
     return Contrast(name, paper, difference, quantity.format(**words), stated, released_value, basis, kind)
 
 
-def table(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame:
+def contrast_table(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame:
     """Return one row per contrast.
 
     Parameters

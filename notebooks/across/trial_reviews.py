@@ -17,7 +17,7 @@ WORDS = ("bleu", "rouge_1", "rouge_2", "rouge_l", "meteor", "bertscore")
 """Names of the metrics that are not specific to radiology and can therefore score texts of other kinds."""
 
 
-def load(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
+def load_summaries(run: Run, metrics: Mapping[str, Metric]) -> pd.DataFrame:
     """Return MSLR's rated summaries with scores, in the form of :func:`score_summaries`.
 
     The summaries are scored if the data root has the texts of all raters; otherwise, the stored scores are

@@ -272,7 +272,7 @@ def agreement_on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame,
     summaries of clinical trials: one row per metric, with ``value``, ``low`` and ``high`` (95% interval,
     reviews resampled).
 
-    ``summaries`` is the table of :func:`notebooks.across.trial_reviews.load`.
+    ``summaries`` is the table of :func:`notebooks.across.trial_reviews.load_summaries`.
     """
     word_metrics = {title: metric.name for title, metric in metrics.items() if metric.name in WORDS}
     scores = summaries[list(word_metrics.values())].set_axis(list(word_metrics), axis=1)

@@ -52,9 +52,9 @@ def test_costs_are_shares_of_what_another_report_costs(tmp_path: object) -> None
     others = [f"Finding {word} is new." for word in ("one", "two", "three", "four", "five", "six")]
     pairs = edit_reports([PARTS, others])
     assert pairs["edit"].value_counts()["same"] == 2
-    frame = fingerprints.losses({"BLEU": metrics.create("bleu")}, pairs)
+    frame = fingerprints.compute_losses({"BLEU": metrics.create("bleu")}, pairs)
     assert frame.loc[frame["edit"] == "same", "BLEU"].tolist() == [0, 0]
-    set_index = fingerprints.costs(frame, ["6", "a sentence twice"], run).set_index("edit")
+    set_index = fingerprints.compute_costs(frame, ["6", "a sentence twice"], run).set_index("edit")
     assert set_index.loc["6", ["value", "low", "high"]].tolist() == pytest.approx([1, 1, 1])
     wide = frame.pivot(index="report", columns="edit", values="BLEU")
     wanted = wide["a sentence twice"].sum() / wide["another report"].sum()

@@ -154,10 +154,10 @@ def test_reviews_are_the_same_from_texts_and_from_what_is_recorded(
     run: SimpleNamespace, data_root: Path
 ) -> None:
     metrics = {title: create(name) for title, name in (("ROUGE-L", "rouge_l"), ("BLEU", "bleu"))}
-    of_texts = trial_reviews.load(
+    of_texts = trial_reviews.load_summaries(
         SimpleNamespace(find=lambda name, file: find(name, data_root, file)), metrics
     )
-    of_numbers = trial_reviews.load(
+    of_numbers = trial_reviews.load_summaries(
         SimpleNamespace(find=lambda name, file: None, recording=recorded.load), {}
     )
     both = [which_judge.agreement_on_reviews(metrics, of_text, run=run) for of_text in (of_texts, of_numbers)]
