@@ -351,10 +351,10 @@ def metric_card(
     parts = frame["part"].to_numpy()
     set_scores |= {label: scored.values[parts == label] for label in unscored if label in parts}
     settings = {"seed": seed, "quick": quick, "half": half, "resamples": RADPREF_RESAMPLES}
-    not_tried = {"the models that the metric was published with": substitute} if substitute else {}
+    not_tried = {"the metric with its published models": substitute} if substitute else {}
     content: dict[str, Any] = dict.fromkeys((*pairs.RATED, "systems"))
     for label, recording in sets.items():
-        agreement: Any = "its texts are in no data root"
+        agreement: Any = "no data root has its texts"
         if label in set_scores:
             agreement = _measure_agreement(recording, sign * set_scores[label], name, key, settings)
         if isinstance(agreement, str):
@@ -365,7 +365,7 @@ def metric_card(
     if "systems" in parts:
         content["systems"] = measurements.on_systems(frame, oriented, sign=sign, seed=seed)
     elif systems:
-        not_tried["committed outputs of real systems"] = "they are in no data root"
+        not_tried["reports of real systems"] = "no data root has them"
     failed = int((~np.isfinite(set_scores.get("radpref", np.zeros(0)))).sum())
     about = {
         "schema": SCHEMA,
