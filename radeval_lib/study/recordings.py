@@ -327,10 +327,10 @@ def _with_stored(metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[
         values[[*stored_scores, *fresh]] = [*stored_scores.values(), *scored.values]
         return replace(scored, values=values, details=[details.get(row) for row in range(len(pairs))])
 
-    made = copy(metric)
-    made.score = score  # type: ignore[method-assign]
-    made.values = lambda references, candidates: score(references, candidates).values  # type: ignore[method-assign]
-    return made
+    copied = copy(metric)
+    copied.score = score  # type: ignore[method-assign]
+    copied.values = lambda references, candidates: score(references, candidates).values  # type: ignore[method-assign]
+    return copied
 
 
 def settings_text(metric: Metric) -> dict[str, str]:
