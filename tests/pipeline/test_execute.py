@@ -49,7 +49,7 @@ def test_an_error_with_a_remedy_gets_no_other(
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), executed)
     raised = PapermillExecutionError(0, 1, cell.source, type(error).__name__, str(error), [])
     run = execute.NotebookRun("facts/one", PARAMETERS, tmp_path)
-    report = str(execute._failure(run, raised, executed, kept))
+    report = str(execute._keep_failed(run, raised, executed, kept))
     assert ("correct the cell" in report) == to_mend
     assert kept.is_file()
     assert "\n" not in report
