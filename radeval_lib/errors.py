@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 
-def plain(text: str, longest: int) -> str:
-    """Return ``text`` as one printable line of at most ``longest`` (9 or more) characters.
+def to_line(text: str, longest: int) -> str:
+    """Return a string as one printable line of at most ``longest`` characters; ``longest`` must be 9 or more.
 
-    The middle of a longer text is replaced by ``...``. Characters that do not print, such as line breaks,
+    The middle of a longer string is replaced by ``...``. Characters that do not print, such as line breaks,
     control characters and marks of writing direction, are written as escapes.
     """
     if len(text) > longest:
@@ -24,16 +24,16 @@ def plain(text: str, longest: int) -> str:
         character if character.isprintable() else character.encode("unicode_escape", "surrogatepass").decode()
         for character in text
     )
-    return printable if len(printable) <= longest else plain(printable, longest)
+    return printable if len(printable) <= longest else to_line(printable, longest)
 
 
-def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
-    """Return names joined by commas, such as ``a, b and 3 more``; ``none`` if there are none.
+def list_names(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
+    """Return names as one string, separated by commas, such as ``a, b and 3 more``; ``none`` without names.
 
-    At least one name is shown, and more while the list has at most ``longest`` characters. Each name is
-    shortened to ``each`` characters.
+    The first name is always shown, and more are added while the string, without ``and 3 more``, has at most
+    ``longest`` characters. Each name is shortened to ``each`` characters (9 or more).
     """
-    shortened = [plain(str(name), each) for name in names]
+    shortened = [to_line(str(name), each) for name in names]
     shown: list[str] = []
     for name in shortened:
         if shown and len(", ".join([*shown, name])) > longest:
@@ -46,7 +46,7 @@ def listed(names: Iterable[str], longest: int = 120, each: int = 40) -> str:
 def did_you_mean(name: object, choices: Iterable[object]) -> str:
     """Return a question with the choice most similar to ``name``, such as ``Did you mean 'bleu'?``.
 
-    The question ends in a space. Empty if no choice is similar.
+    The question ends in a space. If no choice is similar, the empty string is returned.
     """
     similar = get_close_matches(str(name), [str(choice) for choice in choices], n=1)
     return f"Did you mean {similar[0]!r}? " if similar else ""
@@ -56,12 +56,13 @@ def did_you_mean(name: object, choices: Iterable[object]) -> str:
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
-def complaint(error: ValidationError, choices: Iterable[str] = ()) -> str:
-    """Return one of pydantic's errors with the path of its key, as text. Of the input, it shows only names of
-    keys.
+def describe(error: ValidationError, choices: Iterable[str] = ()) -> str:
+    """Return the first fault that pydantic found, as a string with the path of the key, such as ``a.b``.
 
-    An unknown key is preferred to other errors, since it may be a misspelling of a missing one. It is
-    returned with the most similar key of those missing beside it and, at the top level, of ``choices``.
+    If there is an unknown key, it is chosen instead of the first fault, since it may be a misspelling of a
+    missing one. The string then asks for the most similar key, if any: among the missing keys of the same
+    mapping and, if the unknown key is at the top level, among ``choices``. No value of the input is quoted,
+    except by the messages of this library's own validators.
     """
     problems = error.errors(include_url=False, include_input=False)
     first = next((problem for problem in problems if problem["type"] in _UNKNOWN), problems[0])
@@ -98,7 +99,7 @@ class RadevalError(Exception):
 
     def __init__(self, what: str, where: str = "", remedy: str = "") -> None:
         parts = zip((what, where, remedy), self.longest, strict=True)
-        self.what, self.where, self.remedy = (plain(part, most) for part, most in parts)
+        self.what, self.where, self.remedy = (to_line(part, most) for part, most in parts)
         head = f"{self.where}: {self.what}" if where else self.what
         stop = "" if head.endswith("?") else "."
         super().__init__(f"{head.rstrip('.')}{stop} {self.remedy}" if remedy else head)
@@ -112,8 +113,11 @@ class FileError(RadevalError):
     """A file or folder that the operating system does not let this process read or write."""
 
 
-def of_system(error: OSError) -> FileError:
-    """Return a FileError with the message of an operating-system error and the last part of its path."""
+def to_file_error(error: OSError) -> FileError:
+    """Return a FileError with the message of an operating-system error and the last part of its path, if any.
+
+    If the error has two paths, as in a renaming, the second one is named.
+    """
     name = error.filename2 or error.filename
     what = (error.strerror or str(error) or type(error).__name__).lower()
     remedy = "Give another path, or correct this one's permissions or disk." if name else ""
@@ -121,12 +125,12 @@ def of_system(error: OSError) -> FileError:
 
 
 def check_choice(value: object, choices: Any, where: str, error: type[RadevalError]) -> None:
-    """Raise an error if ``value`` is not allowed by ``choices``, a Literal type or a union with one.
-
-    In a union, values of the other types are allowed. A type without a Literal allows every value.
+    """Raise an error if ``value`` is not one of the values that a Literal type lists.
 
     Parameters
     ----------
+    choices : a Literal type, or a union with one; of a union, values of its other types are allowed, too. A
+        type without a Literal allows every value.
     where : name of the setting or argument, for the message.
     error : the class of the error to raise.
     """

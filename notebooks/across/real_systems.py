@@ -17,7 +17,7 @@ from radeval_lib import plots
 from radeval_lib.data import recorded
 from radeval_lib.data.errors import DataError
 from radeval_lib.data.recorded import Recording
-from radeval_lib.errors import listed
+from radeval_lib.errors import list_names
 from radeval_lib.metrics.by_name import get
 from radeval_lib.provenance import RECORDED_SCORES
 from radeval_lib.stats.base import Estimate
@@ -43,9 +43,9 @@ def of_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
     DataError
         If the table has no such system.
     """
-    rows = table[table["system"] == system].sort_values("study")
-    if rows.empty:
-        raise DataError(f"no system {system!r}", "system", f"Use one of {listed(table['system'].unique())}.")
+    if (rows := table[table["system"] == system].sort_values("study")).empty:
+        remedy = f"Use one of {list_names(table['system'].unique())}."
+        raise DataError(f"no system {system!r}", "system", remedy)
     return rows
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from radeval_lib import __version__
-from radeval_lib.errors import RadevalError, of_system
+from radeval_lib.errors import RadevalError, to_file_error
 from radeval_lib.paths import DEFAULT_PROFILE
 
 EXIT_BAD_INPUT = 2  # click ends with the same status on a wrong option
@@ -76,7 +76,7 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         except BrokenPipeError:  # the reader of the output has closed it; click ends quietly
             raise
         except OSError as error:
-            error_to_print = of_system(error)
+            error_to_print = to_file_error(error)
         click.echo(f"radbook: {error_to_print}", err=True)
         sys.exit(EXIT_BAD_INPUT)
 

@@ -36,7 +36,7 @@ from radeval_lib.data.leak_sequences import Hashes, distinct, kinds, of_text, wi
 from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
 from radeval_lib.data.readers import load
 from radeval_lib.data.restricted import Text, reveal
-from radeval_lib.errors import listed
+from radeval_lib.errors import list_names
 from radeval_lib.paths import PAPERS
 
 # Depth, in path parts, of the folders of a job or result, which are removed as a whole.
@@ -229,7 +229,7 @@ def refuse(folder: Path, leaks: Sequence[Leak]) -> None:
     if remaining := sum(map(os.path.lexists, to_remove)):
         removed = f"{remaining} of these could NOT be removed, so delete the build's folder yourself."
     raise LeakError(
-        f"{subject} {listed(messages, 900, 150)}",
+        f"{subject} {list_names(messages, 900, 150)}",
         remedy=f"{removed} Show numbers instead of text, draw figures as SVG, and repeat the build.",
     )
 

@@ -21,7 +21,7 @@ from pydantic.dataclasses import dataclass
 
 from radeval_lib import checksums
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError, StatementError
-from radeval_lib.errors import complaint, did_you_mean, listed, plain
+from radeval_lib.errors import describe, did_you_mean, list_names, to_line
 from radeval_lib.paths import BUILD, DATA, DATASETS, display_path
 
 _ENVIRONMENT_VARIABLE = "RADEVAL_DATA_ROOT"
@@ -140,7 +140,7 @@ class Manifest:
         if len(matches) != 1:
             files = ", ".join(entry.path for entry in matches or self.files)
             number = "several files" if matches else "no file"
-            problem = f"data set {self.name!r} has {number} {plain(path, 60)!r}"
+            problem = f"data set {self.name!r} has {number} {to_line(path, 60)!r}"
             raise ManifestError(problem, remedy=f"Name one of {files}.")
         return matches[0]
 
@@ -171,7 +171,7 @@ def parse_manifest(name: str, content: Any, where: str) -> Manifest:
     try:
         manifest = Manifest(**{str(key): value for key, value in content.items()})
     except ValidationError as error:
-        problem = complaint(error, Manifest.__dataclass_fields__)
+        problem = describe(error, Manifest.__dataclass_fields__)
         raise ManifestError(problem, where, "Correct this key, or remove it.") from None
     if manifest.name != name:
         problem = f"`name` is {manifest.name!r}, but the file is {name}.yml"
@@ -191,9 +191,9 @@ def load_manifest(name: str) -> Manifest:
     path = DATASETS / f"{name}.yml"
     if name not in names():
         raise ManifestError(
-            f"unknown data set {plain(name, 60)!r}",
+            f"unknown data set {to_line(name, 60)!r}",
             display_path(DATASETS),
-            f"{did_you_mean(name, names())}Name one of {listed(names())}.",
+            f"{did_you_mean(name, names())}Name one of {list_names(names())}.",
         )
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -311,7 +311,7 @@ def sending_statements(root: Path) -> list[SendingStatement]:
         try:
             statements.append(SendingStatement(**yaml.safe_load(path.read_text(encoding="utf-8"))))
         except (yaml.YAMLError, TypeError, ValueError) as error:
-            problem = complaint(error) if isinstance(error, ValidationError) else "not a mapping in YAML"
+            problem = describe(error) if isinstance(error, ValidationError) else "not a mapping in YAML"
             remedy = "Write corpus, server, date and signed, and nothing else, each as `key: value`."
             raise StatementError(problem, f"{STATEMENTS}/{path.name}", remedy) from None
     return statements
@@ -330,8 +330,8 @@ def require_statements(corpora: Sequence[str], model: str, root: Path | None) ->
     allowed = {each.corpus for each in sending_statements(root) if each.server == server}
     if missing := [corpus for corpus in corpora if corpus not in allowed]:
         raise StatementError(
-            f"no statement allows sending text of {listed(missing)} to the model server {server}",
+            f"no statement allows sending text of {list_names(missing)} to the model server {server}",
             f"{STATEMENTS}/ of the data root",
             f"Write NAME.yml in `{STATEMENTS}/` with corpus, server, date and signed; or run a model from a "
-            f"folder, or choose a data root without {listed(missing)}.",
+            f"folder, or choose a data root without {list_names(missing)}.",
         )

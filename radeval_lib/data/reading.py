@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from radeval_lib.data.errors import FormatError
-from radeval_lib.errors import complaint, listed
+from radeval_lib.errors import describe, list_names
 from radeval_lib.text_format import joined
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ def value(raw: Any, kind: Any, name: str, where: str) -> Any:
     try:
         return _adapter(kind).validate_python(raw)
     except ValidationError as error:
-        raise FormatError(f"{name}: {complaint(error)}", where, RIGHT_FILE) from None
+        raise FormatError(f"{name}: {describe(error)}", where, RIGHT_FILE) from None
 
 
 class Entry(dict[str, Any]):
@@ -129,7 +129,7 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Ite
         raise FormatError(
             f"missing column {missing[0]!r}; the first line has {len(header)} cells",
             f"{path.name}, line {line}",
-            f"Name the columns in the first line: {listed(columns)}.",
+            f"Name the columns in the first line: {list_names(columns)}.",
         )
     if repeated := [name for name in columns if header.count(name) > 1]:
         where = f"{path.name}, line {line}"
@@ -249,7 +249,7 @@ def records(
         try:
             parsed = parse(entry)
         except ValueError as error:
-            problem = complaint(error) if isinstance(error, ValidationError) else str(error)
+            problem = describe(error) if isinstance(error, ValidationError) else str(error)
             raise FormatError(problem, entry.where, RIGHT_FILE) from None
         for record in parsed if isinstance(parsed, list) else [parsed]:
             first, earlier = by_key.setdefault(key(record), (record, entry.where))

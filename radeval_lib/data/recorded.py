@@ -20,7 +20,7 @@ import pandas as pd
 
 from radeval_lib import checksums, own_yaml, registry
 from radeval_lib.data.errors import DataError
-from radeval_lib.errors import listed
+from radeval_lib.errors import list_names
 from radeval_lib.paths import PUBLISHED, RECORDED, display_path
 from radeval_lib.placeholders import parse_placeholder, placeholder
 
@@ -84,7 +84,7 @@ def load(name: str, folder: Path | None = None) -> Recording:
     """
     folder = folder or RECORDED
     if not (folder / f"{name}.yml").is_file():
-        raise DataError(f"no set {name!r} is stored", display_path(folder), f"Use one of {listed(names())}.")
+        raise DataError(f"no stored set {name!r}", display_path(folder), f"Use one of {list_names(names())}.")
     about = own_yaml.read(folder / f"{name}.yml")
     for file, digest in about["tables"].items():
         path = folder / file
@@ -137,7 +137,7 @@ def records(name: str) -> list[Any]:
         If there is no such set, or it cannot be the source of a role.
     """
     if name not in registry.RECORDINGS:
-        remedy = f"Use one of {listed(registry.RECORDINGS)}."
+        remedy = f"Use one of {list_names(registry.RECORDINGS)}."
         raise DataError(f"the stored set {name!r} cannot be the source of a role", remedy=remedy)
     return list(registry.find(registry.RECORDINGS[name])(load(name)))
 

@@ -23,7 +23,7 @@ from radeval_lib.data import manifests, readers
 from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair, text_pair
-from radeval_lib.errors import did_you_mean, listed
+from radeval_lib.errors import did_you_mean, list_names
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.text_format import joined
 
@@ -96,7 +96,7 @@ def load(
         raise RoleError(
             f"unknown source {source!r}",
             where,
-            f"{did_you_mean(dataset, sources)}Use one of {listed(sources)}.",
+            f"{did_you_mean(dataset, sources)}Use one of {list_names(sources)}.",
         )
     if root is None:
         remedy = "Give --data-root FOLDER, or set RADEVAL_DATA_ROOT."

@@ -15,7 +15,7 @@ import pandas as pd
 
 from radeval_lib import atomic, data, own_yaml, provenance
 from radeval_lib.data import recorded as stored
-from radeval_lib.errors import check_choice, listed, plain
+from radeval_lib.errors import check_choice, list_names, to_line
 from radeval_lib.metric_cards import measurements, pairs
 from radeval_lib.metric_cards.measurements import PERSON, Half, rival_scores
 from radeval_lib.metric_cards.pairs import Progress, fill_failures, score
@@ -337,7 +337,7 @@ def metric_card(
         name = name or getattr(metric, "__name__", "the metric")
         if name in [by_name.get(other).title or other for other in by_name.names()]:
             name = f"{name} (this card)"
-    if plain(name, 60) != name or not name.strip():
+    if to_line(name, 60) != name or not name.strip():
         raise MetricError(f"{name!r} is not a name to print", "name", "Give 1 to 60 printable characters.")
     if value_range is not None and not value_range[0] < value_range[1]:
         raise MetricError(f"the range {value_range} is empty", "range", "Give the lower end first.")
@@ -406,7 +406,7 @@ def _known_scores(
     for label, values in known.items():
         if label not in sets or values.shape != (len(sets[label].table),):
             problem = f"{label!r} is not a rated set, or {values.size:,} is not its number of rows"
-            raise MetricError(problem, "rated_scores", f"Give a score per row of {listed(sets)}.")
+            raise MetricError(problem, "rated_scores", f"Give a score per row of {list_names(sets)}.")
     for label, recording in sets.items():
         if key in recording.about["columns"]:
             known[label] = recording.table[key].to_numpy(np.float64)

@@ -27,7 +27,7 @@ from radeval_lib import checksums
 from radeval_lib.data.records import Report
 from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edit_reports, sentences
 from radeval_lib.data.restricted import reveal
-from radeval_lib.errors import listed, plain
+from radeval_lib.errors import list_names, to_line
 from radeval_lib.metrics import file_scoring
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.rules.generator import generate
@@ -212,7 +212,7 @@ def score(
     """
     if isinstance(metric, Mapping):
         if missing := [pair_id for pair_id in frame["id"] if pair_id not in metric]:
-            problem = f"{len(missing):,} of {len(frame):,} pairs have no score: {listed(missing, 90)}"
+            problem = f"{len(missing):,} of {len(frame):,} pairs have no score: {list_names(missing, 90)}"
             remedy = "Score every pair that --pairs writes with the same data root and options."
             raise MetricError(problem, "the scores", remedy)
         scored = Scored(np.array([metric[pair_id] for pair_id in frame["id"]], dtype=np.float64))
@@ -338,11 +338,12 @@ def _scores_by_id(frame: pd.DataFrame, where: str) -> dict[str, float]:
         raise MetricError(f"no column {missing[0]!r}", where, "Give the id and the score of each pair.")
     scores: dict[str, float] = {}
     for row, (pair_id, score) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
+        place = f"{where}, row {row}"
         if pair_id in scores:
-            raise MetricError(f"id {plain(pair_id, 40)} occurs twice", f"{where}, row {row}", "Keep one row.")
+            raise MetricError(f"id {to_line(pair_id, 40)} occurs twice", place, "Keep one row.")
         try:
             scores[pair_id] = math.nan if str(score).strip().lower() in _NO_SCORE else float(score)
         except (TypeError, ValueError):
             remedy = "Give a number, or leave it empty if the metric fails."
-            raise MetricError(f"{score!r:.60} is not a number", f"{where}, row {row}", remedy) from None
+            raise MetricError(f"{score!r:.60} is not a number", place, remedy) from None
     return scores

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from radeval_lib.errors import ModelError, RadevalError, complaint, did_you_mean
+from radeval_lib.errors import ModelError, RadevalError, describe, did_you_mean
 from radeval_lib.metrics.base import REGISTERED, Metric, MetricError
 from radeval_lib.paths import display_path
 from radeval_lib.registry import METRICS, RULES, module
@@ -87,7 +87,7 @@ def _convert(value: Any, hint: Any, setting: str) -> Any:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
         remedy = "Correct the value, or leave the setting out to use its default."
-        raise MetricError(complaint(error), setting, remedy) from None
+        raise MetricError(describe(error), setting, remedy) from None
 
 
 class Chosen(NamedTuple):

@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib import provenance
-from radeval_lib.errors import listed, plain
+from radeval_lib.errors import list_names, to_line
 from radeval_lib.metrics import scoring
 from radeval_lib.metrics.base import Metric, MetricError, check_pairs
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, settings_by_name
@@ -347,7 +347,7 @@ def compare_files(
         rows = _join_rows(frame, rows, key, main_file, Path(file).name)
         wanted = [column for column in (CANDIDATE, *settings_by_name(metrics or DEFAULT)) if column in rows]
         if not wanted:
-            remedy = f"Rename its column of candidates to {CANDIDATE!r}: {listed(map(str, rows.columns))}."
+            remedy = f"Rename its column of candidates to {CANDIDATE!r}: {list_names(rows.columns)}."
             raise MetricError(f"no column {CANDIDATE!r}", Path(file).name, remedy)
         frame = frame.assign(**{f"{column}:{name}": rows[column].tolist() for column in wanted})
         if columns:
@@ -384,7 +384,7 @@ def _join_rows(frame: pd.DataFrame, rows: pd.DataFrame, key: str, main_file: str
     for name in frame.columns.intersection(rows.columns).difference([CANDIDATE, ID]):
         differs = (frame[name].map(str) != rows[name].map(str)).to_numpy()
         if differs.any():
-            problem = f"column {plain(str(name), 30)!r} differs from that of {main_file}"
+            problem = f"column {to_line(str(name), 30)!r} differs from that of {main_file}"
             remedy = "Put the rows in the same order, give both files a column `id`, or rename the column."
             raise MetricError(problem, f"{where}, row {int(differs.argmax()) + 1}", remedy)
     return rows
@@ -414,20 +414,20 @@ def _build_table(
         systems = None
     frame, names = references, [str(name) for name in references.columns]
     if repeated := [name for name in names if names.count(name) > 1]:
-        raise MetricError(f"two columns are called {plain(repeated[0], 30)!r}", "references", "Rename one.")
+        raise MetricError(f"two columns are called {to_line(repeated[0], 30)!r}", "references", "Rename one.")
     prefixes = (f"{CANDIDATE}:", *(f"{metric}:" for metric in metrics))
     named_systems = dict.fromkeys(name.partition(":")[2] for name in names if name.startswith(prefixes))
     single_column = {CANDIDATE: CANDIDATE} if CANDIDATE in names else {}
     columns = dict(systems or {name: f"{CANDIDATE}:{name}" for name in named_systems} or single_column)
     if not columns:
-        shown = listed(name for name in names if re.fullmatch(r"[\w.:-]{1,30}", name))
+        shown = list_names(name for name in names if re.fullmatch(r"[\w.:-]{1,30}", name))
         remedy = f"Name each column of candidates: --system NAME=COLUMN. Columns: {shown}."
         raise MetricError("no column of candidates is named", "systems", remedy)
     for name, column in columns.items():
         if not isinstance(column, str):
             problem = f"{name!r} has {type(column).__name__} in place of a column's name"
             raise MetricError(problem, "systems", "For a table, give {name of a system: column}.")
-        if not isinstance(name, str) or plain(name, 80) != name or name in FLOOR:
+        if not isinstance(name, str) or to_line(name, 80) != name or name in FLOOR:
             problem = f"{name!r} cannot be the name of a system"
             raise MetricError(problem, "systems", "Give a printable name of at most 80 characters.")
     return frame.reset_index(drop=True), columns
@@ -495,8 +495,8 @@ def _score_systems(
     if texts is None:
         if unscored:
             missing_column = next(name for name in (REFERENCE, *columns.values()) if name not in frame)
-            remedy = f"Add the column of texts, or columns of scores of {listed(unscored)} for every system."
-            raise MetricError(f"no column {plain(missing_column, 40)!r}", "references", remedy)
+            remedy = f"Add the column of texts, or scores of {list_names(unscored)} for every system."
+            raise MetricError(f"no column {to_line(missing_column, 40)!r}", "references", remedy)
         return scores_by_metric, {}
     chosen = choose(unscored) if unscored else Chosen({}, {}, {})
     evaluation = scoring.evaluate(texts, chosen.metrics, "references")
@@ -546,11 +546,11 @@ def _read_scores(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -
     for system in columns:
         column = scoring.score_column(metric, f"{CANDIDATE}:{system}")
         if column not in frame:
-            problem = f"no column {plain(column, 60)!r}"
+            problem = f"no column {to_line(column, 60)!r}"
             raise MetricError(problem, "references", f"Add {metric}'s scores of every system, or of none.")
         numbers = pd.to_numeric(frame[column], errors="coerce").to_numpy(np.float64)
         if (is_missing := ~np.isfinite(numbers)).any():
-            where = f"column {plain(column, 60)!r}, row {int(is_missing.argmax()) + 1}"
+            where = f"column {to_line(column, 60)!r}, row {int(is_missing.argmax()) + 1}"
             remedy = "Write a finite number in the cell, or remove the row."
             raise MetricError("the score is missing or not a finite number", where, remedy)
         tables[system] = np.column_stack([numbers, np.ones(len(numbers))])

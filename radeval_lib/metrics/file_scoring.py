@@ -22,7 +22,7 @@ import joblib
 import pandas as pd
 
 from radeval_lib import atomic, checksums, provenance
-from radeval_lib.errors import plain
+from radeval_lib.errors import to_line
 from radeval_lib.metrics import scoring
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose
@@ -127,8 +127,8 @@ class ScoredFile:
         table = scoring.with_scores(frame, columns, scored)
         groups = {"all": table}
         if _GROUP in table:
-            names = table[_GROUP].fillna("").map(lambda key: plain(str(key).strip(), 60) or "without a name")
-            groups |= {f"group {name}": part for name, part in table.groupby(names, sort=False)}
+            keys = table[_GROUP].fillna("").map(lambda key: to_line(str(key).strip(), 60) or "without a name")
+            groups |= {f"group {name}": part for name, part in table.groupby(keys, sort=False)}
         for part, rows in groups.items():
             sums = rows[[scoring.score_column(name, column) for name in scored for column in columns]].sum()
             sums["rows"] = len(rows)
@@ -353,7 +353,7 @@ def chunks(path: Path) -> Iterator[Chunk]:
     for frame, share in _read_chunks(path):
         columns = columns or [*frame.columns]
         if new_columns := [name for name in frame.columns if name not in columns]:
-            problem = f"column {plain(str(new_columns[0]), 30)!r} is missing from earlier rows"
+            problem = f"column {to_line(str(new_columns[0]), 30)!r} is missing from earlier rows"
             remedy = "Give every row the same columns."
             raise MetricError(problem, f"{path.name}, row {start} or later", remedy)
         yield Chunk(start, frame.reindex(columns=columns), share)
@@ -423,7 +423,7 @@ def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
     if not (columns := next(cells_left, [])):
         raise MetricError("the file is empty", where, "Begin it with a line of column names.")
     if repeated := [name for name in columns if columns.count(name) > 1]:
-        problem = f"two columns are called {plain(repeated[0], 30)!r}"
+        problem = f"two columns are called {to_line(repeated[0], 30)!r}"
         raise MetricError(problem, where, scoring.describe_columns(columns))
     return columns, rows()
 

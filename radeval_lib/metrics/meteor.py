@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from radeval_lib.errors import listed
+from radeval_lib.errors import list_names
 from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.stats.tokens import porter_stemmer
 
@@ -31,7 +31,7 @@ def _open_wordnet(folder: str) -> Any:
         If a file that synonyms are read from is missing.
     """
     if missing := [name for name in _FILES if not (Path(folder) / name).is_file()]:
-        problem = f"folder {Path(folder).name!r} lacks {len(missing)} files of WordNet: {listed(missing, 60)}"
+        problem = f"folder {Path(folder).name!r} lacks {len(missing)} files: {list_names(missing, 60)}"
         raise MetricError(problem, "meteor.wordnet", "Give a folder with all of them, or leave it out.")
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader

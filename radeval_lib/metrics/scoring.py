@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from radeval_lib.errors import ModelError, RadevalError, listed, plain
+from radeval_lib.errors import ModelError, RadevalError, list_names, to_line
 from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, check_pairs
 from radeval_lib.metrics.by_name import Chosen, Wanted, choose
 from radeval_lib.metrics.cautions import Cautions, Reason
@@ -63,16 +63,16 @@ def candidate_columns(
     candidates = tuple(candidates_named or [CANDIDATE])
     for name in (REFERENCE, *candidates):
         if (count := columns.count(name)) != 1:
-            problem = f"two columns are called {plain(name, 30)!r}" if count else f"no column {name!r}"
+            problem = f"two columns are called {to_line(name, 30)!r}" if count else f"no column {name!r}"
             raise MetricError(problem, where, describe_columns(columns))
         for row, text in enumerate(frame[name], start):
             if not isinstance(text, str):
-                problem = f"the cell of {plain(name, 30)!r} has type {type(text).__name__}, expected str"
+                problem = f"the cell of {to_line(name, 30)!r} has type {type(text).__name__}, expected str"
                 remedy = "Convert it to a string; use '' for an empty report."
                 raise MetricError(problem, f"{where}, row {row}", remedy)
     for name in (score_column(metric, candidate) for metric in metrics for candidate in candidates):
         if name in columns:
-            problem = f"the scores would overwrite column {plain(name, 30)!r}"
+            problem = f"the scores would overwrite column {to_line(name, 30)!r}"
             raise MetricError(problem, where, "Rename or remove that column in the input.")
     return candidates
 
@@ -89,7 +89,7 @@ def describe_columns(columns: Sequence[str]) -> str:
     wanted = {REFERENCE, CANDIDATE} - set(columns)
     near = next((name for name in columns if name.lower() in wanted), None)
     remedy = f"Rename {near!r} to {near.lower()!r}." if near else "Rename the column that holds the texts."
-    return f"Columns: {listed(names)}. {remedy}"
+    return f"Columns: {list_names(names)}. {remedy}"
 
 
 def context_of(row: Mapping[str, Any], where: str) -> Context | None:
@@ -116,7 +116,7 @@ def context_of(row: Mapping[str, Any], where: str) -> Context | None:
     years = float(age_match[1]) / _PER_YEAR[(age_match[2] or "y")[0].lower()] if age_match else -1.0
     if not 0 <= years <= 130:
         remedy = "Give 0 to 130 years, such as 45, 045Y or 90+, or leave the cell empty."
-        raise MetricError(f"{plain(age, 20)!r} is not an age", f"{where}, column 'age'", remedy)
+        raise MetricError(f"{to_line(age, 20)!r} is not an age", f"{where}, column 'age'", remedy)
     return Context(years, indication)
 
 

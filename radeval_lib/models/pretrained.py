@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import TypeAdapter
 
-from radeval_lib.errors import ModelError, listed
+from radeval_lib.errors import ModelError, list_names
 from radeval_lib.models import catalog
 from radeval_lib.paths import BUILD, DEFAULT_PROFILE
 from radeval_lib.registry import RULES
@@ -191,7 +191,7 @@ def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
     prefix = f"{model.base_model_prefix}."
     allowed = {key for key in missing for part in patterns if fnmatchcase(key.removeprefix(prefix), part)}
     if refused := sorted(missing - allowed):
-        problem = f"{len(refused)} weights are missing or have the wrong shape: {listed(refused, 50)}"
+        problem = f"{len(refused)} weights are missing or have the wrong shape: {list_names(refused, 50)}"
         raise ModelError(problem, f"model {short_name}", _COPY_AGAIN)
     check_finite(model.state_dict(), short_name)
     for module in use.idle:  # removed, so that its random weights are not saved

@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass
 from typing_extensions import TypedDict
 
 from radeval_lib import own_yaml, paths
-from radeval_lib.errors import LedgerError, complaint, did_you_mean
+from radeval_lib.errors import LedgerError, describe, did_you_mean
 
 # What may be left unchecked of an exhibit: printed numbers, released numbers, numbers that need data, or
 # parts of the implementation.
@@ -187,7 +187,7 @@ def description(paper: str) -> Paper:
     try:
         content = TypeAdapter(Paper).validate_python(own_yaml.read(file_of(paper)))
     except ValidationError as error:
-        problem = complaint(error, Paper.__annotations__)
+        problem = describe(error, Paper.__annotations__)
         raise LedgerError(problem, where, "Correct this key, or remove it.") from None
     if f"{{{content['citation']}," not in paths.REFERENCES.read_text(encoding="utf-8"):
         remedy = f"Name an entry of {paths.display_path(paths.REFERENCES)}, or add one."

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import provenance
-from radeval_lib.errors import PrintedError, did_you_mean, listed
+from radeval_lib.errors import PrintedError, did_you_mean, list_names
 from radeval_lib.papers.exhibits import Quote, Table, description, exhibit, file_of
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.stats.base import Estimate, FloatArray
@@ -115,8 +115,8 @@ def _read_csv(paper: str, path: Path, columns: Iterable[str]) -> pd.DataFrame:
     provenance.note_printed(paper, path)
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
     if list(frame) != list(columns):
-        problem = f"the columns are {listed(frame)}"
-        raise PrintedError(problem, display_path(path), f"Rename them to {listed(columns)}.")
+        problem = f"the columns are {list_names(frame)}"
+        raise PrintedError(problem, display_path(path), f"Rename them to {list_names(columns)}.")
     return frame
 
 

@@ -25,7 +25,7 @@ from radeval_lib import atomic, data
 from radeval_lib.data import restricted
 from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.data.manifests import restricted_in
-from radeval_lib.errors import NotebookError, ParameterError, listed, plain
+from radeval_lib.errors import NotebookError, ParameterError, list_names, to_line
 from radeval_lib.paths import (
     BUILD,
     BUILD_LOCK,
@@ -58,8 +58,8 @@ def notebook_name(name_or_path: str) -> str:
     name = name.removeprefix("./").removeprefix("notebooks/")
     if name not in notebooks():
         similar = get_close_matches(name, notebooks(), n=5, cutoff=0.4) or list(notebooks())
-        problem = f"unknown notebook {plain(name_or_path, 60)!r}"
-        raise NotebookError(problem, display_path(NOTEBOOKS), f"Name one of {listed(similar)}.")
+        problem = f"unknown notebook {to_line(name_or_path, 60)!r}"
+        raise NotebookError(problem, display_path(NOTEBOOKS), f"Name one of {list_names(similar)}.")
     return name
 
 
@@ -230,7 +230,7 @@ def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path,
     problem = message[0] if is_safe or not secret else restricted.WITHHELD
     # The message of a RadevalError already ends with a remedy, as a sentence of its own.
     advice = "" if is_safe and ". " in problem else "; correct the cell and run `radbook build` again"
-    line = plain((error.source.strip().splitlines() or [""])[0], 80)
+    line = to_line((error.source.strip().splitlines() or [""])[0], 80)
     report = f"code cell {number} ({line!r}) raised {error.ename}: {problem}"
     if is_safe and len(report) > (most := NotebookError.longest[0]):
         report = f"{report[: most - 4]} ..."  # the end has only choices, so it is cut rather than the middle
@@ -281,7 +281,7 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
             )
         except CellTimeoutError as error:
             # The fifth line of nbclient's message has the cell's code, for a long cell as a list of lines.
-            line = plain(str(error).splitlines()[4].removeprefix("['").partition("', '")[0], 80)
+            line = to_line(str(error).splitlines()[4].removeprefix("['").partition("', '")[0], 80)
             problem = f"the cell {line!r} ran for more than {settings.limits.cell_minutes} minutes"
             file = f"data_manifests/profiles/{settings.name}.yml"
             remedy = f"Make the cell faster, or raise `limits: cell_minutes` in {file}."

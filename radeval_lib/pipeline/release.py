@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 from radeval_lib import __version__, atomic, checksums, provenance
 from radeval_lib.data import guard, manifests
 from radeval_lib.data.manifests import find, load_manifest, restricted_in
-from radeval_lib.errors import RadevalError, listed
+from radeval_lib.errors import RadevalError, list_names
 from radeval_lib.paths import BUILD, BUILD_LOCK, IN_REACH, MANIFESTS, ROOT
 from radeval_lib.pipeline import book, steps
 from radeval_lib.study import recordings
@@ -61,7 +61,7 @@ def refuse_out_of_date(profile: Profile) -> None:
     for name, metrics in recordings.sets_shown(profile.roles.values(), profile.needs_data_root).items():
         if stale := recordings.out_of_date(name, metrics):
             remedy = f"Run `radbook record {name}`; for a frozen set, see data_manifests/recorded."
-            raise ReleaseError(f"stored scores are out of date: {listed(stale)}", name, remedy)
+            raise ReleaseError(f"stored scores are out of date: {list_names(stale)}", name, remedy)
 
 
 def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
@@ -92,7 +92,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     mark, corpora = output_dir / IN_REACH, restricted_in(data_root)
     readable = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
     if missing := sorted(set(readable) - set(corpora)):
-        problem = f"the build could read {listed(missing)}, which the data root lacks"
+        problem = f"the build could read {list_names(missing)}, which the data root lacks"
         raise ReleaseError(problem, "--data-root", "Give the data root with which the book was built.")
     book.search(output_dir, data_root)
     top = steps.book_folder(output_dir)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from radeval_lib import atomic, checksums
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.errors import NotebookError, ParameterError, RadevalError, listed
+from radeval_lib.errors import NotebookError, ParameterError, RadevalError, list_names
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.paths import BOOK, BUILD, LABS, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.registry import CELL_MODEL
@@ -208,7 +208,7 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
         else:
             similar = get_close_matches(item, [*folders, *notebooks(), *ledger()], n=3) or folders
             problem = f"no folder, notebook or exhibit is called {item!r}"
-            raise ParameterError(problem, "--only", f"Give one such as {listed(similar)}.")
+            raise ParameterError(problem, "--only", f"Give one such as {list_names(similar)}.")
     return chosen
 
 

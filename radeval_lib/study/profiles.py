@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError
 
 from radeval_lib import checksums, own_yaml
-from radeval_lib.errors import ProfileError, complaint, did_you_mean, listed
+from radeval_lib.errors import ProfileError, describe, did_you_mean, list_names
 from radeval_lib.paths import DATASETS, DEFAULT_PROFILE, PROFILES, RECORDED, display_path
 from radeval_lib.registry import ABSENT, MODEL_ROLES, ROLES, SYNTHETIC, dataset_of, is_recorded
 from radeval_lib.study.sources import Declared
@@ -75,7 +75,7 @@ class Profile(BaseModel, extra="forbid", frozen=True):
             raise ProfileError(f"there is no section {system!r}", where, remedy) from None
         except ValidationError as error:
             remedy = f"Use only these keys: {', '.join(kind.model_fields)}."
-            raise ProfileError(complaint(error, kind.model_fields), where, remedy) from None
+            raise ProfileError(describe(error, kind.model_fields), where, remedy) from None
 
     def narrow(self, wanted: Declared, *, cell: bool = False) -> Profile:
         """Return the profile with only those roles, models and sections that a notebook declares.
@@ -167,7 +167,7 @@ def profile(name: str) -> Profile:
     except ValidationError as error:
         keys = ", ".join(key for key in Profile.model_fields if key != "name")
         remedy = f"Use only these keys: {keys}, extends."
-        raise ProfileError(complaint(error, Profile.model_fields), where, remedy) from None
+        raise ProfileError(describe(error, Profile.model_fields), where, remedy) from None
     for part, roles in (("roles", ROLES), ("sizes", ROLES), ("models", MODEL_ROLES)):
         if unknown := sorted(set(getattr(made, part)) - set(roles)):
             remedy = f"{did_you_mean(unknown[0], roles)}Use one of {', '.join(roles)}."
@@ -179,6 +179,6 @@ def profile(name: str) -> Profile:
         if (data_set := dataset_of(part)) not in known_sets:
             kind = "stored" if is_recorded(part) else "data"
             choices = known_sets if is_recorded(part) else [SYNTHETIC, ABSENT, *known_sets]
-            remedy = f"{did_you_mean(data_set, choices)}Use one of {listed(choices)}."
+            remedy = f"{did_you_mean(data_set, choices)}Use one of {list_names(choices)}."
             raise ProfileError(f"roles, {role}: no {kind} set {data_set!r}", where, remedy)
     return made

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from radeval_lib.errors import ResultError, plain
+from radeval_lib.errors import ResultError, to_line
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
@@ -215,7 +215,7 @@ def changes(old: Path, new: Path) -> str:
         # A check that only one edition has is left out; the verdict of its exhibit shows its effect.
         if was != now and (not name[1] or (was and now)):
             cells = (": ".join(filter(None, name)), was_shown, now_shown)
-            escaped = (" ".join(plain(cell, 2_000).replace("|", "\\|").split()) for cell in cells)
+            escaped = (" ".join(to_line(cell, 2_000).replace("|", "\\|").split()) for cell in cells)
             lines.append(f"| {' | '.join(escaped)} |")
     return "\n".join([*lines, ""])
 

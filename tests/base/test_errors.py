@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from radeval_lib.errors import RadevalError, check_choice, listed, of_system, plain
+from radeval_lib.errors import RadevalError, check_choice, list_names, to_file_error, to_line
 from radeval_lib.paths import ROOT, display_path
 
 
@@ -40,19 +40,19 @@ def test_every_message_is_one_short_line_that_prints(label: str, where: str) -> 
 
 @given(st.text(), st.integers(9, 60))
 def test_plain_keeps_its_length(text: str, longest: int) -> None:
-    assert len(plain(text, longest)) <= longest
+    assert len(to_line(text, longest)) <= longest
 
 
 def test_lists_say_how_many_more_there_are() -> None:
-    assert listed([]) == "none"
-    assert listed(["a", "b"]) == "a, b"
-    assert listed(["abc"] * 10, longest=10) == "abc, abc and 8 more"
+    assert list_names([]) == "none"
+    assert list_names(["a", "b"]) == "a, b"
+    assert list_names(["abc"] * 10, longest=10) == "abc, abc and 8 more"
 
 
 def test_what_the_system_refuses_names_the_file_and_a_remedy() -> None:
-    error = of_system(OSError(errno.ENOSPC, "No space left on device", "/a/b/scores.csv"))
+    error = to_file_error(OSError(errno.ENOSPC, "No space left on device", "/a/b/scores.csv"))
     assert (error.where, bool(error.remedy)) == ("scores.csv", True)
-    assert str(of_system(OSError("odd"))) == "odd"
+    assert str(to_file_error(OSError("odd"))) == "odd"
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from radeval_lib import checksums
 from radeval_lib.categories import TYPES
-from radeval_lib.errors import complaint
+from radeval_lib.errors import describe
 from radeval_lib.metrics.base import MetricError
 from radeval_lib.models.entities import Decoding
 from radeval_lib.stats.base import f1
@@ -152,7 +152,7 @@ def weights_from_mapping(content: Any, name: str) -> Weights:
     try:
         entry = _File.model_validate(content)
     except ValidationError as error:
-        raise MetricError(complaint(error), name, "Give a number `penalty` and 25 `weights`.") from None
+        raise MetricError(describe(error), name, "Give a number `penalty` and 25 `weights`.") from None
     rows = entry.weights
     if set(rows) != set(TYPES) or any(set(row) != set(TYPES) for row in rows.values()):
         remedy = f"Give a weight for all 25 pairs of {', '.join(TYPES)}."

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from random import Random
 from typing import Literal
 
-from radeval_lib.errors import check_choice, listed
+from radeval_lib.errors import check_choice, list_names
 from radeval_lib.rules.generator.builder import article
 from radeval_lib.rules.generator.content import Weighted, choose, draw_plan
 from radeval_lib.rules.generator.grammar import realize
@@ -159,7 +159,7 @@ def _protocols(modality_anatomy: Pair | Sequence[Pair] | None) -> list[Protocol]
         raise SyntheticError(
             f"unknown examination {unknown[0]!r}" if unknown else "no examination is named",
             "modality_anatomy",
-            f"Choose from {listed((' '.join(pair) for pair in by_pair), 1200)}.",
+            f"Choose from {list_names((' '.join(pair) for pair in by_pair), 1200)}.",
         )
     return [by_pair[pair] for pair in pairs]  # type: ignore[index]
 
