@@ -179,7 +179,7 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
         badge = verdict_badge(str(row.verdict), str(row.outcome), str(row.coverage), str(row.weight))
         claim = f"{escape(str(row.title))} ({link_to(row, up)})"
         cells.append((claim, badge + grey_line(escape(f"fails: {row.fails}") if row.fails else "")))
-    frame = pd.DataFrame(cells, columns=["claim", "verdict, and statements checked"])
+    frame = pd.DataFrame(cells, columns=["claim", "verdict, and statements decided"])
     return table_html(frame, f"{paper}: its claims in this build", index=False, raw=tuple(frame))
 
 
