@@ -19,7 +19,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs.oriented_scores import score_candidates
 from radeval_lib.metrics.base import Metric
 from radeval_lib.stats.base import Estimate, FloatArray
-from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
+from radeval_lib.stats.resampling import ratio_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 
 LOST, SOME, BESIDE = "a “no” lost", "“no” becomes “some”", "1 word exchanged beside the “no”"
@@ -81,7 +81,7 @@ def divide_losses(first: pd.Series, second: pd.Series, run: Run, name: str) -> E
     paired = pd.concat([first, second], axis=1).dropna().to_numpy(np.float64)
     if paired[:, 1].sum() <= 0:
         return Estimate(np.nan, np.nan, np.nan)
-    (estimate,) = sum_estimates(paired, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
+    (estimate,) = sum_estimates(paired, ratio_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
     return estimate
 
 

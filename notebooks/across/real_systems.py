@@ -21,7 +21,7 @@ from radeval_lib.errors import list_names
 from radeval_lib.metrics.by_name import get
 from radeval_lib.provenance import RECORDED_SCORES
 from radeval_lib.stats.base import Estimate
-from radeval_lib.stats.resampling import mean_of_sums, sum_estimates
+from radeval_lib.stats.resampling import ratio_of_sums, sum_estimates
 from radeval_lib.study.runs import Run
 
 NAME = "iu_systems"
@@ -58,7 +58,7 @@ def difference(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run
     """
     leads = _leads_by_study(table, metric, pair)
     sums = leads.groupby("case")["lead"].agg(["sum", "count"]).to_numpy(np.float64)
-    (estimate,) = sum_estimates(sums, mean_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
+    (estimate,) = sum_estimates(sums, ratio_of_sums, resamples=run.profile.resamples, rng=run.rng(name))
     return estimate
 
 

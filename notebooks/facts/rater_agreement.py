@@ -18,7 +18,7 @@ from radeval_lib.data.records import NoteJudgement, RatedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.agreement import interval_alpha
 from radeval_lib.stats.base import Estimate, FloatArray
-from radeval_lib.stats.resampling import ends, estimate, sum_draws
+from radeval_lib.stats.resampling import estimate, percentile_ends, resample_sums
 from radeval_lib.study.runs import Run
 from radeval_lib.text_format import with_interval
 
@@ -104,7 +104,7 @@ def alphas(matrices: Mapping[str, pd.DataFrame], *, resamples: int, rng: np.rand
     for name, matrix in matrices.items():
         alpha, drawn = _resample_alpha(matrix, resamples, rng)
         cases = matrix.index.get_level_values("case").nunique()
-        rows[name] = (alpha, *ends(drawn), len(matrix), cases, matrix.shape[1])
+        rows[name] = (alpha, *percentile_ends(drawn), len(matrix), cases, matrix.shape[1])
     columns = ["alpha", "low", "high", "units", "cases", "raters"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
@@ -131,7 +131,7 @@ def _resample_alpha(
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.where(spread > 1e-12, 1 - within / units / spread, np.nan)
 
-    return float(interval_alpha(values)), sum_draws(by_case, alpha_of, resamples=resamples, rng=rng)
+    return float(interval_alpha(values)), resample_sums(by_case, alpha_of, resamples=resamples, rng=rng)
 
 
 def alpha_difference(

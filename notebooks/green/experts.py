@@ -23,7 +23,7 @@ from radeval_lib.papers.printed_numbers import Printed, cells_by
 from radeval_lib.stats import agreement
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.correlations import resample
-from radeval_lib.stats.resampling import drawn_rows, ends
+from radeval_lib.stats.resampling import drawn_rows, percentile_ends
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 from radeval_lib.study.runs import Run
 
@@ -138,7 +138,7 @@ def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
         for counted, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
     ]
     value = float(agreement.kendall_with_reference(counts, references).mean())
-    return Estimate(value, *ends(np.mean([resampled.draws[0] for resampled in by_expert], axis=0)))
+    return Estimate(value, *percentile_ends(np.mean([resampled.draws[0] for resampled in by_expert], axis=0)))
 
 
 def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -156,7 +156,7 @@ def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.Da
     drawn = drawn_rows(np.arange(len(counts)), run.profile.resamples // 2, run.rng("inter-expert"))
     draws = pd.DataFrame([read(counts[rows]) for rows in drawn])
     table = pd.Series(read(counts)).to_frame("tau")
-    table[["low", "high"]] = ends(draws).T
+    table[["low", "high"]] = percentile_ends(draws).T
     return table, draws
 
 

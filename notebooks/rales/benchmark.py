@@ -21,7 +21,7 @@ from radeval_lib.jobs.rales import RalesSettings
 from radeval_lib.jobs.rales_tasks import BenchmarkTask, Column
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.measures import f1
-from radeval_lib.stats.resampling import Draws, draws, ends, estimate, mean_draws
+from radeval_lib.stats.resampling import Draws, average_draws, estimate, percentile_ends, resample_models
 from radeval_lib.study.jobs import JobOutput
 
 SCORE = "NLU score"
@@ -71,7 +71,7 @@ class PercentScores:
         """Return one row per encoder and column of scores: ``encoder``, ``column``, ``value``, ``low``,
         ``high`` (95% interval; all in percent)."""
         rows = [
-            (encoder, column, draws.value[0], *ends(draws.total()[:, 0]).clip(0, 100))
+            (encoder, column, draws.value[0], *percentile_ends(draws.total()[:, 0]).clip(0, 100))
             for column, drawn in self.drawn.items()
             for encoder, draws in zip(self.encoders, drawn, strict=True)
         ]
@@ -108,13 +108,13 @@ def scores(
         for column in task.columns:
             tables = _tables(counts[counts["task"] == task.name], column, encoders)
             # Columns of a domain share a stream, so entities and relations of a document are drawn together.
-            drawn[column.name] = draws(
+            drawn[column.name] = resample_models(
                 tables,
                 lambda sums: 100 * f1(sums)[..., None],
                 resamples=resamples,
                 rng=rng(f"{task.name} {column.domain}"),
             )
-    drawn[SCORE] = [mean_draws(draw_of) for draw_of in zip(*drawn.values(), strict=True)]
+    drawn[SCORE] = [average_draws(draw_of) for draw_of in zip(*drawn.values(), strict=True)]
     return PercentScores(encoders, drawn)
 
 

@@ -19,7 +19,7 @@ from radeval_lib import plots, study
 from radeval_lib.papers.printed_numbers import wide
 from radeval_lib.stats import calibration
 from radeval_lib.stats.base import Estimate, FloatArray
-from radeval_lib.stats.calibration import at_temperature, fit_temperature, resample
+from radeval_lib.stats.calibration import at_temperature, fit_temperature, resample_measures
 from radeval_lib.stats.resampling import estimate
 from radeval_lib.study.checks import Check
 
@@ -219,7 +219,7 @@ def temperature_effect(
     refitted = [fit_temperature(kept[row], truth[row]) for row in rows]
     logits, labels, cases = logits_of(outputs[outputs["split"] == "test"])
     both = [at_temperature(logits, value) for value in (1.0, fitted)]
-    before, after = resample(both, labels, cases, resamples=resamples, rng=documents)
+    before, after = resample_measures(both, labels, cases, resamples=resamples, rng=documents)
     errors = [
         calibration.expected_calibration_error(at_temperature(logits, value), labels) for value in refitted
     ]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import PermutationMethod
 
 from radeval_lib import plots, study
-from radeval_lib.stats.base import finite
+from radeval_lib.stats.base import check_array
 
 GENERAL = "General"
 SPECIAL = ["Clinical", "Radiology"]
@@ -66,7 +66,7 @@ def mann_whitney(first: ArrayLike, second: ArrayLike) -> pd.Series:
         counts as half; and ``least_p``, the smallest p that is possible for groups of these sizes: 2 /
         C(n_first + n_second, n_first).
     """
-    x, y = (finite("scores", scores, None) for scores in (first, second))
+    x, y = (check_array("scores", scores, None) for scores in (first, second))
     divisions = comb(len(x) + len(y), len(x))
     test = pg.mwu(x, y, method=PermutationMethod(n_resamples=divisions)).iloc[0]
     least = min(1.0, 2 / divisions)

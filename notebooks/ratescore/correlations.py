@@ -17,7 +17,7 @@ from radeval_lib.data.radpref import MARKS, SYSTEMS
 from radeval_lib.papers.printed_numbers import Printed, cells_by, quoted
 from radeval_lib.stats.base import Estimate
 from radeval_lib.stats.correlations import LEAST_GROUPS
-from radeval_lib.stats.inference import wilson
+from radeval_lib.stats.inference import wilson_interval
 from radeval_lib.stats.printed import (
     Kind,
     correlation_interval,
@@ -94,7 +94,7 @@ class PrintedAgreement:
         for row in self.printed.itertuples():
             n, kind = self._pairs_and_measure(row.column)
             if kind == "accuracy":
-                ends.append(wilson(round(row.value * n), n))
+                ends.append(wilson_interval(round(row.value * n), n))
             elif kind == "pearson":
                 ends.append(pg.compute_esci(row.value, n, eftype="pearson", decimals=6))
             else:  # For Kendall and Spearman, pingouin would use Pearson's standard error.

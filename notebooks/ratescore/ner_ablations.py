@@ -17,7 +17,7 @@ from radeval_lib.models.catalog import AFTER_GRAPHS, UNTRAINED, title
 from radeval_lib.papers.printed_numbers import Printed, cell, rounding_range
 from radeval_lib.stats import measures
 from radeval_lib.stats.base import Estimate
-from radeval_lib.stats.inference import wilson
+from radeval_lib.stats.inference import wilson_interval
 from radeval_lib.study import profiles
 from radeval_lib.study.checks import Check, Key, by_reading, check_statement, check_value
 from radeval_lib.study.jobs import Job, JobOutput
@@ -41,7 +41,7 @@ def add_wilson_intervals(models: pd.DataFrame, entities: int) -> pd.DataFrame:
     right = models["recall"] * entities
     totals = {"recall": pd.Series(entities, models.index), "precision": right / models["precision"]}
     for name, total in totals.items():
-        ends = [wilson(round(k), round(n)) for k, n in zip(right, total, strict=True)]
+        ends = [wilson_interval(round(k), round(n)) for k, n in zip(right, total, strict=True)]
         with_bars[f"{name}_low"] = models[name] - [low for low, _ in ends]
         with_bars[f"{name}_high"] = [high for _, high in ends] - models[name]
     return with_bars

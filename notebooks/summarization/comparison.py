@@ -15,7 +15,7 @@ import pandas as pd
 
 from radeval_lib.stats.base import Estimate, FloatArray
 from radeval_lib.stats.measures import ratio
-from radeval_lib.stats.resampling import draws, estimate, mean_difference
+from radeval_lib.stats.resampling import estimate, mean_difference, resample_models
 from radeval_lib.study.checks import Check, below, check_statement
 from radeval_lib.study.jobs import JobOutput
 from radeval_lib.study.page_runs import OpenExhibit
@@ -65,7 +65,7 @@ def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> 
     if not has_scores.any():
         raise ValueError(f"the table has no scores by {metric}")
     cases, values = _score_matrix(scores[has_scores], metric)
-    (drawn,) = draws(
+    (drawn,) = resample_models(
         [values[..., None]],
         lambda sums: sums / len(cases),
         resamples=run.profile.resamples,
@@ -181,7 +181,7 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
     def means(sums: FloatArray) -> FloatArray:
         return np.stack([ratio(sums[..., 0], sums[..., 1]), ratio(sums[..., 2], sums[..., 3])], axis=-1)
 
-    by_system = draws(tables, means, resamples=run.profile.resamples, rng=run.rng("lead left"))
+    by_system = resample_models(tables, means, resamples=run.profile.resamples, rng=run.rng("lead left"))
     lead = by_system[0] - by_system[1]
     drawn = lead.total()
     on_seen, on_unseen = (estimate(value, drawn[:, side]) for side, value in enumerate(lead.value))

@@ -26,10 +26,10 @@ from radeval_lib.data.report_edits import HARMFUL, HARMLESS, LAYOUTS, STEPS
 from radeval_lib.metric_cards.pairs import CONSTANT, FILES, Scored
 from radeval_lib.metrics import by_name
 from radeval_lib.stats.agreement import metric_agreement, pairs_within, rater_agreement
-from radeval_lib.stats.base import FloatArray, group_numbers
+from radeval_lib.stats.base import FloatArray, number_groups
 from radeval_lib.stats.correlations import Resampled, compare_with_one_rater, resample, varies
 from radeval_lib.stats.inference import holm
-from radeval_lib.stats.resampling import ends, estimate, share_interval, sum_draws
+from radeval_lib.stats.resampling import estimate, percentile_ends, resample_sums, share_interval
 from radeval_lib.stats.system_comparison import LEVEL, POWER
 
 Half = Literal["all", "development", "report"]
@@ -197,7 +197,7 @@ def _null_band(
         permuted = np.empty_like(scores)
         permuted[sets] = scores[rng.permuted(sets[rng.permutation(len(sets))], axis=1)]
         taus.append((_signs(permuted) * signs).sum() / scale)
-    return [float(end) for end in ends(taus)]
+    return [float(end) for end in percentile_ends(taus)]
 
 
 def _signs(values: FloatArray) -> NDArray[np.float32]:
@@ -256,7 +256,7 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list[dict[st
     for kind, edit in ((kind, edit) for kind, edits in KINDS.items() for edit in edits if edit in loss):
         sums = loss[[edit, "another report"]].dropna().to_numpy(np.float64)
         rng = np.random.default_rng([seed, *edit.encode()])
-        totals = sum_draws(sums, lambda sums: sums, resamples=RESAMPLES, rng=rng)
+        totals = resample_sums(sums, lambda sums: sums, resamples=RESAMPLES, rng=rng)
         row = {"kind": kind, "edit": edit, "n": len(sums), "value": None, "low": None, "high": None}
         if (totals[:, 1] > 0).all():  # otherwise the ratio is not a meaningful share
             cost = estimate(sums[:, 0].mean() / sums[:, 1].mean(), totals[:, 0] / totals[:, 1])
@@ -343,7 +343,7 @@ def on_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int)
     part = frame[frame["part"] == "systems"]
     wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
     references = part[part["kind"] == FILES[0]].set_index("row")["reference"]
-    groups = group_numbers("references", references.loc[wide.index], len(wide)).tolist()
+    groups = number_groups("references", references.loc[wide.index], len(wide)).tolist()
 
     def mean(column: pd.Series) -> dict[str, float]:
         rng = np.random.default_rng(seed)

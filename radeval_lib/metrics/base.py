@@ -38,7 +38,7 @@ from radeval_lib.stats.tokens import one_line
 if TYPE_CHECKING:
     from radeval_lib.metrics.cautions import Reason
     from radeval_lib.rules.lexicon.significance import Context
-    from radeval_lib.stats.base import FloatArray, OfSums
+    from radeval_lib.stats.base import FloatArray, Formula
 
 #: (reference, candidate).
 Pair = tuple[str, str]
@@ -264,7 +264,7 @@ class Metric(ABC):
         """Return whether a patient's age or indication can change a score."""
         return False
 
-    def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
+    def corpus(self, scores: Scores) -> tuple[FloatArray, Formula]:
         """Return statistics of each pair whose sums determine the corpus score, and the function from sums to
         that score, so that resampling pairs needs no rescoring.
 
@@ -276,9 +276,9 @@ class Metric(ABC):
         value : a function from sums of rows, shape (..., k), to the corpus score of the summed pairs, shape
             (..., 1).
         """
-        from radeval_lib.stats.resampling import mean_of_sums
+        from radeval_lib.stats.resampling import ratio_of_sums
 
-        return np.column_stack([scores.values, np.ones(len(scores))]), mean_of_sums
+        return np.column_stack([scores.values, np.ones(len(scores))]), ratio_of_sums
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         """Yield the reasons for the score of one pair; none if the metric cannot explain its scores.

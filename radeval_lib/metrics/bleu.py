@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from radeval_lib.metrics.base import Metric, MetricError, Pair, Scores, check_pairs, register
 
 if TYPE_CHECKING:
-    from radeval_lib.stats.base import FloatArray, OfSums
+    from radeval_lib.stats.base import FloatArray, Formula
 
 # The scorer adds these to numerator and denominator of each n-gram precision. A text shorter than n words has
 # no n-gram, so its precision becomes their ratio, 1e-6, instead of being left out.
@@ -117,7 +117,7 @@ class Bleu(Metric):
                 "alone, even identical texts score near 0"
             )
 
-    def corpus(self, scores: Scores) -> tuple[FloatArray, OfSums]:
+    def corpus(self, scores: Scores) -> tuple[FloatArray, Formula]:
         """Return the counts of each pair, and the function from their sums to corpus BLEU."""
         table = np.array([detail["counts"] for detail in scores.details])
         return table, lambda sums: _bleu(sums, self.order)[..., None]

@@ -27,9 +27,9 @@ from radeval_lib.metrics.cautions import Cautions
 from radeval_lib.metrics.file_scoring import table
 from radeval_lib.metrics.scoring import CANDIDATE, CONTEXT, DEFAULT, ID, REFERENCE
 from radeval_lib.paths import REFERENCES
-from radeval_lib.stats.base import FloatArray, OfSums, group_numbers
-from radeval_lib.stats.inference import rule_of_three, wilson
-from radeval_lib.stats.resampling import mean_of_sums
+from radeval_lib.stats.base import FloatArray, Formula, number_groups
+from radeval_lib.stats.inference import rule_of_three, wilson_interval
+from radeval_lib.stats.resampling import ratio_of_sums
 from radeval_lib.stats.system_comparison import LEVEL, compare_systems, significance_clusters
 
 RESAMPLES = 10_000  # the default number of bootstrap resamples and of random exchanges
@@ -262,7 +262,7 @@ def compare(
             raise MetricError(f"{name} is {value}", name, f"Give a whole number, {least} or more.")
     settings = settings_by_name(metrics or DEFAULT)
     frame, columns = _build_table(references, systems, settings)
-    cases = group_numbers("cases", scoring.cases_of(frame, "references"), len(frame))
+    cases = number_groups("cases", scoring.cases_of(frame, "references"), len(frame))
     if len(np.unique(cases)) < 2:
         raise MetricError("fewer than two cases", "references", "Give rows of at least two cases.")
     cautions = Cautions(settings)
@@ -285,7 +285,7 @@ def compare(
         about_metric, count = about[row["metric"]], int(row["cases"])
         is_share = about_metric["value"] == "mean" and about_metric.get("range") == [0.0, 1.0]
         if is_share and row["value"] in (0.0, 1.0):  # The bootstrap's interval would have no width.
-            systems_table.loc[index, ["low", "high"]] = wilson(int(row["value"] * count), count)
+            systems_table.loc[index, ["low", "high"]] = wilson_interval(int(row["value"] * count), count)
     return Comparison(
         systems=systems_table.assign(cluster=clusters),
         pairs=pairs_table,
@@ -454,7 +454,7 @@ class _MetricScores(NamedTuple):
     rows to the metric's value; and the description of the metric, as in ``Comparison.metrics``."""
 
     tables: dict[str, FloatArray]
-    value: OfSums
+    value: Formula
     about: dict[str, Any]
 
     def by_case(self, cases: NDArray[np.intp]) -> dict[str, FloatArray]:
@@ -557,7 +557,7 @@ def _read_scores(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -
     about: dict[str, Any] = {"value": "mean"}
     with suppress(MetricError):  # The user may have named a metric that this library does not have.
         about |= _describe_direction(get(metric))
-    return _MetricScores(tables, mean_of_sums, about)
+    return _MetricScores(tables, ratio_of_sums, about)
 
 
 def _interval_cautions(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:

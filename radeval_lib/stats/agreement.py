@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from radeval_lib.stats.base import Estimate, FloatArray, finite, group_numbers
+from radeval_lib.stats.base import Estimate, FloatArray, check_array, number_groups
 
 
 def mean_absolute_differences(counts: ArrayLike) -> FloatArray:
@@ -46,7 +46,7 @@ def upper_triangle(matrix: ArrayLike) -> FloatArray:
 
 
 def mean_of_others(counts: ArrayLike) -> FloatArray:
-    """Return the mean count of the other raters, for each item and rater; shape (items, raters)."""
+    """Return, for each item and rater, the mean count of all other raters; shape (items, raters)."""
     array = np.asarray(counts, dtype=np.float64)
     return (array.sum(axis=1, keepdims=True) - array) / (array.shape[1] - 1)
 
@@ -63,16 +63,17 @@ def kendall_with_reference(counts: ArrayLike, reference: ArrayLike) -> FloatArra
 
 
 def wilcoxon_by_order(parts: Sequence[ArrayLike]) -> FloatArray:
-    """Return Wilcoxon's signed-rank W of each rater against the mean of all raters, for every order in which
-    that mean can be summed in binary floating point; shape (orders, raters).
+    """Return Wilcoxon's signed-rank W of each rater against the mean of all raters, once for every order of
+    summing the raters' counts; shape (orders, raters).
 
-    The mean of six raters' counts, summed as sixths, differs from the exact mean in its last binary digits.
-    This turns zero differences into tiny ones and breaks ties, so W depends on the order of the sum. The test
-    is SciPy's, because pingouin's also computes effect sizes in each call.
+    In floating point, a mean that is summed from six sixths differs from the exact mean in its last binary
+    digits. This turns zero differences into tiny ones and breaks ties, so W varies with the order of the sum.
+    The test is SciPy's, because pingouin's also computes effect sizes in each call.
 
     Parameters
     ----------
-    parts : one array of shape (items, raters) for each kind of error; the counts of errors are their sum.
+    parts : the counts of errors of each kind, one array of shape (items, raters) per kind; W is computed from
+        the sums over kinds.
     """
     arrays = [np.asarray(part, dtype=np.float64) for part in parts]
     counts = np.sum(arrays, axis=0)
@@ -86,12 +87,13 @@ def wilcoxon_by_order(parts: Sequence[ArrayLike]) -> FloatArray:
 
 
 def interval_alpha(ratings: ArrayLike) -> FloatArray:
-    """Return Krippendorff's alpha at the interval level of each table of ratings: 1 - observed / expected
-    disagreement, at most 1.
+    """Return Krippendorff's alpha at the interval level for each table of ratings, at most 1: 1 minus the
+    observed divided by the expected disagreement.
 
-    ``ratings`` has shape (..., raters, units), without missing values; the result has shape (...). NaN if all
-    ratings of a table are equal. pingouin has no such function, and the package krippendorff takes one table
-    at a time, where a bootstrap needs thousands. Source: Hayes and Krippendorff 2007.
+    ``ratings`` has shape (..., raters, units), without missing values; the result has shape (...). Alpha is
+    below 0 if raters disagree more than by chance, and NaN if all ratings of a table are equal. pingouin has
+    no such function, and the package krippendorff takes one table per call, while a bootstrap has thousands.
+    Source: Hayes and Krippendorff 2007.
     """
     table = np.asarray(ratings, dtype=np.float64)
     raters, units = table.shape[-2:]
@@ -107,11 +109,12 @@ def limits_of_agreement(first: ArrayLike, second: ArrayLike) -> Estimate:
     """Return the mean of the differences ``first - second`` and their limits of agreement (Bland and Altman
     1986).
 
-    Ninety-five percent of normal differences lie between the limits ``low`` and ``high``, which are no
-    confidence interval of the mean. Both arguments have the same shape (items,), two items or more, in one
-    unit. pingouin's ``plot_blandaltman`` only draws the limits.
+    The limits are ``low`` and ``high`` of the result, the mean minus and plus 1.96 standard deviations. If
+    the differences are normal, 95% of them lie between the limits; these are no confidence interval.
+    Both arguments have the same unit and the same shape (items,), with two items or more. Raises ValueError
+    if a value is missing or infinite. pingouin's ``plot_blandaltman`` only draws the limits.
     """
-    differences = finite("first", first, None) - finite("second", second, np.size(first))
+    differences = check_array("first", first, None) - check_array("second", second, np.size(first))
     mean, half_width = float(differences.mean()), float(1.96 * differences.std(ddof=1))
     return Estimate(mean, mean - half_width, mean + half_width)
 
@@ -129,13 +132,12 @@ def pairs_within(cases: Sequence[object]) -> NDArray[np.intp]:
 
 
 def metric_agrees(gaps: ArrayLike, preferred: ArrayLike, cases: Sequence[object]) -> NDArray[np.bool_]:
-    """Return whether a metric and people have the same preference in each pair: the first item, the second,
-    or neither; shape (pairs,).
+    """Return whether a metric and people have the same preference in each pair; bool, shape (pairs,).
 
-    The mean of the result is the accuracy acc*_eq of Deutsch et al. 2023, section 5: the metric has no
-    preference if its two scores differ by at most a threshold. The threshold of a case is chosen on all other
-    cases. It is 0 or the absolute difference of a pair, whichever agrees most often there; of several, the
-    smallest. So a pair's own rating never chooses its threshold, and no division into folds is needed.
+    The metric prefers neither item if its two scores differ by at most a threshold. The threshold of a case
+    is chosen on all other cases: of 0 and the absolute differences of all pairs, the one with which the
+    metric agrees with people most often there; of several such, the smallest. So a pair's own rating never
+    chooses its threshold. The mean of the result is the accuracy acc*_eq of Deutsch et al. 2023, section 5.
 
     Parameters
     ----------
@@ -143,8 +145,8 @@ def metric_agrees(gaps: ArrayLike, preferred: ArrayLike, cases: Sequence[object]
     preferred : people's preference: 1 for the first item, -1 for the second, 0 for neither.
     cases : the case of each pair; two or more different ones.
     """
-    gap = finite("gaps", gaps, None)
-    numbers = group_numbers("cases", cases, len(gap))
+    gap = check_array("gaps", gaps, None)
+    numbers = number_groups("cases", cases, len(gap))
     sizes, signs = np.abs(gap), np.sign(gap)
     thresholds = np.unique(np.concatenate([[0.0], sizes]))
     # Shape (thresholds, pairs).
@@ -156,54 +158,54 @@ def metric_agrees(gaps: ArrayLike, preferred: ArrayLike, cases: Sequence[object]
     return is_same[same_elsewhere.argmax(axis=0)[numbers], np.arange(len(gap))]
 
 
-def _signs(gaps: FloatArray, grades: FloatArray) -> FloatArray:
-    """Return the signs of differences between means of ``grades``: 1, 0 or -1, in the shape of ``gaps``.
+def _signs_of_gaps(gaps: FloatArray, grades: FloatArray) -> FloatArray:
+    """Return the signs of ``gaps``, which are differences between means of ``grades``: 1, 0 or -1.
 
-    A difference below 1e-12 of the largest grade counts as 0: equal means of decimals can differ by that much
-    in binary floating point.
+    A difference of at most 1e-12 of the largest grade counts as 0, because equal means of decimals can differ
+    by that much in binary floating point.
     """
     return np.where(np.abs(gaps) <= 1e-12 * np.abs(grades).max(initial=0.0), 0.0, np.sign(gaps))
 
 
 def choices_of_others(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
-    """Return, for each pair and each rater left out, the item with the higher mean grade by the other raters.
+    """Return which item of each pair the other raters grade higher on average, once for each rater left out.
 
-    1 for the first item, -1 for the second, 0 if their means are equal; shape (raters, pairs). ``grades`` has
-    shape (items, raters), finite, two raters or more; ``pairs`` comes from :func:`pairs_within`.
+    The values are 1 for the first item, -1 for the second and 0 if the means are equal; shape (raters left
+    out, pairs). ``grades`` has shape (items, raters), finite, with two raters or more; ``pairs`` comes from
+    :func:`pairs_within`.
     """
     ratings = np.asarray(grades, dtype=np.float64)
     means = np.stack([np.delete(ratings, rater, 1).mean(axis=1) for rater in range(ratings.shape[1])])
-    return _signs(means[:, pairs[:, 0]] - means[:, pairs[:, 1]], ratings)
+    return _signs_of_gaps(means[:, pairs[:, 0]] - means[:, pairs[:, 1]], ratings)
 
 
 def rater_agreement(grades: ArrayLike, pairs: NDArray[np.intp]) -> FloatArray:
-    """Return the share of raters who prefer the same item of each pair as the mean of the other raters does,
-    0 to 1; shape (pairs,).
+    """Return, for each pair, the share of raters whose preference is that of the other raters' mean grade.
 
-    Parameters are those of :func:`choices_of_others`; "neither" is a preference, too.
+    The preference is the first item, the second, or neither. The share is from 0 to 1; shape (pairs,).
+    Parameters are those of :func:`choices_of_others`.
     """
     ratings = np.asarray(grades, dtype=np.float64)
-    choices = _signs(ratings[pairs[:, 0]] - ratings[pairs[:, 1]], ratings).T
+    choices = _signs_of_gaps(ratings[pairs[:, 0]] - ratings[pairs[:, 1]], ratings).T
     return np.mean(choices == choices_of_others(ratings, pairs), axis=0)
 
 
 def metric_agreement(
     scores: ArrayLike, grades: ArrayLike, pairs: NDArray[np.intp], cases: Sequence[object]
 ) -> FloatArray:
-    """Return how often a metric prefers the same item of each pair as the mean of all raters but one does,
-    averaged over the rater left out, 0 to 1; shape (pairs,).
+    """Return, for each pair, how often a metric's preference is that of the mean grade by all raters but one.
 
-    The value for one rater, from the same means, is :func:`rater_agreement`; :func:`metric_agrees` sets the
-    thresholds.
+    It is the share of the raters for whom this is so when they are left out, 0 to 1; shape (pairs,). It can
+    be compared with :func:`rater_agreement`, which uses the same means. :func:`metric_agrees` decides which
+    differences between scores are preferences.
 
     Parameters
     ----------
-    scores : of the items, higher for a better one; shape (items,).
+    scores : the metric's score of each item, higher for a better item; shape (items,).
     grades, pairs : as in :func:`choices_of_others`.
-    cases : the case of each pair.
+    cases : the case of each pair, shape (pairs,); two or more different ones.
     """
     score = np.asarray(scores, dtype=np.float64)
     gaps = score[pairs[:, 0]] - score[pairs[:, 1]]
-    return np.mean(
-        [metric_agrees(gaps, choice, cases) for choice in choices_of_others(grades, pairs)], axis=0
-    )
+    choices = choices_of_others(grades, pairs)
+    return np.mean([metric_agrees(gaps, choice, cases) for choice in choices], axis=0)

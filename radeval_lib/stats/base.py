@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from radeval_lib.text_format import with_interval
 
 FloatArray = NDArray[np.float64]
-OfSums = Callable[[FloatArray], FloatArray]
-"""A function from statistics, summed over cases, to measures: shape (..., statistics) to (..., measures)."""
+Formula = Callable[[FloatArray], FloatArray]
+"""A function that computes measures from statistics summed over cases: shape (..., statistics) to (...,
+measures)."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / total if total else 0.0
 
 
-def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
+def check_array(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
     """Return ``values`` as a float64 array after checking its shape and that all values are finite.
 
     Parameters
@@ -75,7 +76,7 @@ def finite(name: str, values: ArrayLike, *shape: int | None) -> FloatArray:
     return array
 
 
-def group_numbers(name: str, groups: Any, items: int, *, sort: bool = False) -> NDArray[np.intp]:
+def number_groups(name: str, groups: Any, items: int, *, sort: bool = False) -> NDArray[np.intp]:
     """Return each item's group as a number from 0, in the order in which groups appear; shape (items,).
 
     Parameters

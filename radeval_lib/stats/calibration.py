@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import entr, log_softmax, rel_entr, softmax
 
-from radeval_lib.stats.base import FloatArray, finite, group_numbers
-from radeval_lib.stats.resampling import sum_draws
+from radeval_lib.stats.base import FloatArray, check_array, number_groups
+from radeval_lib.stats.resampling import resample_sums
 
 BINS = 10
 """The number of bins of confidence, as in RaLEs."""
@@ -36,11 +36,14 @@ BINS = 10
 def _probability_array(probabilities: ArrayLike) -> FloatArray:
     """Return probabilities as a checked float64 array of shape (n, k), with values above 1 set to 1."""
     # Probabilities from a float32 softmax may exceed 1 by their last digits.
-    return finite("probabilities", probabilities, None, None).clip(max=1.0)
+    return check_array("probabilities", probabilities, None, None).clip(max=1.0)
 
 
 def _true_classes(labels: ArrayLike, array: FloatArray) -> NDArray[np.int64]:
-    """Return labels as an array after checking them against the probabilities ``array`` of shape (n, k)."""
+    """Return labels as an array of shape (n,) after checking them against probabilities of shape (n, k).
+
+    Raises ValueError if there are not n labels, or one is not from 0 to k - 1.
+    """
     truth, (samples, classes) = np.asarray(labels), array.shape
     if truth.shape != (samples,) or not ((truth >= 0) & (truth < classes)).all():
         problem = f"labels of shape {truth.shape} do not fit the probabilities"
@@ -49,22 +52,28 @@ def _true_classes(labels: ArrayLike, array: FloatArray) -> NDArray[np.int64]:
 
 
 def bin_of(values: FloatArray, bins: int) -> NDArray[np.int64]:
-    """Return the index of the bin (lo, hi] of each value, in the values' shape; an exact 0 is in the first
-    bin."""
+    """Return the number of the bin (low, high] of each value, 0 to ``bins`` - 1, in the values' shape.
+
+    Bin i is (i / bins, (i + 1) / bins]; a value of exactly 0 is in bin 0. Values are from 0 to 1.
+    """
     numbers = np.searchsorted(np.linspace(0, 1, bins + 1), values).astype(np.int64) - 1
     return numbers.clip(0, bins - 1)
 
 
 def _binned_sums(values: FloatArray, hits: FloatArray, bins: int) -> tuple[FloatArray, ...]:
-    """Return the number of values, the sum of their ``hits`` and the sum of the values in each bin; three
-    arrays of shape (bins,)."""
+    """Return three arrays of shape (bins,): for each bin, the number of ``values`` in it, the sum of their
+    ``hits`` and the sum of these values.
+
+    ``values`` (0 to 1) and ``hits`` (1 for a hit, else 0) have shape (n,).
+    """
     numbers = bin_of(values, bins)
     addends = (np.ones_like(values), hits, values)
     return tuple(np.bincount(numbers, weights=each, minlength=bins).astype(np.float64) for each in addends)
 
 
-def _confidence(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return the confidence and the correctness (1 or 0) of each prediction; two arrays of shape (n,)."""
+def _confidence_and_hits(probabilities: ArrayLike, labels: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return two arrays of shape (n,): the confidence of each prediction (0 to 1), and 1 if it is correct,
+    otherwise 0."""
     array = _probability_array(probabilities)
     return array.max(axis=1), (array.argmax(axis=1) == _true_classes(labels, array)).astype(np.float64)
 
@@ -75,10 +84,11 @@ def reliability(probabilities: ArrayLike, labels: ArrayLike, *, bins: int = BINS
     Returns
     -------
     DataFrame
-        One row per bin: ``low``, ``high`` (its ends), ``count``, ``accuracy``, ``confidence`` (the mean) and
-        ``gap`` (the absolute difference of the last two); all three are NaN in an empty bin.
+        One row per bin: its ends ``low`` and ``high``; ``count``, its number of samples; ``accuracy``;
+        ``confidence``, its mean; and ``gap``, the absolute difference between accuracy and mean confidence.
+        Accuracy, confidence and gap are from 0 to 1, and NaN in a bin without samples.
     """
-    count, right, total = _binned_sums(*_confidence(probabilities, labels), bins)
+    count, right, total = _binned_sums(*_confidence_and_hits(probabilities, labels), bins)
     with np.errstate(invalid="ignore"):
         accurate, confident = right / count, total / count
     edges = np.linspace(0, 1, bins + 1)
@@ -119,10 +129,10 @@ def static_calibration_error(
 ) -> float:
     """Return the SCE: the calibration error of each class's probability, averaged over classes; 0 to 1.
 
-    The error of a class is the weighted mean gap of bins of *its* probability, as in the ECE, where a sample
-    is a hit if the class is its true one. ``zeros`` says whether probabilities of exactly 0 are in
-    the first bin, or dropped, so that true classes with a probability of 0 are ignored. Source: RaLEs,
-    Appendix D, second formula; Nixon et al. 2019.
+    The error of a class is computed like the ECE, with the probability of this class in place of the
+    confidence, and with the samples of this class as the hits. ``zeros`` says what happens to probabilities
+    of exactly 0: they belong to the first bin, or to none. In the latter case, a true class with a
+    probability of 0 adds nothing to the error. Source: RaLEs, Appendix D, second formula; Nixon et al. 2019.
     """
     array = _probability_array(probabilities)
     truth, total = _true_classes(labels, array), 0.0
@@ -139,7 +149,7 @@ def weighted_model_confidence(probabilities: ArrayLike, labels: ArrayLike) -> fl
 
     Source: RaLEs, Appendix D, third formula.
     """
-    confidence, correct = _confidence(probabilities, labels)
+    confidence, correct = _confidence_and_hits(probabilities, labels)
     return float((confidence * (2 * correct - 1)).mean())
 
 
@@ -172,18 +182,23 @@ def average_kl_from_uniform(probabilities: ArrayLike) -> float:
 
 
 def _log_losses(array: FloatArray, labels: ArrayLike) -> FloatArray:
-    """Return -log of the probability of each true class, in nats; shape (n,), infinite if that is 0."""
+    """Return -log of the probability of each true class, in nats; shape (n,). Infinite for a probability of
+    0."""
     with np.errstate(divide="ignore"):
         return -np.log(array[np.arange(len(array)), _true_classes(labels, array)])
 
 
 def _squared_distances(array: FloatArray, labels: ArrayLike) -> FloatArray:
-    """Return the squared distance of each row from 1 for the true class and 0 for others; shape (n,)."""
+    """Return the squared distance of each row from the vector with 1 for the true class and 0 for others;
+    shape (n,), 0 to 2."""
     return np.asarray(np.square(array - np.eye(array.shape[1])[_true_classes(labels, array)]).sum(axis=1))
 
 
 def negative_log_likelihood(probabilities: ArrayLike, labels: ArrayLike) -> float:
-    """Return the NLL: the mean of -log of the true class's probability, in nats; infinite if one is 0."""
+    """Return the NLL: the mean of -log of the true class's probability, in nats; 0 to infinity.
+
+    Infinite if the probability of any sample's true class is 0.
+    """
     return float(_log_losses(_probability_array(probabilities), labels).mean())
 
 
@@ -198,7 +213,7 @@ def brier_score(probabilities: ArrayLike, labels: ArrayLike) -> float:
 
 def accuracy(probabilities: ArrayLike, labels: ArrayLike) -> float:
     """Return the share of samples whose predicted class is the true one; 0 to 1."""
-    return float(_confidence(probabilities, labels)[1].mean())
+    return float(_confidence_and_hits(probabilities, labels)[1].mean())
 
 
 MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
@@ -217,73 +232,82 @@ MEASURES: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
 """Every measure, a function of probabilities and labels, by its name in tables."""
 
 
-def measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
-    """Return the values of all :data:`MEASURES`; the index has their names."""
+def compute_measures(probabilities: ArrayLike, labels: ArrayLike) -> pd.Series:
+    """Return the values of all :data:`MEASURES` for one classifier, indexed by measure."""
     return pd.Series({name: function(probabilities, labels) for name, function in MEASURES.items()})
 
 
-DRAWN = ("ECE", "NLL", "Brier")
-"""The measures that :func:`resample` computes."""
+RESAMPLED_MEASURES = ("ECE", "NLL", "Brier")
+"""The measures that :func:`resample_measures` computes."""
 
 
-class CalibrationDraws(NamedTuple):
-    """One classifier's measures in resamples.
+class ResampledMeasures(NamedTuple):
+    """One classifier's :data:`RESAMPLED_MEASURES`.
 
-    ``values``: a row per resample and a column for each of :data:`DRAWN`; ``observed``: the same measures of
-    all samples as they are.
+    ``values``: the measures in each resample, one row per resample and one column per measure; ``observed``:
+    the measures of all samples, without resampling, indexed by measure.
     """
 
     values: pd.DataFrame
     observed: pd.Series
 
 
-def resample(
+def resample_measures(
     outputs: Sequence[ArrayLike],
     labels: ArrayLike,
     documents: Sequence[object],
     *,
     resamples: int,
     rng: np.random.Generator,
-) -> list[CalibrationDraws]:
-    """Return each classifier's measures :data:`DRAWN` in resamples of whole documents, drawn with replacement
-    and the same for all classifiers.
+) -> list[ResampledMeasures]:
+    """Return ECE, NLL and Brier score of each classifier, on all samples and in each resample.
 
-    All measures follow from sums over samples, so how often each document was drawn is all that a resample
-    needs. With few samples, an ECE of ten bins is biased upwards, and more so in resamples. The percentile
-    interval of an ECE near 0 therefore lies above the true value too often; differences between classifiers
-    on the same documents are affected less.
+    The list has one item per classifier, in the order of ``outputs``. A resample draws whole documents with
+    replacement, the same for all classifiers. The NLL of a resample is infinite if it contains a true class
+    with a probability of 0.
+
+    With few samples, an ECE of ten bins is biased upwards, and more so in resamples. The percentile interval
+    of an ECE near 0 therefore lies above the true value too often; differences between classifiers on the
+    same documents are affected less.
 
     Parameters
     ----------
-    outputs : the probabilities of each classifier for the same samples, shape (n, k).
-    labels : the true classes, int, shape (n,).
+    outputs : one array of probabilities per classifier, shape (n, k), for the same n samples.
+    labels : the true classes, int, shape (n,), 0 to k - 1.
     documents : the document (or patient) of each sample, shape (n,); its samples are drawn together.
+    resamples : the number of resamples.
+    rng : the generator that draws the documents.
+
+    Raises
+    ------
+    ValueError
+        If probabilities or labels are not as the module docstring says, or a document is missing.
     """
     # For each sample: 1, its loss, whether the loss is infinite, its squared distance, its gap in each bin.
     terms = []
     for output in outputs:
         array = _probability_array(output)
-        (confidence, correct), loss = _confidence(array, labels), _log_losses(array, labels)
+        (confidence, correct), loss = _confidence_and_hits(array, labels), _log_losses(array, labels)
         # Infinite losses are counted, not summed: only resamples that draw their documents are infinite.
         infinite, ones = np.isinf(loss), np.ones(len(array))
         gaps = np.eye(BINS)[bin_of(confidence, BINS)] * (correct - confidence)[:, None]
         distance = _squared_distances(array, labels)
         terms.append(np.column_stack([ones, np.where(infinite, 0.0, loss), infinite, distance, gaps]))
-    codes = group_numbers("documents", documents, len(terms[0]))
+    codes = number_groups("documents", documents, len(terms[0]))
     table = np.zeros((codes.max() + 1, len(terms), terms[0].shape[1]))
     np.add.at(table, codes, np.stack(terms, axis=1))
 
     def values(sums: FloatArray) -> FloatArray:
-        """Return the measures :data:`DRAWN` from sums over samples, shape (..., outputs, measures)."""
+        """Return ECE, NLL and Brier score from sums over samples; shape (resamples, outputs, 3)."""
         parts = sums.reshape(-1, *table.shape[1:])
         size, loss, infinite, distance = np.moveaxis(parts[..., :4], -1, 0)
         ece, nll = np.abs(parts[..., 4:]).sum(axis=-1) / size, np.where(infinite > 0, np.inf, loss) / size
         return np.stack([ece, nll, distance / size], axis=-1)
 
-    drawn = sum_draws(table.reshape(len(table), -1), values, resamples=resamples, rng=rng)
-    observed = values(table.sum(axis=0))[0]
+    drawn = resample_sums(table.reshape(len(table), -1), values, resamples=resamples, rng=rng)
+    observed, names = values(table.sum(axis=0))[0], RESAMPLED_MEASURES
     return [
-        CalibrationDraws(pd.DataFrame(drawn[:, number], columns=DRAWN), pd.Series(row, index=DRAWN))
+        ResampledMeasures(pd.DataFrame(drawn[:, number], columns=names), pd.Series(row, index=names))
         for number, row in enumerate(observed)
     ]
 
@@ -326,7 +350,7 @@ def fit_temperature(logits: ArrayLike, labels: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If there are no samples, a logit is NaN, or the logit of a true class is not finite
+        If there are no samples, a logit is NaN, or the logit of a true class is infinite
         (:func:`has_finite_truth`).
     """
     array, truth = np.asarray(logits, dtype=np.float64), np.asarray(labels)

@@ -17,10 +17,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from radeval_lib.stats.base import FloatArray, finite, group_numbers
+from radeval_lib.stats.base import FloatArray, check_array, number_groups
 from radeval_lib.stats.inference import holm
 from radeval_lib.stats.printed import Kind
-from radeval_lib.stats.resampling import drawn_counts, ends, estimate
+from radeval_lib.stats.resampling import drawn_counts, estimate, percentile_ends
 
 LEAST_GROUPS = 5  # of fewer groups, the variance is too uncertain for a bootstrap
 _MOST_UNDEFINED = 0.05  # the largest share of resamples in which a coefficient may be undefined
@@ -32,8 +32,8 @@ def coefficient(scores: ArrayLike, ratings: ArrayLike, kind: Kind) -> float:
 
     Both are finite, shape (pairs,). Kendall's coefficient is tau-b.
     """
-    y = finite("ratings", ratings, None)
-    x = finite("scores", scores, len(y))
+    y = check_array("ratings", ratings, None)
+    x = check_array("scores", scores, len(y))
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     return float(_TESTS[kind](x, y).statistic)
@@ -67,7 +67,7 @@ class Resampled:
     def intervals(self) -> pd.DataFrame:
         """Return one row per metric: ``metric``, its correlation ``value`` with ``low`` and ``high`` (95%,
         percentile), ``n`` (pairs) and ``groups`` (cases)."""
-        low, high = np.transpose([ends(draws) for draws in self.draws])
+        low, high = np.transpose([percentile_ends(draws) for draws in self.draws])
         table = pd.DataFrame({"metric": self.names, "value": self.values, "low": low, "high": high})
         return table.assign(n=self.pairs, groups=self.groups)
 
@@ -113,7 +113,7 @@ def compare_with_one_rater(left_out: Sequence[Resampled]) -> pd.DataFrame:
     """
     values = np.mean([resampled.values for resampled in left_out], axis=0)
     draws = np.mean([resampled.draws for resampled in left_out], axis=0).T
-    (low, high), (below_low, below_high) = ends(draws), ends(draws[:, -1:] - draws)
+    (low, high), (below_low, below_high) = percentile_ends(draws), percentile_ends(draws[:, -1:] - draws)
     columns = {"value": values, "low": low, "high": high, "below": values[-1] - values}
     columns |= {"below_low": below_low, "below_high": below_high}
     return pd.DataFrame(columns, index=left_out[0].names)
@@ -147,10 +147,10 @@ def resample(
         undefined in more than 5% of the resamples, because its scores or the ratings do not vary there. In
         up to 5%, such resamples are left out.
     """
-    y = finite("ratings", ratings, None)
-    table = np.array([finite(name, values, len(y)) for name, values in scores.items()])
+    y = check_array("ratings", ratings, None)
+    table = np.array([check_array(name, values, len(y)) for name, values in scores.items()])
     values = [coefficient(row, y, kind) for row in table]
-    numbers = group_numbers("groups", np.arange(len(y)) if groups is None else groups, len(y), sort=True)
+    numbers = number_groups("groups", np.arange(len(y)) if groups is None else groups, len(y), sort=True)
     count = int(numbers.max()) + 1
     if count < LEAST_GROUPS:
         raise ValueError(f"{count} groups are too few for a bootstrap; pass at least {LEAST_GROUPS}")

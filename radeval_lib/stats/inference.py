@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from radeval_lib.stats.base import FloatArray, OfSums, finite
+from radeval_lib.stats.base import FloatArray, Formula, check_array
 
 _CELLS = 2_000_000  # entries of masks in memory at a time: 16 MB as float64
 _SAME = 1e-9  # scores that differ by less are equal
@@ -20,10 +20,10 @@ _SAME = 1e-9  # scores that differ by less are equal
 def inversion_p(drawn: ArrayLike) -> float:
     """Return the two-sided p of the hypothesis that a bootstrapped quantity is 0.
 
-    It belongs to the percentile interval that just reaches 0: twice the share of resampled values on the side
-    of 0 that has fewer. A value of 0 is on both sides. The observed data count as one more value (Davison and
-    Hinkley 1997, section 4.2), so p is never 0; it is at most 1. ``drawn`` holds the resampled values, shape
-    (resamples,), finite.
+    It is twice the share of resampled values on the side of 0 that has fewer of them. A percentile interval
+    with the level 1 - p therefore just reaches 0. A value of 0 is on both sides. The observed data count as
+    one more value on that side (Davison and Hinkley 1997, section 4.2), so p is above 0; it is at most 1.
+    ``drawn`` holds the resampled values, shape (resamples,), finite; without values, p is 1.
     """
     values = np.asarray(drawn, dtype=np.float64)
     values = np.where(np.abs(values) < 1e-12, 0.0, values)  # a rounding error of 0 counts as 0
@@ -32,8 +32,11 @@ def inversion_p(drawn: ArrayLike) -> float:
 
 
 def exchange_masks(cases: int, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
-    """Yield which cases two systems exchange, as arrays of shape (exchanges, cases): all 2^cases exchanges if
-    these are at most ``resamples``, otherwise ``resamples`` random ones."""
+    """Yield bool arrays of shape (exchanges, cases): True if two systems exchange their outputs for a case.
+
+    Together they hold all 2^cases exchanges if these are at most ``resamples``, otherwise ``resamples``
+    random ones.
+    """
     if is_enumerated(cases, resamples):
         yield (np.arange(2**cases)[:, None] >> np.arange(cases) & 1).astype(bool)
         return
@@ -43,12 +46,13 @@ def exchange_masks(cases: int, resamples: int, rng: np.random.Generator) -> Iter
 
 
 def is_enumerated(cases: int, resamples: int) -> bool:
-    """Return whether :func:`exchange_masks` yields all exchanges, so that p is exact."""
+    """Return whether 2^cases is at most ``resamples``, so that :func:`exchange_masks` yields all exchanges
+    and p is exact."""
     return cases <= math.log2(resamples)
 
 
 def randomization_p(
-    first: FloatArray, second: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
+    first: FloatArray, second: FloatArray, values: Formula, *, resamples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Return the two-sided p of the hypothesis that two systems are exchangeable in each case, by
     approximate randomization; shape (measures,).
@@ -61,7 +65,7 @@ def randomization_p(
     ----------
     first, second : statistics of the two systems on the same cases, shape (cases, statistics).
     values : the measures as a function of summed statistics.
-    resamples : the number of random exchanges, and the most that are enumerated.
+    resamples : the number of random exchanges, and the largest number of exchanges that are enumerated.
     """
     first_sums, second_sums = first.sum(axis=0), second.sum(axis=0)
     left, right = values(first_sums), values(second_sums)
@@ -70,19 +74,18 @@ def randomization_p(
     count = 0
     for mask in exchange_masks(len(first), resamples, rng):
         moved = mask.astype(np.float64) @ (second - first)
-        count = count + (np.abs(values(first_sums + moved) - values(second_sums - moved)) >= least).sum(
-            axis=0
-        )
+        gaps = np.abs(values(first_sums + moved) - values(second_sums - moved))
+        count = count + (gaps >= least).sum(axis=0)
     if is_enumerated(len(first), resamples):
         return np.asarray(count / 2 ** len(first), dtype=np.float64)
     return np.asarray((count + 1) / (resamples + 1), dtype=np.float64)
 
 
 def holm(ps: ArrayLike) -> FloatArray:
-    """Return the p values of one family with Holm's correction (Holm 1979), in their order; shape (tests,).
+    """Return the p values of one family of tests with Holm's correction (Holm 1979), in the order of ``ps``.
 
-    A p that is NaN stays NaN and counts as one of the family. ``radbook compare`` uses this function because
-    it must run without pingouin; pages use pingouin's.
+    Shape (tests,). A p that is NaN stays NaN and counts as one of the family. pingouin has this correction,
+    too, but ``radbook compare`` must run without pingouin.
     """
     array = np.asarray(ps, dtype=np.float64)
     order, count = np.argsort(array), len(array)
@@ -91,8 +94,9 @@ def holm(ps: ArrayLike) -> FloatArray:
     return result
 
 
-def wilson(count: float, cases: int) -> tuple[float, float]:
-    """Return Wilson's 95% interval of the share ``count / cases``, 0 to 1 (Wilson 1927).
+def wilson_interval(count: float, cases: int) -> tuple[float, float]:
+    """Return the low and the high end of Wilson's 95% interval of the share ``count / cases``, 0 to 1 (Wilson
+    1927).
 
     ``count`` is from 0 to ``cases``, which is at least 1. It need not be whole, so a tie can count as half;
     SciPy's ``binomtest`` requires whole numbers, for which the two agree.
@@ -123,13 +127,18 @@ def preferences(better: pd.DataFrame, worse: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Index: the metrics. ``value`` (the share, 0 to 1) with ``low`` and ``high`` (its 95% Wilson interval),
-        ``tied`` (the share of ties) and ``n`` (items). With ties, the interval is wider than needed: it takes
-        the variance of a share without ties, and a tie varies less than a win or a loss.
+        ``tied`` (the share of ties: scores that differ by less than 1e-9) and ``n`` (items). With ties, the
+        interval is wider than needed, because a tie varies less than a win or a loss.
+
+    Raises
+    ------
+    ValueError
+        If a score is missing or infinite, or the two tables have different numbers of items.
     """
-    scores = finite("better", better, None, None)
-    gaps = scores - finite("worse", worse[better.columns], *scores.shape)
+    scores = check_array("better", better, None, None)
+    gaps = scores - check_array("worse", worse[better.columns], *scores.shape)
     points = np.where(np.abs(gaps) < _SAME, 0.5, gaps > 0)
     value, n = points.mean(axis=0), len(points)
-    low, high = np.transpose([wilson(count, n) for count in value * n])
+    low, high = np.transpose([wilson_interval(count, n) for count in value * n])
     columns = {"value": value, "low": low, "high": high, "tied": (points == 0.5).mean(axis=0), "n": n}
     return pd.DataFrame(columns, index=better.columns)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from radeval_lib.stats.base import FloatArray, OfSums
-from radeval_lib.stats.resampling import draws, ends, estimate
+from radeval_lib.stats.base import FloatArray, Formula
+from radeval_lib.stats.resampling import estimate, percentile_ends, resample_models
 
 
 class Measure(NamedTuple):
@@ -29,7 +29,7 @@ class Measure(NamedTuple):
 
     statistics: tuple[str, ...]
     names: tuple[str, ...]
-    values: OfSums
+    values: Formula
 
 
 def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
@@ -79,8 +79,9 @@ def intervals(
     value of a seed.
     """
     of_seeds = values_by_seed(counts, measure)
-    (drawn,) = draws([_count_array(counts, measure)[2]], measure.values, resamples=resamples, rng=rng)
-    low, high = ends(drawn.total()).clip(0, 1)
+    *_, table = _count_array(counts, measure)
+    (drawn,) = resample_models([table], measure.values, resamples=resamples, rng=rng)
+    low, high = percentile_ends(drawn.total()).clip(0, 1)
     least, most = of_seeds.min(), of_seeds.max()
     columns = {"value": of_seeds.mean(), "low": low, "high": high, "least": least, "most": most}
     return pd.DataFrame(columns, index=of_seeds.columns).rename_axis("measure")
@@ -100,7 +101,7 @@ def paired_difference(
     if cases != second_cases:
         lacking = len({*cases} ^ {*second_cases})
         raise ValueError(f"{lacking} cases are in one table only; pass counts of the same cases")
-    first_draws, second_draws = draws([left, right], measure.values, resamples=resamples, rng=rng)
+    first_draws, second_draws = resample_models([left, right], measure.values, resamples=resamples, rng=rng)
     gap = first_draws - second_draws
     rows = [vars(estimate(*pair)) for pair in zip(gap.value, gap.total().T, strict=True)]
     table = pd.DataFrame(rows, index=pd.Index(measure.names, name="measure"))[["value", "low", "high", "p"]]

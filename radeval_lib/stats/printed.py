@@ -21,7 +21,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, special, stats
 
-from radeval_lib.stats.inference import wilson
+from radeval_lib.stats.inference import wilson_interval
 
 Kind = Literal["pearson", "spearman", "kendall"]
 Method = Literal["exact", "Wilson", "Wald", "bootstrap percentile", "bootstrap BCa"]
@@ -39,8 +39,8 @@ def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float
 
     The standard error of z is 1/sqrt(n - 3) for Pearson, sqrt((1 + value²/2)/(n - 3)) for Spearman (Bonett
     and Wright 2000, equation 3) and sqrt(0.437/(n - 4)) for Kendall (Fieller, Hartley and Pearson 1957). For
-    Pearson, pingouin's ``compute_esci`` gives the same interval; it uses Pearson's error for rank
-    correlations, too. The value must be above -1 and below 1, and n at least 5.
+    Pearson, pingouin's ``compute_esci`` gives the same interval; it uses Pearson's standard error also for
+    rank correlations. The value must be above -1 and below 1, and n at least 5.
     """
     error = {
         "pearson": 1 / math.sqrt(n - 3),
@@ -51,8 +51,8 @@ def correlation_interval(value: float, n: int, kind: Kind) -> tuple[float, float
 
 
 def williams_test(first: float, second: float, between: float, n: int) -> tuple[float, float]:
-    """Return t and the two-sided p of Williams's test that two metrics' Pearson correlations with the same
-    ratings are equal.
+    """Return t and the two-sided p, in this order, of Williams's test that two metrics' Pearson correlations
+    with the same ratings are equal.
 
     t has n - 3 degrees of freedom and is positive if ``first`` is larger. Source: Steiger 1980, equation 7
     (Williams's T2).
@@ -83,11 +83,12 @@ def williams_test(first: float, second: float, between: float, n: int) -> tuple[
 
 
 def needed_between(first: float, second: float, n: int) -> float:
-    """Return the smallest correlation between two metrics from which on their printed correlations with the
-    same ratings differ at the 5% level (:func:`williams_test`, whose parameters these are).
+    """Return the correlation between two metrics from which on, up to the largest possible one, their
+    correlations with the same ratings differ at the 5% level.
 
-    If every possible correlation between the metrics makes them differ, it is the smallest possible one. NaN
-    if none does, as for equal numbers. Both numbers must be between -1 and 1.
+    If they differ at every possible correlation between the metrics, the smallest possible one is returned.
+    NaN if they do not differ near the largest possible one, as for equal numbers. The test and its parameters
+    are those of :func:`williams_test`; ``first`` and ``second`` are above -1 and below 1.
     """
     if first == second:
         return math.nan
@@ -134,11 +135,12 @@ def two_sided_p(
 
 
 def needed_correlation(difference: float, first_se: float, second_se: float) -> float:
-    """Return the smallest correlation of two estimates' errors from which on their difference is significant
-    at the 5% level (:func:`two_sided_p`), at least -1.
+    """Return the smallest correlation of two estimates' errors at which their difference is significant at
+    the 5% level (:func:`two_sided_p`), -1 to 1.
 
-    It is 0 or less if independent errors suffice; NaN if no correlation suffices, as for a difference of 0.
-    Both standard errors must be above 0.
+    The difference is significant at every larger correlation, too. The result is 0 or less if independent
+    errors suffice, and NaN if no correlation suffices, as for a difference of 0. Both standard errors must be
+    above 0.
     """
     if difference == 0:
         return math.nan
@@ -148,9 +150,11 @@ def needed_correlation(difference: float, first_se: float, second_se: float) -> 
 
 
 def rounding_corners(values: Sequence[float], half_widths: Sequence[float]) -> NDArray[np.float64]:
-    """Return printed numbers as row 0 and, below, each combination of the ends of their rounding intervals.
+    """Return the printed numbers (row 0) and every combination of the ends of their rounding intervals (the
+    other rows); shape (1 + combinations, numbers).
 
-    A number with half-width 0 is the same in all rows. Shape (1 + combinations, numbers).
+    Each number's rounding interval is its value minus and plus its half-width. A number with half-width 0 is
+    the same in all rows.
     """
     pairs = zip(values, half_widths, strict=True)
     ends = [(value - half, value + half) if half else (value,) for value, half in pairs]
@@ -160,25 +164,25 @@ def rounding_corners(values: Sequence[float], half_widths: Sequence[float]) -> N
 def p_of_intervals(
     first: Sequence[float], second: Sequence[float], half_width: float = 0.0, between: float = 0.0
 ) -> tuple[float, float, float]:
-    """Return the two-sided p of the difference of two printed correlations: at the printed digits, and the
-    smallest and the largest p that their rounding allows.
+    """Return (p, smallest p, largest p) of the two-sided test that two printed correlations are equal.
 
-    The test is :func:`two_sided_p` on Fisher's scale; equal correlations have p = 1.
+    The first is the p of the numbers as printed; the others are the ends of the range that rounding allows.
+    The test is :func:`two_sided_p` on Fisher's z scale; equal correlations have p = 1.
 
     Parameters
     ----------
     first, second : each correlation as (value, low, high), with its 95% interval.
     half_width : half a unit of the last printed digit.
-    between : the correlation of the two errors, -1 to 1.
+    between : the correlation of the errors of the two estimates, -1 to 1.
 
     Raises
     ------
     ValueError
-        If a number, as far as its rounding allows, is -1, 1 or beyond, where Fisher's scale ends.
+        If rounding allows a number to be -1 or less, or 1 or more, where Fisher's z is not defined.
     """
     rows = rounding_corners([*first, *second], [half_width] * 6)
     if np.abs(rows).max() >= 1:
-        raise ValueError(f"one of {(*first, *second)} may round from -1 or 1; leave out this correlation")
+        raise ValueError(f"one of {(*first, *second)} may stand for -1 or 1; leave out this correlation")
     z = np.arctanh(rows)
     errors = (z[:, [2, 5]] - z[:, [1, 4]]) / (2 * _Z)
     differences = z[:, 0] - z[:, 3]
@@ -190,8 +194,8 @@ def p_of_intervals(
 def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
     """Return every sum of ``n`` counts whose mean rounds to a printed mean, in rising order.
 
-    Empty if no n counts can have that mean: the GRIM test (Brown and Heathers 2017). ``half_width`` is half a
-    unit of the last printed digit.
+    A count is a whole number, 0 or more. Empty if no n counts can have that mean: the GRIM test (Brown and
+    Heathers 2017). ``half_width`` is half a unit of the last printed digit.
     """
     first, last = math.ceil((mean - half_width - EDGE) * n), math.floor((mean + half_width + EDGE) * n)
     return list(range(max(first, 0), last + 1))
@@ -200,7 +204,7 @@ def sums_that_print(mean: float, half_width: float, n: int) -> list[int]:
 def counts_that_print(share: float, half_width: float, n: int) -> list[int]:
     """Return every whole number k from 0 to n for which k / n rounds to a printed share, in rising order.
 
-    ``half_width`` is half a unit of the last printed digit.
+    Empty if there is none. ``half_width`` is half a unit of the last printed digit, as a fraction.
     """
     return [k for k in sums_that_print(share, half_width, n) if k <= n]
 
@@ -215,17 +219,15 @@ def interval_of_share(k: int, n: int, method: Method) -> tuple[float, float]:
     0 to 1. Raises ValueError for another method.
     """
     if method == "Wilson":
-        return wilson(k, n)
+        return wilson_interval(k, n)
     if method == "exact":
         exact = stats.binomtest(k, n).proportion_ci(0.95)
         return float(exact.low), float(exact.high)
     if method == "Wald":
         half = _Z * math.sqrt(k / n * (1 - k / n) / n)
         return k / n - half, k / n + half
-    if method not in get_args(Method):
-        raise ValueError(
-            f"unknown method {method!r} of an interval; use one of {', '.join(get_args(Method))}"
-        )
+    if method not in (methods := get_args(Method)):
+        raise ValueError(f"unknown method {method!r} of an interval; use one of {', '.join(methods)}")
     levels = _bca_levels(k, n) if method == "bootstrap BCa" else _TAILS
     low, high = stats.binom.ppf(levels, n, k / n) / n
     return float(low), float(high)
@@ -248,19 +250,21 @@ def _bca_levels(k: int, n: int) -> NDArray[np.float64]:
 def possible_samples(
     shares: Sequence[tuple[float, float, float]], half_width: float, largest: int
 ) -> pd.DataFrame:
-    """Return how well each number of cases and each kind of interval fit printed shares of the same cases.
+    """Return how many printed shares, and ends of their intervals, each number of cases and each kind of
+    interval reproduce.
 
     Parameters
     ----------
-    shares : each printed share with the ends of its interval, (share, low, high).
+    shares : printed shares of the same cases, each with the ends of its interval: (share, low, high).
     half_width : half a unit of the last printed digit.
     largest : the largest number of cases to try; the smallest is 1.
 
     Returns
     -------
     DataFrame
-        One row per number of cases ``n`` and ``method``: ``shares``, how many printed shares equal some
-        rounded k / n, and ``ends``, how many printed ends the method gives for the best fitting k.
+        One row per number of cases ``n`` and ``method`` (of :data:`Method`). ``shares`` is the number of
+        printed shares that equal a rounded k / n for some k. ``ends`` is the number of printed ends that the
+        method reproduces, where each share has the k with which most of its two ends agree.
     """
     rows = []
     for n in range(1, largest + 1):
@@ -275,12 +279,16 @@ def possible_samples(
 
 
 def mcnemar_range(first: int, second: int, n: int) -> tuple[float, float]:
-    """Return the smallest and the largest p of McNemar's exact test of two methods, given only how many of
-    the same ``n`` cases each gets right.
+    """Return the smallest and the largest possible p of McNemar's exact test of two methods.
 
-    The test is a sign test of the cases that only one method gets right. If the better method is right in d
-    cases more, and the worse alone in u cases, it compares u with d + u. The p values are those of all
-    possible u, from 0 to min(worse, n - better).
+    The test compares the numbers of cases that only one of the methods gets right: u for the worse method,
+    u + d for the better, which is right in d cases more. Since u is not known, the p of every possible u is
+    computed, from 0 to min(worse, n - better).
+
+    Parameters
+    ----------
+    first, second : how many cases each method gets right, 0 to ``n``.
+    n : the number of cases, the same for both methods.
     """
     worse, better = sorted((first, second))
     only_worse = np.arange(min(worse, n - better) + 1)
@@ -296,12 +304,12 @@ def predictions_that_print(
     """Return the smallest and the largest number of predictions of a class that fit its printed precision
     and recall.
 
-    None if no whole numbers fit, if the recall is 0 (without a hit, precision is 0 for any number of
-    predictions), or if the precision may round from 0, so that there is no largest number.
+    None in three cases: no whole numbers fit; the recall is 0, because the precision is then 0 for any number
+    of predictions; or the printed precision may stand for 0, so that there is no largest number.
 
     Parameters
     ----------
-    precision, recall : as fractions.
+    precision, recall : as fractions, 0 to 1.
     n : the number of members of the class.
     half_width : half a unit of the last printed digit, as a fraction.
     """

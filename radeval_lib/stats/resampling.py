@@ -21,18 +21,18 @@ from scipy.special import ndtr
 from scipy.stats import chi2
 from scipy.stats import t as student
 
-from radeval_lib.stats.base import Estimate, FloatArray, OfSums, finite, group_numbers
+from radeval_lib.stats.base import Estimate, FloatArray, Formula, check_array, number_groups
 from radeval_lib.stats.inference import inversion_p
 
 _CELLS = 2_000_000  # numbers in memory at a time: 16 MB for an array
 
 
 def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: int) -> Iterator[FloatArray]:
-    """Yield how often each of ``groups`` is drawn in each resample with replacement, as float64 arrays of
-    shape (some resamples, groups).
+    """Yield how often each group is drawn in each resample with replacement, in batches of resamples.
 
-    ``width`` is how many numbers the caller needs to hold for each resample. It limits how many resamples an
-    array has and does not change the draws.
+    A batch is a float64 array of shape (resamples of the batch, groups), and its rows sum to ``groups``, the
+    number of groups. ``width`` is how many numbers the caller holds in memory for each resample. It limits
+    the size of a batch and does not change the draws.
     """
     step = max(1, _CELLS // max(1, width))
     shares = np.full(groups, 1 / groups)
@@ -41,19 +41,24 @@ def drawn_counts(groups: int, resamples: int, rng: np.random.Generator, width: i
 
 
 def drawn_rows(groups: ArrayLike, resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
-    """Yield the row numbers of each resample, each as often as its group was drawn. ``groups`` has the group
-    of each row, shape (rows,)."""
-    numbers = group_numbers("groups", groups, len(np.asarray(groups)))
+    """Yield, for each resample, the numbers of the rows that it contains, in rising order.
+
+    A row's number occurs as often as its group was drawn. ``groups`` has the group of each row, shape
+    (rows,).
+    """
+    numbers = number_groups("groups", groups, len(np.asarray(groups)))
     for counts in drawn_counts(int(numbers.max()) + 1, resamples, rng, len(numbers)):
         for times in counts[:, numbers].astype(np.intp):
             yield np.repeat(np.arange(len(numbers)), times)
 
 
-def sum_draws(table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Return the measures in each resample of groups, shape (resamples, measures).
+def resample_sums(
+    table: FloatArray, values: Formula, *, resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Return the measures in each resample of groups; shape (resamples, measures).
 
-    ``table`` holds the statistics of each group, shape (groups, statistics); ``values`` computes the measures
-    from their sums.
+    ``table`` holds the statistics of each group, shape (groups, statistics). ``values`` computes the measures
+    from the statistics, summed over the groups of a resample.
     """
     chunks = drawn_counts(len(table), resamples, rng, max(table.shape))
     return np.concatenate([values(counts @ table) for counts in chunks])
@@ -62,9 +67,9 @@ def sum_draws(table: FloatArray, values: OfSums, *, resamples: int, rng: np.rand
 class SeedNoise(NamedTuple):
     """The variation of one model's measures between training seeds.
 
-    ``normals``: standard normal numbers, shape (resamples, seeds). ``deviations``: each seed's measures minus
-    their mean over seeds, shape (seeds, measures), scaled so that the sum of their squares is the variance of
-    that mean.
+    ``normals``: standard normal random numbers, shape (resamples, seeds). ``deviations``: each seed's
+    measures minus their mean over seeds, divided by the square root of seeds x (seeds - 1); shape (seeds,
+    measures). Their squares then sum to the variance of the mean over seeds.
     """
 
     normals: FloatArray
@@ -102,7 +107,8 @@ class Draws:
 
     @property
     def _variances(self) -> list[tuple[FloatArray, int]]:
-        """Variances from cases and from each model's seeds, each with its degrees of freedom."""
+        """Pairs of a variance, shape (measures,), and its degrees of freedom: first that from cases, then one
+        for the seeds of each model in ``seeds``."""
         by_seeds = [((noise.deviations**2).sum(axis=0), len(noise.deviations) - 1) for noise in self.seeds]
         return [(self.cases.var(axis=0), max(1, self.size - 1)), *by_seeds]
 
@@ -121,8 +127,8 @@ class Draws:
     def total(self) -> FloatArray:
         """Return draws that vary with cases and seeds, for percentile intervals; shape (resamples, measures).
 
-        Without seeds, they are :attr:`cases`. Otherwise normal deviations from the value are scaled to follow
-        Student's t with :attr:`degrees` degrees of freedom.
+        If ``seeds`` is empty, they are :attr:`cases`. Otherwise, the deviations of the draws from ``value``
+        are stretched at random, so that they follow Student's t with :attr:`degrees` degrees of freedom.
         """
         if not self.seeds:
             return self.cases
@@ -136,18 +142,21 @@ class Draws:
         return (student.ppf(0.975, self.degrees) + student.ppf(0.8, self.degrees)) * self.standard_error
 
 
-def draws(
-    tables: Sequence[FloatArray], values: OfSums, *, resamples: int, rng: np.random.Generator
+def resample_models(
+    tables: Sequence[FloatArray], values: Formula, *, resamples: int, rng: np.random.Generator
 ) -> list[Draws]:
-    """Return one :class:`Draws` for each model's table: its measures, averaged over seeds, in each resample.
+    """Return the measures of each model, averaged over its training seeds, in each resample of cases.
 
-    The same cases are drawn for all tables. Seeds are drawn for each table separately, because seeds with
-    equal numbers in two tables are unrelated.
+    The list has one item per table. The same cases are drawn for all tables. The variation between seeds is
+    drawn for each table separately, because seeds with equal numbers in two tables are unrelated.
 
     Parameters
     ----------
-    tables : the statistics of each model, shape (seeds, cases, statistics), with the same cases.
+    tables : the statistics of each model, shape (seeds, cases, statistics), with the same cases in the same
+        order; the numbers of seeds may differ.
     values : the measures as a function of sums over cases.
+    resamples : the number of resamples.
+    rng : the generator from which those of cases and of each table's seeds are spawned.
     """
     cases = tables[0].shape[1]
     # Separate generators keep the draws independent of how many resamples are computed at a time.
@@ -168,11 +177,11 @@ def draws(
     return results
 
 
-def mean_draws(by_task: Sequence[Draws]) -> Draws:
-    """Return one model's measures averaged over tasks, which have the same numbers of seeds and resamples.
+def average_draws(by_task: Sequence[Draws]) -> Draws:
+    """Return the draws of one model's measures, averaged over tasks.
 
-    A seed is the same training in every task, so its deviations are averaged; the tasks' cases are
-    independent.
+    All tasks have the same numbers of seeds and resamples. A seed is the same training in every task, so its
+    deviations are averaged. The cases of different tasks are independent.
     """
     return replace(
         by_task[0],
@@ -186,12 +195,12 @@ def mean_draws(by_task: Sequence[Draws]) -> Draws:
     )
 
 
-def ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
-    """Return the low and the high end of the percentile interval of draws: shape (2, ...) for draws of shape
-    (resamples, ...).
+def percentile_ends(drawn: ArrayLike, level: float = 0.95) -> FloatArray:
+    """Return the low and the high end, in this order, of the percentile interval of draws.
 
-    Draws that are NaN are left out. A percentile interval stays within the possible values. A BCa interval
-    would need an acceleration, whose jackknife estimate is unstable for few cases.
+    Draws have shape (resamples, ...), the result (2, ...). Draws that are NaN are left out; the ends are NaN
+    if all are. A percentile interval stays within the possible values. A BCa interval would need an
+    acceleration, and the jackknife estimate of this is unstable for few cases.
     """
     return np.nanquantile(np.asarray(drawn, dtype=np.float64), (0.5 - level / 2, 0.5 + level / 2), axis=0)
 
@@ -202,12 +211,13 @@ def frame_estimates(drawn: pd.DataFrame) -> pd.DataFrame:
 
     Row 0 of ``drawn`` has the values of the data, every further row those of one resample.
     """
-    low, high = ends(drawn.iloc[1:])
+    low, high = percentile_ends(drawn.iloc[1:])
     return pd.DataFrame({"value": drawn.iloc[0], "low": low, "high": high})
 
 
 def widened_level(cases: int) -> float:
-    """Return the level, above 0.95, at which a percentile interval of the mean of few cases covers 95%.
+    """Return the nominal level, above 0.95 and below 1, at which a percentile interval of the mean of few
+    cases covers the true mean with a probability of 95%.
 
     This is the expanded percentile interval of Hesterberg 2015, section 4.2. It corrects the bootstrap's
     variance, which is (n - 1)/n of the unbiased one, and takes quantiles of Student's t instead of the normal
@@ -221,28 +231,34 @@ def estimate(value: float, drawn: ArrayLike, level: float = 0.95) -> Estimate:
     """Return a number with its percentile interval of this ``level`` and the p of the hypothesis that it is 0
     (:func:`~radeval_lib.stats.inference.inversion_p`).
 
-    ``drawn`` has the number in each resample, shape (resamples,). Values that are NaN are left out, and
-    infinite ones do not count for p. If none is finite, the ends are NaN and p is 1.
+    ``drawn`` has the number in each resample, shape (resamples,). NaN is left out, and infinite values count
+    for the interval but not for p. If there are values but none is finite, the ends are NaN and p is 1.
     """
     array = np.asarray(drawn, dtype=np.float64)
     defined = array[np.isfinite(array)]
     if len(array) and not len(defined):
         return Estimate(float(value), math.nan, math.nan, 1.0)
-    low, high = ends(array, level)
+    low, high = percentile_ends(array, level)
     return Estimate(float(value), float(low), float(high), inversion_p(defined))
 
 
-def mean_of_sums(sums: FloatArray) -> FloatArray:
-    """Return means from sums of values and, last, the number of cases: shape (..., values + 1) to (...,
-    values)."""
+def ratio_of_sums(sums: FloatArray) -> FloatArray:
+    """Return all sums but the last, each divided by the last: shape (..., n + 1) to (..., n).
+
+    If the last statistic is 1 for each case, its sum is the number of cases, so the ratios are means. NaN or
+    infinite if the last sum is 0.
+    """
     return sums[..., :-1] / sums[..., -1:]
 
 
 def sum_estimates(
-    table: FloatArray, values: OfSums, *, resamples: int, rng: np.random.Generator
+    table: FloatArray, values: Formula, *, resamples: int, rng: np.random.Generator
 ) -> list[Estimate]:
-    """Return each measure with its 95% interval from resampled groups; parameters as in :func:`sum_draws`."""
-    drawn = sum_draws(table, values, resamples=resamples, rng=rng)
+    """Return each measure with its 95% interval and p (:func:`estimate`) from resamples of groups.
+
+    The list has one item per measure. Parameters are those of :func:`resample_sums`.
+    """
+    drawn = resample_sums(table, values, resamples=resamples, rng=rng)
     return [estimate(*pair) for pair in zip(values(table.sum(axis=0)), drawn.T, strict=True)]
 
 
@@ -257,19 +273,20 @@ def mean_difference(
     """
     tables = [np.atleast_2d(np.asarray(scores, dtype=np.float64))[..., None] for scores in (first, second)]
     cases = tables[0].shape[1]
-    left, right = draws(tables, lambda sums: sums / cases, resamples=resamples, rng=rng)
+    left, right = resample_models(tables, lambda sums: sums / cases, resamples=resamples, rng=rng)
     return estimate(float(tables[0].mean() - tables[1].mean()), (left - right).total()[:, 0], level)
 
 
 def share_interval(
     hits: ArrayLike, groups: Sequence[object], *, resamples: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Return the mean of ``hits`` and the two ends of its 95% percentile interval from resampled groups.
+    """Return (mean, low, high): the mean of ``hits`` with its 95% percentile interval from resampled groups.
 
-    ``hits`` are 0 or 1 for a share, or any finite numbers; ``groups`` has the group of each.
+    ``hits`` are 0 or 1 for a share, or any finite numbers, shape (n,); ``groups`` has the group of each.
+    Raises ValueError if a hit is missing or infinite, or a group is missing.
     """
-    hit = finite("hits", hits, None)
-    numbers = group_numbers("groups", groups, len(hit), sort=True)
+    hit = check_array("hits", hits, None)
+    numbers = number_groups("groups", groups, len(hit), sort=True)
     table = pd.Series(hit).groupby(numbers).agg(["sum", "count"])
-    (share,) = sum_estimates(table.to_numpy(np.float64), mean_of_sums, resamples=resamples, rng=rng)
+    (share,) = sum_estimates(table.to_numpy(np.float64), ratio_of_sums, resamples=resamples, rng=rng)
     return float(hit.mean()), share.low, share.high

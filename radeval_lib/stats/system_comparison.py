@@ -11,28 +11,29 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from radeval_lib.stats.base import FloatArray, OfSums
+from radeval_lib.stats.base import FloatArray, Formula
 from radeval_lib.stats.inference import holm, randomization_p
-from radeval_lib.stats.resampling import estimate, sum_draws, widened_level
+from radeval_lib.stats.resampling import estimate, resample_sums, widened_level
 
 LEVEL, POWER = 0.05, 0.8
 """The two-sided level of the tests, and the power for which :func:`cases_needed` plans."""
+_Tables = Mapping[str, Mapping[str, FloatArray]]  # the statistics of each case, by metric and system
 _MOST_CASES = 10**9  # no larger number of cases is returned
 
 
 def compare_systems(
-    tables: Mapping[str, Mapping[str, FloatArray]], values: Mapping[str, OfSums], *, resamples: int, seed: int
+    tables: _Tables, formulas: Mapping[str, Formula], *, resamples: int, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return each system's value of each metric with its interval, and a comparison of each pair of systems.
+    """Return two tables: each system's value by each metric, and the differences between systems.
 
     Parameters
     ----------
     tables : by metric and system, the statistics of each case, float64 of shape (cases, statistics); two or
         more cases, the same in the same order in all tables.
-    values : by metric, the function that computes its value from sums of statistics, shape (..., statistics)
-        to (..., 1).
-    resamples, seed : of the bootstrap over cases and of the randomization test; all metrics and pairs share
-        the draws.
+    formulas : by metric, the function that computes its value from sums of statistics, shape (...,
+        statistics) to (..., 1).
+    resamples, seed : the number of resamples, and the seed, of the bootstrap over cases and of the
+        randomization test. All metrics and pairs share the draws.
 
     Returns
     -------
@@ -42,16 +43,17 @@ def compare_systems(
     pairs : DataFrame
         One row per metric and pair of systems: ``metric``, ``first``, ``second``; ``difference`` (first minus
         second) with ``low`` and ``high``; ``p`` (:func:`~radeval_lib.stats.inference.randomization_p`) and
-        ``p_holm``, corrected over all rows; ``standardised``, the difference divided by the standard
-        deviation of the cases' differences (or, for a value that is not a mean, of its jackknife
-        pseudo-values), NaN if these do not vary; and ``more_cases``, how many more cases give 80% power for a
-        true difference of this size (:func:`cases_needed`), missing if there is no such number. Its level is
-        0.05 divided by the number of rows, which is enough for Holm's correction.
+        ``p_holm``, corrected over all rows; ``standardised`` and ``more_cases``. ``standardised`` is the
+        difference divided by the standard deviation of the cases' differences (of the jackknife
+        pseudo-values, if the metric's value is not a mean over cases); NaN if these do not vary.
+        ``more_cases`` is the number of further cases (0 or more) that give 80% power for a true difference of
+        this size (:func:`cases_needed`) at the level 0.05 / rows, which is enough for Holm's correction;
+        missing if no number up to 10^9 is enough.
     """
-    flat, all_values = _side_by_side(tables, values)
+    flat, all_values = _join_tables(tables, formulas)
     cases, total = len(flat), flat.sum(axis=0)
     (observed,) = all_values(total)
-    drawn = sum_draws(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
+    drawn = resample_sums(flat, all_values, resamples=resamples, rng=np.random.default_rng(seed))
     # The jackknife's pseudo-values, shape (cases, values); of a mean, the values of the cases themselves.
     pseudo = cases * observed - (cases - 1) * all_values(total - flat)
     level = widened_level(cases)
@@ -67,13 +69,8 @@ def compare_systems(
             both = [columns[metric, first], columns[metric, second]]
             difference = observed[both[0]] - observed[both[1]]
             gap = estimate(difference, drawn[:, both[0]] - drawn[:, both[1]], level)
-            (p,) = randomization_p(
-                by_system[first],
-                by_system[second],
-                values[metric],
-                resamples=resamples,
-                rng=np.random.default_rng(seed),
-            )
+            tested = (by_system[first], by_system[second], formulas[metric])
+            (p,) = randomization_p(*tested, resamples=resamples, rng=np.random.default_rng(seed))
             spread = float((pseudo[:, both[0]] - pseudo[:, both[1]]).std(ddof=1))
             varies = spread > 1e-12 * abs(pseudo[:, both]).max()  # a smaller spread is a rounding error
             effect = float(difference) / spread if varies else float("nan")
@@ -86,14 +83,12 @@ def compare_systems(
     return pd.DataFrame(systems, columns=["metric", "system", "value", "low", "high", "cases"]), compared
 
 
-def _side_by_side(
-    tables: Mapping[str, Mapping[str, FloatArray]], values: Mapping[str, OfSums]
-) -> tuple[FloatArray, OfSums]:
-    """Return the statistics of all metrics and systems in one array, and the function that computes all
-    values from its sums.
+def _join_tables(tables: _Tables, formulas: Mapping[str, Formula]) -> tuple[FloatArray, Formula]:
+    """Return the statistics of all metrics and systems as one array, and the function that computes their
+    values from sums of its rows.
 
-    The array has shape (cases, statistics). The function takes shape (..., statistics) to (..., values), with
-    the values in the order of metrics and, within each, of systems.
+    The array has shape (cases, statistics). The function takes shape (rows, statistics), or (statistics,) for
+    one row, to (rows, values). Values are ordered by metric and, for each metric, by system.
     """
     stacked = {metric: np.stack(list(by_system.values()), axis=1) for metric, by_system in tables.items()}
     flat = np.concatenate([table.reshape(len(table), -1) for table in stacked.values()], axis=1)
@@ -102,7 +97,7 @@ def _side_by_side(
     def all_values(sums: FloatArray) -> FloatArray:
         parts = np.split(np.atleast_2d(sums), borders, axis=1)
         by_metric = [
-            values[metric](part.reshape(-1, *table.shape[1:]))[..., 0]
+            formulas[metric](part.reshape(-1, *table.shape[1:]))[..., 0]
             for part, (metric, table) in zip(parts, stacked.items(), strict=True)
         ]
         return np.concatenate(by_metric, axis=1)
@@ -111,11 +106,16 @@ def _side_by_side(
 
 
 def significance_clusters(systems: Sequence[str], differ: Callable[[str, str], bool]) -> list[int]:
-    """Return the cluster of each system as a number from 1, the best.
+    """Return the number of each system's cluster, in the order of ``systems``; cluster 1 is the best.
 
-    ``systems`` are ordered from the best to the worst. A new cluster begins at a system if all systems before
-    it differ significantly (``differ``) from it and from all later ones, as in the shared tasks of the
-    Conference on Machine Translation. Within a cluster, the order has no meaning.
+    A new cluster begins at a system if all systems before it differ significantly from it and from all later
+    ones, as in the shared tasks of the Conference on Machine Translation. Within a cluster, the order has no
+    meaning.
+
+    Parameters
+    ----------
+    systems : names of systems, from the best to the worst.
+    differ : returns whether two systems, given by their names, differ significantly.
     """
     clusters: list[int] = []
     for rank in range(len(systems)):
@@ -128,8 +128,8 @@ def cases_needed(effect: float, alpha: float) -> float:
     """Return the smallest number of cases with which a two-sided paired t test finds a standardised
     difference with 80% power.
 
-    It is also large enough for the exact randomization test, whose smallest p is 2 / 2^cases, to reach
-    ``alpha``. NaN if the effect is 0 or NaN, or 10^9 cases or more are needed.
+    It is also large enough for the exact randomization test to reach ``alpha``: with n cases, the smallest p
+    of this test is 2 / 2^n. NaN if the effect is 0 or NaN, or 10^9 cases or more are needed.
 
     Parameters
     ----------

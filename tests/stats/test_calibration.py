@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from radeval_lib.stats import calibration
-from radeval_lib.stats.calibration import DRAWN, at_temperature, fit_temperature, resample
+from radeval_lib.stats.calibration import at_temperature, fit_temperature, resample_measures
 from radeval_lib.stats.resampling import drawn_counts
 
 NETCAL = Path(__file__).resolve().parents[1] / "reference" / "netcal" / "package.json"
@@ -120,19 +120,19 @@ def sample(seed: int = 1, size: int = 40, classes: int = 4) -> tuple[np.ndarray,
 
 def test_equals_the_measures_of_each_resample() -> None:
     p, labels, documents = sample()
-    (draws,) = resample([p], labels, documents, resamples=25, rng=np.random.default_rng(3))
+    (draws,) = resample_measures([p], labels, documents, resamples=25, rng=np.random.default_rng(3))
     codes, names = pd.factorize(documents)
     counts = np.concatenate(list(drawn_counts(len(names), 25, np.random.default_rng(3), 1)))
     for number, row in enumerate(counts):
         again = np.repeat(np.arange(len(p)), row[codes].astype(int))
-        wanted = calibration.measures(p[again], labels[again])[list(DRAWN)]
+        wanted = calibration.compute_measures(p[again], labels[again])[list(calibration.RESAMPLED_MEASURES)]
         for name, value in wanted.items():
             assert draws.values[str(name)][number] == pytest.approx(value, abs=1e-12), name
 
 
 def test_an_infinite_term_is_infinite_only_where_its_document_is_drawn() -> None:
     p, labels = np.array([[1.0, 0.0], [0.6, 0.4]]), np.array([1, 0])
-    (draws,) = resample([p], labels, ["a", "b"], resamples=200, rng=np.random.default_rng(0))
+    (draws,) = resample_measures([p], labels, ["a", "b"], resamples=200, rng=np.random.default_rng(0))
     losses = draws.values["NLL"]
     assert set(np.round(losses[np.isfinite(losses)], 12)) == {round(-math.log(0.6), 12)}
     assert np.isinf(losses).mean() == pytest.approx(0.75, abs=0.1)

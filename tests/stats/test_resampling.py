@@ -48,7 +48,7 @@ def test_seeds_widen_an_interval_as_welch_and_satterthwaite_say() -> None:
     """Where cases are all alike, the interval of a difference is that of Welch's t test of the seeds."""
     first, second = (np.random.default_rng(n).normal(0.5, 0.1, seeds) for n, seeds in ((0, 3), (1, 5)))
     tables = [np.repeat(of_seeds[:, None, None], 20, axis=1) for of_seeds in (first, second)]
-    mine, other = resampling.draws(
+    mine, other = resampling.resample_models(
         tables, lambda sums: sums / 20, resamples=100_000, rng=np.random.default_rng(0)
     )
     gap = mine - other
@@ -114,7 +114,7 @@ def test_rows_and_sums_of_groups_are_of_the_same_draws() -> None:
     groups, values = np.repeat(np.arange(6), 3), np.random.default_rng(1).random(18)
     by_rows = [values[rows].sum() for rows in resampling.drawn_rows(groups, 20, np.random.default_rng(4))]
     table = pd.DataFrame({"sum": values}).groupby(groups).sum().to_numpy()
-    sums = resampling.sum_draws(table, lambda of: of, resamples=20, rng=np.random.default_rng(4))
+    sums = resampling.resample_sums(table, lambda of: of, resamples=20, rng=np.random.default_rng(4))
     np.testing.assert_allclose(sums[:, 0], by_rows)
 
 

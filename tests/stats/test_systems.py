@@ -13,8 +13,8 @@ from scipy import stats
 from scipy.stats import binomtest
 from statsmodels.stats.power import TTestPower
 
-from radeval_lib.stats.inference import preferences, randomization_p, wilson
-from radeval_lib.stats.resampling import mean_of_sums, widened_level
+from radeval_lib.stats.inference import preferences, randomization_p, wilson_interval
+from radeval_lib.stats.resampling import ratio_of_sums, widened_level
 from radeval_lib.stats.system_comparison import cases_needed, compare_systems, significance_clusters
 
 SCORES = st.lists(st.tuples(*[st.integers(0, 8)] * 2), min_size=2, max_size=7)
@@ -26,7 +26,7 @@ def _table(values) -> np.ndarray:
 
 def _p(first, second, resamples: int, seed: int = 0) -> float:
     rng = np.random.default_rng(seed)
-    return randomization_p(_table(first), _table(second), mean_of_sums, resamples=resamples, rng=rng).item()
+    return randomization_p(_table(first), _table(second), ratio_of_sums, resamples=resamples, rng=rng).item()
 
 
 def test_p_by_hand() -> None:
@@ -81,7 +81,7 @@ def test_no_number_of_cases_where_there_is_no_effect() -> None:
 def test_values_differences_and_effects_by_hand() -> None:
     first, second, third = [4.0, 2.0, 6.0, 8.0], [3.0, 2.0, 4.0, 7.0], [1.0, 2.0, 3.0, 4.0]
     tables = {"m": dict(zip("abc", map(_table, (first, second, third)), strict=True))}
-    systems, pairs = compare_systems(tables, {"m": mean_of_sums}, resamples=200, seed=0)
+    systems, pairs = compare_systems(tables, {"m": ratio_of_sums}, resamples=200, seed=0)
     assert systems["value"].tolist() == [5.0, 4.0, 2.5]
     assert ((systems["low"] <= systems["value"]) & (systems["value"] <= systems["high"])).all()
     assert pairs[["first", "second"]].agg("".join, axis=1).tolist() == ["ab", "ac", "bc"]
@@ -96,7 +96,7 @@ def test_values_differences_and_effects_by_hand() -> None:
 def test_a_ratio_of_sums_is_no_mean_and_its_effect_is_that_of_pseudo_values() -> None:
     rng = np.random.default_rng(0)
     tables = {"m": {name: rng.integers(1, 20, size=(30, 2)).astype(np.float64) for name in "ab"}}
-    systems, pairs = compare_systems(tables, {"m": mean_of_sums}, resamples=100, seed=0)
+    systems, pairs = compare_systems(tables, {"m": ratio_of_sums}, resamples=100, seed=0)
     pseudo = []
     for table, value in zip(tables["m"].values(), systems["value"], strict=True):
         assert value == table[:, 0].sum() / table[:, 1].sum()
@@ -108,7 +108,7 @@ def test_a_ratio_of_sums_is_no_mean_and_its_effect_is_that_of_pseudo_values() ->
 
 def test_scores_that_do_not_vary_have_no_effect_and_need_no_number() -> None:
     tables = {"m": {"a": _table([2.0] * 9), "b": _table([1.0] * 9), "c": _table([1.0] * 9)}}
-    _, pairs = compare_systems(tables, {"m": mean_of_sums}, resamples=1000, seed=0)
+    _, pairs = compare_systems(tables, {"m": ratio_of_sums}, resamples=1000, seed=0)
     assert pairs["standardised"].isna().all()
     assert pairs["more_cases"].isna().all()
     assert pairs["p"].tolist() == [2 / 512, 2 / 512, 1]
@@ -127,13 +127,13 @@ def test_a_cluster_begins_where_all_above_differ_from_all_below() -> None:
 @given(st.integers(1, 500).flatmap(lambda cases: st.tuples(st.integers(0, cases), st.just(cases))))
 def test_wilson_is_that_of_scipy(counts) -> None:
     expected = binomtest(*counts).proportion_ci(0.95, "wilson")
-    assert wilson(*counts) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert wilson_interval(*counts) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_a_tie_counts_as_half() -> None:
     # By hand: z² = 3.8415, (4.5 + 1.9207 ± 1.96 sqrt(10 * 0.45 * 0.55 + 0.9604)) / 13.8415.
-    assert wilson(4.5, 10) == pytest.approx((0.2014, 0.7263), abs=1e-4)
-    assert wilson(4, 10) < wilson(4.5, 10) < wilson(5, 10)
+    assert wilson_interval(4.5, 10) == pytest.approx((0.2014, 0.7263), abs=1e-4)
+    assert wilson_interval(4, 10) < wilson_interval(4.5, 10) < wilson_interval(5, 10)
 
 
 def test_preferences() -> None:
