@@ -184,4 +184,4 @@ class ModelError(RadevalError):
 class NotebookError(RadevalError):
     """A notebook that does not exist, or that failed."""
 
-    longest = (300, 80, 1500)
+    longest = (900, 80, 1500)
