@@ -227,7 +227,7 @@ def _openi(run: Run, metrics: Metrics) -> Content:
     """Return Open-i: lengths of reports; as ``sentences`` and ``pairs``, the rules' answers on labelled
     sentences."""
     root = _root(run, "openi")
-    sentences, pairs = labelled_sentences.counts_and_answers(run)
+    sentences, pairs = labelled_sentences.load_counts_and_answers(run)
     return Content(_lengths("openi", root), {"sentences": sentences, "pairs": pairs})
 
 

@@ -160,7 +160,7 @@ def test_an_own_metric_gets_a_card_and_scores(copy: Path) -> None:
 
 
 def test_an_own_model_is_loaded_at_its_revision(copy: Path, tmp_path: Path) -> None:
-    card = catalog.load("bert_base")
+    card = catalog.load_card("bert_base")
     name = f"{card.hub}@{card.revision}"
     assert name in _section("own-model")
     models.write([card.hub], tmp_path / "hub", ["The lungs are clear.", "No pleural effusion is seen."] * 20)

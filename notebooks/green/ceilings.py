@@ -45,7 +45,7 @@ LEXICAL = ["METEOR", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU"]
 FINDING_COUNTS = ["reference_findings", "candidate_findings"]
 
 
-def radiologist_marks(radpref: Recording) -> pd.DataFrame:
+def count_marks(radpref: Recording) -> pd.DataFrame:
     """Return the numbers of errors that each radiologist marked in each candidate.
 
     One row per radiologist and candidate. Columns are those of :func:`radeval_lib.data.radpref.marks`;
@@ -65,7 +65,7 @@ def radiologist_marks(radpref: Recording) -> pd.DataFrame:
     return marks
 
 
-def stored_scores(candidates: pd.DataFrame) -> pd.DataFrame:
+def orient_scores(candidates: pd.DataFrame) -> pd.DataFrame:
     """Return the :data:`STORED_SCORES` of RadPref's candidates, with signs such that higher is better.
 
     ``candidates``: the stored table. One row per candidate, one column per score, by its title.

@@ -24,7 +24,7 @@ ALL = "all"
 """Name of the row of sums."""
 
 
-def label_agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
+def measure_agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
     """Return how well the rules find each label of :data:`OBSERVATIONS` and :data:`CODES`.
 
     One row per label, with columns ``labelled``, ``read`` and ``both`` (numbers of reports with the label by

@@ -35,7 +35,7 @@ OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of
 """Readings of the correlation between radiologists: with what each radiologist's counts are correlated."""
 
 
-def rexval_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
+def stack_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
     """Return ReXVal's counts of ``significant``, ``insignificant`` and ``total`` errors.
 
     Each has shape (pairs, 6 categories, raters).
@@ -44,7 +44,7 @@ def rexval_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
     return {kind: rexval.counts_array(records, kind) for kind in kinds}
 
 
-def cases_of(counts: FloatArray) -> list[int]:
+def number_cases(counts: FloatArray) -> list[int]:
     """Return the number of each ReXVal pair's case, from 0; four pairs of a case follow one another.
 
     ``counts``: an array with one row per pair, of any further shape.
@@ -52,7 +52,7 @@ def cases_of(counts: FloatArray) -> list[int]:
     return [pair // 4 for pair in range(len(counts))]
 
 
-def means_of_pairs(matrix: FloatArray) -> FloatArray:
+def average_over_others(matrix: FloatArray) -> FloatArray:
     """Return the mean of each rater's values with the other raters, shape (raters,).
 
     ``matrix``: symmetric, one row and one column per rater; its diagonal is ignored.
@@ -60,26 +60,26 @@ def means_of_pairs(matrix: FloatArray) -> FloatArray:
     return matrix.mean(axis=1, where=~np.eye(len(matrix), dtype=bool))
 
 
-def _sd_of_means(values: FloatArray, ddof: int) -> float:
+def _compute_sd(values: FloatArray, ddof: int) -> float:
     """Return the standard deviation of six experts' means over the five others.
 
     ``values``: those of the 15 pairs of experts. ``ddof``: 0 to divide by n, 1 to divide by n - 1.
     """
     matrix = np.zeros((6, 6))
     matrix[np.triu_indices(6, k=1)] = values
-    return float(means_of_pairs(matrix + matrix.T).std(ddof=ddof))
+    return float(average_over_others(matrix + matrix.T).std(ddof=ddof))
 
 
 SPREADS: dict[str, Callable[[FloatArray], float]] = {
     "15 pairs, n": lambda values: float(values.std()),
     "15 pairs, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: float(values.std(ddof=1)),
-    "six expert means, n": lambda values: _sd_of_means(values, ddof=0),
-    "six expert means, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: _sd_of_means(values, ddof=1),
+    "six expert means, n": lambda values: _compute_sd(values, ddof=0),
+    "six expert means, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: _compute_sd(values, ddof=1),
 }
 """Possible readings of the standard deviation that Table 1's prose prints, given the values of 15 pairs."""
 
 
-def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
+def compute_taus(counts: FloatArray) -> dict[str, FloatArray]:
     """Return Kendall's tau between experts, in each reading of a correlation between experts.
 
     ``counts``: shape (pairs, 6). An array has one value per pair of experts or per expert; it is NaN if an
@@ -88,13 +88,13 @@ def taus_by_reading(counts: FloatArray) -> dict[str, FloatArray]:
     tau = agreement.kendall_matrix(counts)
     return {
         "pairs of experts": agreement.upper_triangle(tau),
-        "expert means": means_of_pairs(tau),
+        "expert means": average_over_others(tau),
         OTHERS: agreement.kendall_with_reference(counts, agreement.mean_of_others(counts)),
         ALL_SIX: agreement.kendall_with_reference(counts, counts.mean(axis=1)),
     }
 
 
-def kendall_readings(counts: Counts) -> pd.DataFrame:
+def tabulate_tau_ranges(counts: Counts) -> pd.DataFrame:
     """Return the range of Kendall's tau between experts, in every reading.
 
     One row per reading, with columns ``counts`` (what is counted), ``errors`` (their kind), ``range over``
@@ -110,13 +110,13 @@ def kendall_readings(counts: Counts) -> pd.DataFrame:
     rows = [
         (*level, over, values.min(), values.mean(), values.max())
         for level, array in levels.items()
-        for over, values in taus_by_reading(array).items()
+        for over, values in compute_taus(array).items()
     ]
     return pd.DataFrame(rows, columns=["counts", "errors", "range over", "low", "mean", "high"])
 
 
 def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Check]:
-    """Return a check of a printed range of tau against every row of :func:`kendall_readings`."""
+    """Return a check of a printed range of tau against every row of :func:`tabulate_tau_ranges`."""
     checks = {}
     for row in readings.to_dict("records"):
         fits = low.low <= row["low"] <= low.high and high.low <= row["high"] <= high.high
@@ -126,13 +126,13 @@ def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Che
     return by_reading(checks)
 
 
-def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
+def average_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
     """Return the mean over experts of Kendall's tau with a reference, with a 95% interval.
 
     The interval is from a bootstrap over cases. ``references``: the reference of each expert, shape (pairs,
     experts) like ``counts``, or (pairs, 1) for all experts.
     """
-    cases, n = cases_of(counts), run.profile.resamples
+    cases, n = number_cases(counts), run.profile.resamples
     by_expert = [
         resample({"": counted}, reference, groups=cases, kind="kendall", resamples=n, rng=run.rng("taus"))
         for counted, reference in zip(counts.T, np.broadcast_to(references, counts.shape).T, strict=True)
@@ -141,7 +141,7 @@ def mean_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
     return Estimate(value, *percentile_ends(np.mean([resampled.draws[0] for resampled in by_expert], axis=0)))
 
 
-def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
+def estimate_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the mean of Kendall's tau between experts in three readings, and its bootstrap over pairs.
 
     The first table has one row per reading and columns ``tau``, ``low`` and ``high`` (a 95% interval); the
@@ -150,7 +150,7 @@ def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.Da
     names = {"pairs of experts": "mean over pairs of radiologists", OTHERS: OTHERS, ALL_SIX: ALL_SIX}
 
     def read(sample: FloatArray) -> dict[str, float]:
-        taus = taus_by_reading(sample)
+        taus = compute_taus(sample)
         return {name: float(taus[reading].mean()) for reading, name in names.items()}
 
     drawn = drawn_rows(np.arange(len(counts)), run.profile.resamples // 2, run.rng("inter-expert"))
@@ -161,13 +161,13 @@ def inter_expert_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.Da
 
 
 def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws: pd.DataFrame) -> list[Check]:
-    """Return checks of the radiologists' row of Table 6 against every reading of :func:`inter_expert_taus`.
+    """Return checks of the radiologists' row of Table 6 against every reading of :func:`estimate_taus`.
 
-    ``cells``: the row, by the names of :data:`ENDS`. ``table`` and ``draws``: what ``inter_expert_taus``
+    ``cells``: the row, by the names of :data:`ENDS`. ``table`` and ``draws``: what ``estimate_taus``
     returned.
     """
     computed = {
-        reading: [row["tau"], *(quantile(draws[reading], level) for level in (0.025, 0.975))]
+        reading: [row["tau"], *(estimate_quantile(draws[reading], level) for level in (0.025, 0.975))]
         for reading, row in table.iterrows()
     }
     checks = list[Check]()
@@ -179,7 +179,7 @@ def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws:
     return checks
 
 
-def quantile(values: ArrayLike, level: float) -> Estimate:
+def estimate_quantile(values: ArrayLike, level: float) -> Estimate:
     """Return the quantile ``level`` (0 to 1) of resampled taus, with its 95% Monte Carlo interval.
 
     If there are too few resamples for an end of the interval, it is -1 or 1.
@@ -189,7 +189,7 @@ def quantile(values: ArrayLike, level: float) -> Estimate:
     return Estimate(float(np.quantile(np.asarray(values), level)), float(low), float(high))
 
 
-def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
+def compare_by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     """Return the experts' mean absolute differences from one another, for each way of comparing them.
 
     ``counts``: shape (pairs, 6 categories, 6 experts). A table has one row per expert and one column per
@@ -198,7 +198,7 @@ def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
         "mean of all six": lambda part: np.abs(part - part.mean(axis=1, keepdims=True)).mean(axis=0),
         "mean of the other five": lambda part: np.abs(part - agreement.mean_of_others(part)).mean(axis=0),
-        "each of the other five": lambda part: means_of_pairs(agreement.mean_absolute_differences(part)),
+        "each of the other five": lambda part: average_over_others(agreement.mean_absolute_differences(part)),
     }
     parts = dict(zip(LETTERS, np.moveaxis(counts, 1, 0), strict=True))
     return {
@@ -207,7 +207,7 @@ def by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
     }
 
 
-def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
+def find_largest(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
     """Return the lists of columns in which a rater may have the largest value, given how values are rounded.
 
     Parameters
@@ -233,7 +233,7 @@ def largest_of(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set
 def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
     """Return checks that GREEN deviates most of all raters in category (c) and in no other.
 
-    ``largest``: what :func:`largest_of` returned, for each reading of the experts' rows. If rounding allows
+    ``largest``: what :func:`find_largest` returned, for each reading of the experts' rows. If rounding allows
     several lists of columns, a check is inconclusive if (c) is in at least one list and no other column is in
     all of them; otherwise, it fails.
     """
@@ -250,7 +250,7 @@ def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
     return by_reading(checks)
 
 
-def wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
+def run_wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
     """Return Wilcoxon's signed-rank test of each expert's counts against the mean of all experts.
 
     One row per expert, with columns ``w``, ``p`` (two-sided) and ``difference`` (the expert's mean minus the
@@ -278,7 +278,7 @@ def check_experts_differ(totals: Counts) -> list[Check]:
             pg.wilcoxon(x, y, method="approx", correction=False)["p_val"].item()
             for x, y in combinations(counts.T, 2)
         ]
-        experts = pg.multicomp(wilcoxon_tests(counts)["p"], method="bonf")[0]
+        experts = pg.multicomp(run_wilcoxon_tests(counts)["p"], method="bonf")[0]
         pairs = pg.multicomp(ps, method="bonf")[0]
         outcome = f"{experts.sum()} of {experts.size} experts {corrected}"
         every = check_statement("experts differ", claim, outcome, bool(experts.all()))
@@ -305,7 +305,7 @@ def check_wilcoxon(totals: Counts, kind: str, tens: pd.DataFrame) -> list[Check]
     orders = [agreement.wilcoxon_by_order([totals[kind]])]
     if kind == "total":
         orders.append(agreement.wilcoxon_by_order([totals[part] for part in KINDS]))
-    exact, in_floats, checks = wilcoxon_tests(totals[kind])["w"], np.concatenate(orders), list[Check]()
+    exact, in_floats, checks = run_wilcoxon_tests(totals[kind])["w"], np.concatenate(orders), list[Check]()
     for (rater, cell), w, floats in zip(cells_by(tens, "rater").items(), exact, in_floats.T, strict=True):
         name, made = Key(f"W of {kind} errors against the mean of six", rater), {}
         readings: dict[str, list[float]] = {"exact": [w]}

@@ -94,7 +94,7 @@ def check_best(
     return check_superiority(name, claim, means, first=first, leads=leads, lower_is_better=lower)
 
 
-def example(run: Run) -> tuple[str, str, Judgement, list[str]]:
+def generate_example(run: Run) -> tuple[str, str, Judgement, list[str]]:
     """Return a generated reference and candidate, the rules' judgement, and the planted errors' categories.
 
     Significant errors of at least three categories are planted in the candidate. It also has another style

@@ -19,7 +19,7 @@ from radeval_lib.study.runs import Run
 _LABELS = Path(reader.__file__).parent / "labels" / "openi_sentences.csv"
 
 
-def labels() -> pd.DataFrame:
+def read_labels() -> pd.DataFrame:
     """Return the labels by hand, one row per finding or normal statement of a sentence.
 
     Columns: ``report``, ``section``, ``start`` and ``end`` (of the sentence, in characters of the section),
@@ -29,14 +29,14 @@ def labels() -> pd.DataFrame:
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
 
 
-def _passage_reader(path: Path) -> Callable[[str, str, int, int], str]:
+def _make_passage_reader(path: Path) -> Callable[[str, str, int, int], str]:
     """Return a function that returns a passage of Open-i's file ``path``, given its report, its section, and
     its start and end in characters of the section."""
     reports = {report.id: report for report in openi.load(path)}
     return lambda report, section, start, end: reveal(getattr(reports[report], section))[start:end]
 
 
-def counts(path: Path) -> pd.DataFrame:
+def count_observations(path: Path) -> pd.DataFrame:
     """Return how many observations of each labelled sentence the rules read correctly.
 
     ``path``: Open-i's file. One row per sentence and measure, with columns ``sentence`` (its number),
@@ -44,15 +44,15 @@ def counts(path: Path) -> pd.DataFrame:
     location), ``gold`` (observations labelled by hand), ``found`` (observations read by the rules) and
     ``hit`` (both).
     """
-    passage, keys = _passage_reader(path), ["report", "section", "start", "end", "draw"]
+    passage, keys = _make_passage_reader(path), ["report", "section", "start", "end", "draw"]
     rows = []
-    for number, ((*position, draw), part) in enumerate(labels().groupby(keys, sort=False)):
-        for measure, (gold, found) in _observations(passage(*position), part).items():
+    for number, ((*position, draw), part) in enumerate(read_labels().groupby(keys, sort=False)):
+        for measure, (gold, found) in _collect_observations(passage(*position), part).items():
             rows.append((number, draw, measure, len(gold & found), len(gold), len(found)))
     return pd.DataFrame(rows, columns=["sentence", "draw", "measure", "hit", "gold", "found"])
 
 
-def pair_answers(path: Path) -> pd.DataFrame:
+def compare_pairs(path: Path) -> pd.DataFrame:
     """Return whether the rule-based judge agrees with the labels by hand on pairs of sentences.
 
     ``path``: Open-i's file. A pair is a sentence of a report's findings, as the reference, and one of its
@@ -60,7 +60,7 @@ def pair_answers(path: Path) -> pd.DataFrame:
     on whether the impression has a false finding, or misses one; 0 otherwise.
     """
     pairs = pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
-    rows, passage = [], _passage_reader(path)
+    rows, passage = [], _make_passage_reader(path)
     for row in pairs.itertuples():
         reference = passage(row.report, "findings", row.findings_start, row.findings_end)
         candidate = passage(row.report, "impression", row.impression_start, row.impression_end)
@@ -70,13 +70,13 @@ def pair_answers(path: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["draw", "false", "missing"])
 
 
-def counts_and_answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables of :func:`counts` and :func:`pair_answers`.
+def load_counts_and_answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables of :func:`count_observations` and :func:`compare_pairs`.
 
     They are computed from Open-i's file if it is in the data root; otherwise, stored tables are returned.
     """
     if (path := run.find("openi")) is not None:
-        return counts(path), pair_answers(path)
+        return count_observations(path), compare_pairs(path)
     parts = run.recording("openi").parts
     return parts["sentences"], parts["pairs"]
 
@@ -85,10 +85,10 @@ _Observations = set[tuple[str, str]]
 """Observations, each with its presence or one of its locations."""
 
 
-def _observations(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observations, _Observations]]:
+def _collect_observations(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observations, _Observations]]:
     """Return for each measure the observations in a sentence: labelled by hand, and read by the rules.
 
-    ``part``: the sentence's rows of :func:`labels`.
+    ``part``: the sentence's rows of :func:`read_labels`.
     """
     findings = reader.read(text).findings
     stated = part[(part["key"] != "") & (part["presence"] != "normal")]
@@ -102,7 +102,7 @@ def _observations(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observat
         (finding.observation, location_name)
         for finding in findings
         for location in finding.locations
-        if (location_name := f"{location.side or ''} {_label_of_place(location.place)}".strip())
+        if (location_name := f"{location.side or ''} {_get_place_label(location.place)}".strip())
     }
     presence = set(zip(stated["key"], stated["presence"], strict=True))
     return {
@@ -111,6 +111,6 @@ def _observations(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observat
     }
 
 
-def _label_of_place(key: str | None) -> str:
+def _get_place_label(key: str | None) -> str:
     """Return the label of a place in the lexicon; labels neither number ribs nor name the lung."""
     return "ribs" if key is not None and key.startswith("rib_") else "" if key in (None, "lung") else str(key)

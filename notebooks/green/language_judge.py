@@ -17,7 +17,7 @@ from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.jobs.green import seed_of, settings
 from radeval_lib.metrics.green import parse
 from radeval_lib.models.batching import IGNORED
-from radeval_lib.models.language_model_judge import CausalJudge, JudgeTuning, pretrained_model, small_model
+from radeval_lib.models.language_model_judge import CausalJudge, JudgeTuning, load_causal_lm, make_small_lm
 from radeval_lib.models.training import train
 from radeval_lib.rules.judge.base import Pair
 from radeval_lib.study.runs import Run
@@ -64,16 +64,16 @@ def fine_tune(
     chosen, seed = settings(run.profile), seed_of(run, f"tuning {rank}")
     torch.manual_seed(seed)
     module, tokenizer = (
-        pretrained_model(chosen.start)
+        load_causal_lm(chosen.start)
         if chosen.start
-        else small_model([reveal(pair.prompt) + reveal(pair.analysis) for pair in training], **chosen.small)
+        else make_small_lm([reveal(p.prompt) + reveal(p.analysis) for p in training], **chosen.small)
     )
     task = JudgeTuning(module, tokenizer, max_length=chosen.longest, lora_rank=rank)
     weights = sum(weight.numel() for weight in task.module.parameters() if weight.requires_grad)
-    before = _mean_log_probability(task, held_out)
+    before = _compute_mean_log_probability(task, held_out)
     tuning = chosen.tuning(seed, run.profile.device)
     trained = train(task, training, dev, tuning, folder=run.checkpoint_folder("rank", rank)).task
-    after = _mean_log_probability(trained, held_out)
+    after = _compute_mean_log_probability(trained, held_out)
     with tempfile.TemporaryDirectory() as folder:
         trained.save(folder)
         judge = CausalJudge(folder, max_new_tokens=chosen.answer, device=run.profile.device)
@@ -83,18 +83,18 @@ def fine_tune(
         "weights": weights,
         "before": before,
         "after": after,
-        "token frequencies": _frequency_baseline(task, training, held_out),
+        "token frequencies": _score_by_frequencies(task, training, held_out),
         "readable answers": count_readable(answers),
         "answers": len(answers),
     }
 
 
-def _mean_log_probability(task: JudgeTuning, pairs: Sequence[JudgedPair]) -> float:
+def _compute_mean_log_probability(task: JudgeTuning, pairs: Sequence[JudgedPair]) -> float:
     """Return the mean over analyses of the mean log-probability (nats) of their tokens."""
     return pd.Series([task.measure([pair])["likelihood"] for pair in pairs]).mean()
 
 
-def _frequency_baseline(
+def _score_by_frequencies(
     task: JudgeTuning, training: Sequence[JudgedPair], held_out: Sequence[JudgedPair]
 ) -> float:
     """Return the mean over held-out analyses of the mean log-probability (nats) of their tokens, if tokens

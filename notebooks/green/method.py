@@ -15,7 +15,7 @@ from radeval_lib.metrics import green
 _HEADING = f"[{green.SIGNIFICANT}]:\n"
 
 
-def variants() -> dict[str, tuple[str, float | None]]:
+def make_variants() -> dict[str, tuple[str, float | None]]:
     """Return variants of one analysis by name, each with its intended score, or None if it has none.
 
     Most variants depart from the layout.
@@ -48,13 +48,13 @@ def variants() -> dict[str, tuple[str, float | None]]:
 
 
 def read_both_ways() -> pd.DataFrame:
-    """Return the scores of :func:`variants` by the released and the strict parser.
+    """Return the scores of :func:`make_variants` by the released and the strict parser.
 
     One row per variant, with columns ``meant`` (the intended score), ``as released`` and ``strict``, as text
     with two decimals or ``none``, and ``faults that the strict parser names``.
     """
     rows = {}
-    for name, (text, meant) in variants().items():
+    for name, (text, meant) in make_variants().items():
         released, strict = green.parse(text), green.parse(text, "strict")
         scores = {"meant": meant, "as released": released.score, "strict": strict.score}
         words = {key: "none" if score is None else f"{score:.2f}" for key, score in scores.items()}

@@ -8,7 +8,6 @@ candidate has the higher score.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import nan
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ from radeval_lib.stats.resampling import share_interval
 from radeval_lib.study.runs import Run
 
 
-def preferred_candidates(gaps: pd.DataFrame) -> pd.DataFrame:
+def find_preferred(gaps: pd.DataFrame) -> pd.DataFrame:
     """Return which of each case's two candidates the radiologists prefer, according to their grades.
 
     ``gaps``: the second candidate's grade minus the first's, one row per case and one column per radiologist;
@@ -35,7 +34,7 @@ def preferred_candidates(gaps: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"preferred": np.sign(lead).where(~split & (lead.abs() >= 2), 0), "split": split})
 
 
-def choice_accuracy(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[object], run: Run) -> pd.DataFrame:
+def measure_choices(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[object], run: Run) -> pd.DataFrame:
     """Return how often each score chooses the preferred candidate.
 
     Parameters
@@ -73,7 +72,7 @@ def choice_accuracy(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[objec
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def scores_by_judge(run: Run) -> list[float] | None:
+def score_with_judge(run: Run) -> list[float] | None:
     """Return the GREEN scores of RadPref's candidates by the profile's judge, in order; NaN for a malformed
     answer.
 
@@ -87,4 +86,4 @@ def scores_by_judge(run: Run) -> list[float] | None:
     judge = open_judge(run.model("judge"), cache=cache, device=run.profile.device)
     analyses = judge.judge(list(texts.itertuples(index=False, name=None)))
     scores = (parse(clean(analysis)).score for analysis in analyses)
-    return [nan if score is None else score for score in scores]
+    return [float("nan") if score is None else score for score in scores]

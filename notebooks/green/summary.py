@@ -60,7 +60,7 @@ class Clusters:
     commonest: str = ""
 
 
-def error_sentences(analysis: str) -> dict[str, list[str]]:
+def extract_error_sentences(analysis: str) -> dict[str, list[str]]:
     """Return the sentences on significant errors in an analysis, by category letter."""
     body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
     sentences: dict[str, list[str]] = {letter: [] for letter in LETTERS}
@@ -69,7 +69,7 @@ def error_sentences(analysis: str) -> dict[str, list[str]]:
     return sentences
 
 
-def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
+def cluster_sentences(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
     """Return the clusters of one category's sentences by k-means, with the k of the best silhouette.
 
     ``encode`` returns one vector per sentence; vectors are scaled to length 1. With d distinct vectors, k
@@ -97,26 +97,26 @@ def cluster(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
     return Clusters(len(np.unique(labels)), most, len(members) / len(labels), nearest, commonest)
 
 
-def summarize(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
+def cluster_errors(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
     """Return the clusters of the significant errors in all analyses, by category letter.
 
     The run's encoder gives the vectors of the sentences.
     """
     encode, seed = Encoder(run.model("encoder")).encode, seed_of(run, "clusters")
-    errors = [error_sentences(analysis) for analysis in analyses]
+    errors = [extract_error_sentences(analysis) for analysis in analyses]
     return {
-        letter: cluster([sentence for by_letter in errors for sentence in by_letter[letter]], encode, seed)
+        letter: cluster_sentences([text for by_letter in errors for text in by_letter[letter]], encode, seed)
         for letter in LETTERS
     }
 
 
-def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> pd.DataFrame:
+def tabulate_errors(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> pd.DataFrame:
     """Return the table that summarizes a system's significant errors.
 
     Parameters
     ----------
     analyses : GREEN's analyses of the system's reports.
-    clusters : of their errors, by category letter, from :func:`summarize`.
+    clusters : of their errors, by category letter, from :func:`cluster_errors`.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def summary_table(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> 
     )
 
 
-def faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]], int]:
+def generate_faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]], int]:
     """Return ``n`` pairs of a reference and a simulated system's report, and the number of reports with the
     fault.
 
@@ -153,12 +153,12 @@ def faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]]
         candidate = pair.candidate
         concepts = stated(candidate.plan) | stated(pair.reference.plan)
         if rng.random() < share and FAULT.concept not in concepts:
-            candidate, faults = _with_fault(candidate, rng.getrandbits(96)), faults + 1
+            candidate, faults = _add_fault(candidate, rng.getrandbits(96)), faults + 1
         pairs.append((pair.reference.findings.text, candidate.findings.text))
     return pairs, faults
 
 
-def _with_fault(report: SyntheticReport, wording: int) -> SyntheticReport:
+def _add_fault(report: SyntheticReport, wording: int) -> SyntheticReport:
     """Return the report with the fault added and statements that contradict it removed.
 
     ``wording``: a 96-bit integer that decides the words of the fault.

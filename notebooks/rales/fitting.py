@@ -33,7 +33,7 @@ from radeval_lib.jobs.rales import SHARES, Dimension, RalesSettings
 from radeval_lib.jobs.rales_tasks import BenchmarkTask, Parts, task_of, texts_of
 from radeval_lib.models import catalog
 from radeval_lib.models.classifiers import freeze
-from radeval_lib.models.derived import make_untrained, shallow, trim_encoder
+from radeval_lib.models.derived import cut_layers, make_untrained, trim_encoder
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.paths import display_path
 from radeval_lib.study.runs import Run
@@ -310,8 +310,8 @@ def title(name: str, layers: int) -> str:
         return f"{title(name.removeprefix(SHALLOW), layers)}, {layers} layers"
     if name.startswith(catalog.UNTRAINED):
         return f"{title(name.removeprefix(catalog.UNTRAINED), layers)}, untrained"
-    described = {card.hub: card.title for card in catalog.cards()}
-    return described.get(name, catalog.title(name))
+    described = {card.hub: card.title for card in catalog.list_cards()}
+    return described.get(name, catalog.format_title(name))
 
 
 def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
@@ -335,7 +335,7 @@ def resolve(name: str, *, layers: int, seed: int, folder: Path) -> str:
         remedy = f"Use each prefix at most once, in the order {order}, and none on the in-domain encoder."
         raise ParameterError(f"unknown encoder {name!r}", "rales, encoders", remedy)
     if SHALLOW in name:
-        where = shallow(where, layers, folder)
+        where = cut_layers(where, layers, folder)
     return make_untrained(where, folder, seed) if name.startswith(catalog.UNTRAINED) else where
 
 
@@ -369,7 +369,7 @@ def fingerprint(run: Run, task: BenchmarkTask, encoder: str, start: str) -> dict
     """
     return {
         "records": {"role": task.role, "files": run.reading.files.get(task.role, {})},
-        "encoder": {"name": encoder, "sha256": catalog.checksum(start)},
+        "encoder": {"name": encoder, "sha256": catalog.hash_model(start)},
         "settings": run.profile.digest,
         "seed": run.seed,
     }

@@ -13,7 +13,7 @@ import pandas as pd
 
 from radeval_lib.jobs import ratescore
 from radeval_lib.jobs.ratescore import NOTEBOOK, SOURCES, Training
-from radeval_lib.models.catalog import AFTER_GRAPHS, UNTRAINED, title
+from radeval_lib.models.catalog import AFTER_GRAPHS, UNTRAINED, format_title
 from radeval_lib.papers.printed_numbers import Printed, cell, rounding_range
 from radeval_lib.stats import measures
 from radeval_lib.stats.base import Estimate
@@ -105,7 +105,7 @@ def basis(run: PageRun) -> Basis:
     )
     if ours == paper:
         return data
-    names = dict.fromkeys(title(name) for models in ours.values() for name in models)
+    names = dict.fromkeys(format_title(name) for models in ours.values() for name in models)
     return data.with_own(f"{joined(list(names))}, which the paper does not try")
 
 
@@ -161,7 +161,7 @@ class NerModels:
     def table(self) -> pd.DataFrame:
         """Return the trainings for Table 6, one per row, with their measures and intervals as text."""
         rows = {
-            (SCHEMES[each.scheme], title(each.init_model)): {
+            (SCHEMES[each.scheme], format_title(each.init_model)): {
                 str(row.Index): with_interval(row.value, row.low, row.high, ".2f")
                 for row in self.measure(self.outputs[each]).itertuples()
             }
@@ -178,9 +178,9 @@ class NerModels:
         by_start = {(each.scheme, each.init_model): each for each in self.table6}
         pairs: dict[str, dict[str, tuple[Training, Training]]] = {}
         for scheme, model in by_start:
-            start = f"{title(model)}, {SCHEMES[scheme]}"
+            start = f"{format_title(model)}, {SCHEMES[scheme]}"
             for choice, where, first, second in (
-                ("IOB tags instead of spans", title(model), ("iob", model), ("span", model)),
+                ("IOB tags instead of spans", format_title(model), ("iob", model), ("span", model)),
                 ("RadGraph's entities learned first", start, (scheme, AFTER_GRAPHS + model), (scheme, model)),
                 ("pretrained instead of random weights", start, (scheme, model), (scheme, UNTRAINED + model)),
             ):

@@ -30,12 +30,11 @@ def combine_scores(outputs: Iterable[JobOutput]) -> pd.DataFrame:
 
     Several jobs store the same rows of systems that are not trained.
     """
-    return pd.concat([output.tables["scores"] for output in outputs], ignore_index=True).drop_duplicates(
-        _KEYS
-    )
+    tables = [output.tables["scores"] for output in outputs]
+    return pd.concat(tables, ignore_index=True).drop_duplicates(_KEYS)
 
 
-def _score_matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
+def _arrange_scores(scores: pd.DataFrame, metric: str) -> tuple[list[object], FloatArray]:
     """Return the sorted cases, and the scores by a metric, shape (seeds, cases).
 
     ``scores``: rows of one system and training set. A ``ValueError`` if a seed lacks the score of a case.
@@ -46,7 +45,7 @@ def _score_matrix(scores: pd.DataFrame, metric: str) -> tuple[list[object], Floa
     return table.columns.tolist(), table.to_numpy(dtype=np.float64)
 
 
-def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> Estimate:
+def estimate_mean(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> Estimate:
     """Return the mean of a system's scores by a metric (0 to 1), with a 95% interval over cases and seeds.
 
     Parameters
@@ -64,7 +63,7 @@ def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> 
     has_scores = scores.groupby("seed")[metric].transform("count") > 0
     if not has_scores.any():
         raise ValueError(f"the table has no scores by {metric}")
-    cases, values = _score_matrix(scores[has_scores], metric)
+    cases, values = _arrange_scores(scores[has_scores], metric)
     (drawn,) = resample_models(
         [values[..., None]],
         lambda sums: sums / len(cases),
@@ -74,7 +73,7 @@ def mean_of(run: Run, scores: pd.DataFrame, metric: str, name: str = "mean") -> 
     return estimate(float(values.mean()), drawn.total()[:, 0].clip(0, 1))
 
 
-def difference(
+def subtract_means(
     run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str, name: str, comparisons: int = 1
 ) -> Estimate:
     """Return the mean of ``first`` minus that of ``second`` on the same cases, with a 95% percentile interval
@@ -94,7 +93,7 @@ def difference(
     ValueError
         If the cases differ, or a score is missing.
     """
-    (cases, minuend), (second_cases, subtrahend) = (_score_matrix(rows, metric) for rows in (first, second))
+    (cases, minuend), (second_cases, subtrahend) = (_arrange_scores(rows, metric) for rows in (first, second))
     if cases != second_cases:
         raise ValueError("`first` and `second` cover different cases; pass scores of the same cases")
     return mean_difference(
@@ -109,23 +108,23 @@ def difference(
 def compare_with_others(
     run: Run, rows: Mapping[str, pd.DataFrame], first: str, metric: str, others: Sequence[str] = ()
 ) -> dict[str, Estimate]:
-    """Return the :func:`difference` between the means of ``first`` and of each other entry of ``rows``.
+    """Return the :func:`subtract_means` between the means of ``first`` and of each other entry of ``rows``.
 
     ``rows``: scores by name, all of the same cases. ``others``: the names to compare with; all by default.
     """
     return {
-        name: difference(run, rows[first], rows[name], metric, f"{name} against")
+        name: subtract_means(run, rows[first], rows[name], metric, f"{name} against")
         for name in others or rows
         if name != first
     }
 
 
-def leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
+def find_leads(differences: Mapping[str, Estimate]) -> dict[str, Lead]:
     """Return for each difference whether its interval establishes a lead or a deficit, by name."""
     return {name: Lead.by_interval(difference) for name, difference in differences.items()}
 
 
-def sample_of(
+def record_sample(
     run: Run, exhibit: OpenExhibit, rows: pd.DataFrame, items: str = "test reports", *, drawn: bool
 ) -> None:
     """Record the numbers of cases, trainings and resamples behind a system's scores as an exhibit's sample.
@@ -155,7 +154,7 @@ class LeadRetention:
     share: Estimate | None
 
 
-def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
+def measure_lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) -> LeadRetention:
     """Return the lead of ``first`` over ``second`` on groups that were in training and on others.
 
     All three intervals come from the same resamples, in which both systems have the same cases, but seeds of
@@ -171,8 +170,8 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
     """
     tables, designs = [], []
     for scores in (first, second):
-        cases, values = _score_matrix(scores, metric)
-        _, seen = _score_matrix(scores.assign(seen=scores["seen"].astype(float)), "seen")
+        cases, values = _arrange_scores(scores, metric)
+        _, seen = _arrange_scores(scores.assign(seen=scores["seen"].astype(float)), "seen")
         designs.append((cases, seen[0].tolist()))
         tables.append(np.stack([values * seen, seen, values * (1 - seen), 1 - seen], axis=-1))
     if designs[0] != designs[1]:
@@ -192,11 +191,11 @@ def lead_left(run: Run, first: pd.DataFrame, second: pd.DataFrame, metric: str) 
     return LeadRetention(on_seen, on_unseen, share)
 
 
-def unseen_check(best: str, left: LeadRetention) -> Check:
+def check_unseen(best: str, left: LeadRetention) -> Check:
     """Return a check that a system loses most of its lead over Lead-3 on groups that were not in training.
 
     The check is inconclusive if no lead is established, or if the interval of the remaining share contains
-    one half. ``best``: the system's name. ``left``: what :func:`lead_left` returned.
+    one half. ``best``: the system's name. ``left``: what :func:`measure_lead_left` returned.
     """
     remaining, lost = "no lead to lose is established", None
     if left.share is not None:

@@ -23,24 +23,24 @@ from radeval_lib.study.page_runs import PageRun
 from radeval_lib.text_format import out_of
 
 
-def body_parts(pair: str) -> set[str]:
+def parse_body_parts(pair: str) -> set[str]:
     """Return the body parts in the name of a pair: ``abdomen`` and ``pelvis`` for ``CT Abdomen-pelvis``."""
     return set(pair.split(" ", 1)[1].lower().split("-"))
 
 
-def kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
+def split_kinds(pairs: Iterable[str]) -> tuple[set[str], set[str]]:
     """Return the set of modalities and the set of body parts in the names of pairs."""
-    return {pair.split()[0] for pair in pairs}, set[str]().union(*map(body_parts, pairs))
+    return {pair.split()[0] for pair in pairs}, set[str]().union(*map(parse_body_parts, pairs))
 
 
-def quoted_pairs(words: str) -> list[str]:
+def parse_pairs(words: str) -> list[str]:
     """Return the pairs between curly quotes, spelt like ``CT Abdomen-pelvis`` (for "CT ab- domen/pelvis")."""
     pairs = re.findall(r"“([^”]+)”", words.replace("- ", ""))
     split = [pair.replace("/", "-").split(" ", 1) for pair in pairs]
     return [f"{modality} {body.capitalize()}" for modality, body in split]
 
 
-def pair_lists() -> dict[str, list[str]]:
+def read_pair_lists() -> dict[str, list[str]]:
     """Return the lists of pairs in the paper's sentences that ``rrs.def_splits`` quotes.
 
     ``frequent`` and ``rare``: in Section 2.1, five pairs of MIMIC-III, and six that serve as out-of-domain
@@ -49,12 +49,12 @@ def pair_lists() -> dict[str, list[str]]:
     """
     quotes = [text for _, text in quotations("rrs.def_splits")]
     sentences = {"frequent": 0, "rare": 1, "trained": 3, "unseen": 4}
-    lists = {name: quoted_pairs(quotes[number]) for name, number in sentences.items()}
+    lists = {name: parse_pairs(quotes[number]) for name, number in sentences.items()}
     lists["iii"] = lists["frequent"] + lists["rare"]
     return lists | {"all": list(dict.fromkeys(lists["iii"] + lists["trained"]))}
 
 
-def named_kinds() -> dict[str, set[str]]:
+def read_kinds() -> dict[str, set[str]]:
     """Return the modalities and the anatomies that Section 1 names, spelt as in the names of pairs.
 
     The key of each set is the paper's phrase, such as "seven anatomies (...)".
@@ -101,13 +101,13 @@ def draw_sizes(counts: pd.DataFrame) -> Axes:
     return axes
 
 
-def quoted_headings() -> list[str]:
+def read_headings() -> list[str]:
     """Return the section headings that the paper's sentence in ``rrs.example_headers`` names."""
     words = quotations("rrs.example_headers")[0][1].replace("- ", "")  # mends words broken at line ends
     return [name.strip() for name in re.findall(r"“([^\"]+)\"", words)]
 
 
-def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
+def measure_lengths(records: Sequence[ReportPair]) -> pd.DataFrame:
     """Return lengths and vocabularies of findings and impressions, as in Figure 1 of the paper.
 
     Words are lower-cased runs of letters and digits. One row per group, with columns ``reports`` (their
@@ -131,9 +131,9 @@ def lengths_and_vocabulary(records: Sequence[ReportPair]) -> pd.DataFrame:
     return pd.DataFrame(rows).T
 
 
-def figure_1(run: PageRun) -> None:
+def rebuild_figure_1(run: PageRun) -> None:
     """Rebuild Figure 1 from the run's reports: show a table and both panels, and check the prose on it."""
-    sizes = lengths_and_vocabulary(summarization.name_groups(run.load("anatomy_summaries")))
+    sizes = measure_lengths(summarization.name_groups(run.load("anatomy_summaries")))
     display(tables.show(sizes, "Mean words and vocabulary by pair", formats="{:,.0f}"))
     _, axes = plots.panels(1, 2, height=4.2, sharey=True)
     titles, sections = {"words": "mean words", "vocabulary": "vocabulary"}, ["findings", "impression"]

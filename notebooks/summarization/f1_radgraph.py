@@ -23,9 +23,11 @@ from radeval_lib.study.checks import Check, check_statement
 from radeval_lib.text_format import out_of
 
 Edge = tuple[str, str]
+Graphs = list[list[Graph]]
+"""The graphs of the references, then those of the candidates, of the same pairs."""
 
 
-def triplets(graph: Graph, ends: str = "outgoing") -> list[tuple[str, str, int]]:
+def list_triplets(graph: Graph, ends: str = "outgoing") -> list[tuple[str, str, int]]:
     """Return (entity, label, has a relation: 1 or 0) of each entity of a graph, in order.
 
     With ``ends="outgoing"``, an entity has a relation if one starts at it; with ``"either"``, also if one
@@ -155,15 +157,15 @@ class Example:
         """
         reversed_example = replace(self, edges=[(second, first) for first, second in self.edges])
         rules = {
-            "the start": triplets(self.graph()),
-            "the end": triplets(reversed_example.graph()),
-            "either end": triplets(self.graph(), "either"),
+            "the start": list_triplets(self.graph()),
+            "the end": list_triplets(reversed_example.graph()),
+            "either end": list_triplets(self.graph(), "either"),
         }
         wanted = dict(zip(printed_triplets["entity"], printed_triplets["value"], strict=True))
         return {rule: sum(flag == wanted[name] for name, _, flag in rows) for rule, rows in rules.items()}
 
 
-def scores_by_level(reference: Graph, candidates: Iterable[tuple[str, Graph]]) -> pd.DataFrame:
+def score_by_level(reference: Graph, candidates: Iterable[tuple[str, Graph]]) -> pd.DataFrame:
     """Return F1-RadGraph (0 to 100) of each candidate at each level.
 
     ``candidates``: (name, graph) of each. One row per candidate, with its name as the index ``change``, and
@@ -181,12 +183,13 @@ _COUNTS = ["matched", "predicted", "gold", "unseen"]
 _MEASURES = {"precision": "precision", "recall": "recall", "f1": "F1"}
 
 
-def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
+def measure_quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -> pd.DataFrame:
     """Return a graph model's micro precision, recall and F1 on entities and relations.
 
     Parameters
     ----------
-    counts : rows of :func:`radeval_lib.models.graph_model.tally`, with a column ``seed`` for the training.
+    counts : rows of :func:`radeval_lib.models.graph_model.tally_matches`, with one more column ``seed``, the
+        seed of the training.
     resamples, rng : number of resamples and generator of the bootstrap over reports and seeds.
 
     Returns
@@ -206,13 +209,12 @@ def quality(counts: pd.DataFrame, *, resamples: int, rng: np.random.Generator) -
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[list[list[Graph]], list[list[Graph]]]:
+def read_graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[Graphs, Graphs]:
     """Return the gold graphs of pairs of generated reports, and the graphs that an extractor finds.
 
     Each is a list of two lists, the graphs of the references and those of the candidates.
     """
-    gold: list[list[Graph]] = []
-    extracted: list[list[Graph]] = []
+    gold, extracted = Graphs(), Graphs()
     for side in ("reference", "candidate"):
         texts = [getattr(pair, side).findings for pair in pairs]
         gold.append([parse_graph(radgraph_json(text)["entities"]) for text in texts])
@@ -221,7 +223,7 @@ def graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[list[list[
     return gold, extracted
 
 
-def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
+def score_conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.DataFrame:
     """Return F1-RadGraph (0 to 1) of each pair by every combination of level and rule on capitals.
 
     One row per pair; the columns have the levels ``level`` and ``case``. If both graphs are empty, the score
@@ -233,10 +235,10 @@ def conventions(references: Sequence[Graph], candidates: Sequence[Graph]) -> pd.
     return pd.DataFrame(columns, columns=pd.MultiIndex.from_tuples(names, names=["level", "case"]))
 
 
-def changes(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
+def compare_conventions(scores: pd.DataFrame, base: tuple[str, str]) -> pd.DataFrame:
     """Return how the scores by each convention differ from those by the convention ``base``.
 
-    ``scores``: what :func:`conventions` returned. One row per convention, with columns ``mean`` (of its
+    ``scores``: what :func:`score_conventions` returned. One row per convention, with columns ``mean`` (of its
     scores), ``changed`` (share of the pairs with another score than by ``base``), ``largest`` (absolute
     change) and ``tau`` (Kendall's τ_b with the scores by ``base``).
     """
@@ -260,8 +262,8 @@ def compare_with_printed(rows: pd.DataFrame, graph: Graph) -> pd.DataFrame:
         One row per printed triplet, with columns ``entity``, ``label printed``, ``label found``, ``relation
         printed`` and ``relation found``; "–" if the graph lacks the entity.
     """
-    found_by_entity = {words.lower(): (label.lower(), str(flag)) for words, label, flag in triplets(graph)}
-    found = [found_by_entity.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]
+    by_words = {words.lower(): (label.lower(), str(flag)) for words, label, flag in list_triplets(graph)}
+    found = [by_words.get(entity.lower(), ("–", "–")) for entity in rows["entity"]]
     return pd.DataFrame(
         {
             "entity": rows["entity"],

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 from matplotlib.axes import Axes
 
-from notebooks.summarization.comparison import difference, mean_of
+from notebooks.summarization.comparison import estimate_mean, subtract_means
 from radeval_lib import plots
 from radeval_lib.jobs import summarization
 from radeval_lib.jobs.summarization import ALL, TRAINED, UNSEEN, describe_systems
@@ -26,13 +26,13 @@ _OTHER_WORDS = 0.2
 """ROUGE-L below which a summary is said to use other words than the reference."""
 
 
-def paper_systems(systems: Iterable[str]) -> list[str]:
+def find_paper_systems(systems: Iterable[str]) -> list[str]:
     """Return the names of the systems that are the paper's or, if there are none, all names."""
     names = list(systems)
     return [name for name in names if name.startswith(_PAPERS)] or names
 
 
-def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
+def find_basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> Basis:
     """Return the evidence and substitutes that results of some systems are based on.
 
     The results are our experiment unless all these systems, and the graph model if it is used, are the
@@ -41,11 +41,11 @@ def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> B
     Parameters
     ----------
     run : the page's run.
-    shown : names of the systems; by default, those of :func:`paper_systems`.
+    shown : names of the systems; by default, those of :func:`find_paper_systems`.
     graphs : whether the results also use a graph model.
     """
     systems = summarization.settings(run.profile).systems
-    shown = shown or paper_systems(systems)
+    shown = shown or find_paper_systems(systems)
     ours = {name: systems[name] for name in shown if not name.startswith(_PAPERS)}
     models = {"graph_model": "radgraph:radgraph"} if graphs else {}
     basis = run.basis({"anatomy_summaries": "mimic3_rrs+mimic_cxr_rrs"}, models)
@@ -58,7 +58,7 @@ def basis(run: PageRun, shown: Sequence[str] = (), *, graphs: bool = False) -> B
     )
 
 
-def rows_of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
+def select_rows(scores: pd.DataFrame, system: str, *, train_set: str = "") -> pd.DataFrame:
     """Return the rows of one system, trained on ``train_set`` or, if it is empty, on the pair of each test.
 
     Rows of systems that are not trained are always included.
@@ -69,7 +69,7 @@ def rows_of_system(scores: pd.DataFrame, system: str, *, train_set: str = "") ->
     return rows[(rows["train_set"] == rows["group"]) | (rows["train_set"] == "")]
 
 
-def grid(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+def arrange_means(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the mean of a metric for each training set (rows) and test pair (columns).
 
     The training set ALL is the last row; pairs without a training set are the last columns.
@@ -79,7 +79,11 @@ def grid(scores: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
-    """Draw a table of :func:`grid`, times 100, as a heat map; lines separate ALL and the untrained pairs."""
+    """Draw a table of :func:`arrange_means`, times 100, as a heat map.
+
+    A horizontal line separates the training set ALL from the others; a vertical one separates the pairs with
+    a training set from those without.
+    """
     looks = {"cmap": "Blues", "linewidths": 0.5, "annot_kws": {"size": 11}}
     plots.heat_map(axes, 100 * table.astype(float), slant=60, fmt=".0f", **looks)
     axes.axvline(len(TRAINED), color=plots.PALETTE[1], linewidth=2)
@@ -87,7 +91,7 @@ def draw_grid(axes: Axes, table: pd.DataFrame) -> None:
     axes.set(xlabel="tested on", ylabel="trained on")
 
 
-def means_of_systems(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
+def tabulate_means(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the mean of a metric for each system (rows), trained and tested on each pair (columns).
 
     The last column, ``all tests``, has the mean over all of these tests, with its 95% interval, as text.
@@ -95,19 +99,20 @@ def means_of_systems(run: PageRun, scores: pd.DataFrame, metric: str) -> pd.Data
     tested = scores[scores["group"].isin(TRAINED)]
     rows = {}
     for system in tested["system"].drop_duplicates():
-        of_system = rows_of_system(tested, system)
+        of_system = select_rows(tested, system)
         means = of_system.groupby("group")[metric].mean().reindex(TRAINED)
-        rows[system] = {**means.to_dict(), "all tests": f"{mean_of(run, of_system, metric, system):.3f}"}
+        mean = estimate_mean(run, of_system, metric, system)
+        rows[system] = {**means.to_dict(), "all tests": f"{mean:.3f}"}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def tests_of_each(rows: pd.DataFrame) -> str:
+def format_counts(rows: pd.DataFrame) -> str:
     """Return the number of test reports of each pair as text: "31 of each pair" or "31 to 40 of …"."""
     counts = sorted(set(rows.groupby("group")["case"].nunique()))
     return f"{' to '.join(str(count) for count in dict.fromkeys((counts[0], counts[-1])))} of each pair"
 
 
-def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
+def name_tests(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
     """Return a description of the tests of systems: "test reports", the metric, and untrained systems.
 
     ``rows``: each system's scores, by its name.
@@ -117,7 +122,7 @@ def reports_by(metric: str, rows: Mapping[str, pd.DataFrame]) -> str:
     return f"test reports ({metric}{f'; {joined(untrained)} {learns} nothing' if untrained else ''})"
 
 
-def best_everywhere(
+def check_best_everywhere(
     run: PageRun, rows: Mapping[str, pd.DataFrame], first: str, metric: str, name: str, claim: str
 ) -> Check:
     """Return a check that one system is better than all rivals on each group of tests.
@@ -140,7 +145,7 @@ def best_everywhere(
 
     def gap(group: str, rival: str, comparisons: int = 1) -> Estimate:
         of_first, of_rival = (rows[key][rows[key]["group"] == group] for key in (first, rival))
-        return difference(run, of_first, of_rival, metric, f"{name} {group} {rival}", comparisons)
+        return subtract_means(run, of_first, of_rival, metric, f"{name} {group} {rival}", comparisons)
 
     def is_beaten(group: str) -> bool:
         higher = [key for key in rivals if means.at[group, key] > means.at[group, first]]
@@ -156,7 +161,7 @@ def best_everywhere(
     )
 
 
-def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
+def count_blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
     """Return how many summaries use other words than the reference (ROUGE-L below 0.2), and how many of these
     have a perfect observation score.
 
@@ -170,10 +175,20 @@ def blind_spots(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_with_chest(spots: pd.DataFrame) -> tuple[float, float, float]:
-    """Return the share of perfect scores (0 to 1) outside of the chest and in it, and Fisher's exact p.
+    """Return how often summaries in other words than the reference have a perfect observation score.
 
-    ``spots``: what :func:`blind_spots` returned. A ``ValueError`` if no summary of one side uses other words
-    than its reference.
+    ``spots``: the table that :func:`count_blind_spots` returned.
+
+    Returns
+    -------
+    outside, inside : of the summaries with a ROUGE-L below 0.2, the share (0 to 1) with a perfect score, for
+        body parts other than the chest, and for the chest.
+    p : of Fisher's two-sided exact test that the two shares are equal.
+
+    Raises
+    ------
+    ValueError
+        If no summary of the chest, or none of another body part, has a ROUGE-L below 0.2.
     """
     from scipy.stats import fisher_exact
 

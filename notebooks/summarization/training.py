@@ -15,7 +15,7 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.jobs import summarization
 from radeval_lib.jobs.summarization import ALL, System, fit_model, name_groups, sample_records, split_records
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.extractive_summarizers import oracle
+from radeval_lib.models.extractive_summarizers import extract_oracle
 from radeval_lib.registry import datasets_of
 from radeval_lib.study.runs import Run
 from radeval_lib.text_format import joined
@@ -96,14 +96,14 @@ def run_one_corpus(run: Run, systems: Mapping[str, System]) -> pd.DataFrame:
     parts = split_records(run.load("summaries"), run.rng("splits"))
     if not parts["test"]:
         _raise_missing(run, "summaries", "no test report")
-    kept = seen_groups(parts["train"], run.rng("groups"))
+    kept = choose_groups(parts["train"], run.rng("groups"))
     pool = {part: [record for record in parts[part] if record.group in kept] for part in ("train", "dev")}
     sizes = {"train": settings.rales_reports, "dev": settings.rales_dev}
     scores = _train_and_score(run, systems, {ALL: pool}, parts["test"], sizes, whole=True)
     return scores.assign(seen=scores["group"].isin(kept))
 
 
-def seen_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
+def choose_groups(records: Sequence[ReportPair], rng: np.random.Generator) -> set[str]:
     """Return the groups to train on: all of them or, if there are at least :data:`_MANY_GROUPS`, three
     quarters.
 
@@ -188,5 +188,5 @@ def _train_and_score(
         commonest = [impressions.most_common(1)[0][0]] * len(pairs)
         scores.append(tests.scores(commonest, run.seed, COMMONEST, ""))
     if ALL in pools:
-        scores.append(tests.scores(oracle(tests.findings, tests.references), run.seed, ORACLE, ""))
+        scores.append(tests.scores(extract_oracle(tests.findings, tests.references), run.seed, ORACLE, ""))
     return pd.concat(scores, ignore_index=True)

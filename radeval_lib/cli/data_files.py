@@ -151,17 +151,17 @@ def models_status(model: str) -> None:
     from radeval_lib.models import catalog
 
     def weights_state(card: catalog.ModelCard) -> str:
-        return "fetched" if catalog.in_hub_cache(card.hub) else "not fetched"
+        return "fetched" if catalog.is_in_hub_cache(card.hub) else "not fetched"
 
     if model:
-        card = catalog.load(model)
+        card = catalog.load_card(model)
         fields = card.model_dump(exclude={"tokenizer"}) | {"seen": ", ".join(card.seen)}
         fields |= {f"tokenizer {name}": value for name, value in card.tokenizer.model_dump().items()}
         for name, value in (fields | {"weights": weights_state(card)}).items():
             if value != "":
                 click.echo(f"{name:20} {value}")
         return
-    for card in catalog.cards():
+    for card in catalog.list_cards():
         click.echo(
             f"{card.name:18} {card.domain:11} {card.parameters_millions:4} M  {card.licence:11} "
             f"safetensors: {card.safetensors:13} {weights_state(card):12} {card.hub} {card.revision}"

@@ -34,7 +34,7 @@ class GreenSettings(BaseModel, extra="forbid", frozen=True):
     ----------
     start : the pretrained model that training starts from; empty for a small model with random weights.
     small : the sizes of that small model, arguments of
-        :func:`radeval_lib.models.language_model_judge.small_model`.
+        :func:`radeval_lib.models.language_model_judge.make_small_lm`.
     ranks : ranks of the low-rank adapters, one training each; 0 trains all weights.
     examples : number of judged pairs to train on; 0 for all that are not held out.
     held : number of judged pairs to test on, and of further ones to choose the epoch on.

@@ -15,7 +15,7 @@ import pandas as pd
 from radeval_lib.data import mediqa
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.extractive_summarizers import sentences
+from radeval_lib.models.extractive_summarizers import split_sentences
 from radeval_lib.rules.generator import SyntheticError, SyntheticReport, generate, inject, rewrite
 from radeval_lib.rules.generator.generator import Pair, RewriteKind, rerender, seeded
 from radeval_lib.rules.reader.observations import NO_FINDING, label, positive
@@ -55,7 +55,7 @@ def _equivalents(report: SyntheticReport, seed: int) -> dict[str, str]:
         advising = replace(report, wording=report.wording & ~_ADVICE_OFF)
         advised = rerender(advising, report.plan).impression.text
         versions = {ADVICE: advised} if advised.startswith(reference) else {}
-        versions[ORDER] = " ".join(reversed(sentences(reference)))
+        versions[ORDER] = " ".join(reversed(split_sentences(reference)))
         for phenomenon, kind in _REWRITES.items():
             with suppress(SyntheticError):  # raised if there is no other wording
                 versions[phenomenon] = rewrite(report, kind, seed).impression.text

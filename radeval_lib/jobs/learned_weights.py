@@ -52,7 +52,7 @@ def scores_by_setting(run: Run, pairs: Sequence[EntityPair]) -> dict[str, NDArra
     scores = {name: score_entity_pairs(pairs, encoder, Scorer(key)) for key, name in LEARNED.items()}
     scores[EQUAL] = score_entity_pairs(pairs, encoder, Scorer(EQUAL_WEIGHTS))
     scores[FIRST_TOKEN] = score_entity_pairs(pairs, model("encoder", "cls"), Scorer("long"))
-    rival = catalog.title(run.profile.models["rival_encoder"])
+    rival = catalog.format_title(run.profile.models["rival_encoder"])
     scores[_ENCODER + rival] = score_entity_pairs(pairs, model("rival_encoder", "mean"), Scorer("long"))
     return scores
 

@@ -27,8 +27,8 @@ from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import TaskError
 from radeval_lib.jobs.rales import TASKS, role_of
 from radeval_lib.models.classifiers import FrozenEncoder, Probe, TextClassifier, fit_probe
-from radeval_lib.models.entities import decode_standard, gold_spans, span_scores
-from radeval_lib.models.graph_model import GraphModel, new_model, tally, unit_records
+from radeval_lib.models.entities import compare_spans, decode_standard, read_gold
+from radeval_lib.models.graph_model import GraphModel, make_graph_model, split_into_units, tally_matches
 from radeval_lib.models.ner_models import IobScheme
 
 IN, OUT = "MIMIC-CXR", "CheXpert"
@@ -152,10 +152,10 @@ class ProbedWords:
         """Fit the probe to the training words, and return the micro F1 of its spans on ``dev``, from 0 to
         1."""
         features = np.concatenate(self._encoder.of_words([plain_words(row) for row in train]))
-        targets = [label for row in train for label in iob_tags.encode(gold_spans(row), len(row.tokens))]
+        targets = [label for row in train for label in iob_tags.encode(read_gold(row), len(row.tokens))]
         self._probe = fit_probe(features, targets, self._labels, penalty)
         words = [plain_words(row) for row in dev]
-        return span_scores(list(map(gold_spans, dev)), self.predict(words), list(map(len, words))).spans.f1
+        return compare_spans(list(map(read_gold, dev)), self.predict(words), list(map(len, words))).spans.f1
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
         """Return the entities of each sentence, which is given as its words."""
@@ -202,16 +202,16 @@ class GraphBenchmark(BenchmarkTask):
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> GraphModel:
         """Return an untrained joint model for the labels of the records."""
-        return new_model(init_model, parts.every(), seed)
+        return make_graph_model(init_model, parts.every(), seed)
 
     def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
         """Return the records cut into sentences."""
-        return unit_records(records, "sentence")
+        return split_into_units(records, "sentence")
 
     def outcomes(self, fitted: GraphModel, parts: Parts) -> dict[str, pd.DataFrame]:
         """Return the ``counts`` of entities and relations, added up by case and institution."""
         report = {row.id: row.report for row in parts.test}
-        table = tally(fitted, parts.test)
+        table = tally_matches(fitted, parts.test)
         table = table[table["part"].isin({column.part for column in self.columns})]
         return {"counts": _by_case(table.assign(case=table["case"].map(report), domain=table["group"]))}
 
@@ -229,7 +229,7 @@ class SpatialBenchmark(GraphBenchmark):
     def parts(self, records: Sequence[AnnotatedSentence]) -> Parts:
         """Return the sentences with entities of documents with relations, newly split."""
         split = _split([row for row in records if row.relations], resplit=True)
-        sentences = (unit_records(part, "sentence") for part in split)
+        sentences = (split_into_units(part, "sentence") for part in split)
         return _check_parts(Parts(*([row for row in part if row.entities] for part in sentences)), self.name)
 
     def stratum(self, record: AnnotatedSentence) -> str:
@@ -258,7 +258,7 @@ class TaggingBenchmark(BenchmarkTask):
 
     def labels(self, parts: Parts) -> list[str]:
         """Return the entity types that occur in the records, in upper case and sorted."""
-        return sorted({kind for row in parts.every() for *_, kind in gold_spans(row)})
+        return sorted({kind for row in parts.every() for *_, kind in read_gold(row)})
 
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> IobScheme:
         """Return an untrained token classifier for the entity types of the records."""
@@ -349,7 +349,7 @@ def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any
     """
     rows = []
     for row, spans in zip(records, predicted, strict=True):
-        counts = span_scores([gold_spans(row)], [spans], [len(row.tokens)]).spans
+        counts = compare_spans([read_gold(row)], [spans], [len(row.tokens)]).spans
         rows.append({"case": row.report, "domain": "", "part": "entity", **vars(counts)})
     return _by_case(pd.DataFrame(rows))
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ParameterError
-from radeval_lib.models.entities import gold_spans, span_scores
+from radeval_lib.models.entities import compare_spans, read_gold
 from radeval_lib.models.ner_models import Scheme
 from radeval_lib.registry import SYNTHETIC
 from radeval_lib.study.jobs import Job
@@ -160,7 +160,7 @@ def count_spans(scheme: Scheme, sentences: Sequence[AnnotatedSentence], seed: in
         raise ValueError("no sentence to count spans in; give at least one")
     rows = []
     for sentence, spans in zip(sentences, scheme.predict(list(map(plain_words, sentences))), strict=True):
-        scores = span_scores([gold_spans(sentence)], [spans], [len(sentence.tokens)])
+        scores = compare_spans([read_gold(sentence)], [spans], [len(sentence.tokens)])
         case = {"seed": seed, "case": f"{sentence.group}/{sentence.report}", "source": sentence.group}
         tail = {"correct_words": scores.correct_words, "words": scores.words}
         rows.append({**case, **asdict(scores.spans), **tail})

@@ -17,7 +17,7 @@ from pydantic import BaseModel, model_validator
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ParameterError
-from radeval_lib.models.catalog import title
+from radeval_lib.models.catalog import format_title
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.extractive_summarizers import (
     ClusterExtractor,
@@ -249,9 +249,9 @@ def describe_systems(systems: Mapping[str, System], encoder: str) -> str:
 
     def describe_basis(system: System) -> str:
         if system.needs_vectors:
-            return f" over vectors of {title(encoder)}"
+            return f" over vectors of {format_title(encoder)}"
         if system.start:
-            return f" from {title(system.start)}"
+            return f" from {format_title(system.start)}"
         return " from random weights" if system.learns else ""
 
     return joined([f"{name}{describe_basis(system)}" for name, system in systems.items()])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from radeval_lib.data.generated import iob
-from radeval_lib.models.entities import decode_standard, span_scores
+from radeval_lib.models.entities import compare_spans, decode_standard
 from radeval_lib.rules import generator
 from radeval_lib.rules.generator.records import Style
 
@@ -75,5 +75,5 @@ def score(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> 
 
     ``gold`` and ``predicted`` have the tags of each sentence. An entity is right if its words and type are.
     """
-    counts = span_scores(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).spans
+    counts = compare_spans(list(map(spans, gold)), list(map(spans, predicted)), list(map(len, gold))).spans
     return {name: getattr(counts, name) for name in ("precision", "recall", "f1")}

@@ -67,7 +67,7 @@ def _content_id(name: str) -> str:
     if name == RULES:
         return _rules_digest()
     from radeval_lib.errors import ModelError
-    from radeval_lib.models.catalog import ADDRESSES, RADGRAPH, checksum, is_packaged, revision_of
+    from radeval_lib.models.catalog import ADDRESSES, RADGRAPH, find_revision, hash_model, is_packaged
 
     if name.startswith((RADGRAPH, *ADDRESSES)):
         return UNKNOWN
@@ -77,11 +77,11 @@ def _content_id(name: str) -> str:
     # Without the package huggingface_hub, or for a name that no hub model can have, the commit is unknown.
     with suppress(ModelError, ModuleNotFoundError, ValueError):
         if path.is_dir() or is_packaged(name):
-            return checksum(name)
+            return hash_model(name)
         from huggingface_hub import try_to_load_from_cache
 
         # In the hub's cache, the folder that holds a model's files is named after their commit.
-        cached: Any = try_to_load_from_cache(name, "config.json", revision=revision_of(name))
+        cached: Any = try_to_load_from_cache(name, "config.json", revision=find_revision(name))
         return Path(cached).parent.name if isinstance(cached, str) else UNKNOWN
     return UNKNOWN
 

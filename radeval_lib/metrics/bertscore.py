@@ -73,9 +73,9 @@ class BertScore(Metric):
         """Return whether a text has more tokens than the model reads."""
         if len(text) <= _MOST_TOKENS - 2:  # A token has at least one character; two tokens are special.
             return False
-        from radeval_lib.models.batching import well_formed
+        from radeval_lib.models.batching import fix_unicode
 
-        ids = self._tokenizer_and_model[0](well_formed(one_line(text)), verbose=False)["input_ids"]
+        ids = self._tokenizer_and_model[0](fix_unicode(one_line(text)), verbose=False)["input_ids"]
         return len(ids) > _MOST_TOKENS
 
     @cached_property
@@ -83,10 +83,10 @@ class BertScore(Metric):
         """The tokenizer and the model, loaded when first needed."""
         from transformers import AutoModel, AutoTokenizer
 
-        from radeval_lib.models.batching import device_of
-        from radeval_lib.models.pretrained import ENCODER, load_pretrained, weights
+        from radeval_lib.models.batching import pick_device
+        from radeval_lib.models.pretrained import ENCODER, load_model, load_pretrained
 
-        model = weights(AutoModel, self.encoder, ENCODER).to(device_of(self.device))
+        model = load_model(AutoModel, self.encoder, ENCODER).to(pick_device(self.device))
         depth = int(model.config.num_hidden_layers)
         if self.layer is not None and not 0 <= self.layer <= depth:
             problem = f"layer is {self.layer}, but the encoder has {depth} hidden layers"
@@ -100,10 +100,10 @@ class BertScore(Metric):
             return []
         import torch
 
-        from radeval_lib.models.batching import in_batches, well_formed
+        from radeval_lib.models.batching import fix_unicode, run_in_batches
 
         tokenizer, model = self._tokenizer_and_model
-        encoded = tokenizer([well_formed(text) for text in texts], truncation=True, max_length=_MOST_TOKENS)
+        encoded = tokenizer([fix_unicode(text) for text in texts], truncation=True, max_length=_MOST_TOKENS)
         ids = encoded["input_ids"]
         # Other special tokens enter the means: an [UNK] replaces a word of the text.
         end_tokens = (tokenizer.cls_token_id, tokenizer.sep_token_id)
@@ -116,7 +116,7 @@ class BertScore(Metric):
             for index, states in zip(batch, layer_states, strict=True):
                 yield states[: len(ids[index])], ~np.isin(ids[index], end_tokens)
 
-        return in_batches(model, [len(row) for row in ids], vectors)
+        return run_in_batches(model, [len(row) for row in ids], vectors)
 
 
 def match_greedily(

@@ -212,7 +212,7 @@ def _find_substitutes(name: str, settings: Mapping[str, Any], fetch: bool) -> tu
     if not get(name).needs:
         return {}, ""
     from radeval_lib.models.catalog import RADGRAPH
-    from radeval_lib.models.pretrained import check_installed, hub_answers, is_available, substitute_model
+    from radeval_lib.models.pretrained import can_reach_hub, check_installed, find_substitute, is_available
 
     defaults, substitutes = settings_of(name), dict[str, str]()
     if settings.get("judge", defaults.get("judge")) == RULES:
@@ -222,9 +222,9 @@ def _find_substitutes(name: str, settings: Mapping[str, Any], fetch: bool) -> tu
         default = str(defaults[role])
         if role in settings or is_available(default):
             continue
-        if fetch and not default.startswith(RADGRAPH) and hub_answers():
+        if fetch and not default.startswith(RADGRAPH) and can_reach_hub():
             continue
-        substitute = substitute_model(role)
+        substitute = find_substitute(role)
         if substitute is None:
             problem = f"its {role} {default!r} is not on this machine, and no substitute is either"
             raise ModelError(problem, remedy=f"Name another model as {name}.{role}.")

@@ -234,9 +234,9 @@ class _GraphMetric(Metric):
     @cached_property
     def extractor(self) -> Extractor:
         """The model that extracts graphs from texts, loaded when first needed."""
-        from radeval_lib.models.graph_extraction import shared_extractor
+        from radeval_lib.models.graph_extraction import open_shared_extractor
 
-        return shared_extractor(self.graph_model, device=self.device)
+        return open_shared_extractor(self.graph_model, device=self.device)
 
     def _item_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[set[Item], set[Item]]]:
         """Yield, for each pair, the set of items of the reference and that of the candidate."""

@@ -7,13 +7,13 @@ from radeval_lib.registry import names_of
 
 _HOMES = {
     "radeval_lib.models.encoders": "Encoder",
-    "radeval_lib.models.graph_model": "new_model tally unit_records",
+    "radeval_lib.models.graph_model": "make_graph_model tally_matches split_into_units",
     "radeval_lib.rules.judge.base": "prompt",
-    "radeval_lib.models.batching": "device_of",
+    "radeval_lib.models.batching": "pick_device",
     "radeval_lib.models.masked_language": "MaskedLanguageModel",
-    "radeval_lib.models.catalog": "AFTER_GRAPHS title",
-    "radeval_lib.models.derived": "prepare",
-    "radeval_lib.models.ner_models": "scheme_of",
+    "radeval_lib.models.catalog": "AFTER_GRAPHS format_title",
+    "radeval_lib.models.derived": "prepare_start",
+    "radeval_lib.models.ner_models": "make_scheme",
     "radeval_lib.models.training": "TrainingSettings train",
 }
 __getattr__ = names_of(__name__, _HOMES)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import torch
 
 
-def device_of(device: str) -> torch.device:
+def pick_device(device: str) -> torch.device:
     """Return the torch device for ``auto`` (the GPU if there is one, else the CPU), ``cpu`` or ``cuda``.
 
     A :class:`ModelError` for any other name, and for ``cuda`` without a GPU.
@@ -35,7 +35,7 @@ Precision = Literal["auto", "float32", "bfloat16"]
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def seed_torch(seed: int) -> Iterator[None]:
     """Seed torch's CPU generator, which draws new weights, within a block.
 
     After the block, the generator has the state that it had before.
@@ -57,12 +57,12 @@ K = TypeVar("K")
 R = TypeVar("R")
 
 
-def tokens_for(device: torch.device) -> int:
+def pick_batch_tokens(device: torch.device) -> int:
     """Return the number of tokens per batch that suits a device: fewer for a CPU's caches than for a GPU."""
     return 32_768 if device.type == "cuda" else 1_024
 
 
-def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[list[int]]:
+def group_by_length(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[list[int]]:
     """Yield batches of positions of sequences, from the shortest to the longest sequence.
 
     Parameters
@@ -82,7 +82,7 @@ def buckets(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[l
 
 
 @contextmanager
-def evaluating(module: torch.nn.Module, precision: Precision = "auto") -> Iterator[torch.device]:
+def use_eval_mode(module: torch.nn.Module, precision: Precision = "auto") -> Iterator[torch.device]:
     """Yield a module's device, with the module in evaluation mode and without gradients.
 
     After the block, the module is in the mode in which it was before.
@@ -100,7 +100,7 @@ def evaluating(module: torch.nn.Module, precision: Precision = "auto") -> Iterat
         module.train(was_training)
 
 
-def in_batches(
+def run_in_batches(
     module: torch.nn.Module,
     lengths: Sequence[int],
     compute: Callable[[list[int], torch.device], Iterable[R]],
@@ -115,18 +115,18 @@ def in_batches(
     module : the model that ``compute`` applies; it is in evaluation mode meanwhile.
     lengths : tokens of each sequence.
     compute : function of a batch's positions and the module's device; returns one result per position.
-    tokens : the most tokens of a batch, padding included; None for :func:`tokens_for` the device.
+    tokens : the most tokens of a batch, padding included; None for :func:`pick_batch_tokens` the device.
     texts : the most sequences of a batch.
     precision : number format of the computation.
     """
     results: dict[int, R] = {}
-    with evaluating(module, precision) as device:
-        for batch in buckets(lengths, tokens or tokens_for(device), texts):
+    with use_eval_mode(module, precision) as device:
+        for batch in group_by_length(lengths, tokens or pick_batch_tokens(device), texts):
             results.update(zip(batch, compute(batch, device), strict=True))
     return [results[position] for position in range(len(lengths))]
 
 
-def of_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -> list[R]:
+def map_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -> list[R]:
     """Return the result for each item, in order; ``compute`` is called once, with the distinct items."""
     distinct = list(dict.fromkeys(items))
     results = dict(zip(distinct, compute(distinct), strict=True))
@@ -147,7 +147,7 @@ def pad_rows(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
     return tokenizer.pad({"input_ids": list(rows)}, padding_side="right", return_tensors="pt")
 
 
-def labelled_batch(tokenizer: Any, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
+def pad_labelled(tokenizer: Any, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
     """Return examples with ``input_ids`` and ``labels``, one per token, as a batch padded on the right.
 
     The batch has ``input_ids``, ``attention_mask`` and ``labels``, int64 tensors of shape (examples, longest
@@ -161,7 +161,7 @@ MAX_PIECES = 512
 """The most pieces (tokens) of a text or sentence, special tokens included; longer ones are cut."""
 
 
-def fast_tokenizer(factory: Any, model: str | Path) -> Any:
+def load_fast_tokenizer(factory: Any, model: str | Path) -> Any:
     """Return the tokenizer of a model's folder or hub name.
 
     A :class:`ModelError` if it is not a fast one, since only these map each piece to its word.
@@ -175,14 +175,14 @@ def fast_tokenizer(factory: Any, model: str | Path) -> Any:
     return tokenizer
 
 
-def well_formed(text: str) -> str:
+def fix_unicode(text: str) -> str:
     """Return ``text`` with lone surrogates, which cannot be written as UTF-8, replaced by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def longer_than(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
+def are_too_long(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
     """Return for each sentence whether it has more than ``most`` pieces, special tokens included."""
-    texts = [well_formed(sentence) for sentence in sentences]
+    texts = [fix_unicode(sentence) for sentence in sentences]
     return [len(ids) > most for ids in tokenizer(texts, verbose=False)["input_ids"]] if texts else []
 
 
@@ -194,7 +194,7 @@ def encode_words(
     Words without a piece among the first :data:`MAX_PIECES` are left out at the end of the sentence.
     """
     encoded = []
-    for row in encodings(tokenizer, sentences):
+    for row in tokenize_words(tokenizer, sentences):
         pieces_of_words: list[tuple[int, int]] = []
         for word in range(1 + max((word for word in row.word_ids if word is not None), default=-1)):
             # A word without pieces gets the last piece of the word before it.
@@ -205,19 +205,19 @@ def encode_words(
     return encoded
 
 
-def encodings(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[Any]:
+def tokenize_words(tokenizer: Any, sentences: Sequence[Sequence[str]]) -> list[Any]:
     """Return the tokenizer's encoding of each sentence, given as words, cut after :data:`MAX_PIECES` pieces.
 
     An encoding has ``ids``, and ``word_ids``: the index of each piece's word, None for special tokens.
     """
     if not sentences:  # a tokenizer would take an empty list for one empty sentence
         return []
-    words = [[well_formed(word) or " " for word in sentence] for sentence in sentences]
+    words = [[fix_unicode(word) or " " for word in sentence] for sentence in sentences]
     encoded = tokenizer(words, is_split_into_words=True, truncation=True, max_length=MAX_PIECES)
     return list(encoded.encodings)
 
 
-def span_rows(
+def list_spans(
     tokenizer: Any, sentences: Sequence[Sequence[str]], most_words: int
 ) -> list[dict[str, list[int]]]:
     """Return for each sentence, given as words, its piece ids and all spans of up to ``most_words`` words.
@@ -240,10 +240,10 @@ def span_rows(
     return rows
 
 
-def span_batch(
+def pad_spans(
     tokenizer: Any, rows: Sequence[dict[str, Any]], padding: dict[str, int]
 ) -> dict[str, torch.Tensor]:
-    """Return rows of :func:`span_rows` as a batch of int64 tensors, padded on the right.
+    """Return rows of :func:`list_spans` as a batch of int64 tensors, padded on the right.
 
     ``padding``: the padding value of each further key to include besides ``input_ids`` and
     ``attention_mask``; keys that the rows lack are left out. Rows of spans have shape (rows, most spans).
@@ -272,7 +272,7 @@ _UNPACKABLE_ARGUMENTS = (
 
 
 @contextmanager
-def without_padding(module: torch.nn.Module) -> Iterator[None]:
+def avoid_padding(module: torch.nn.Module) -> Iterator[None]:
     """Within a block, train a module's BERT encoders on a CPU with packed instead of padded batches.
 
     Other encoders, decoders, GPUs and computation without gradients are unaffected.
@@ -283,7 +283,7 @@ def without_padding(module: torch.nn.Module) -> Iterator[None]:
     encoders = [each for each in modules if type(each) is BertModel and not each.config.is_decoder]
     padded_forwards = [encoder.forward for encoder in encoders]
     for encoder in encoders:
-        encoder.forward = _packed_forward(encoder, encoder.forward)
+        encoder.forward = _make_packed_forward(encoder, encoder.forward)
     try:
         yield
     finally:
@@ -291,7 +291,7 @@ def without_padding(module: torch.nn.Module) -> Iterator[None]:
             encoder.forward = forward
 
 
-def _packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Callable[..., Any]:
+def _make_packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Callable[..., Any]:
     """Return a ``forward`` of a BERT encoder that packs several texts into a row.
 
     A block-diagonal attention mask keeps each text from attending to the others, and positions restart with

@@ -61,11 +61,11 @@ def is_hub_name(name: str) -> bool:
     return _HUB_NAME.fullmatch(name) is not None
 
 
-def title(name: str) -> str:
+def format_title(name: str) -> str:
     """Return a model's name for display on a page; a server's model is named without its address."""
     for prefix, form in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
         if name.startswith(prefix):
-            return form.format(title(name.removeprefix(prefix)))
+            return form.format(format_title(name.removeprefix(prefix)))
     if name == RULES:
         return "rules, no language model"
     if name.startswith(ADDRESSES):  # a page must not publish the address
@@ -82,14 +82,14 @@ def locate(name: str | Path) -> str:
     A :class:`ModelError` if ``name`` is neither an existing folder nor of the form of a hub name.
     """
     if is_packaged(str(name)):
-        return str(packaged_minilm(str(name)))
+        return str(find_minilm(str(name)))
     if (str(name) and Path(name).is_dir()) or is_hub_name(str(name)):
         return str(name)
     remedy = f"Give a transformers folder, a hub name (owner/name@revision) or {PACKAGED!r}."
     raise ModelError(f"{str(name)!r} is neither a folder nor a valid hub name", "model", remedy)
 
 
-def packaged_minilm(name: str = PACKAGED) -> Path:
+def find_minilm(name: str = PACKAGED) -> Path:
     """Return the folder of the packaged MiniLM, whose vectors have 384 dimensions.
 
     For a name with a number of layers, it is a folder in ``build/models/`` with only these layers, which is
@@ -188,39 +188,40 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 
 
 @cache
-def load(name: str) -> ModelCard:
+def load_card(name: str) -> ModelCard:
     """Return the description in the manifest ``<name>.yml``; a :class:`ModelError` if it does not exist."""
     path = MODELS / f"{name}.yml"
     if not path.is_file():
-        remedy = f"Give one of {', '.join(names())}."
+        remedy = f"Give one of {', '.join(list_names())}."
         raise ModelError(f"there is no manifest {path.name}", display_path(MODELS), remedy)
     return ModelCard(name=name, **own_yaml.read(path))
 
 
-def names() -> list[str]:
+def list_names() -> list[str]:
     """Return the names of all manifests of models, in alphabetical order."""
     return sorted(path.stem for path in MODELS.glob("*.yml"))
 
 
-def cards() -> list[ModelCard]:
+def list_cards() -> list[ModelCard]:
     """Return all descriptions, sorted by domain (in the order of RaLEs, Table 2), then by title."""
-    return sorted(map(load, names()), key=lambda card: (get_args(Domain).index(card.domain), card.title))
+    domains = get_args(Domain)
+    return sorted(map(load_card, list_names()), key=lambda card: (domains.index(card.domain), card.title))
 
 
 @cache
-def revision_of(hub: str) -> str | None:
+def find_revision(hub: str) -> str | None:
     """Return the revision after ``@`` in a hub model's name, else the revision in its description; None if
     neither exists."""
     name, _, revision = hub.partition("@")
-    return revision or next((card.pinned for card in cards() if card.hub == name), None)
+    return revision or next((card.pinned for card in list_cards() if card.hub == name), None)
 
 
-def in_hub_cache(hub: str) -> bool:
+def is_in_hub_cache(hub: str) -> bool:
     """Return whether the hub's local cache has a model's weights, as safetensors and at its
-    :func:`revision_of`. The network is not used."""
+    :func:`find_revision`. The network is not used."""
     from huggingface_hub import try_to_load_from_cache
 
-    repository, revision = hub.partition("@")[0], revision_of(hub)
+    repository, revision = hub.partition("@")[0], find_revision(hub)
     files = ("model.safetensors", "model.safetensors.index.json")
     return any(isinstance(try_to_load_from_cache(repository, file, revision=revision), str) for file in files)
 
@@ -235,7 +236,7 @@ _IRRELEVANT_KEYS = {
 """Keys of a model's JSON files that do not change its output (how it was loaded or last used), by file."""
 
 
-def checksum(name: str | Path) -> str:
+def hash_model(name: str | Path) -> str:
     """Return a SHA-256 that identifies a model's output, in hexadecimal digits.
 
     For a folder, it covers weights, vocabulary and settings, without :data:`_IRRELEVANT_KEYS`; for a hub
@@ -246,15 +247,15 @@ def checksum(name: str | Path) -> str:
         return checksums.of_text(str(name))
     source = locate(name)
     if not Path(source).is_dir():
-        revision = revision_of(source)
+        revision = find_revision(source)
         return checksums.of_text(f"{source.partition('@')[0]}@{revision}" if revision else source)
     suffixes = (".safetensors", ".json", ".txt", ".model", ".jinja")
     files = sorted(path for path in Path(source).glob("*") if path.suffix in suffixes)
-    return _files_digest(tuple((path, checksums.state(path)) for path in files))
+    return _digest_files(tuple((path, checksums.state(path)) for path in files))
 
 
 @lru_cache(maxsize=64)
-def _files_digest(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
+def _digest_files(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
     """Return the SHA-256 over the names and relevant contents of files.
 
     ``files``: each path with its :func:`~radeval_lib.checksums.state`, by which the cache of this function
@@ -263,12 +264,12 @@ def _files_digest(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
     digest = hashlib.sha256()
     for path, _ in files:
         digest.update(path.name.encode())
-        for block in _relevant_bytes(path):
+        for block in _read_relevant_bytes(path):
             digest.update(block)
     return digest.hexdigest()
 
 
-def _relevant_bytes(path: Path) -> Iterator[bytes]:
+def _read_relevant_bytes(path: Path) -> Iterator[bytes]:
     """Yield a file's bytes in blocks; of a file named in :data:`_IRRELEVANT_KEYS`, yield the JSON
     object without its irrelevant keys."""
     if path.name in _IRRELEVANT_KEYS:

@@ -16,8 +16,8 @@ from radeval_lib.data.records import Document
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models import batching
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.ner_models import label_settings
-from radeval_lib.models.pretrained import NEW_CLASSIFIER, load_pretrained, weights
+from radeval_lib.models.ner_models import make_label_settings
+from radeval_lib.models.pretrained import NEW_CLASSIFIER, load_model, load_pretrained
 
 if TYPE_CHECKING:
     import torch
@@ -44,12 +44,12 @@ class TextClassifier:
         self.labels = list(labels)
         self._index = {label: index for index, label in enumerate(self.labels)}
         self.tokenizer: Any = load_pretrained(AutoTokenizer, init_model)
-        config = label_settings(self.labels)
-        self.module: Any = weights(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **config)
+        head = make_label_settings(self.labels)
+        self.module: Any = load_model(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **head)
 
     def example(self, record: Document) -> dict[str, Any]:
         """Return ``input_ids``, the text's token ids, and ``labels``, the index of its class."""
-        text = batching.well_formed(reveal(record.text))
+        text = batching.fix_unicode(reveal(record.text))
         ids = self.tokenizer(text, truncation=True, max_length=batching.MAX_PIECES)
         return {"input_ids": ids["input_ids"], "labels": self._index[record.label]}
 
@@ -71,14 +71,14 @@ class TextClassifier:
         """Return the logit of each class, float64 of shape (documents, classes), by document."""
         if not records:
             return np.empty((0, len(self.labels)))
-        texts = [batching.well_formed(reveal(record.text)) for record in records]
+        texts = [batching.fix_unicode(reveal(record.text)) for record in records]
         encoded = self.tokenizer(texts, truncation=True, max_length=batching.MAX_PIECES)["input_ids"]
 
         def compute_logits(batch: list[int], device: Any) -> Any:
             inputs = batching.pad_rows(self.tokenizer, (encoded[index] for index in batch))
             return self.module(**inputs.to(device)).logits.double().cpu().numpy()
 
-        return np.stack(batching.in_batches(self.module, [len(ids) for ids in encoded], compute_logits))
+        return np.stack(batching.run_in_batches(self.module, [len(ids) for ids in encoded], compute_logits))
 
 
 Features = NDArray[np.float32]
@@ -138,7 +138,7 @@ class FrozenEncoder(Encoder):
         from transformers import AutoTokenizer
 
         super().__init__(model, device=device)
-        self.tokenizer = batching.fast_tokenizer(AutoTokenizer, model)
+        self.tokenizer = batching.load_fast_tokenizer(AutoTokenizer, model)
         self._features: dict[tuple[str, ...], tuple[Features, Features]] = {}
 
     def of_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
@@ -168,7 +168,7 @@ class FrozenEncoder(Encoder):
                 rows[: len(pieces)] = hidden[pieces]
                 yield hidden[0].copy(), rows
 
-        computed = batching.in_batches(self.model, [len(ids) for ids, _ in encoded], compute)
+        computed = batching.run_in_batches(self.model, [len(ids) for ids, _ in encoded], compute)
         self._features.update(zip(missing, computed, strict=True))
         return [self._features[tuple(words)] for words in sentences]
 

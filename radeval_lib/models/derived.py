@@ -18,12 +18,12 @@ from radeval_lib.data.manifests import require_statements, restricted_in
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.errors import ModelError, check_choice
 from radeval_lib.models import catalog
-from radeval_lib.models.batching import seeded, well_formed
-from radeval_lib.models.pretrained import ENCODER, load_pretrained, save_checkpoint, weights
+from radeval_lib.models.batching import fix_unicode, seed_torch
+from radeval_lib.models.pretrained import ENCODER, load_model, load_pretrained, save_checkpoint
 from radeval_lib.registry import RULES
 
 
-def shallow(name: str, layers: int, folder: Path) -> str:
+def cut_layers(name: str, layers: int, folder: Path) -> str:
     """Return the folder of a model with only the first ``layers`` layers of the encoder ``name``.
 
     It is made below ``folder`` if it does not exist. A :class:`ModelError` if the encoder cannot be loaded,
@@ -31,30 +31,30 @@ def shallow(name: str, layers: int, folder: Path) -> str:
     """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-    target = folder / f"first-{layers}-layers-of-{_folder_part(name)}"
+    target = folder / f"first-{layers}-layers-of-{_name_folder(name)}"
     if target.exists():
         return str(target)
     if layers >= (depth := load_pretrained(AutoConfig, name).num_hidden_layers):
         problem = f"cannot take the first {layers} layers of a model with {depth}"
         raise ModelError(problem, f"model {name}", f"Give fewer than {depth} layers.")
-    model = weights(AutoModel, name, ENCODER, num_hidden_layers=layers)
+    model = load_model(AutoModel, name, ENCODER, num_hidden_layers=layers)
     with atomic.new_folder(target, replace=False) as new:
         save_checkpoint(new, model, load_pretrained(AutoTokenizer, name))
     return str(target)
 
 
 def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
-    """Return the folder of an encoder whose vocabulary is cut to ``texts`` (:func:`trimmed_tokenizer`).
+    """Return the folder of an encoder whose vocabulary is cut to ``texts`` (:func:`trim_tokenizer`).
 
     It is made below ``folder`` if it does not exist. It gives ``texts`` the same vectors with far fewer
     parameters: a small corpus uses one or two thousand of the 30,522 tokens of BERT's vocabulary.
     """
     from transformers import AutoModel, AutoTokenizer
 
-    tokenizer, kept = trimmed_tokenizer(load_pretrained(AutoTokenizer, name), texts)
-    target = folder / f"trimmed-{checksums.of_text(json.dumps([catalog.checksum(name), kept]))[:16]}"
+    tokenizer, kept = trim_tokenizer(load_pretrained(AutoTokenizer, name), texts)
+    target = folder / f"trimmed-{checksums.of_text(json.dumps([catalog.hash_model(name), kept]))[:16]}"
     if not target.exists():
-        model = weights(AutoModel, name, ENCODER)
+        model = load_model(AutoModel, name, ENCODER)
         keep_rows(model, kept)
         model.config.pad_token_id = tokenizer.pad_token_id
         with atomic.new_folder(target, replace=False) as new:
@@ -72,22 +72,22 @@ def make_untrained(name: str, folder: Path, seed: int) -> str:
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
     source = name.removeprefix(catalog.UNTRAINED)
-    target = folder / f"untrained-{_folder_part(source)}-{seed}"
+    target = folder / f"untrained-{_name_folder(source)}-{seed}"
     if not target.exists():
         with atomic.new_folder(target, replace=False) as new:
-            with seeded(seed):
+            with seed_torch(seed):
                 model = AutoModel.from_config(load_pretrained(AutoConfig, source))
             save_checkpoint(new, model, load_pretrained(AutoTokenizer, source))
     return str(target)
 
 
-def _folder_part(name: str) -> str:
+def _name_folder(name: str) -> str:
     """Return a model's name without its owner or path, and the first 12 digits of its checksum, for the name
     of a folder."""
-    return f"{Path(name).name}-{catalog.checksum(name)[:12]}"
+    return f"{Path(name).name}-{catalog.hash_model(name)[:12]}"
 
 
-def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
+def trim_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
     """Return a tokenizer with only the tokens that ``texts`` need, and the old id of each of its tokens.
 
     Special tokens, tokens that were added to the vocabulary and single characters are kept as well.
@@ -104,7 +104,7 @@ def trimmed_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[i
         raise ModelError("only a WordPiece vocabulary can be trimmed", f"model {where}", remedy)
     words, old = state["model"]["vocab"], tokenizer.get_vocab()
     added = {token["content"] for token in state["added_tokens"]} - words.keys()
-    distinct = sorted({well_formed(text) for text in texts})
+    distinct = sorted({fix_unicode(text) for text in texts})
     rows = tokenizer(distinct, verbose=False)["input_ids"] if distinct else []
     used = set(itertools.chain.from_iterable(rows))
     required = {*tokenizer.all_special_tokens, *added}
@@ -153,13 +153,13 @@ def keep_rows(module: Any, ids: list[int]) -> None:
     module.resize_token_embeddings(len(ids), mean_resizing=False)
 
 
-def permit(name: str, root: Path | None) -> None:
+def check_permission(name: str, root: Path | None) -> None:
     """Raise :class:`~radeval_lib.data.errors.StatementError` if ``name`` is a server's model and no signed
     statement allows sending it the texts in the data root ``root``."""
     require_statements(restricted_in(root), name, root)
 
 
-def ready(name: str, folder: Path, seed: int) -> str:
+def make_ready(name: str, folder: Path, seed: int) -> str:
     """Return the folder or name from which the model ``name`` can be loaded.
 
     For a name with the prefix :data:`UNTRAINED`, the model is made below ``folder``, with weights drawn from
@@ -168,24 +168,27 @@ def ready(name: str, folder: Path, seed: int) -> str:
     return make_untrained(name, folder, seed) if name.startswith(catalog.UNTRAINED) else name
 
 
-def revision(name: str) -> str:
+def find_revision(name: str) -> str:
     """Return the revision at which a hub model is loaded, ``unpinned`` if none is set, or an empty string for
     a model that is not on the hub."""
     bare = name.removeprefix(catalog.UNTRAINED)
     if bare == RULES or catalog.is_packaged(bare) or Path(bare).is_dir() or not catalog.is_hub_name(bare):
         return ""
-    return catalog.revision_of(bare) or "unpinned"
+    return catalog.find_revision(bare) or "unpinned"
 
 
-def digest(where: str) -> str:
-    """Return the :func:`~radeval_lib.models.catalog.checksum` of the model that :func:`ready` returned."""
-    return catalog.checksum(where)
+def hash_model(where: str) -> str:
+    """Return the SHA-256 that identifies a model's output (:func:`~radeval_lib.models.catalog.hash_model`).
+
+    ``where``: the folder or name that :func:`make_ready` returned.
+    """
+    return catalog.hash_model(where)
 
 
 # Starting points of NER models, and models with random heads for tests.
 
 
-def prepare(
+def prepare_start(
     name: str,
     folder: str | Path,
     *,
@@ -221,7 +224,7 @@ def prepare(
     from radeval_lib.models.ner_models import IobScheme
     from radeval_lib.models.training import TrainingSettings, train
 
-    with seeded(seed):
+    with seed_torch(seed):
         scheme = IobScheme(start, sorted({entity.label.upper() for row in graphs for entity in row.entities}))
     dev = [row for row in graphs if row.split == "dev"]
     settings = TrainingSettings(
@@ -240,16 +243,16 @@ def make_test_model(role: str, folder: Path) -> str:
     encoder with a random head, which is saved below ``folder``. A :class:`ModelError` for any other role.
     """
     from radeval_lib.models.graph_model import GraphModel, GraphSettings
-    from radeval_lib.models.ner_models import scheme_of
+    from radeval_lib.models.ner_models import make_scheme
 
     check_choice(role, Literal["encoder", "ner_model", "graph_model"], "role", ModelError)
     target = folder / role
     if role == "encoder":
         return catalog.PACKAGED
     if role == "ner_model":
-        scheme_of("iob", catalog.PACKAGED).save(target)
+        make_scheme("iob", catalog.PACKAGED).save(target)
     else:
         types = ("ANAT-DP", "OBS-DA", "OBS-DP", "OBS-U"), ("located_at", "modify", "suggestive_of")
-        with seeded(0):
+        with seed_torch(0):
             GraphModel(catalog.PACKAGED, GraphSettings(*types)).save(target)
     return str(target)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from radeval_lib.errors import ModelError, check_choice
 from radeval_lib.models import batching
 from radeval_lib.models.catalog import PACKAGED
-from radeval_lib.models.pretrained import ENCODER, load_pretrained, weights
+from radeval_lib.models.pretrained import ENCODER, load_model, load_pretrained
 
 Pooling = Literal["cls", "mean"]
 """A text's vector: ``cls``, the last hidden state of its first token; ``mean``, the mean over its tokens."""
@@ -51,9 +51,9 @@ class Encoder:
         if max_tokens < 1:
             raise ModelError(f"max_tokens is {max_tokens}, below 1", f"encoder {model}", "Give at least 1.")
         self.name, self.pooling, self.max_tokens = str(model), pooling, max_tokens
-        self.device = batching.device_of(device)
+        self.device = batching.pick_device(device)
         self.tokenizer: Any = load_pretrained(AutoTokenizer, model)
-        self.model: Any = weights(AutoModel, model, ENCODER).to(self.device)
+        self.model: Any = load_model(AutoModel, model, ENCODER).to(self.device)
         self.dimension = int(self.model.config.hidden_size)
         if max_tokens > (positions := getattr(self.model.config, "max_position_embeddings", 0)) > 0:
             problem = f"max_tokens is {max_tokens}, above the model's {positions} positions"
@@ -70,11 +70,11 @@ class Encoder:
             raise ModelError("texts is a single string", f"encoder {self.name}", "Give a list of texts.")
         if not texts:
             return np.empty((0, self.dimension), np.float32)
-        return np.stack(batching.of_distinct(texts, self._vectors))
+        return np.stack(batching.map_distinct(texts, self._vectors))
 
     def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
         """Return the vector of each text, float32 of shape (dimension,)."""
-        readable = [batching.well_formed(text) for text in texts]
+        readable = [batching.fix_unicode(text) for text in texts]
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
         rows = encoded["input_ids"]
 
@@ -87,4 +87,4 @@ class Encoder:
                 pooled = (hidden * weight).sum(dim=1) / weight.sum(dim=1).clamp(min=1e-9)
             return pooled.cpu().numpy()
 
-        return batching.in_batches(self.model, list(map(len, rows)), compute, precision=self.precision)
+        return batching.run_in_batches(self.model, list(map(len, rows)), compute, precision=self.precision)

@@ -15,7 +15,7 @@ from radeval_lib.data.records import AnnotatedSentence
 _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 
-def words_of(text: str) -> list[tuple[int, int]]:
+def find_words(text: str) -> list[tuple[int, int]]:
     """Return (start, end) of each word of a text, in characters.
 
     A word is a run of letters and digits, or any other single character that is not white space.
@@ -23,7 +23,7 @@ def words_of(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _WORD.finditer(text)]
 
 
-def gold_spans(sentence: AnnotatedSentence) -> list[WordSpan]:
+def read_gold(sentence: AnnotatedSentence) -> list[WordSpan]:
     """Return (start, end, type) of a sentence's entities, in words, with types in upper case."""
     return [(entity.start, entity.end, entity.label.upper()) for entity in sentence.entities]
 
@@ -39,7 +39,7 @@ class NerModel(Protocol):
         """Return (text, type) of each entity, in order, for each sentence; types are in upper case."""
 
 
-def decode(labels: Sequence[str], special: Sequence[bool], decoding: Decoding) -> list[WordSpan]:
+def decode_labels(labels: Sequence[str], special: Sequence[bool], decoding: Decoding) -> list[WordSpan]:
     """Return (start, end, type) of the entities of a sentence, in tokens.
 
     ``labels``: each token's ``B-TYPE``, ``I-TYPE`` or ``O``. ``special``: whether each token is a special
@@ -138,7 +138,7 @@ class SpanScores:
         return self.correct_words / self.words if self.words else 0.0
 
 
-def span_scores(
+def compare_spans(
     gold: Sequence[Iterable[WordSpan]], predicted: Sequence[Iterable[WordSpan]], lengths: Sequence[int]
 ) -> SpanScores:
     """Return the comparison of predicted with gold spans, sentence by sentence.

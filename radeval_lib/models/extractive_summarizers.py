@@ -37,7 +37,7 @@ class Summarizer(Protocol):
         """
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """Return the sentences of a report section, in order and each on one line; an empty list for blank text.
 
     An empty line ends a sentence; a line break, a few abbreviations and the number of a list item ("1.") do
@@ -55,19 +55,19 @@ def sentences(text: str) -> list[str]:
     return found
 
 
-def rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+def compute_rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
     """Return ROUGE-L F1 (0 to 1) of each pair, shape (n,), with stemming as in the metric ``rouge_l``."""
     tokenize = tokens.RougeTokenizer().tokenize
     pairs = zip(references, candidates, strict=True)
     return np.array([tokens.rouge_l(tokenize(ref), tokenize(cand)) for ref, cand in pairs], dtype=np.float64)
 
 
-def mean_rouge_l(records: Sequence[ReportPair], summaries: Sequence[str]) -> dict[str, float]:
+def measure_rouge_l(records: Sequence[ReportPair], summaries: Sequence[str]) -> dict[str, float]:
     """Return ``rouge_l``: the mean ROUGE-L F1 (0 to 1) of summaries against the records' impressions.
 
     It is 0 if there are no records.
     """
-    values = rouge_l([reveal(record.impression) for record in records], summaries)
+    values = compute_rouge_l([reveal(record.impression) for record in records], summaries)
     return {"rouge_l": float(values.mean()) if len(values) else 0.0}
 
 
@@ -83,10 +83,10 @@ _AFTER_OPENING = re.compile(r"([(\[])\s+")
 _SENTENCE_START = re.compile(r"(^|[.!?]\s+)([a-z])")
 
 
-def sentence_case(text: str) -> str:
+def restore_case(text: str) -> str:
     """Return text with the usual capitals and spaces, given lower-case words and spaced punctuation.
 
-    >>> sentence_case("no acute intra - abdominal process . 1 . 5 cm cyst .")
+    >>> restore_case("no acute intra - abdominal process . 1 . 5 cm cyst .")
     'No acute intra-abdominal process. 1.5 cm cyst.'
     """
     joined = _DECIMAL.sub(".", _WITHIN_WORD.sub(r"\1", text))
@@ -114,7 +114,7 @@ class LeadSentences:
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         """Return the first ``count`` sentences of each text; all of them if there are fewer."""
-        return [" ".join(sentences(text)[: self.count]) for text in findings]
+        return [" ".join(split_sentences(text)[: self.count]) for text in findings]
 
 
 class ClusterExtractor:
@@ -136,7 +136,7 @@ class ClusterExtractor:
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         """Return the central sentences of each text, in the order of the report."""
-        split = [sentences(text) for text in findings]
+        split = [split_sentences(text) for text in findings]
         vectors = self.encode([sentence for row in split for sentence in row])
         return [
             " ".join(row[index] for index in sorted(self._central_positions(of_text)))
@@ -158,14 +158,14 @@ class ClusterExtractor:
         return set(distances.argmin(axis=0).tolist())
 
 
-def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]:
+def choose_oracle(findings: str, impression: str, most: int = 4) -> list[int]:
     """Return the sorted positions of up to ``most`` sentences of the findings whose ROUGE-L against the
     impression is high.
 
     The search is greedy: each step adds the sentence that raises ROUGE-L most, and the search stops if none
     does (Nallapati et al. 2017, Section 2.2). At least one sentence is chosen, unless there are none.
     """
-    split = sentences(findings)
+    split = split_sentences(findings)
     chosen: list[int] = []
     best = -1.0
     while len(chosen) < most:
@@ -173,7 +173,7 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
         extracts = [" ".join(split[index] for index in sorted([*chosen, added])) for added in unchosen]
         if not extracts:
             break
-        scores = rouge_l([impression] * len(extracts), extracts)
+        scores = compute_rouge_l([impression] * len(extracts), extracts)
         top = int(scores.argmax())
         if scores[top] <= best:
             break
@@ -182,13 +182,13 @@ def oracle_sentences(findings: str, impression: str, most: int = 4) -> list[int]
     return sorted(chosen)
 
 
-def oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
-    """Return the extract that :func:`oracle_sentences` chooses for each text of the findings.
+def extract_oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
+    """Return the extract that :func:`choose_oracle` chooses for each text of the findings.
 
     Since it knows the impressions, its ROUGE-L approximates an upper bound for extraction.
     """
     return [
-        " ".join(sentences(text)[index] for index in oracle_sentences(text, impression))
+        " ".join(split_sentences(text)[index] for index in choose_oracle(text, impression))
         for text, impression in zip(findings, impressions, strict=True)
     ]
 
@@ -213,7 +213,7 @@ class SentenceSelector:
         self.intercept, self.threshold = 0.0, 0.5
 
     def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
-        """Return this selector, fitted to the extracts of :func:`oracle_sentences` from ``pairs``.
+        """Return this selector, fitted to the extracts of :func:`choose_oracle` from ``pairs``.
 
         The threshold is the one with the highest mean ROUGE-L on ``dev``; the lowest of several. A
         :class:`ModelError` if ``pairs`` or ``dev`` is empty.
@@ -227,7 +227,7 @@ class SentenceSelector:
         split, features = self._features([reveal(pair.findings) for pair in pairs])
         labels = []
         for pair, row in zip(pairs, split, strict=True):
-            kept = set(oracle_sentences(reveal(pair.findings), reveal(pair.impression), self.most))
+            kept = set(choose_oracle(reveal(pair.findings), reveal(pair.impression), self.most))
             labels += [index in kept for index in range(len(row))]
         scaler = StandardScaler().fit(features)
         fitted = LogisticRegression(max_iter=500, class_weight="balanced")
@@ -238,7 +238,7 @@ class SentenceSelector:
         split, probabilities = self._probabilities([reveal(pair.findings) for pair in dev])
         impressions = [reveal(pair.impression) for pair in dev]
         extracts = (self._extract(split, probabilities, threshold) for threshold in _THRESHOLDS)
-        means = [float(rouge_l(impressions, summaries).mean()) for summaries in extracts]
+        means = [float(compute_rouge_l(impressions, summaries).mean()) for summaries in extracts]
         self.threshold = float(_THRESHOLDS[int(np.argmax(means))])
         return self
 
@@ -251,7 +251,7 @@ class SentenceSelector:
 
         Without texts, the array has shape (0, 0).
         """
-        split = [sentences(text) for text in texts]
+        split = [split_sentences(text) for text in texts]
         vectors = np.asarray(self.encode([sentence for row in split for sentence in row]), dtype=np.float64)
         rows = []
         for row, of_text in zip(split, _split_by_text(split, vectors), strict=True):

@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeVar
 
 from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import device_of
+from radeval_lib.models.batching import pick_device
 from radeval_lib.models.catalog import RADGRAPH
-from radeval_lib.models.graph_model import SETTINGS, GraphModel, joined_units
+from radeval_lib.models.graph_model import SETTINGS, GraphModel, read_by_units
 from radeval_lib.models.pretrained import check_finite
 from radeval_lib.rules.lexicon.entries import tokenize
 
@@ -52,7 +52,7 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
     return ModelExtractor(path, device=device)
 
 
-def with_cache(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
+def cache_results(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
     """Return ``read`` with a cache of at most ``most`` results, which is emptied when it is full.
 
     ``read``: function of distinct keys that returns one result per key. It is called only with keys that are
@@ -73,7 +73,7 @@ def with_cache(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[S
 
 
 @lru_cache(maxsize=2)
-def shared_extractor(name: str, device: str) -> Extractor:
+def open_shared_extractor(name: str, device: str) -> Extractor:
     """Return the extractor of :func:`open_extractor`, shared by all callers in this process.
 
     Several metrics annotate the same texts, so they profit from one cache.
@@ -86,12 +86,12 @@ class ModelExtractor:
 
     def __init__(self, model: str | Path, *, device: str) -> None:
         self.model = GraphModel.load(model, device=device)
-        self._read = with_cache(self.model.predict_units, 50_000)
+        self._read = cache_results(self.model.predict_units, 50_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Return the annotation of each text, in order, as the model predicts it."""
         words = [tokenize(text) for text in texts]
-        graphs = joined_units(words, self.model.settings.unit, self._read)
+        graphs = read_by_units(words, self.model.settings.unit, self._read)
         return [annotation(text_words, *graph) for text_words, graph in zip(words, graphs, strict=True)]
 
 
@@ -104,7 +104,7 @@ class PackageExtractor:
 
     def __init__(self, model: str, *, device: str) -> None:
         self.name = f"{RADGRAPH}{model}"
-        cuda = 0 if device_of(device).type == "cuda" else -1
+        cuda = 0 if pick_device(device).type == "cuda" else -1
         try:
             radgraph: Any = importlib.import_module("radgraph")
             loading = importlib.import_module("radgraph.allennlp.common.cached_transformers")
@@ -116,7 +116,7 @@ class PackageExtractor:
             raise ModelError(problem, "radgraph", remedy) from error
         # The package itself refuses missing and unexpected weights (``load_state_dict(..., strict=True)``).
         check_finite(self._model.state_dict(), self.name)
-        self._read = with_cache(self._read_texts, 4_000)
+        self._read = cache_results(self._read_texts, 4_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Return the annotation of each text, in order, as the package predicts it.
@@ -166,14 +166,14 @@ class RecordedGraphs:
         self.name = path.name
         self._annotations: dict[str, Annotation] = {"": annotation([], [], [])}
         for name, item in read_annotations(path).items():
-            first = self._annotations.setdefault(_without_space(item["text"]), item)
+            first = self._annotations.setdefault(_remove_space(item["text"]), item)
             if first["entities"] != item["entities"]:
                 problem = f"{name!r} has the text of an earlier annotation, but other entities"
                 raise ModelError(problem, self.name, "Keep one annotation of each text.")
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
         """Return the annotation of each text, in order; a :class:`ModelError` if the file lacks one."""
-        graphs = [self._annotations.get(_without_space(text)) for text in texts]
+        graphs = [self._annotations.get(_remove_space(text)) for text in texts]
         if None in graphs:
             problem = f"{graphs.count(None)} of {len(texts)} texts have no annotation; "
             problem += f"the first is text {graphs.index(None)}, counted from 0"
@@ -181,6 +181,6 @@ class RecordedGraphs:
         return [graph for graph in graphs if graph is not None]
 
 
-def _without_space(text: str) -> str:
+def _remove_space(text: str) -> str:
     """Return a text without its white space, in which annotations may differ from scored texts."""
     return "".join(text.split())

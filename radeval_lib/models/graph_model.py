@@ -19,7 +19,7 @@ import pandas as pd
 from radeval_lib.data.iob_tags import WordSpan
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation, plain_words
 from radeval_lib.models import batching
-from radeval_lib.models.pretrained import ENCODER, fill, read_settings, save_checkpoint, weights
+from radeval_lib.models.pretrained import ENCODER, load_model, load_weights, read_settings, save_checkpoint
 
 if TYPE_CHECKING:
     import torch
@@ -50,7 +50,7 @@ class WordGraph(NamedTuple):
     relations: tuple[tuple[int, int, str], ...] = ()
 
 
-def gold_graph(record: AnnotatedSentence) -> WordGraph:
+def read_graph(record: AnnotatedSentence) -> WordGraph:
     """Return the annotated graph of a record; a discontinuous entity spans its first to its last word."""
     return WordGraph(
         tuple((entity.start, entity.end, entity.label) for entity in record.entities),
@@ -58,7 +58,7 @@ def gold_graph(record: AnnotatedSentence) -> WordGraph:
     )
 
 
-def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
+def split_units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
     """Return (start, end), in words, of each unit of a text; together, the units cover the text.
 
     A sentence ends with an exclamation or question mark, or with a full stop that is not between two numbers
@@ -79,7 +79,7 @@ def units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
     ]
 
 
-def within(graph: WordGraph, start: int, end: int) -> WordGraph:
+def cut_graph(graph: WordGraph, start: int, end: int) -> WordGraph:
     """Return the part of a graph in the words ``[start, end)``, with words counted from ``start``.
 
     Entities and relations that cross a border are dropped.
@@ -96,7 +96,7 @@ def within(graph: WordGraph, start: int, end: int) -> WordGraph:
     )
 
 
-def joined_units(
+def read_by_units(
     texts: Sequence[Sequence[str]], unit: Unit, read: Callable[[list[tuple[str, ...]]], Sequence[WordGraph]]
 ) -> list[WordGraph]:
     """Return the graph of each text, joined from the graphs of its units.
@@ -104,11 +104,11 @@ def joined_units(
     ``texts``: the words of each text. ``read``: function that gets the distinct units of all texts, as tuples
     of words, and returns a graph for each.
     """
-    borders_by_text = [units(words, unit) for words in texts]
+    borders_by_text = [split_units(words, unit) for words in texts]
     unit_words = [
         tuple(words[a:b]) for words, borders in zip(texts, borders_by_text, strict=True) for a, b in borders
     ]
-    unit_graphs = iter(batching.of_distinct(unit_words, read))
+    unit_graphs = iter(batching.map_distinct(unit_words, read))
     graphs = []
     for borders in borders_by_text:
         entities: list[WordSpan] = []
@@ -125,7 +125,7 @@ PARTS = ("entity", "relation", "strict")
 """The counted parts of a graph; ``strict`` are relations whose two ends have the right types, too."""
 
 
-def counts(
+def count_matches(
     gold: WordGraph,
     predicted: WordGraph,
     entity_types: Sequence[str],
@@ -208,7 +208,7 @@ class GraphSettings:
     frozen_layers: int = 0
 
 
-def graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
+def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
     """Return the module that consists of the encoder and a new head.
 
     Its ``forward`` takes a batch of :meth:`GraphModel.collate`:
@@ -352,8 +352,8 @@ class GraphModel:
         from transformers import AutoModel, AutoTokenizer
 
         self.settings = settings
-        self.tokenizer: Any = batching.fast_tokenizer(AutoTokenizer, init_model)
-        self.module: Any = graph_module(weights(AutoModel, init_model, ENCODER), settings)
+        self.tokenizer: Any = batching.load_fast_tokenizer(AutoTokenizer, init_model)
+        self.module: Any = build_graph_module(load_model(AutoModel, init_model, ENCODER), settings)
         if settings.frozen_layers:
             encoder: Any = self.module.encoder
             for number, layer in enumerate([encoder.embeddings, *encoder.encoder.layer]):
@@ -369,8 +369,8 @@ class GraphModel:
         """
         path = Path(folder)
         model = cls(path, read_settings(path / SETTINGS, GraphSettings))
-        fill(model.module.head, path / _HEAD)
-        model.module.eval().to(batching.device_of(device))
+        load_weights(model.module.head, path / _HEAD)
+        model.module.eval().to(batching.pick_device(device))
         return model
 
     def save(self, folder: str | Path) -> None:
@@ -380,27 +380,27 @@ class GraphModel:
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
         """Return an annotated record as an example for training, see :meth:`encode`."""
-        return self.encode(plain_words(record), gold_graph(record))
+        return self.encode(plain_words(record), read_graph(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """Return the micro F1 (0 to 1) of each part, ``entity_f1``, ``relation_f1`` and ``strict_f1``, and
         ``f1``, the mean of the first two.
 
-        They come from the sums of :func:`tally`. An F1 is 0 if a part is neither annotated nor predicted.
+        They come from the sums of :func:`tally_matches`. An F1 is 0 if nothing is annotated or predicted.
         """
-        sums = tally(self, records).groupby("part")[["matched", "predicted", "gold"]].sum()
+        sums = tally_matches(self, records).groupby("part")[["matched", "predicted", "gold"]].sum()
         sums = sums.reindex(PARTS, fill_value=0)
         f1 = (2 * sums["matched"] / (sums["predicted"] + sums["gold"]).clip(lower=1)).to_dict()
         return {"f1": (f1["entity"] + f1["relation"]) / 2, **{f"{part}_f1": f1[part] for part in PARTS}}
 
     def encode(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
-        """Return a unit as an example for training: a row of :func:`~radeval_lib.models.batching.span_rows`,
+        """Return a unit as an example for training: a row of :func:`~radeval_lib.models.batching.list_spans`,
         with ``labels``, the class of each span, and ``relations``, rows of head span, tail span and class.
 
         Entities wider than ``max_width`` or beyond the encoder's reach are left out, with their relations. Of
         several entities with one span, or relations of one pair, the last one counts.
         """
-        (row,) = batching.span_rows(self.tokenizer, [words], self.settings.max_width)
+        (row,) = batching.list_spans(self.tokenizer, [words], self.settings.max_width)
         spans = list(zip(row["words"], row["widths"], strict=True))
         number_of = {(start, start + width + 1): number for number, (start, width) in enumerate(spans)}
         labels = [0] * len(spans)
@@ -417,11 +417,11 @@ class GraphModel:
         return {**row, "labels": labels, "relations": [[*pair, kind] for pair, kind in relations.items()]}
 
     def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Return a batch of units in the form that ``forward`` of :func:`graph_module` takes."""
+        """Return a batch of units in the form that ``forward`` of :func:`build_graph_module` takes."""
         import torch
 
         padding = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": batching.IGNORED}
-        batch = batching.span_batch(self.tokenizer, rows, padding)
+        batch = batching.pad_spans(self.tokenizer, rows, padding)
         if "relations" in rows[0]:
             relations = [[number, *link] for number, row in enumerate(rows) for link in row["relations"]]
             batch["relations"] = torch.tensor(relations, dtype=torch.long).reshape(-1, 4)
@@ -429,11 +429,11 @@ class GraphModel:
 
     def predict(self, texts: Sequence[Sequence[str]]) -> list[WordGraph]:
         """Return the predicted graph of each text, given as words; equal units are read once."""
-        return joined_units(texts, self.settings.unit, self.predict_units)
+        return read_by_units(texts, self.settings.unit, self.predict_units)
 
     def predict_units(self, texts: Sequence[tuple[str, ...]]) -> list[WordGraph]:
         """Return the predicted graph of each unit, given as words, in order."""
-        rows = batching.span_rows(self.tokenizer, texts, self.settings.max_width)
+        rows = batching.list_spans(self.tokenizer, texts, self.settings.max_width)
 
         def predict_batch(batch: list[int], device: Any) -> Iterator[WordGraph]:
             inputs = self.collate([rows[index] for index in batch])
@@ -442,7 +442,7 @@ class GraphModel:
             chosen, links = output["chosen"].tolist(), output["pairs"].argmax(-1).tolist()
             return map(self._graph, (rows[index] for index in batch), kinds, chosen, links)
 
-        return batching.in_batches(self.module, [len(row["input_ids"]) for row in rows], predict_batch)
+        return batching.run_in_batches(self.module, [len(row["input_ids"]) for row in rows], predict_batch)
 
     def _graph(
         self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]
@@ -451,7 +451,7 @@ class GraphModel:
 
         Parameters
         ----------
-        row : the unit's row of :func:`~radeval_lib.models.batching.span_rows`.
+        row : the unit's row of :func:`~radeval_lib.models.batching.list_spans`.
         kinds : class of each span.
         chosen : positions of the k spans that are paired; -1 in padding.
         links : class of each pair of chosen spans, shape (k, k), head before tail.
@@ -468,8 +468,8 @@ class GraphModel:
         return WordGraph(tuple(entities), tuple(relations))
 
 
-def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
-    """Return the :func:`counts` of a model's predictions on annotated records.
+def tally_matches(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
+    """Return the :func:`count_matches` of a model's predictions on annotated records.
 
     Returns
     -------
@@ -483,13 +483,13 @@ def tally(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFra
     rows = [
         {"case": record.id, "group": record.group, **row}
         for record, graph in zip(records, predicted, strict=True)
-        for row in counts(gold_graph(record), graph, *types, model.settings.max_width)
+        for row in count_matches(read_graph(record), graph, *types, model.settings.max_width)
     ]
     columns = ("case", "group", "part", "label", "matched", "predicted", "gold", "unseen")
     return pd.DataFrame(rows, columns=columns)
 
 
-def new_model(
+def make_graph_model(
     init_model: str | Path, corpus: Iterable[AnnotatedSentence], seed: int, **head: Any
 ) -> GraphModel:
     """Return a graph model with a pretrained encoder and an untrained head.
@@ -504,11 +504,11 @@ def new_model(
     records = list(corpus)
     entities = tuple(sorted({entity.label for record in records for entity in record.entities}))
     relations = tuple(sorted({relation.label for record in records for relation in record.relations}))
-    with batching.seeded(seed):
+    with batching.seed_torch(seed):
         return GraphModel(init_model, GraphSettings(entities, relations, **head))
 
 
-def unit_records(records: Iterable[AnnotatedSentence], unit: Unit) -> list[AnnotatedSentence]:
+def split_into_units(records: Iterable[AnnotatedSentence], unit: Unit) -> list[AnnotatedSentence]:
     """Return one record per unit of each record, so that a model that reads sentences learns from sentences.
 
     Entities and relations that cross a border of units are left out. (:meth:`GraphModel.measure` on whole
@@ -516,8 +516,8 @@ def unit_records(records: Iterable[AnnotatedSentence], unit: Unit) -> list[Annot
     """
     parts = []
     for record in records:
-        for number, (start, end) in enumerate(units(plain_words(record), unit)):
-            part = within(gold_graph(record), start, end)
+        for number, (start, end) in enumerate(split_units(plain_words(record), unit)):
+            part = cut_graph(read_graph(record), start, end)
             parts.append(
                 replace(
                     record,

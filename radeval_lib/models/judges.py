@@ -84,12 +84,12 @@ class EndpointJudge:
 
     def _prompt(self, reference: str, candidate: str) -> tuple[bool, str]:
         """Return whether the model is a released GREEN model, and the prompt for two reports."""
-        from radeval_lib.models.language_model_judge import is_released, released_chat, released_prompt
+        from radeval_lib.models.language_model_judge import fill_released_prompt, is_released, wrap_as_chat
 
         if not is_released(self.model):
             return False, prompt(reference, candidate)
         end = "<|endoftext|>" if "phi" in self.model.lower() else "</s>"
-        return True, released_chat(released_prompt(reference, candidate), end)
+        return True, wrap_as_chat(fill_released_prompt(reference, candidate), end)
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
         """Return the server's answer to each (reference, candidate), in the order of ``pairs``.

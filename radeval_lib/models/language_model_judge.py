@@ -18,9 +18,9 @@ from radeval_lib.categories import GREEN_NAMES, LETTERS
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
-from radeval_lib.models.batching import IGNORED, device_of, evaluating, in_batches, labelled_batch
-from radeval_lib.models.catalog import checksum, locate
-from radeval_lib.models.pretrained import TRAINED, load_pretrained, quiet, save_checkpoint, weights
+from radeval_lib.models.batching import IGNORED, pad_labelled, pick_device, run_in_batches, use_eval_mode
+from radeval_lib.models.catalog import hash_model, locate
+from radeval_lib.models.pretrained import TRAINED, hide_logs, load_model, load_pretrained, save_checkpoint
 from radeval_lib.rules.judge.base import LONGEST, JudgeError, Keep, Pair, cut, prompt
 
 _LOG = logging.getLogger(__name__)
@@ -88,12 +88,12 @@ def is_released(name: str, chat_template: str | None = None) -> bool:
     return bool(_RELEASED_NAME.search(name)) or _RELEASED_TURN in (chat_template or "")
 
 
-def released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
+def fill_released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
     """Return the released prompt for two reports, each cut after ``words`` words as in the released code."""
     return _INDENTED.format(reference=cut(reference, words), candidate=cut(candidate, words))
 
 
-def released_chat(prompt_text: str, end: str) -> str:
+def wrap_as_chat(prompt_text: str, end: str) -> str:
     """Return a prompt as a conversation for a released model to continue; ``end``, the end-of-text token,
     closes each turn.
 
@@ -136,13 +136,13 @@ class CausalJudge:
         import torch
 
         source = locate(model)
-        self.model, self.tokenizer = pretrained_model(source)
-        target = device_of(device)
+        self.model, self.tokenizer = load_causal_lm(source)
+        target = pick_device(device)
         self.model.to(target, torch.bfloat16 if target.type == "cuda" else None)
         self._released = is_released(str(model), self.tokenizer.chat_template)
         self._batch_size, self._max_new_tokens = batch_size, max_new_tokens
         self._context_length = getattr(self.model.config, "max_position_embeddings", None) or 2048
-        self._identity = f"{Path(source).name}|{checksum(source)}"
+        self._identity = f"{Path(source).name}|{hash_model(source)}"
 
     @property
     def signature(self) -> str:
@@ -180,9 +180,9 @@ class CausalJudge:
                 keep(dict(zip(batch, texts, strict=True)))
             return texts
 
-        with quiet():
+        with hide_logs():
             lengths = list(map(len, prompts))
-            return in_batches(self.model, lengths, generate, sys.maxsize, self._batch_size, "float32")
+            return run_in_batches(self.model, lengths, generate, sys.maxsize, self._batch_size, "float32")
 
     def fit_prompt(self, reference: str, candidate: str) -> list[int]:
         """Return the prompt's token ids, with both reports shortened until the answer fits into the context.
@@ -207,7 +207,7 @@ class CausalJudge:
     def _prompt_ids(self, reference: str, candidate: str, words: int) -> list[int]:
         """Return the token ids of the prompt, with each report cut after ``words`` words."""
         if self._released:
-            text = released_chat(released_prompt(reference, candidate, words), self.tokenizer.eos_token)
+            text = wrap_as_chat(fill_released_prompt(reference, candidate, words), self.tokenizer.eos_token)
             ids = list(self.tokenizer(text)["input_ids"])
             has_end_token = self.model.config.model_type in _END_TOKEN_TYPES
             return [*ids, self.tokenizer.eos_token_id] if has_end_token else ids
@@ -219,7 +219,7 @@ class CausalJudge:
         return list(self.tokenizer(f"{text}{AFTER_PROMPT}")["input_ids"])
 
 
-def pretrained_model(name: str | Path) -> tuple[Any, Any]:
+def load_causal_lm(name: str | Path) -> tuple[Any, Any]:
     """Return (model, tokenizer) of a causal language model's folder or hub name.
 
     Weights are read from safetensors. A tokenizer without a padding token gets its end-of-text token as one.
@@ -230,7 +230,7 @@ def pretrained_model(name: str | Path) -> tuple[Any, Any]:
     tokenizer = load_pretrained(AutoTokenizer, name)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return weights(AutoModelForCausalLM, name, TRAINED), tokenizer
+    return load_model(AutoModelForCausalLM, name, TRAINED), tokenizer
 
 
 class JudgeTuning:
@@ -256,7 +256,7 @@ class JudgeTuning:
             settings = LoraConfig(
                 task_type="CAUSAL_LM", r=lora_rank, lora_alpha=2 * lora_rank, target_modules="all-linear"
             )
-            with quiet():
+            with hide_logs():
                 module = get_peft_model(module, settings)
         self._has_lora = bool(lora_rank)
         self.module = module
@@ -273,13 +273,13 @@ class JudgeTuning:
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return a batch padded on the right: ``input_ids``, ``attention_mask`` and ``labels``, int64."""
-        return labelled_batch(self.tokenizer, examples)
+        return pad_labelled(self.tokenizer, examples)
 
     def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
         """Return ``likelihood``: the mean log-probability, in nats (0 or below), of a token of the analyses.
         It is 0 if there are no tokens."""
         total, count = 0.0, 0
-        with evaluating(self.module, "float32") as device:
+        with use_eval_mode(self.module, "float32") as device:
             for start in range(0, len(records), 8):
                 batch = self.collate([self.example(record) for record in records[start : start + 8]])
                 tokens = int((batch["labels"][:, 1:] != IGNORED).sum())
@@ -293,7 +293,7 @@ class JudgeTuning:
         save_checkpoint(folder, module, self.tokenizer)
 
 
-def small_model(
+def make_small_lm(
     texts: Sequence[str], *, vocabulary: int = 1500, width: int = 128, layers: int = 2
 ) -> tuple[Any, Any]:
     """Return a small Llama model with random weights, and a byte-level BPE tokenizer learned from ``texts``.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from radeval_lib.models import batching
-from radeval_lib.models.pretrained import ENCODER, load_pretrained, save_checkpoint, weights
+from radeval_lib.models.pretrained import ENCODER, load_model, load_pretrained, save_checkpoint
 
 if TYPE_CHECKING:
     import torch
@@ -46,14 +46,14 @@ class MaskedLanguageModel:
         from transformers import AutoModel, AutoTokenizer
 
         self.tokenizer: Any = load_pretrained(AutoTokenizer, init_model)
-        self.module: Any = _module(weights(AutoModel, init_model, ENCODER))
+        self.module: Any = _build_module(load_model(AutoModel, init_model, ENCODER))
         self.generator = torch.Generator().manual_seed(seed)
         self._dev_seed = seed + 1
 
     def example(self, record: str) -> dict[str, Any]:
         """Return ``input_ids``, up to 128 token ids of the text, and ``special``, 1 for each token that is
         never masked, else 0."""
-        text, settings = batching.well_formed(record), {"return_special_tokens_mask": True}
+        text, settings = batching.fix_unicode(record), {"return_special_tokens_mask": True}
         encoded = self.tokenizer(text, truncation=True, max_length=_MAX_TOKENS, **settings)
         return {"input_ids": encoded["input_ids"], "special": encoded["special_tokens_mask"]}
 
@@ -91,8 +91,8 @@ class MaskedLanguageModel:
         generator = torch.Generator().manual_seed(self._dev_seed)
         loss, right, total = 0.0, 0, 0
         lengths = [len(example["input_ids"]) for example in examples]
-        with batching.evaluating(self.module) as device:
-            for rows in batching.buckets(lengths, batching.tokens_for(device)):
+        with batching.use_eval_mode(self.module) as device:
+            for rows in batching.group_by_length(lengths, batching.pick_batch_tokens(device)):
                 batch = self.collate([examples[row] for row in rows], generator)
                 output = self.module(**{key: value.to(device) for key, value in batch.items()})
                 masked = int((batch["labels"] != batching.IGNORED).sum())
@@ -106,7 +106,7 @@ class MaskedLanguageModel:
         save_checkpoint(folder, self.module.encoder, self.tokenizer)
 
 
-def _module(encoder: Any) -> torch.nn.Module:
+def _build_module(encoder: Any) -> torch.nn.Module:
     """Return the module that consists of the encoder and a new head.
 
     Its ``forward`` takes a batch of :meth:`MaskedLanguageModel.collate` and returns ``loss``, the mean

@@ -64,13 +64,13 @@ class Scheme(ABC):
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
         """Return an annotated sentence as an example for training."""
-        return self.encode(plain_words(record), entities.gold_spans(record))
+        return self.encode(plain_words(record), entities.read_gold(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
         """Return ``f1``, ``precision`` and ``recall`` of strict spans (micro), and ``accuracy``, the share of
         words with the right IOB label; all from 0 to 1."""
-        words, gold = list(map(plain_words, records)), list(map(entities.gold_spans, records))
-        scores = entities.span_scores(gold, self.predict(words), list(map(len, words)))
+        words, gold = list(map(plain_words, records)), list(map(entities.read_gold, records))
+        scores = entities.compare_spans(gold, self.predict(words), list(map(len, words)))
         measures = {name: float(getattr(scores.spans, name)) for name in ("f1", "precision", "recall")}
         return {**measures, "accuracy": scores.accuracy}
 
@@ -100,13 +100,13 @@ class IobScheme(Scheme):
         self.labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
         self.first_pieces = first_pieces
         self._index = {label: index for index, label in enumerate(self.labels)}
-        self.tokenizer: Any = batching.fast_tokenizer(AutoTokenizer, init_model)
-        config = label_settings(self.labels)
+        self.tokenizer: Any = batching.load_fast_tokenizer(AutoTokenizer, init_model)
+        config = make_label_settings(self.labels)
         factory, use = AutoModelForTokenClassification, pretrained.NEW_NER_MODEL
-        self.module: Any = pretrained.weights(factory, init_model, use, **config)
+        self.module: Any = pretrained.load_model(factory, init_model, use, **config)
 
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
-        (encoding,) = batching.encodings(self.tokenizer, [words])
+        (encoding,) = batching.tokenize_words(self.tokenizer, [words])
         word_labels = ["O"] * len(words)
         for start, end, kind in spans:
             word_labels[start:end] = [f"B-{kind}", *[f"I-{kind}"] * (end - start - 1)]
@@ -121,10 +121,10 @@ class IobScheme(Scheme):
         return {"input_ids": encoding.ids, "labels": labels}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        return batching.labelled_batch(self.tokenizer, examples)
+        return batching.pad_labelled(self.tokenizer, examples)
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        rows = batching.encodings(self.tokenizer, sentences)
+        rows = batching.tokenize_words(self.tokenizer, sentences)
 
         def predict_batch(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
             inputs = batching.pad_rows(self.tokenizer, (rows[index].ids for index in batch)).to(device)
@@ -132,7 +132,7 @@ class IobScheme(Scheme):
             word_ids = (rows[index].word_ids for index in batch)
             return map(self.word_spans, word_ids, best)
 
-        return batching.in_batches(self.module, [len(row.ids) for row in rows], predict_batch)
+        return batching.run_in_batches(self.module, [len(row.ids) for row in rows], predict_batch)
 
     def word_spans(self, word_ids: Sequence[int | None], label_indices: Sequence[int]) -> list[WordSpan]:
         """Return (start, end, type), in words, of the entities in the labels of a sentence's tokens.
@@ -159,7 +159,7 @@ class IobScheme(Scheme):
         pretrained.save_checkpoint(folder, self.module, self.tokenizer)
 
 
-def label_settings(labels: Sequence[str]) -> dict[str, Any]:
+def make_label_settings(labels: Sequence[str]) -> dict[str, Any]:
     """Return the entries of a classifier's configuration for its labels: ``num_labels``, ``id2label`` and
     ``label2id``."""
     numbered = dict(enumerate(labels))
@@ -189,7 +189,7 @@ class SpanSettings:
     dropout: float = 0.2
 
 
-def span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
+def build_span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
     """Return the module that consists of the encoder and a new head.
 
     Its ``forward`` takes a batch of :meth:`SpanScheme.collate` and returns ``logits``, shape (sentences,
@@ -252,9 +252,9 @@ class SpanScheme(Scheme):
         from transformers import AutoModel, AutoTokenizer
 
         self.settings = settings
-        self.tokenizer: Any = batching.fast_tokenizer(AutoTokenizer, init_model)
-        self.module: Any = span_module(
-            pretrained.weights(AutoModel, init_model, pretrained.ENCODER), settings
+        self.tokenizer: Any = batching.load_fast_tokenizer(AutoTokenizer, init_model)
+        self.module: Any = build_span_module(
+            pretrained.load_model(AutoModel, init_model, pretrained.ENCODER), settings
         )
         self._classes = {kind: index + 1 for index, kind in enumerate(self.settings.types)}
 
@@ -268,8 +268,8 @@ class SpanScheme(Scheme):
         """
         path = Path(folder)
         scheme = cls(path, pretrained.read_settings(path / SETTINGS, SpanSettings))
-        pretrained.fill(scheme.module.head, path / _HEAD)
-        scheme.module.eval().to(batching.device_of(device))
+        pretrained.load_weights(scheme.module.head, path / _HEAD)
+        scheme.module.eval().to(batching.pick_device(device))
         scheme.precision = precision
         return scheme
 
@@ -279,31 +279,31 @@ class SpanScheme(Scheme):
 
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}
-        (row,) = batching.span_rows(self.tokenizer, [words], self.settings.max_width)
+        (row,) = batching.list_spans(self.tokenizer, [words], self.settings.max_width)
         ends = zip(row["words"], row["widths"], strict=True)
         labels = [gold.get((start, start + width + 1), 0) for start, width in ends]
         return {**row, "labels": labels}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
         padding = {"starts": 0, "ends": 0, "widths": 0, "labels": batching.IGNORED}
-        return batching.span_batch(self.tokenizer, examples, padding)
+        return batching.pad_spans(self.tokenizer, examples, padding)
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
         """Return (text, type) of each entity for each sentence; the text is as written in the sentence."""
 
         def tag_distinct(texts: list[str]) -> list[list[tuple[str, str]]]:
-            borders = [entities.words_of(text) for text in texts]
+            borders = [entities.find_words(text) for text in texts]
             words = [[text[a:b] for a, b in spans] for text, spans in zip(texts, borders, strict=True)]
             return [
                 [(text[spans[start][0] : spans[end - 1][1]], kind) for start, end, kind in found]
                 for text, spans, found in zip(texts, borders, self.predict(words), strict=True)
             ]
 
-        return list(map(list, batching.of_distinct(sentences, tag_distinct)))
+        return list(map(list, batching.map_distinct(sentences, tag_distinct)))
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
         """Return for each sentence whether it is longer than the model can read, so that it would be cut."""
-        return batching.longer_than(batching.MAX_PIECES, self.tokenizer, sentences)
+        return batching.are_too_long(batching.MAX_PIECES, self.tokenizer, sentences)
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
         """Return (start, end, type), in words, of the entities of each sentence; an empty one has none."""
@@ -320,16 +320,16 @@ class SpanScheme(Scheme):
                 yield [(word, word + width + 1, kinds[kind - 1]) for word, width, kind in candidates if kind]
 
         lengths = [len(example["input_ids"]) for example in examples]
-        found = iter(batching.in_batches(self.module, lengths, predict_batch, 2_048, 64, self.precision))
+        found = iter(batching.run_in_batches(self.module, lengths, predict_batch, 2_048, 64, self.precision))
         return [next(found) if len(sentence) else [] for sentence in sentences]
 
 
-def scheme_of(name: Literal["iob", "span"], init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
+def make_scheme(name: Literal["iob", "span"], init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
     """Return an NER model with a pretrained encoder and new layers whose weights are drawn from ``seed``.
 
     ``head``: fields of :class:`SpanSettings`, for the span scheme only.
     """
-    with batching.seeded(seed):
+    with batching.seed_torch(seed):
         return IobScheme(init_model) if name == "iob" else SpanScheme(init_model, SpanSettings(**head))
 
 
@@ -349,7 +349,7 @@ class IobNerModel:
     ----------
     model : folder or hub name.
     decoding : ``released``, to read labels as RaTEScore's released code does, or ``standard``; see
-        :func:`~radeval_lib.models.entities.decode`.
+        :func:`~radeval_lib.models.entities.decode_labels`.
     device : ``auto``, ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``; see :data:`~radeval_lib.models.batching.Precision`.
 
@@ -370,11 +370,11 @@ class IobNerModel:
         from transformers import AutoConfig, AutoModelForTokenClassification, AutoTokenizer
 
         self.name, self.decoding = str(model), decoding
-        self.device = batching.device_of(device)
+        self.device = batching.pick_device(device)
         self.precision = precision
-        self.labels = iob_labels(pretrained.load_pretrained(AutoConfig, model).id2label, self.name)
+        self.labels = read_iob_labels(pretrained.load_pretrained(AutoConfig, model).id2label, self.name)
         self.tokenizer: Any = pretrained.load_pretrained(AutoTokenizer, model)
-        loaded = pretrained.weights(AutoModelForTokenClassification, model, pretrained.TRAINED)
+        loaded = pretrained.load_model(AutoModelForTokenClassification, model, pretrained.TRAINED)
         self.model: Any = loaded.to(self.device)
         limit = getattr(self.model.config, "max_position_embeddings", 0) or batching.MAX_PIECES
         self.max_tokens = min(batching.MAX_PIECES, limit)
@@ -384,14 +384,14 @@ class IobNerModel:
         """Return (text, type) of each entity for each sentence; the text is decoded from the tokens."""
         if not sentences:
             return []
-        texts = [batching.well_formed(sentence) for sentence in sentences]
+        texts = [batching.fix_unicode(sentence) for sentence in sentences]
         encoded = self.tokenizer(texts, truncation=True, max_length=self.max_tokens)
         sequences = [tuple(ids) for ids in encoded["input_ids"]]
-        return list(map(list, batching.of_distinct(sequences, self._tag_distinct)))
+        return list(map(list, batching.map_distinct(sequences, self._tag_distinct)))
 
     def cut(self, sentences: Sequence[str]) -> list[bool]:
         """Return for each sentence whether it is longer than the model can read, so that it would be cut."""
-        return batching.longer_than(self.max_tokens, self.tokenizer, sentences)
+        return batching.are_too_long(self.max_tokens, self.tokenizer, sentences)
 
     def _entities(self, ids: tuple[int, ...], row: NDArray[np.int16]) -> list[tuple[str, str]]:
         """Return (text, type) of each entity of a sentence; ``row`` has the index of each token's label."""
@@ -399,7 +399,7 @@ class IobNerModel:
             return []
         tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
         special = [token in _SPECIAL for token in tokens]
-        spans = entities.decode([self.labels[index] for index in row], special, self.decoding)
+        spans = entities.decode_labels([self.labels[index] for index in row], special, self.decoding)
         return [(self._text_of(ids[start:end]), kind) for start, end, kind in spans]
 
     def _join(self, ids: tuple[int, ...]) -> str:
@@ -416,11 +416,11 @@ class IobNerModel:
             return [row[: len(sequences[index])].copy() for index, row in zip(batch, rows, strict=True)]
 
         lengths = list(map(len, sequences))
-        rows = batching.in_batches(self.model, lengths, predict_labels, precision=self.precision)
+        rows = batching.run_in_batches(self.model, lengths, predict_labels, precision=self.precision)
         return map(self._entities, sequences, rows)
 
 
-def iob_labels(id2label: dict[int, str], where: str) -> list[str]:
+def read_iob_labels(id2label: dict[int, str], where: str) -> list[str]:
     """Return a token classifier's labels, in the order of its classes, with types in upper case.
 
     A :class:`~radeval_lib.errors.ModelError` if a label is not O, B-TYPE or I-TYPE, or a class has no label.

@@ -13,8 +13,8 @@ from torch.nn import functional
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
-from radeval_lib.models.batching import in_batches, of_distinct, seeded, stack_rows, well_formed
-from radeval_lib.models.extractive_summarizers import mean_rouge_l, sentence_case
+from radeval_lib.models.batching import fix_unicode, map_distinct, run_in_batches, seed_torch, stack_rows
+from radeval_lib.models.extractive_summarizers import measure_rouge_l, restore_case
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """Function of the last token of each row, shape (rows,), and a state; returns the log-probabilities of the
@@ -43,7 +43,7 @@ class BeamSettings:
     no_repeat: int = 4
 
 
-def search(
+def search_beams(
     step: Step, reorder: Reorder, state: Any, texts: int, *, begin: int, end: int, settings: BeamSettings
 ) -> list[list[int]]:
     """Return the best token sequence for each text by beam search, without ``begin`` and ``end``.
@@ -304,7 +304,7 @@ def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
     splitter = pre_tokenizers.BertPreTokenizer()
     words: Counter[str] = Counter()
     for text in texts:
-        normal = normalizer.normalize_str(well_formed(text))
+        normal = normalizer.normalize_str(fix_unicode(text))
         words.update(word for word, _ in splitter.pre_tokenize_str(normal))
     letters = sorted({letter for word in words for letter in word})
     required = [*SPECIAL, *letters, *(f"##{letter}" for letter in letters)]
@@ -330,7 +330,7 @@ class PointerSummarizer:
         texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
         self.pieces, self.settings = learn_pieces(texts, settings.vocabulary), settings
         self.decoding = BeamSettings(longest=settings.longest_target)
-        with seeded(seed):
+        with seed_torch(seed):
             self.module = PointerGenerator(self.pieces.get_vocab_size(), settings)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
@@ -346,7 +346,8 @@ class PointerSummarizer:
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
         """Return ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of greedy summaries, which are fast to decode."""
         greedy = BeamSettings(1, self.decoding.longest, 1.0, self.decoding.no_repeat)
-        return mean_rouge_l(records, self._summarize([reveal(record.findings) for record in records], greedy))
+        findings = [reveal(record.findings) for record in records]
+        return measure_rouge_l(records, self._summarize(findings, greedy))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         """Return one impression per text, in order, decoded by beam search."""
@@ -354,7 +355,7 @@ class PointerSummarizer:
 
     def _ids(self, text: str, longest: int) -> list[int]:
         """Return the first ``longest`` token ids of a text."""
-        return list(self.pieces.encode(well_formed(text)).ids[:longest])
+        return list(self.pieces.encode(fix_unicode(text)).ids[:longest])
 
     def _source_ids(self, text: str) -> list[int]:
         """Return the token ids of findings, cut at ``longest_source``; UNKNOWN for a text without tokens."""
@@ -368,12 +369,12 @@ class PointerSummarizer:
 
             def decode_batch(batch: list[int], device: torch.device) -> Iterator[str]:
                 decoded = self._decode([sources[index] for index in batch], decoding, device)
-                return (sentence_case(self.pieces.decode(ids)) for ids in decoded)
+                return (restore_case(self.pieces.decode(ids)) for ids in decoded)
 
             tokens = _BATCH_TOKENS // decoding.beams
-            return in_batches(self.module, list(map(len, sources)), decode_batch, tokens, _BATCH_TEXTS)
+            return run_in_batches(self.module, list(map(len, sources)), decode_batch, tokens, _BATCH_TEXTS)
 
-        return of_distinct(findings, summarize_distinct)
+        return map_distinct(findings, summarize_distinct)
 
     def _decode(
         self, sources: list[list[int]], decoding: BeamSettings, device: torch.device
@@ -393,4 +394,6 @@ class PointerSummarizer:
             is_same = len(rows) == len(memory.source)
             return memory if is_same else memory.rows(chosen), tuple(part[:, chosen] for part in state)
 
-        return search(step, reorder, (memory, state), len(sources), begin=BEGIN, end=END, settings=decoding)
+        return search_beams(
+            step, reorder, (memory, state), len(sources), begin=BEGIN, end=END, settings=decoding
+        )

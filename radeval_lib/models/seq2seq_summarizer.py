@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import ModelError
-from radeval_lib.models import batching
+from radeval_lib.models import batching, pretrained
 from radeval_lib.models.catalog import locate
-from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
-from radeval_lib.models.extractive_summarizers import mean_rouge_l
-from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, SEQ2SEQ, load_pretrained, quiet, weights
+from radeval_lib.models.derived import keep_rows, trim_tokenizer
+from radeval_lib.models.extractive_summarizers import measure_rouge_l
+from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, hide_logs, load_model, load_pretrained
 
 if TYPE_CHECKING:
     import torch
@@ -58,7 +58,7 @@ def encoder_decoder(
     ----------
     checkpoint : folder or hub name of the encoder.
     layers : number of its lowest layers that both sides take; None takes all.
-    keep : texts to which the vocabulary is trimmed (:func:`~radeval_lib.models.derived.trimmed_tokenizer`);
+    keep : texts to which the vocabulary is trimmed (:func:`~radeval_lib.models.derived.trim_tokenizer`);
         None keeps it whole.
     seed : seed of the new weights.
 
@@ -73,19 +73,19 @@ def encoder_decoder(
     depth = {} if layers is None else {"num_hidden_layers": layers}
     first, second = (load_pretrained(transformers.AutoConfig, checkpoint, **depth) for _ in range(2))
     second.is_decoder = second.add_cross_attention = True
-    with batching.seeded(seed):
-        encoder = weights(transformers.AutoModel, checkpoint, ENCODER, config=first)
-        decoder = weights(transformers.AutoModelForCausalLM, checkpoint, NEW_DECODER, config=second)
+    with batching.seed_torch(seed):
+        encoder = load_model(transformers.AutoModel, checkpoint, ENCODER, config=first)
+        decoder = load_model(transformers.AutoModelForCausalLM, checkpoint, NEW_DECODER, config=second)
         if not any("crossattention" in name for name, _ in decoder.named_parameters()):
             problem, name = "transformers has no decoder of this kind", Path(locate(checkpoint)).name
             raise ModelError(problem, f"model {name}", "Give a BERT, RoBERTa or ELECTRA checkpoint.")
         if keep is not None:
-            tokenizer, rows = trimmed_tokenizer(tokenizer, keep)
+            tokenizer, rows = trim_tokenizer(tokenizer, keep)
             for side in (encoder, decoder):
                 keep_rows(side, rows)
             first, second = encoder.config, decoder.config
         config = transformers.EncoderDecoderConfig.from_encoder_decoder_configs(first, second)
-        with quiet():
+        with hide_logs():
             model: Any = transformers.EncoderDecoderModel(encoder=encoder, decoder=decoder, config=config)
     begin = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
     end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
@@ -140,7 +140,7 @@ class Seq2SeqSummarizer:
     name = "sequence-to-sequence model"
 
     def __init__(self, module: Any, tokenizer: Any, settings: Seq2SeqSettings, *, device: str) -> None:
-        self.module, self.tokenizer = module.to(batching.device_of(device)), tokenizer
+        self.module, self.tokenizer = module.to(batching.pick_device(device)), tokenizer
         self.settings = settings
         decoder = getattr(module.config, "decoder", None)
         if decoder is not None and decoder.model_type == "megatron-bert":
@@ -162,7 +162,7 @@ class Seq2SeqSummarizer:
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
         tokenizer = load_pretrained(AutoTokenizer, model)
-        module = weights(AutoModelForSeq2SeqLM, model, SEQ2SEQ)
+        module = load_model(AutoModelForSeq2SeqLM, model, pretrained.SEQ2SEQ)
         if settings is None and module.config.model_type == "t5":
             settings = Seq2SeqSettings(prefix="summarize: ")
         return cls(module, tokenizer, settings or Seq2SeqSettings(), device=device)
@@ -171,20 +171,20 @@ class Seq2SeqSummarizer:
         """Return ``input_ids``, the tokens of prefix and findings, and ``labels``, those of the
         impression."""
         target = self.tokenizer(
-            text_target=batching.well_formed(reveal(record.impression)),
+            text_target=batching.fix_unicode(reveal(record.impression)),
             truncation=True,
             max_length=self.settings.longest_target,
         )
         return {"input_ids": self._source_ids(reveal(record.findings)), "labels": list(target["input_ids"])}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Return a padded batch, see :func:`~radeval_lib.models.batching.labelled_batch`."""
-        return batching.labelled_batch(self.tokenizer, examples)
+        """Return a padded batch, see :func:`~radeval_lib.models.batching.pad_labelled`."""
+        return batching.pad_labelled(self.tokenizer, examples)
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
         """Return ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of greedy summaries, which are fast to decode."""
         findings = [reveal(record.findings) for record in records]
-        return mean_rouge_l(records, self._summarize(findings, beams=1))
+        return measure_rouge_l(records, self._summarize(findings, beams=1))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
         """Return one impression per text, in order, decoded by beam search."""
@@ -193,7 +193,7 @@ class Seq2SeqSummarizer:
     def _source_ids(self, text: str) -> list[int]:
         """Return the token ids of the prefix and of findings, cut at ``longest_source``."""
         encoded = self.tokenizer(
-            self.settings.prefix + batching.well_formed(text),
+            self.settings.prefix + batching.fix_unicode(text),
             truncation=True,
             max_length=self.settings.longest_source,
         )
@@ -218,7 +218,7 @@ class Seq2SeqSummarizer:
                 return map(str.strip, self.tokenizer.batch_decode(generated, skip_special_tokens=True))
 
             tokens = _BATCH_TOKENS[self.module.device.type] // beams
-            with quiet():
-                return batching.in_batches(self.module, list(map(len, sources)), decode_batch, tokens, 64)
+            with hide_logs():
+                return batching.run_in_batches(self.module, list(map(len, sources)), decode_batch, tokens, 64)
 
-        return batching.of_distinct(findings, summarize_distinct)
+        return batching.map_distinct(findings, summarize_distinct)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from radeval_lib import atomic, checksums, provenance
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import IGNORED, device_of, without_padding
-from radeval_lib.models.pretrained import quiet
+from radeval_lib.models.batching import IGNORED, avoid_padding, pick_device
+from radeval_lib.models.pretrained import hide_logs
 
 if TYPE_CHECKING:
     import torch
@@ -147,8 +147,8 @@ def train(
         raise ModelError(problem, "training", "Give data with at least one example in each of the two.")
     settings = settings or TrainingSettings()
     examples = [task.example(record) for record in records]
-    fingerprint = "" if folder is None else _fingerprint(task, examples, dev, settings)
-    module: Any = task.module.to(device_of(settings.device))
+    fingerprint = "" if folder is None else _compute_fingerprint(task, examples, dev, settings)
+    module: Any = task.module.to(pick_device(settings.device))
     if (config := getattr(module, "config", None)) is not None:
         config.use_cache = False  # the cache serves decoding only
     set_seed(settings.seed)
@@ -156,7 +156,7 @@ def train(
     if folder is not None and (checkpoint := _read_checkpoint(Path(folder), fingerprint)) is not None:
         training.resume(checkpoint)
     history, last_checkpoint = training.history, time.monotonic()
-    with quiet(), without_padding(module):
+    with hide_logs(), avoid_padding(module):
         while len(history) < settings.epochs and training.epochs_since_best() < settings.patience:
             training.run_epoch(dev)
             if folder is not None and time.monotonic() - last_checkpoint >= _CHECKPOINT_INTERVAL:
@@ -170,7 +170,7 @@ def train(
     return Trained(task, best, history)
 
 
-def _fingerprint(
+def _compute_fingerprint(
     task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], settings: TrainingSettings
 ) -> str:
     """Return a SHA-256 of everything on which the result of a training depends.
@@ -186,7 +186,7 @@ def _fingerprint(
     for example in (*examples, *map(task.example, dev)):
         digest.update(repr(sorted(example.items())).encode())
     model = [type(task).__qualname__, attributes, repr(task.module), weights]
-    machine = [torch.get_num_threads(), str(device_of(settings.device)), provenance.conditions()]
+    machine = [torch.get_num_threads(), str(pick_device(settings.device)), provenance.conditions()]
     inputs = [model, digest.hexdigest(), asdict(settings), machine]
     return checksums.of_text(json.dumps(inputs, sort_keys=True))
 
@@ -211,15 +211,18 @@ def _read_checkpoint(folder: Path, fingerprint: str) -> dict[str, Any] | None:
     return None
 
 
-def trainable_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+def get_trainable_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
     """Return a module's trainable parameters and its buffers, by name; shared ones occur once."""
     trainable = {name: weight.detach() for name, weight in module.named_parameters() if weight.requires_grad}
     return {**trainable, **dict(module.named_buffers())}
 
 
 def load_trainable_state(module: torch.nn.Module, state: Mapping[str, torch.Tensor]) -> None:
-    """Set a module's trainable parameters and buffers to a state that :func:`trainable_state` returned."""
-    for name, value in trainable_state(module).items():
+    """Set a module's trainable parameters and buffers, in place.
+
+    ``state``: their values by name, from :func:`get_trainable_state`.
+    """
+    for name, value in get_trainable_state(module).items():
         value.copy_(state[name])
 
 
@@ -241,7 +244,7 @@ class _Training:
 
         self._task, self._examples, self._settings = task, examples, settings
         self._module: Any = task.module
-        self._device = device_of(settings.device)
+        self._device = pick_device(settings.device)
         self._generator: torch.Generator | None = getattr(task, "generator", None)
         self._step_size = settings.batch_size * settings.accumulate
         self._steps = -(-len(examples) // self._step_size)  # per epoch
@@ -278,7 +281,7 @@ class _Training:
         return {
             "history": self.history,
             "best": self.best,
-            "weights": trainable_state(self._module),
+            "weights": get_trainable_state(self._module),
             "optimizer": self._optimizer.state_dict(),
             "schedule": self._schedule.state_dict(),
             "rng": torch.get_rng_state(),
@@ -304,7 +307,7 @@ class _Training:
         for start in range(0, len(order), self._step_size):
             chosen = [self._examples[index] for index in order[start : start + self._step_size]]
             self._module.train()
-            for loss in _losses(self._task, chosen, self._settings.batch_size, self._device):
+            for loss in _compute_losses(self._task, chosen, self._settings.batch_size, self._device):
                 loss.backward()
                 loss_sum += loss.detach()
             torch.nn.utils.clip_grad_norm_(self._module.parameters(), 1.0)
@@ -315,7 +318,7 @@ class _Training:
         mean_loss = loss_sum.item() / self._steps
         self.history.append({"epoch": len(self.history) + 1.0, "loss": mean_loss, **measures})
         if self.epochs_since_best() == 0:
-            state = trainable_state(self._module)
+            state = get_trainable_state(self._module)
             self.best = {name: value.to("cpu", copy=True) for name, value in state.items()}
         words = ", ".join(f"{name} {value:.3f}" for name, value in measures.items())
         _LOG.info("epoch %d of %d on dev: %s", len(self.history), self._settings.epochs, words)
@@ -338,7 +341,7 @@ def _order_examples(examples: list[dict[str, Any]], settings: TrainingSettings, 
     return list(drawn.tolist())
 
 
-def _losses(
+def _compute_losses(
     task: Task[Any], examples: list[dict[str, Any]], size: int, device: torch.device
 ) -> Iterator[torch.Tensor]:
     """Yield the loss of each forward pass of a step, scaled so that they add up to the loss of the step.

@@ -173,7 +173,7 @@ def hub_models(graph: Graph) -> dict[str, bool]:
     """Return the models of the Hugging Face hub that a profile names, and whether their weights are
     cached."""
     written = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
-    return {name: catalog.in_hub_cache(name) for name in sorted(set(_HUB.findall(written)))}
+    return {name: catalog.is_in_hub_cache(name) for name in sorted(set(_HUB.findall(written)))}
 
 
 def pages_without_data(graph: Graph) -> dict[str, list[str]]:

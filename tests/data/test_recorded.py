@@ -31,7 +31,7 @@ CATEGORIES: dict[str, set[str]] = {
     "code": {storing.ALL_CODES, *openi.LABELS},
     "variant": set(bleu_variants.variants()),
     "source": {source for source, _ in bleu_variants.variants().values()},
-    "draw": set(labelled_sentences.labels()["draw"]),
+    "draw": set(labelled_sentences.read_labels()["draw"]),
     "measure": {"presence", "location"},
 }
 """The words that a column of categories may hold; every other column holds numbers."""

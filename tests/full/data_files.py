@@ -31,7 +31,7 @@ from radeval_lib.data.readers import SPLITS
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
 from radeval_lib.data.roles import load
-from radeval_lib.models.entities import gold_spans
+from radeval_lib.models.entities import read_gold
 from radeval_lib.rules import reader
 from tests.data.samples import FILES, csv_bytes, json_bytes
 
@@ -219,7 +219,7 @@ def _rate_ner() -> Iterable[tuple[str, bytes]]:
                 spans += (
                     json.dumps({"doc_key": f"{folder}-{split}-{n}", "sentences": [words], "ner": ner}) + "\n"
                 )
-                tags.append({"tokens": words, "ner_tags": iob_tags.encode(gold_spans(record), len(words))})
+                tags.append({"tokens": words, "ner_tags": iob_tags.encode(read_gold(record), len(words))})
             yield f"rate_ner/{folder}/{split}_span.json", spans.encode()
             yield f"rate_ner/{folder}/{split}_IOB.json", json_bytes(tags)
     labels = ["O", *(f"{prefix}-{kind.upper()}" for kind in RATE_TYPES for prefix in "BI")]

@@ -67,7 +67,7 @@ def write(names: Iterable[str], hub: Path, texts: Iterable[str]) -> None:
     """A model under each name, below ``hub``, the folder that ``HF_HUB_CACHE`` names."""
     texts = list(texts)
     for number, name in enumerate(sorted(names)):
-        revision = catalog.revision_of(name) or "main"  # a commit, or a name such as refs/pr/2
+        revision = catalog.find_revision(name) or "main"  # a commit, or a name such as refs/pr/2
         folder = hub / f"models--{name.replace('/', '--')}"
         commit = revision if _COMMIT.fullmatch(revision) else f"{number:040x}"
         snapshot = folder / "snapshots" / commit
@@ -76,7 +76,7 @@ def write(names: Iterable[str], hub: Path, texts: Iterable[str]) -> None:
             (folder / "refs" / reference).parent.mkdir(parents=True, exist_ok=True)
             (folder / "refs" / reference).write_text(commit)
         torch.manual_seed(number)
-        described = next(card.family for card in catalog.cards() if card.hub == name)
+        described = next(card.family for card in catalog.list_cards() if card.hub == name)
         kind = f"{described} tagger" if name in _TAGGERS else described
         tokenizer = _tokenizer(kind, texts)
         with open(os.devnull, "w") as silent, contextlib.redirect_stderr(silent):

@@ -26,7 +26,7 @@ HUB = ("ner_model", "encoder", "judge")
 def test_the_published_models_are_those_of_full_at_a_pinned_revision() -> None:
     ours, full = profile("published").models, profile("full").models
     assert {role for role in full if ours[role] != full[role]} == set()
-    assert all(catalog.revision_of(ours[role]) for role in HUB)
+    assert all(catalog.find_revision(ours[role]) for role in HUB)
 
 
 def test_scores_by_published_models_are_stored_with_their_revision_and_shown(
@@ -57,7 +57,7 @@ def test_scores_by_published_models_are_stored_with_their_revision_and_shown(
     assert np.isfinite(recording.table).all(axis=None)
     for role, name in zip(HUB, names, strict=True):
         assert recording.about["models"][role]["name"] == name
-        assert recording.about["models"][role]["revision"] == catalog.revision_of(name)
+        assert recording.about["models"][role]["revision"] == catalog.find_revision(name)
     shown = oriented_scores.published_scores(recording.table["case"])
     assert list(shown) == ["RaTEScore (published)", "RadGraph F1 (published)", "GREEN (published)"]
     assert len(oriented_scores.with_unscored(shown.T)) == 3

@@ -170,7 +170,7 @@ def _write_profile(target: Path) -> None:
 
 def _family(name: str) -> str:
     """Return a hub model's architecture; of another model, such as the one that a cell makes, its name."""
-    return next((card.family for card in catalog.cards() if card.hub == name), name)
+    return next((card.family for card in catalog.list_cards() if card.hub == name), name)
 
 
 def _one_of_each_family(encoders: list[str]) -> list[str]:

@@ -172,10 +172,10 @@ def test_warnings_name_the_line_of_the_script() -> None:
 def nothing_available(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A machine without a hub, with nothing in its cache and no build."""
 
-    monkeypatch.setattr(pretrained, "hub_answers", lambda: False)
+    monkeypatch.setattr(pretrained, "can_reach_hub", lambda: False)
     monkeypatch.setattr(pretrained, "is_available", lambda name: not pretrained.needs_torch(name))
     monkeypatch.setattr(
-        pretrained, "substitute_model", lambda role: "packaged-minilm" if role == "encoder" else None
+        pretrained, "find_substitute", lambda role: "packaged-minilm" if role == "encoder" else None
     )
 
 

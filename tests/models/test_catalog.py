@@ -16,7 +16,7 @@ from radeval_lib.pipeline import engine, steps
 
 def test_has_the_models_of_table_2() -> None:
     table = printed("rales.table2").set_index("model")
-    cards = {card.title: card for card in catalog.cards()}
+    cards = {card.title: card for card in catalog.list_cards()}
     for title in table.index:
         assert cards[title].parameters_millions == int(table.loc[title, "value"]), title
         assert cards[title].domain == table.loc[title, "domain"], title
@@ -24,12 +24,12 @@ def test_has_the_models_of_table_2() -> None:
 
 def test_every_hub_model_of_full_is_described_and_all_but_one_pinned() -> None:
     named = engine.hub_models(steps.graph("full"))
-    assert set(named) <= {card.hub for card in catalog.cards()}
-    assert [name for name in named if catalog.revision_of(name) is None] == ["UFNLP/gatortron-base"]
+    assert set(named) <= {card.hub for card in catalog.list_cards()}
+    assert [name for name in named if catalog.find_revision(name) is None] == ["UFNLP/gatortron-base"]
 
 
 def test_a_hub_model_is_loaded_at_its_revision(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretrained, "hub_answers", lambda: True)
+    monkeypatch.setattr(pretrained, "can_reach_hub", lambda: True)
 
     class Factory:
         given: dict[str, Any]
@@ -48,7 +48,7 @@ def test_a_hub_model_is_loaded_at_its_revision(monkeypatch: pytest.MonkeyPatch) 
 def test_status_lists_every_model() -> None:
     result = CliRunner().invoke(main, ["models", "status"])
     assert result.exit_code == 0
-    assert len(result.output.splitlines()) == len(catalog.names())
+    assert len(result.output.splitlines()) == len(catalog.list_names())
     assert "StanfordAIMI/RadBERT refs/pr/2\n" in result.output  # what `hf download` is to be given
     assert "refs/pr/2" in CliRunner().invoke(main, ["models", "status", "radbert_1"]).output
     unknown = CliRunner().invoke(main, ["models", "status", "gpt"])
@@ -57,11 +57,11 @@ def test_status_lists_every_model() -> None:
 
 
 def test_a_revision_behind_the_name_is_the_one_that_is_loaded() -> None:
-    described = next(card for card in catalog.cards() if card.pinned)
-    assert catalog.revision_of(described.hub) == described.pinned
-    assert catalog.revision_of(f"{described.hub}@abc") == "abc"
-    assert catalog.revision_of("owner/name@v1.0") == "v1.0"
-    assert derived.revision("owner/name") == "unpinned"
-    assert derived.revision(f"untrained:{described.hub}") == described.pinned
-    assert {derived.revision(name) for name in ("packaged-minilm", "rules", "radgraph:radgraph")} == {""}
-    assert derived.revision("http://127.0.0.1:8000/v1#name") == ""
+    described = next(card for card in catalog.list_cards() if card.pinned)
+    assert catalog.find_revision(described.hub) == described.pinned
+    assert catalog.find_revision(f"{described.hub}@abc") == "abc"
+    assert catalog.find_revision("owner/name@v1.0") == "v1.0"
+    assert derived.find_revision("owner/name") == "unpinned"
+    assert derived.find_revision(f"untrained:{described.hub}") == described.pinned
+    assert {derived.find_revision(name) for name in ("packaged-minilm", "rules", "radgraph:radgraph")} == {""}
+    assert derived.find_revision("http://127.0.0.1:8000/v1#name") == ""

@@ -14,10 +14,10 @@ from transformers import AutoModel, AutoTokenizer
 
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ModelError
-from radeval_lib.models.batching import IGNORED, well_formed
-from radeval_lib.models.catalog import AFTER_GRAPHS, PACKAGED, UNTRAINED, checksum, packaged_minilm
+from radeval_lib.models.batching import IGNORED, fix_unicode
+from radeval_lib.models.catalog import AFTER_GRAPHS, PACKAGED, UNTRAINED, find_minilm, hash_model
 from radeval_lib.models.classifiers import FrozenEncoder, fit_probe, freeze
-from radeval_lib.models.derived import prepare, shallow, trim_encoder
+from radeval_lib.models.derived import cut_layers, prepare_start, trim_encoder
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.masked_language import SHARE, MaskedLanguageModel
 from radeval_lib.models.ner_models import IobScheme
@@ -81,17 +81,17 @@ def test_what_decides_a_models_output_is_in_its_checksum(
     (tmp_path / "config.json").write_text('{"hidden_size": 8, "transformers_version": "5.0"}')
     (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": true, "is_local": true}')
     (tmp_path / "tokenizer.json").write_text('{"truncation": null, "padding": null, "model": {"a": 1}}')
-    before = checksum(tmp_path)
+    before = hash_model(tmp_path)
     path = tmp_path / file
     path.write_text(content)
     os.utime(path, ns=(0, 1))  # as a file that changed within the clock's grain would not show
-    assert (checksum(tmp_path) != before) == decides
+    assert (hash_model(tmp_path) != before) == decides
 
 
 def test_well_formed() -> None:
-    assert well_formed("a\ud800b") == "a\ufffdb"
-    assert well_formed("\ud83d\ude00") == "\U0001f600"
-    assert well_formed("é中") == "é中"
+    assert fix_unicode("a\ud800b") == "a\ufffdb"
+    assert fix_unicode("\ud83d\ude00") == "\U0001f600"
+    assert fix_unicode("é中") == "é中"
 
 
 TINY = str(Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_ner")
@@ -109,24 +109,24 @@ def test_a_trimmed_encoder_gives_the_same_vectors(tmp_path: Path) -> None:
     small = trim_encoder(PACKAGED, FINDINGS, tmp_path)
     assert AutoModel.from_pretrained(small).config.vocab_size < 5000
     for text in FINDINGS:
-        assert torch.equal(hidden(small, text), hidden(str(packaged_minilm()), text))
+        assert torch.equal(hidden(small, text), hidden(str(find_minilm()), text))
     assert trim_encoder(PACKAGED, FINDINGS, tmp_path) == small
 
 
 def test_a_shallow_cut_ends_where_the_whole_model_passes(tmp_path: Path) -> None:
-    cut = shallow(PACKAGED, 2, tmp_path)
-    tokenizer = AutoTokenizer.from_pretrained(packaged_minilm())
-    whole = AutoModel.from_pretrained(packaged_minilm()).eval()
+    cut = cut_layers(PACKAGED, 2, tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(find_minilm())
+    whole = AutoModel.from_pretrained(find_minilm()).eval()
     with torch.inference_mode():
         states = whole(**tokenizer(FINDINGS[0], return_tensors="pt"), output_hidden_states=True).hidden_states
     assert torch.allclose(hidden(cut, FINDINGS[0]), states[2], atol=1e-6)
     with pytest.raises(ModelError):
-        shallow(PACKAGED, 6, tmp_path)
+        cut_layers(PACKAGED, 6, tmp_path)
 
 
 def test_a_frozen_encoder_reads_each_text_once_and_lets_the_layers_above_learn() -> None:
-    tokenizer = AutoTokenizer.from_pretrained(packaged_minilm())
-    encoder = AutoModel.from_pretrained(packaged_minilm())
+    tokenizer = AutoTokenizer.from_pretrained(find_minilm())
+    encoder = AutoModel.from_pretrained(find_minilm())
     held = freeze(encoder)
     model = torch.nn.Sequential(torch.nn.Linear(encoder.config.hidden_size, 2)).train()
     held.train()
@@ -145,7 +145,7 @@ def test_a_frozen_encoder_reads_each_text_once_and_lets_the_layers_above_learn()
     held(**other)
     assert read == [1, 1]
     for text, row, mask in zip(FINDINGS, states, both["attention_mask"], strict=True):
-        assert torch.allclose(row[mask.bool()], hidden(str(packaged_minilm()), text)[0], atol=1e-5)
+        assert torch.allclose(row[mask.bool()], hidden(str(find_minilm()), text)[0], atol=1e-5)
         assert not row[~mask.bool()].any()
     model(states).sum().backward()
     assert model[0].weight.grad is not None
@@ -196,7 +196,7 @@ def test_frozen_features_are_the_encoders() -> None:
     encoder = FrozenEncoder(PACKAGED)
     words = [["Small", "effusion"], ["cardiomegaly"]]
     by_word, by_text = encoder.of_words(words), encoder.of_texts(words)
-    states = hidden(str(packaged_minilm()), "Small effusion")[0].numpy()
+    states = hidden(str(find_minilm()), "Small effusion")[0].numpy()
     assert by_word[0] == pytest.approx(states[1:3], abs=1e-4)
     assert by_text[0] == pytest.approx(states[0], abs=1e-4)
     assert by_word[1].shape == (1, 384)
@@ -204,11 +204,11 @@ def test_frozen_features_are_the_encoders() -> None:
 
 def test_what_was_made_of_other_weights_under_the_same_name_is_not_taken(tmp_path: Path) -> None:
     source = shutil.copytree(TINY, tmp_path / "model")
-    before = [shallow(str(source), 1, tmp_path), trim_encoder(str(source), FINDINGS, tmp_path)]
+    before = [cut_layers(str(source), 1, tmp_path), trim_encoder(str(source), FINDINGS, tmp_path)]
     held = load_file(source / "model.safetensors")
     save_file({key: value * 1.5 for key, value in held.items()}, source / "model.safetensors")
     os.utime(source / "model.safetensors", ns=(0, 1))
-    after = [shallow(str(source), 1, tmp_path), trim_encoder(str(source), FINDINGS, tmp_path)]
+    after = [cut_layers(str(source), 1, tmp_path), trim_encoder(str(source), FINDINGS, tmp_path)]
     assert not set(before) & set(after)
     assert torch.equal(hidden(after[1], FINDINGS[0]), hidden(str(source), FINDINGS[0]))
 
@@ -233,19 +233,19 @@ def test_an_untrained_model_has_the_architecture_and_random_weights(tmp_path: Pa
     expected = torch.rand(3)
     torch.manual_seed(5)
     folders = [
-        prepare(UNTRAINED + TINY, tmp_path / name, seed=seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
+        prepare_start(UNTRAINED + TINY, tmp_path / f, seed=seed) for f, seed in (("a", 1), ("b", 1), ("c", 2))
     ]
     assert torch.equal(torch.rand(3), expected)  # other random numbers are as they would have been
     first, same, other = (Encoder(folder, device="cpu").encode(["effusion"])[0] for folder in folders)
     np.testing.assert_array_equal(first, same)
     assert not np.allclose(first, other)
     assert not np.allclose(first, Encoder(TINY, device="cpu").encode(["effusion"])[0])
-    assert prepare(UNTRAINED + TINY, tmp_path / "a", seed=1) == folders[0]
+    assert prepare_start(UNTRAINED + TINY, tmp_path / "a", seed=1) == folders[0]
 
 
 def test_a_model_after_graphs_starts_another_training(tmp_path: Path) -> None:
     graphs = load("graph_corpus", "synthetic", size=12, seed=1, root=None)
-    start = prepare(AFTER_GRAPHS + TINY, tmp_path, seed=1, graphs=graphs, device="cpu")
+    start = prepare_start(AFTER_GRAPHS + TINY, tmp_path, seed=1, graphs=graphs, device="cpu")
     assert len(IobScheme(start).labels) == 11  # the five types of RaTE-NER, not the graphs' four labels
     before, after = (Encoder(model, device="cpu").encode(["effusion"])[0] for model in (TINY, start))
     assert not np.allclose(before, after)

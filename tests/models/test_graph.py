@@ -21,14 +21,14 @@ from radeval_lib.models.graph_model import (
     GraphModel,
     GraphSettings,
     WordGraph,
-    counts,
-    gold_graph,
-    joined_units,
-    new_model,
-    tally,
-    unit_records,
-    units,
-    within,
+    count_matches,
+    cut_graph,
+    make_graph_model,
+    read_by_units,
+    read_graph,
+    split_into_units,
+    split_units,
+    tally_matches,
 )
 from radeval_lib.models.training import TrainingSettings, train
 
@@ -48,10 +48,10 @@ def corpus() -> list[AnnotatedSentence]:
 
 def test_sentences_end_where_no_number_follows() -> None:
     words = ["Nodule", "of", "2", ".", "5", "cm", ".", "No", "edema", "!", "1", ".", "Clear"]
-    sentences = [" ".join(words[a:b]) for a, b in units(words, "sentence")]
+    sentences = [" ".join(words[a:b]) for a, b in split_units(words, "sentence")]
     assert sentences == ["Nodule of 2 . 5 cm .", "No edema !", "1 .", "Clear"]
-    assert units(words, "text") == [(0, len(words))]
-    assert units([], "sentence") == []
+    assert split_units(words, "text") == [(0, len(words))]
+    assert split_units([], "sentence") == []
 
 
 def test_graphs_are_cut_and_joined_again() -> None:
@@ -59,9 +59,9 @@ def test_graphs_are_cut_and_joined_again() -> None:
     graph = WordGraph(
         ((0, 1, "OBS-DP"), (1, 2, "OBS-DP"), (4, 5, "OBS-DA")), ((0, 1, "modify"), (2, 1, "suggestive_of"))
     )
-    parts = {tuple(words[a:b]): within(graph, a, b) for a, b in units(words, "sentence")}
+    parts = {tuple(words[a:b]): cut_graph(graph, a, b) for a, b in split_units(words, "sentence")}
     assert parts["no", "effusion", "."] == WordGraph(((1, 2, "OBS-DA"),))
-    joined = joined_units([words], "sentence", lambda wanted: [parts[key] for key in wanted])[0]
+    joined = read_by_units([words], "sentence", lambda wanted: [parts[key] for key in wanted])[0]
     assert joined == graph._replace(relations=graph.relations[:1])  # the other crosses sentences
 
 
@@ -100,8 +100,8 @@ def test_the_loss_by_hand() -> None:
 
 
 def test_training_learns_and_is_kept(corpus: list[AnnotatedSentence], tmp_path: Path) -> None:
-    model = new_model(TINY, corpus, seed=1, **SMALL)
-    train_set = unit_records(corpus[:40], "sentence")
+    model = make_graph_model(TINY, corpus, seed=1, **SMALL)
+    train_set = split_into_units(corpus[:40], "sentence")
     before = model.measure(corpus[40:50])["f1"]
     settings = TrainingSettings(
         learning_rate=4e-3, batch_size=16, epochs=5, device="cpu", seed=1, by_length=True, patience=9
@@ -132,7 +132,7 @@ def _sums(rows: list[dict[str, Any]], part: str) -> tuple[int, ...]:
 def test_counts_by_hand() -> None:
     gold = WordGraph(((0, 1, "A"), (2, 3, "B"), (4, 14, "B")), ((0, 1, "r"), (1, 0, "s"), (0, 2, "r")))
     predicted = WordGraph(((0, 1, "A"), (2, 3, "A"), (6, 7, "B")), ((0, 1, "r"), (1, 0, "r"), (2, 0, "s")))
-    rows = counts(gold, predicted, ("A", "B"), ("r", "s"), max_width=8)
+    rows = count_matches(gold, predicted, ("A", "B"), ("r", "s"), max_width=8)
     assert _sums(rows, "entity") == (1, 3, 2, 1)  # the span of ten words is left out of the gold entities
     assert _sums(rows, "relation") == (1, 3, 3, 0)  # but its relation is not
     assert _sums(rows, "strict") == (0, 3, 3, 0)  # the tail of the right one has the wrong type
@@ -148,11 +148,11 @@ def test_relations_across_sentences_are_missed_not_dropped() -> None:
         (Entity(0, 1, "A"), Entity(3, 4, "A")),
         (Relation(0, 1, "r"),),
     )
-    assert [len(row.relations) for row in unit_records([record], "sentence")] == [0, 0]
-    model = new_model(TINY, [record], 0, **SMALL)
-    table = tally(model, [record]).groupby("part")["gold"].sum()
+    assert [len(row.relations) for row in split_into_units([record], "sentence")] == [0, 0]
+    model = make_graph_model(TINY, [record], 0, **SMALL)
+    table = tally_matches(model, [record]).groupby("part")["gold"].sum()
     assert (table["entity"], table["relation"]) == (2, 1)
-    assert gold_graph(record).relations == ((0, 1, "r"),)
+    assert read_graph(record).relations == ((0, 1, "r"),)
 
 
 # --- extraction ---
@@ -160,7 +160,7 @@ def test_relations_across_sentences_are_missed_not_dropped() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path, corpus: list[AnnotatedSentence]) -> Path:
-    new_model(TINY, corpus, seed=1, **SMALL).save(tmp_path)
+    make_graph_model(TINY, corpus, seed=1, **SMALL).save(tmp_path)
     return tmp_path
 
 

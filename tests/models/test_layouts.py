@@ -19,7 +19,7 @@ from radeval_lib.models import catalog
 from radeval_lib.models.classifiers import TextClassifier
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.models.ner_models import IobNerModel, IobScheme
-from radeval_lib.models.pretrained import ENCODER, weights
+from radeval_lib.models.pretrained import ENCODER, load_model
 from radeval_lib.models.seq2seq_summarizer import Seq2SeqSummarizer, encoder_decoder
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -107,7 +107,7 @@ DECODERS = ("bert", "megatron-bert", "roberta", "electra", "bare bert")
 
 
 def test_every_family_of_the_manifests_is_tried() -> None:
-    assert {card.family for card in catalog.cards()} - set(WRITERS) <= set(LAYOUTS)
+    assert {card.family for card in catalog.list_cards()} - set(WRITERS) <= set(LAYOUTS)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -165,7 +165,7 @@ def test_an_encoder_without_its_pooler_gets_none_and_is_kept_the_same_each_time(
 
     made("roberta", tmp_path)
     for name in ("a", "b"):
-        model = weights(AutoModel, tmp_path, ENCODER)
+        model = load_model(AutoModel, tmp_path, ENCODER)
         assert model.pooler is None
         model.save_pretrained(tmp_path / name)
     first, second = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("a", "b"))

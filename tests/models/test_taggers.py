@@ -11,15 +11,15 @@ import pytest
 from radeval_lib.data.generated import ner_corpus
 from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ModelError
-from radeval_lib.models.entities import Counts, Decoding, decode, span_scores, words_of
+from radeval_lib.models.entities import Counts, Decoding, compare_spans, decode_labels, find_words
 from radeval_lib.models.ner_models import (
     IobNerModel,
     IobScheme,
     SpanScheme,
     SpanSettings,
-    iob_labels,
+    make_scheme,
     open_ner_model,
-    scheme_of,
+    read_iob_labels,
 )
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.rules.generator.generator import generate
@@ -35,18 +35,18 @@ def sentences() -> list[AnnotatedSentence]:
 
 
 def test_words() -> None:
-    assert [("a2.5 cm_x!"[a:b]) for a, b in words_of("a2.5 cm_x!")] == ["a2", ".", "5", "cm", "_", "x", "!"]
+    assert [("a2.5 cm_x!"[a:b]) for a, b in find_words("a2.5 cm_x!")] == ["a2", ".", "5", "cm", "_", "x", "!"]
 
 
 def test_strict_counts_by_hand() -> None:
     gold = [[(0, 2, "Disease"), (3, 4, "Anatomy")], [(0, 1, "Anatomy")]]
     predicted = [[(0, 2, "DISEASE"), (3, 5, "ANATOMY")], [(0, 1, "DISEASE")]]
-    scores = span_scores(gold, predicted, [5, 2])
+    scores = compare_spans(gold, predicted, [5, 2])
     assert scores.spans == Counts(matched=1, predicted=3, gold=3)
     assert (scores.spans.precision, scores.spans.recall, scores.spans.f1) == (1 / 3, 1 / 3, 1 / 3)
     # sentence one: B I O B O against B I O B I; sentence two: B-ANATOMY O against B-DISEASE O
     assert scores.accuracy == pytest.approx(5 / 7)
-    assert span_scores([[]], [[]], [0]).spans.f1 == 0
+    assert compare_spans([[]], [[]], [0]).spans.f1 == 0
 
 
 def test_iob_scheme_labels_every_piece() -> None:
@@ -68,16 +68,16 @@ def test_iob_tagger_reads_each_sentence_alone_as_among_others() -> None:
 
 
 def test_labels_must_be_iob() -> None:
-    assert iob_labels({0: "O", 1: "B-Anatomy", 2: "I-Anatomy"}, "m") == ["O", "B-ANATOMY", "I-ANATOMY"]
+    assert read_iob_labels({0: "O", 1: "B-Anatomy", 2: "I-Anatomy"}, "m") == ["O", "B-ANATOMY", "I-ANATOMY"]
     for labels in ({0: "LABEL_0"}, {0: "O", 2: "B-X"}):
         with pytest.raises(ModelError):
-            iob_labels(labels, "m")
+            read_iob_labels(labels, "m")
 
 
 @pytest.mark.parametrize("name", ["iob", "span"])
 def test_training_learns_and_is_kept(name, sentences, tmp_path) -> None:
     head = {"hidden": 64, "width_size": 16} if name == "span" else {}
-    scheme = scheme_of(name, TINY, seed=1, **head)
+    scheme = make_scheme(name, TINY, seed=1, **head)
     before = scheme.measure(sentences[:80])["f1"]
     rate, epochs = (5e-3, 7) if name == "span" else (2e-3, 3)
     settings = TrainingSettings(
@@ -141,7 +141,7 @@ def read(labels: str, decoding: Decoding) -> list[tuple[int, int, str]]:
     """Return first and last token and type; the labels begin and end with those of special tokens."""
     row = labels.split()
     special = [position in (0, len(row) - 1) for position in range(len(row))]
-    return [(start, end - 1, kind) for start, end, kind in decode(row, special, decoding)]
+    return [(start, end - 1, kind) for start, end, kind in decode_labels(row, special, decoding)]
 
 
 @pytest.mark.parametrize(

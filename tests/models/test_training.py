@@ -18,7 +18,7 @@ from transformers import BertConfig, BertForTokenClassification
 from radeval_lib import provenance
 from radeval_lib.errors import ModelError
 from radeval_lib.models import training
-from radeval_lib.models.batching import pack_sequences, without_padding
+from radeval_lib.models.batching import avoid_padding, pack_sequences
 from radeval_lib.models.training import Trained, TrainingSettings, train
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -229,7 +229,7 @@ def test_states_losses_and_gradients_are_those_of_the_padded_batch() -> None:
         return output.loss, output.logits, [weight.grad.clone() for weight in made.parameters()]
 
     loss, logits, gradients = computed()
-    with without_padding(made):
+    with avoid_padding(made):
         same_loss, same_logits, same_gradients = computed()
         with torch.inference_mode():
             made(**given_)

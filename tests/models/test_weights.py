@@ -19,7 +19,7 @@ from radeval_lib.metrics import MetricError, create, score_file
 from radeval_lib.models import pretrained
 from radeval_lib.models.catalog import locate
 from radeval_lib.models.encoders import Encoder
-from radeval_lib.models.pretrained import fill
+from radeval_lib.models.pretrained import load_weights
 from tests.models.test_layouts import made
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -97,11 +97,11 @@ def test_our_own_files_are_filled_in_whole_or_not_at_all(tmp_path: Path) -> None
     ):
         save_file(spoiled, file)
         with pytest.raises(ModelError):
-            fill(layers, file)
+            load_weights(layers, file)
 
 
 def test_a_hub_model_that_cannot_be_had_is_reported_at_once(monkeypatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(pretrained, "hub_answers", lambda: False)
+    monkeypatch.setattr(pretrained, "can_reach_hub", lambda: False)
     assert locate("distilbert-base-uncased") == "distilbert-base-uncased"
     with pytest.raises(ModelError):
         create("bertscore", encoder="nobody/no-such-model").score(["a"], ["b"])

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from notebooks.green.chest_ct import ALL, label_agreement
+from notebooks.green.chest_ct import ALL, measure_agreement
 from radeval_lib.data.ct_labels import FILE, LabelledReport, load
 
 
@@ -14,7 +14,7 @@ def test_two_reports_counted_by_hand():
     labels = frozenset({"Emphysema", "Pleural effusion", "Hiatal hernia"})
     texts = "Small left pleural effusion. The heart is enlarged.", "No effusion. Emphysema."
     reports = zip("12", texts, (frozenset({"Cardiomegaly"}), labels), strict=True)
-    table = label_agreement([LabelledReport(*report) for report in reports])
+    table = measure_agreement([LabelledReport(*report) for report in reports])
     assert list(table.loc["Cardiomegaly", ["labelled", "read", "both", "F1"]]) == [1, 1, 1, 1]
     assert list(table.loc["Pleural effusion", ["labelled", "read", "both", "F1"]]) == [1, 1, 0, 0]
     assert list(table.loc["Emphysema", ["labelled", "read", "both"]]) == [1, 1, 1]
@@ -28,7 +28,7 @@ def test_reports_labelled_by_hand(data_root):
     path = data_root / "ct_labels" / FILE
     if not path.is_file():
         pytest.skip(f"the data root has no ct_labels/{FILE}")
-    table = label_agreement(load(path)).loc[
+    table = measure_agreement(load(path)).loc[
         ["Cardiomegaly", "Atelectasis", "Consolidation", "Pleural effusion"]
     ]
     sums = table.sum()

@@ -13,7 +13,7 @@ from radeval_lib.study.profiles import profile
 
 
 def test_labels_hold_no_text_and_no_sentence_twice():
-    labels = labelled_sentences.labels()
+    labels = labelled_sentences.read_labels()
     keys = labels[["report", "section", "start", "end"]].drop_duplicates()
     assert len(keys) >= 150
     assert labels["key"].str.fullmatch(r"[a-z_]*").all()
@@ -24,7 +24,7 @@ def test_labels_hold_no_text_and_no_sentence_twice():
 
 def test_sentences_of_an_analysis():
     (analysis,) = RulesJudge().judge([("No effusion. Left nodule.", "Right effusion. Cardiomegaly.")])
-    error_sentences = summary.error_sentences(analysis)
+    error_sentences = summary.extract_error_sentences(analysis)
     assert error_sentences["a"] == ["Cardiomegaly", "Pleural effusion (right)"]
     assert error_sentences["b"] == ["Nodule (left)"]
     assert error_sentences["c"] == []
@@ -37,30 +37,31 @@ def test_the_largest_cluster_and_its_centre():
     def encode(texts):
         return np.array([vectors[text] for text in texts], dtype=np.float32)
 
-    cluster = summary.cluster(words, encode, 0)
+    cluster = summary.cluster_sentences(words, encode, 0)
     assert cluster.nearest == ("left nodule",) * 3
     assert cluster.share == 0.6
     assert cluster.commonest == "left nodule"
     assert (cluster.chosen, cluster.most) == (2, 2)  # of three distinct sentences: no choice of k
-    assert summary.cluster(words[:9], encode, 0).chosen == 1  # two distinct sentences are no clusters yet
-    nothing = summary.cluster([], encode, 0)
+    # Two distinct sentences form one cluster.
+    assert summary.cluster_sentences(words[:9], encode, 0).chosen == 1
+    nothing = summary.cluster_sentences([], encode, 0)
     assert (nothing.nearest, nothing.most) == ((), 0)
 
 
 def test_a_summary_is_by_letter_whatever_the_order_of_the_clusters():
     (analysis,) = RulesJudge().judge([("No effusion. Left nodule.", "Right effusion.")])
     clusters = {letter: summary.Clusters(share=position / 10) for position, letter in enumerate("fedcba")}
-    table = summary.summary_table([analysis], clusters)
+    table = summary.tabulate_errors([analysis], clusters)
     assert table["share in it"].tolist() == [0.5, 0.4, 0.3, 0.2, 0.1, 0.0]
     assert table["errors"].tolist() == [1, 1, 0, 0, 0, 0]
 
 
 def test_the_built_in_fault_is_in_its_share_of_reports():
-    pairs, faults = summary.faulty_pairs(60, 1, share=1.0)
+    pairs, faults = summary.generate_faulty_pairs(60, 1, share=1.0)
     fluid = [re.search("effusion|pleural fluid", candidate.lower()) for _, candidate in pairs]
     assert sum(map(bool, fluid)) > 50
     assert faults == 45, "none where the reference or the candidate has an effusion"
-    assert summary.faulty_pairs(10, 1, share=0.0)[1] == 0
+    assert summary.generate_faulty_pairs(10, 1, share=0.0)[1] == 0
 
 
 def test_a_use_of_radpref_is_counted_and_needs_a_frozen_judge(tmp_path, monkeypatch):

@@ -25,7 +25,7 @@ def recording(*marks: dict[str, int]) -> recorded.Recording:
 
 def test_marks_by_hand() -> None:
     wrong = {"false_urgent": 1, "attribute_negligible": 1, "missing_actionable_not_urgent": 1, "clean": 1}
-    marked = ceilings.radiologist_marks(recording({}, wrong, {"missing_benign_expected": 2}))
+    marked = ceilings.count_marks(recording({}, wrong, {"missing_benign_expected": 2}))
     assert marked[["errors", "significant", "weighted"]].to_numpy().tolist() == [
         [0, 0, 0],
         [3, 2, 1.5],

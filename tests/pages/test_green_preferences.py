@@ -32,7 +32,7 @@ ENDS = ["estimate", "ci_low", "ci_high"]
 def test_split_votes_and_too_few_are_no_preference(
     gaps: tuple[int, ...], preferred: int, split: bool
 ) -> None:
-    result = preferences.preferred_candidates(pd.DataFrame([gaps])).iloc[0]
+    result = preferences.find_preferred(pd.DataFrame([gaps])).iloc[0]
     assert (result["preferred"], result["split"]) == (preferred, split)
 
 
@@ -40,10 +40,10 @@ def test_accuracy_leaves_out_split_votes_and_calls_a_tie_wrong() -> None:
     """By hand: of seven cases one is split and one has a single vote. Of the five left, the score is right in
     two of the three where the second candidate is preferred, with one tie, and in one of the other two."""
     grades = pd.DataFrame([(1, 1), (2, 1), (1, 3), (-1, -1), (-2, -1), (1, -1), (1, 0)])
-    wanted = preferences.preferred_candidates(grades).query("preferred != 0")["preferred"]
+    wanted = preferences.find_preferred(grades).query("preferred != 0")["preferred"]
     assert wanted.tolist() == [1, 1, 1, -1, -1]
     gaps = pd.DataFrame({"S": [0.3, 0.1, 0.0, -0.2, 0.2]})
-    row = preferences.choice_accuracy(gaps, wanted, list("abcde"), RUN).loc["S"]
+    row = preferences.measure_choices(gaps, wanted, list("abcde"), RUN).loc["S"]
     assert row[["share", "ties", "balanced", "AUC"]].tolist() == pytest.approx(
         [3 / 5, 1 / 5, (2 / 3 + 1 / 2) / 2, 4 / 6]
     )
@@ -53,7 +53,7 @@ def test_accuracy_leaves_out_split_votes_and_calls_a_tie_wrong() -> None:
 
 def test_always_the_same_candidate_is_no_better_than_itself() -> None:
     wanted = pd.Series([1, 1, 1, -1])
-    row = preferences.choice_accuracy(pd.DataFrame({"always": [1.0] * 4}), wanted, range(4), RUN).loc[
+    row = preferences.measure_choices(pd.DataFrame({"always": [1.0] * 4}), wanted, range(4), RUN).loc[
         "always"
     ]
     assert row[["share", "balanced", "AUC", "p v always"]].tolist() == [0.75, 0.5, 0.5, 1]

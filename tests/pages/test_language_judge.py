@@ -34,7 +34,7 @@ def test_one_who_knows_how_often_tokens_occur_by_hand() -> None:
     not counted."""
     task: Any = SimpleNamespace(tokenizer=range(4), example=lambda pair: {"labels": [IGNORED, *pair]})
     pairs: Any = [[1, 1, 2]], [[1, 3]]
-    assert language_judge._frequency_baseline(task, *pairs) == pytest.approx((log(3 / 7) + log(1 / 7)) / 2)
+    assert language_judge._score_by_frequencies(task, *pairs) == pytest.approx((log(3 / 7) + log(1 / 7)) / 2)
 
 
 def test_a_training_reports_what_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

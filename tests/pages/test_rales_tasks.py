@@ -10,8 +10,8 @@ from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 from radeval_lib.errors import TaskError
 from radeval_lib.jobs import rales_tasks as tasks
 from radeval_lib.jobs.rales_tasks import IN, OUT, task_of
-from radeval_lib.models.graph_model import WordGraph, gold_graph
-from radeval_lib.models.graph_model import counts as graph_counts
+from radeval_lib.models.graph_model import WordGraph, read_graph
+from radeval_lib.models.graph_model import count_matches as graph_counts
 
 WORDS = ("small", "left", "pleural", "effusion", ".")
 ENTITIES = (Entity(0, 1, "OBS-DP"), Entity(1, 3, "ANAT-DP"), Entity(3, 4, "OBS-DP"))
@@ -30,7 +30,7 @@ def test_graph_counts_by_hand() -> None:
         ((2, 1, "located_at"), (1, 0, "modify")),
     )
     rows = pd.DataFrame(
-        graph_counts(gold_graph(report("a")), word_graph, ["ANAT-DP", "OBS-DP"], ["located_at", "modify"], 8)
+        graph_counts(read_graph(report("a")), word_graph, ["ANAT-DP", "OBS-DP"], ["located_at", "modify"], 8)
     )
     sums = rows.groupby("part")[["matched", "predicted", "gold"]].sum()
     assert sums.loc["entity"].tolist() == [2, 3, 3]

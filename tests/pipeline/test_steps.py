@@ -90,7 +90,7 @@ def test_a_model_is_here_if_the_revision_that_would_be_loaded_is(
 ) -> None:
     lookup = partial(huggingface_hub.try_to_load_from_cache, cache_dir=tmp_path)
     monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lookup)
-    revisions = {"bert-base-uncased": catalog.load("bert_base").revision, "bert-large-uncased": "0" * 40}
+    revisions = {"bert-base-uncased": catalog.load_card("bert_base").revision, "bert-large-uncased": "0" * 40}
     for name, revision in revisions.items():
         model = tmp_path / f"models--google-bert--{name}"
         (model / "snapshots" / revision).mkdir(parents=True)

@@ -198,13 +198,13 @@ def odd_texts(count: int = 400) -> list[str]:
 
 def ratescore_inputs() -> None:
     """Train a tiny tagger on generated reports, and write 500 pairs and the odd texts."""
-    from radeval_lib.models.ner_models import scheme_of
+    from radeval_lib.models.ner_models import make_scheme
     from radeval_lib.models.training import TrainingSettings, train
 
     init = HERE / "ratescore" / "tiny_init"
     init.mkdir(exist_ok=True)
     tiny_encoder(init, [report.findings.text for report in generate(600, seed=11)])
-    scheme = scheme_of("iob", init)
+    scheme = make_scheme("iob", init)
     settings = TrainingSettings(learning_rate=2e-3, batch_size=16, epochs=6, seed=0, device="cpu")
     trained = train(scheme, list(ner_corpus(600, 11)), list(ner_corpus(60, 12)), settings)
     print("dev F1", round(trained.best["f1"], 3))

@@ -18,7 +18,7 @@ from radeval_lib.metrics.base import Metric, MetricError, register
 from radeval_lib.metrics.cautions import Reason
 from radeval_lib.metrics.ratescore import formula
 from radeval_lib.metrics.ratescore.sentences import split
-from radeval_lib.models.batching import Precision, well_formed
+from radeval_lib.models.batching import Precision, fix_unicode
 from radeval_lib.models.entities import Decoding
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ class RaTEScore(Metric):
             notes = ["no sentence"] if not own else []
             if not cut.isdisjoint(own):
                 notes.append("a sentence is longer than the entity tagger reads; its end was left out")
-            if well_formed(text) != text:
+            if fix_unicode(text) != text:
                 notes.append("characters that cannot be written were read as U+FFFD")
             entities = (formula.NamedEntity(*entity) for sentence in own for entity in tagged[sentence])
             readings[text] = _Reading(tuple(entities), tuple(notes))

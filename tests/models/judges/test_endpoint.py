@@ -13,7 +13,7 @@ import pytest
 
 from radeval_lib.data.errors import StatementError
 from radeval_lib.errors import FileError
-from radeval_lib.models.catalog import checksum
+from radeval_lib.models.catalog import hash_model
 from radeval_lib.models.judges import CachedJudge, EndpointJudge, open_judge
 from radeval_lib.rules.judge import RulesJudge
 from radeval_lib.rules.judge.base import JudgeError
@@ -161,7 +161,7 @@ def test_a_judge_is_opened_by_its_name():
     assert isinstance(open_judge("rules"), RulesJudge)
     assert open_judge(f"{url}#green") == EndpointJudge(url, "green")
     assert open_judge(url, model="mine") == EndpointJudge(url, "mine")
-    assert checksum(url) != checksum(f"{url}#other")
+    assert hash_model(url) != hash_model(f"{url}#other")
     with pytest.raises(JudgeError):
         open_judge("rules", model="mine")
 

@@ -13,10 +13,10 @@ from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.language_model_judge import (
     CausalJudge,
     JudgeTuning,
+    fill_released_prompt,
     is_released,
-    released_chat,
-    released_prompt,
-    small_model,
+    make_small_lm,
+    wrap_as_chat,
 )
 from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.rules.judge.base import JudgeError
@@ -28,7 +28,7 @@ PAIRS = list(generated.judged_pairs(12, 5))
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     torch.manual_seed(0)
-    module, tokenizer = small_model([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
+    module, tokenizer = make_small_lm([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
     where = tmp_path_factory.mktemp("judge")
     JudgeTuning(module, tokenizer).save(where)
     return where
@@ -55,7 +55,7 @@ def test_a_prompt_that_cannot_fit_is_refused(folder):
 
 
 def test_only_the_analysis_is_learned_and_never_cut():
-    module, tokenizer = small_model([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
+    module, tokenizer = make_small_lm([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
     task = JudgeTuning(module, tokenizer, max_length=1200)
     example = task.example(PAIRS[0])
     learned = [token for token in example["labels"] if token != IGNORED]
@@ -69,7 +69,7 @@ def test_only_the_analysis_is_learned_and_never_cut():
 @pytest.mark.parametrize("lora", [0, 4])
 def test_training_makes_the_analyses_likelier(lora, tmp_path):
     torch.manual_seed(1)
-    module, tokenizer = small_model([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
+    module, tokenizer = make_small_lm([pair.prompt for pair in PAIRS], vocabulary=600, width=32, layers=1)
     task = JudgeTuning(module, tokenizer, max_length=400, lora_rank=lora)
     before = task.measure(PAIRS[:3])["likelihood"]
     settings = TrainingSettings(
@@ -106,7 +106,7 @@ TEMPLATE = (
 def saved(tmp_path_factory):
     """A model as released ones are: Llama's form, and the template in its tokenizer's files."""
     torch.manual_seed(0)
-    module, tokenizer = small_model([RELEASED.decode()], vocabulary=400, width=32, layers=1)
+    module, tokenizer = make_small_lm([RELEASED.decode()], vocabulary=400, width=32, layers=1)
     tokenizer.chat_template = TEMPLATE
     where = tmp_path_factory.mktemp("judge")
     JudgeTuning(module, tokenizer).save(where)
@@ -114,12 +114,12 @@ def saved(tmp_path_factory):
 
 
 def test_the_conversation_is_the_released_one_byte_for_byte():
-    assert released_chat(released_prompt(*PAIR), "</s>").encode() == RELEASED
+    assert wrap_as_chat(fill_released_prompt(*PAIR), "</s>").encode() == RELEASED
 
 
 def test_the_template_of_the_tokenizer_makes_the_same_of_the_released_turns(saved):
     tokenizer = CausalJudge(saved, max_new_tokens=8, device="cpu").tokenizer
-    turns = [{"from": "human", "value": released_prompt(*PAIR)}, {"from": "gpt", "value": ""}]
+    turns = [{"from": "human", "value": fill_released_prompt(*PAIR)}, {"from": "gpt", "value": ""}]
     made = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
     assert made.encode() == RELEASED
 

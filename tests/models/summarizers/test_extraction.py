@@ -13,9 +13,9 @@ from radeval_lib.models.extractive_summarizers import (
     ClusterExtractor,
     LeadSentences,
     SentenceSelector,
-    oracle,
-    oracle_sentences,
-    sentences,
+    choose_oracle,
+    extract_oracle,
+    split_sentences,
 )
 
 TEXT = "The heart is normal. There is a large effusion. No pneumothorax. The bones are intact."
@@ -53,7 +53,7 @@ def pairs(n: int, start: int = 0) -> list[ReportPair]:
     ],
 )
 def test_sentences(text: str, expected: list[str]) -> None:
-    assert sentences(text) == expected
+    assert split_sentences(text) == expected
 
 
 def test_lead_takes_the_first_sentences() -> None:
@@ -66,16 +66,16 @@ def test_lead_takes_the_first_sentences() -> None:
 
 
 def test_the_oracle_takes_what_raises_rouge_and_stops() -> None:
-    assert oracle_sentences(TEXT, "large effusion, no pneumothorax") == [1, 2]
-    assert oracle_sentences(TEXT, "nothing of this") == [0]  # nothing helps: one sentence all the same
-    assert oracle([TEXT], ["large effusion"]) == ["There is a large effusion."]
+    assert choose_oracle(TEXT, "large effusion, no pneumothorax") == [1, 2]
+    assert choose_oracle(TEXT, "nothing of this") == [0]  # nothing helps: one sentence all the same
+    assert extract_oracle([TEXT], ["large effusion"]) == ["There is a large effusion."]
 
 
 def test_clusters_give_one_sentence_each_in_report_order() -> None:
     text = "No a. No b. A large clot is seen in this large vessel today. No c."
     summaries = ClusterExtractor(vectors, count=2).summarize([text, "Only one."])
     assert summaries[1] == "Only one."
-    kept = sentences(summaries[0])
+    kept = split_sentences(summaries[0])
     assert len(kept) == 2
     assert kept[0].startswith("No")
     assert kept[1].startswith("A large clot")

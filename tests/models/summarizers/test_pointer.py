@@ -11,7 +11,7 @@ from torch import Tensor
 from transformers import BartConfig, BartForConditionalGeneration
 
 from radeval_lib.data.records import ReportPair
-from radeval_lib.models.extractive_summarizers import sentence_case
+from radeval_lib.models.extractive_summarizers import restore_case
 from radeval_lib.models.pointer_summarizer import (
     BEGIN,
     END,
@@ -19,7 +19,7 @@ from radeval_lib.models.pointer_summarizer import (
     PointerGenerator,
     PointerSettings,
     PointerSummarizer,
-    search,
+    search_beams,
 )
 from radeval_lib.models.training import TrainingSettings, train
 
@@ -79,7 +79,7 @@ def test_the_search_finds_the_best_sequence_of_a_small_chain() -> None:
         return table[tokens].clone(), state
 
     settings = BeamSettings(beams=4, longest=4, length_penalty=0.0, no_repeat=0)
-    best_sequences = search(step, lambda state, rows: state, None, 2, begin=0, end=3, settings=settings)
+    best_sequences = search_beams(step, lambda state, rows: state, None, 2, begin=0, end=3, settings=settings)
     assert best_sequences == [list(best), list(best)]
 
 
@@ -99,8 +99,8 @@ def test_it_learns_to_copy() -> None:
 
 
 def test_sentence_case() -> None:
-    assert sentence_case("no acute process . 1 . 5 cm cyst .") == "No acute process. 1.5 cm cyst."
-    assert sentence_case("c5 - c6 disc bulge ( mild ) .") == "C5-c6 disc bulge (mild)."
+    assert restore_case("no acute process . 1 . 5 cm cyst .") == "No acute process. 1.5 cm cyst."
+    assert restore_case("c5 - c6 disc bulge ( mild ) .") == "C5-c6 disc bulge (mild)."
 
 
 MARK = 2
@@ -146,7 +146,7 @@ def both(end_bias: float, settings: BeamSettings) -> tuple[list[list[int]], list
         def reorder(state: tuple[Tensor, Tensor], rows: Tensor) -> tuple[Tensor, ...]:
             return tuple(part[rows] for part in state)
 
-        ours = search(step, reorder, start, TEXTS, begin=MARK, end=MARK, settings=settings)
+        ours = search_beams(step, reorder, start, TEXTS, begin=MARK, end=MARK, settings=settings)
     return ours, theirs
 
 

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenize
 
 from radeval_lib.data.records import ReportPair
 from radeval_lib.errors import ModelError
-from radeval_lib.models.derived import keep_rows, trimmed_tokenizer
+from radeval_lib.models.derived import keep_rows, trim_tokenizer
 from radeval_lib.models.seq2seq_summarizer import Seq2SeqSettings, Seq2SeqSummarizer, encoder_decoder
 from radeval_lib.models.training import TrainingSettings, train
 from tests.models.test_layouts import made
@@ -122,7 +122,7 @@ TEXTS = ["There is a small effusion.", "No pneumothorax is seen."]
 
 def test_a_smaller_model_gives_the_same_logits_for_what_it_keeps() -> None:
     whole = AutoTokenizer.from_pretrained(TINY)
-    small, ids = trimmed_tokenizer(whole, TEXTS)
+    small, ids = trim_tokenizer(whole, TEXTS)
     torch.manual_seed(0)
     model = AutoModelForCausalLM.from_pretrained(TINY, is_decoder=True).eval()
     assert small.unk_token not in small.tokenize("abcdefg zyx")  # unknown words are spelled
@@ -137,4 +137,4 @@ def test_a_smaller_model_gives_the_same_logits_for_what_it_keeps() -> None:
 def test_other_kinds_of_vocabulary_are_refused() -> None:
     words = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(models.WordLevel({"a": 0}, unk_token="a")))
     with pytest.raises(ModelError):
-        trimmed_tokenizer(words, TEXTS)
+        trim_tokenizer(words, TEXTS)

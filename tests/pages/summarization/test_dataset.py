@@ -13,7 +13,7 @@ from radeval_lib.study.results import statement_outcome
 
 def test_pairs_of_a_sentence_are_read_in_one_spelling() -> None:
     text = "“CT ab- domen/pelvis” and “MR Head”, but not head"
-    assert dataset.quoted_pairs(text) == ["CT Abdomen-pelvis", "MR Head"]
+    assert dataset.parse_pairs(text) == ["CT Abdomen-pelvis", "MR Head"]
 
 
 @pytest.mark.parametrize(

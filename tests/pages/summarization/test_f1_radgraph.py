@@ -9,7 +9,7 @@ import pytest
 from notebooks.summarization import f1_radgraph
 from notebooks.summarization.f1_radgraph import (
     Example,
-    scores_by_level,
+    score_by_level,
 )
 from radeval_lib.metrics.radgraph import build_graph
 
@@ -22,7 +22,7 @@ def test_the_printed_triplets_follow_by_one_rule_on_the_ends_of_an_edge() -> Non
 
 def test_every_single_change_is_one() -> None:
     example = Example.read()
-    scores = scores_by_level(example.graph(), example.single_edits())
+    scores = score_by_level(example.graph(), example.single_edits())
     levels = scores[["simple", "partial", "complete"]]
     assert levels.groupby("change").size().to_dict() == {
         "a word is missing": 6,
@@ -46,7 +46,7 @@ def test_quality_by_hand() -> None:
         for seed, case, right in ((0, "a", 2), (0, "b", 1), (1, "a", 1), (1, "b", 0))
         for part, label in (("entity", "X"), ("entity", "Y"), ("relation", "r"), ("strict", "r"))
     ]
-    quality = f1_radgraph.quality(
+    quality = f1_radgraph.measure_quality(
         pd.DataFrame(rows, columns=columns), resamples=50, rng=np.random.default_rng(0)
     )
     assert quality.loc["entities", "F1"].value == pytest.approx((3 / 4 + 1 / 4) / 2)
@@ -57,9 +57,9 @@ def test_quality_by_hand() -> None:
 def test_conventions_and_what_they_change() -> None:
     plain = build_graph([("edema", "OBS-DP"), ("lungs", "ANAT-DP")], [(0, "located_at", 1)])
     capital = build_graph([("Edema", "OBS-DP"), ("lungs", "ANAT-DP")], [(0, "located_at", 1)])
-    scores = f1_radgraph.conventions([plain, plain], [plain, capital])
+    scores = f1_radgraph.score_conventions([plain, plain], [plain, capital])
     assert scores[("partial", "fold")].tolist() == [1, 1]
     assert scores[("partial", "relations")].tolist() == [1, 0.5]
-    effect = f1_radgraph.changes(scores, ("partial", "relations"))
+    effect = f1_radgraph.compare_conventions(scores, ("partial", "relations"))
     assert effect.loc[("partial", "fold"), ["mean", "changed", "largest"]].tolist() == [1, 0.5, 0.5]
     assert effect.loc[("partial", "relations"), "changed"] == 0

@@ -11,9 +11,9 @@ import pytest
 
 from notebooks.rales.nlg_metric_limits import fairness
 from notebooks.summarization import models
-from notebooks.summarization.comparison import LeadRetention, unseen_check
-from notebooks.summarization.dataset import lengths_and_vocabulary
-from notebooks.summarization.training import seen_groups
+from notebooks.summarization.comparison import LeadRetention, check_unseen
+from notebooks.summarization.dataset import measure_lengths
+from notebooks.summarization.training import choose_groups
 from radeval_lib.data.records import ReportPair
 from radeval_lib.jobs import impression_versions
 from radeval_lib.metrics import create
@@ -67,7 +67,7 @@ def test_real_normal_impressions_are_paired_with_normal_and_abnormal_ones() -> N
 def test_most_of_a_lead_is_lost_where_the_interval_of_what_is_left_says_so(
     seen: Estimate, share: Estimate | None, came: str
 ) -> None:
-    assert unseen_check("S", LeadRetention(seen, LEVEL, share)).outcome == came
+    assert check_unseen("S", LeadRetention(seen, LEVEL, share)).outcome == came
 
 
 def test_blind_spots_count_perfect_scores_of_other_words() -> None:
@@ -79,7 +79,7 @@ def test_blind_spots_count_perfect_scores_of_other_words() -> None:
             "observations": [1.0, 1.0, 0.0, 1.0],
         }
     )
-    spots = models.blind_spots(scores)
+    spots = models.count_blind_spots(scores)
     assert spots.loc["CT Head", "perfect score"] == 2
     assert spots.loc["X-ray Chest", "in other words"] == 1
     outside, chest, p = models.compare_with_chest(spots)
@@ -118,7 +118,7 @@ def test_to_be_best_everywhere_needs_an_established_lead_in_each_group(
     head: list[float], chest: list[float], came: str
 ) -> None:
     both = {"A": by_group(head, chest), "B": by_group([0.1, 0.2, 0.3] * 2, [0.5, 0.5, 0.6] * 2)}
-    check = models.best_everywhere(FEW_DRAWS, both, "A", "rouge_l", "best", "the best everywhere")
+    check = models.check_best_everywhere(FEW_DRAWS, both, "A", "rouge_l", "best", "the best everywhere")
     assert check.outcome == came
 
 
@@ -127,17 +127,17 @@ def test_to_be_beaten_somewhere_is_corrected_for_the_places_where_it_could_be() 
     mine = by_group([0.0] * 6, lost)
     rivals = {f"B{number}": by_group([-0.5] * 6, [-1.0] * 6) for number in range(10)}
     first = {"A": mine, "B": by_group([-0.5] * 6, [0.0] * 6)}
-    alone = models.best_everywhere(FEW_DRAWS, first, "A", "rouge_l", "best", "the best everywhere")
-    among = models.best_everywhere(FEW_DRAWS, first | rivals, "A", "rouge_l", "best", "the best everywhere")
+    alone = models.check_best_everywhere(FEW_DRAWS, first, "A", "rouge_l", "best", "the best of all")
+    among = models.check_best_everywhere(FEW_DRAWS, first | rivals, "A", "rouge_l", "best", "the best of all")
     assert (alone.outcome, among.outcome) == ("fails", "inconclusive")
 
 
 def test_a_quarter_of_many_groups_is_kept_out_of_training() -> None:
     records = [ReportPair(str(n), "F.", "I.", group=f"g{n % 12}") for n in range(48)]
-    kept = seen_groups(records, np.random.default_rng(0))
+    kept = choose_groups(records, np.random.default_rng(0))
     assert len(kept) == 9
-    assert kept == seen_groups(records, np.random.default_rng(0))
-    assert len(seen_groups(records[:4], np.random.default_rng(0))) == 4
+    assert kept == choose_groups(records, np.random.default_rng(0))
+    assert len(choose_groups(records[:4], np.random.default_rng(0))) == 4
 
 
 def test_lengths_and_vocabularies_by_group() -> None:
@@ -146,6 +146,6 @@ def test_lengths_and_vocabularies_by_group() -> None:
         ReportPair("2", "The liver is big.", "Big liver.", group="A"),
         ReportPair("3", "A cyst.", "Cyst.", group="B"),
     ]
-    table = lengths_and_vocabulary(records)
+    table = measure_lengths(records)
     assert table.loc["A"].tolist() == [2, 4.0, 1.5, 3, 1]  # the vocabulary is of the first report alone
     assert table.loc["B"].tolist() == [1, 2.0, 1.0, 2, 1]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from notebooks.summarization import models, training
-from notebooks.summarization.comparison import difference, lead_left, mean_of
+from notebooks.summarization.comparison import estimate_mean, measure_lead_left, subtract_means
 from radeval_lib.data.records import ReportPair
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ParameterError
@@ -75,7 +75,7 @@ def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
     settings = summarization.settings(profile("full"))
     learn = [name for name, system in settings.systems.items() if system.learns]
     assert len(full) == 8 * len(learn) + len(settings.systems) - len(learn)
-    assert models.paper_systems(settings.systems) == [
+    assert models.find_paper_systems(settings.systems) == [
         "T5-S",
         "T5-B",
         "BART-B",
@@ -83,7 +83,8 @@ def test_plans_have_one_cell_for_each_training_or_group_them() -> None:
         "BioBART-B",
         "BioBART-L",
     ]
-    assert models.paper_systems(["Lead-3", "Pegasus"]) == ["Lead-3", "Pegasus"]  # none of them is the paper's
+    # None of these two is one of the paper's systems.
+    assert models.find_paper_systems(["Lead-3", "Pegasus"]) == ["Lead-3", "Pegasus"]
 
 
 def drawing(resamples: int) -> SimpleNamespace:
@@ -101,12 +102,12 @@ def scores(values: dict[tuple[int, str], float], **columns: str) -> pd.DataFrame
 def test_means_and_differences_allow_for_cases_and_seeds() -> None:
     first = scores({(0, "a"): 0.2, (0, "b"): 0.4, (1, "a"): 0.4, (1, "b"): 0.6})
     second = scores({(0, "a"): 0.1, (0, "b"): 0.3})
-    alone = mean_of(drawing(500), second, "rouge_l")
+    alone = estimate_mean(drawing(500), second, "rouge_l")
     assert (alone.low, alone.value, alone.high) == pytest.approx((0.1, 0.2, 0.3))
-    result = mean_of(drawing(500), first, "rouge_l")
+    result = estimate_mean(drawing(500), first, "rouge_l")
     assert result.value == pytest.approx(0.4)
     assert result.high - result.low > 0.4  # cases alone would give 0.2, and two seeds tell little
-    gap = difference(drawing(20_000), first, second, "rouge_l", "gap")
+    gap = subtract_means(drawing(20_000), first, second, "rouge_l", "gap")
     assert gap.value == pytest.approx(0.2)
     # Cases cancel, seeds do not: Student's t with one degree of freedom, 12.7 times 0.1.
     assert gap.high - gap.value == pytest.approx(1.27, rel=0.1)
@@ -122,20 +123,20 @@ def test_what_is_left_of_a_lead_has_an_interval_of_the_same_resamples() -> None:
     rng = np.random.default_rng(1)
     behind = ahead([0.0] * 40, [0.0] * 40)
     led = rng.normal(0.4, 0.1, 40).tolist()
-    left = lead_left(drawing(400), ahead(led, [x / 4 for x in led]), behind, "rouge_l")
+    left = measure_lead_left(drawing(400), ahead(led, [x / 4 for x in led]), behind, "rouge_l")
     assert left.seen.value == pytest.approx(np.mean(led))
     assert left.share is not None
     assert left.share.value == pytest.approx(0.25)
     assert 0.2 < left.share.low < 0.25 < left.share.high < 0.3
     level = rng.normal(0.0, 0.3, 40).tolist()
-    none = lead_left(drawing(400), ahead(level, led), behind, "rouge_l")
+    none = measure_lead_left(drawing(400), ahead(level, led), behind, "rouge_l")
     assert none.share is None
     assert none.seen.low <= 0 < none.unseen.low
 
 
 def test_a_mean_leaves_out_seeds_without_the_metric() -> None:
     rows = scores({(0, "a"): 0.2, (0, "b"): 0.4, (1, "a"): np.nan, (1, "b"): np.nan})
-    assert mean_of(drawing(50), rows, "rouge_l").value == pytest.approx(0.3)
+    assert estimate_mean(drawing(50), rows, "rouge_l").value == pytest.approx(0.3)
 
 
 def test_each_system_is_scored_on_every_test_report_and_graphs_once(monkeypatch: pytest.MonkeyPatch) -> None:
