@@ -165,7 +165,7 @@ def not_checked(card: pd.DataFrame, notebook: str) -> str:
     for row in rows.itertuples():
         # An exhibit without a number is named by the beginning of its title.
         numbered = re.fullmatch(r"(Table|Figure|Equation) \S+", row.label)
-        name = row.label if numbered else re.split(r"[:;] | \(", row.title)[0]
+        name = row.label if numbered else f"“{re.split(r'[:;] | [(]', row.title)[0]}”"
         by_needs.setdefault(escape(row.needs), []).append(escape(name))
     items = [f"{joined(names)} ({needs})" for needs, names in by_needs.items()]
     return f'<p class="muted">Not checked: {"; ".join(items)}.</p>' if items else ""

@@ -4,7 +4,7 @@ A claim of superiority gets two checks. Its *order* holds if the numbers are in 
 holds if the difference is larger than chance. The lead is inconclusive if it is not, or if nothing says how
 large chance is; it fails if the opposite lead is larger than chance. A sentence that one thing is better than
 another needs both checks. A sentence that only describes its numbers (a column's highest, a mean length, a
-time) needs the order alone (``order_alone``); the coverage then mentions that the lead is open.
+time) needs the order alone (``order_alone``); the coverage then says that the lead is not decided.
 """
 
 from __future__ import annotations

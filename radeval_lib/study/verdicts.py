@@ -89,14 +89,14 @@ class Coverage:
 
     @property
     def words(self) -> str:
-        """The coverage as a text: ``16 of 128 cells, 2 other statements about it, lead open``."""
+        """The coverage as a text: ``16 of 128 cells, 2 other statements about it, lead not decided``."""
         unit = self.unit if self.total != 1 else self.unit.removesuffix("s")
-        parts = [f"{self.checked:,} of {self.total:,} {unit}"] if self.checked or not self.beside else []
+        parts = [f"{self.checked:,} of {self.total:,} {unit}"]
         if self.beside:
-            about = f"{'other ' if parts else ''}statement{'s' if self.beside > 1 else ''} about"
-            parts.append(f"{self.beside} {about} {'it' if parts else f'{self.total:,} cells'}")
+            parts.append(f"{self.beside} other statement{'s' if self.beside > 1 else ''} about it")
         if self.open_leads:
-            parts.append("lead open" if self.open_leads == 1 else f"{self.open_leads} leads open")
+            leads = "lead" if self.open_leads == 1 else f"{self.open_leads} leads"
+            parts.append(f"{leads} not decided")
         return ", ".join(parts)
 
 
