@@ -28,7 +28,7 @@ ROOT_OF_DATA = str(GRAPH.data_root or "")
 OUT = f"build/{GRAPH.settings.name}"
 # Commands are not among the params of rules, since a change of params runs a step again: if the repository is moved,
 # paths change but results do not.
-RADBOOK = forkserver.through_server([sys.executable, "-m", "radeval_lib.cli"])
+RADBOOK = forkserver.wrap_command([sys.executable, "-m", "radeval_lib.cli"])
 PARAMETERS = ["-p", "profile", GRAPH.settings.name] + (["-p", "data_root", ROOT_OF_DATA] if ROOT_OF_DATA else [])
 RENDER = [*RADBOOK, "render", "--profile", GRAPH.settings.name] + (
     ["--data-root", ROOT_OF_DATA] if ROOT_OF_DATA else []
@@ -68,8 +68,8 @@ rule book:
     output:
         OUT + "/_build/html/index.html",
     params:
-        renderer=steps.renderer_digest(),
-        prose=steps.prose_digest(judge=browser_judge.is_available()),
+        renderer=steps.digest_renderer(),
+        prose=steps.digest_prose(judge=browser_judge.is_downloaded()),
     message:
         "rendering the book"
     shell:

@@ -27,7 +27,7 @@ def seconds(page: str, server: dict[str, str]) -> float:
     command = [sys.executable, "-m", "radeval_lib.cli", "run", page, "--quiet", "-p", "seed", "1"]
     began = time.perf_counter()
     subprocess.run(
-        forkserver.through_server(command),
+        forkserver.wrap_command(command),
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1", **server},
         check=True,
@@ -38,7 +38,7 @@ def seconds(page: str, server: dict[str, str]) -> float:
 def main() -> None:
     """Print medians for each page."""
     for page in sys.argv[1:] or _PAGES:
-        with forkserver.serving() as server:
+        with forkserver.run_server() as server:
             first = seconds(page, server)
             pairs = [(seconds(page, {}), seconds(page, server)) for _ in range(_TURNS)]
         afresh, forked = (statistics.median(column) for column in zip(*pairs, strict=True))

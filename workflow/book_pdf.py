@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 from radeval_lib import atomic
 from radeval_lib.paths import BUILD
 from radeval_lib.pipeline import steps
-from radeval_lib.pipeline.staging import CONTENTS, pages_of
+from radeval_lib.pipeline.staging import CONTENTS, list_pages
 
 MARGIN = "16mm"
 
@@ -25,7 +25,7 @@ def whole_book(output: Path) -> str:
     Code cells are left out. Pictures and styles are loaded from the folder of the book.
     """
     html = steps.book_folder(output)
-    pages = [html / f"{page}.html" for page in pages_of(output / "book" / CONTENTS)]
+    pages = [html / f"{page}.html" for page in list_pages(output / "book" / CONTENTS)]
     first = BeautifulSoup(pages[0].read_text(encoding="utf-8"), "html.parser")
     for link in first.select("link[href], script[src]"):
         name = "href" if link.name == "link" else "src"

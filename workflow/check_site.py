@@ -21,7 +21,7 @@ from bs4 import BeautifulSoup, Tag
 
 from radeval_lib.papers.exhibits import exhibit
 from radeval_lib.paths import BUILD
-from radeval_lib.pipeline.staging import CONTENTS, pages_of
+from radeval_lib.pipeline.staging import CONTENTS, list_pages
 from radeval_lib.study.results import read_all
 
 MOST_WORDS = 80_000
@@ -85,7 +85,7 @@ def faults(output: Path, *, judge: bool = False) -> list[str]:
     If ``judge``, the book must have the judge for browsers.
     """
     html = output / "_build" / "html"
-    pages = pages_of(output / "book" / CONTENTS)
+    pages = list_pages(output / "book" / CONTENTS)
     if missing := [f"{page}: missing page" for page in pages if not (html / f"{page}.html").is_file()]:
         return missing
     faults = [f"dead link: {link}" for link in dead_links(html, pages)]

@@ -80,8 +80,8 @@ def release(profile: str, data_root: str, output: Path | None, since: Path | Non
     from radeval_lib.pipeline import steps
     from radeval_lib.study import profiles, scorecards
 
-    target = output or steps.release_report(BUILD / profile)
-    releasing.write(profiles.profile(profile), data.data_root(data_root or None), target)
+    target = output or steps.report_path(BUILD / profile)
+    releasing.write_report(profiles.profile(profile), data.data_root(data_root or None), target)
     click.echo(f"Report: {display_path(target)}")
     if since is not None:
         page = target.with_name(f"changes-{profile}.md")
@@ -185,7 +185,7 @@ def run(
     from radeval_lib import data
     from radeval_lib.pipeline import execute
 
-    name = execute.notebook_name(notebook)
+    name = execute.resolve_notebook(notebook)
     values = execute.parse_parameters(name, {"data_root": data_root, **dict(parameters)})
     values["data_root"] = str(data.data_root(values["data_root"] or None) or "")
     planned = execute.plan_run(name, values)

@@ -125,7 +125,7 @@ def data_purge(dry_run: bool) -> None:
     """
     from radeval_lib.pipeline import release
 
-    builds = release.with_restricted_data()
+    builds = release.find_restricted_builds()
     for folder, corpora in builds.items():
         click.echo(f"{display_path(folder)} ({', '.join(corpora)})")
     if not builds:

@@ -20,12 +20,12 @@ from radeval_lib.pipeline.staging import stage
 from radeval_lib.rules.generator.generator import generate
 from radeval_lib.study import jobs
 
-_PICTURES = (".png", ".jpg", ".ico")
-_GENERATED = 20_000  # reports; enough for almost all phrases of the generator
+_PICTURE_ENDINGS = (".png", ".jpg", ".ico")
+_GENERATED_REPORTS = 20_000  # reports; enough for almost all phrases of the generator
 
 
 class BookError(RadevalError):
-    """A failure or warning of Jupyter Book."""
+    """Raised if Jupyter Book fails or prints a warning."""
 
     longest = (2000, 80, 300)
 
@@ -36,35 +36,40 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
     Parameters
     ----------
     output_dir : folder of the build, ``build/<profile>``.
-    data_root : folder of data files, whose restricted texts are searched for; None for no search.
-    judge : whether to include the page on which readers run the rule-based judge in their browser. None: if
-        its package (:func:`browser_judge.package`) exists.
+    data_root : folder of data files. The book is searched for the texts of its restricted data sets; None for
+        no search.
+    judge : whether to include the page on which readers run the rule-based judge in their browser. None: the
+        page is included if its package has been downloaded (:func:`browser_judge.is_downloaded`).
 
     Raises
     ------
     BookError
-        If Jupyter Book fails or prints a warning; its output is in ``book.log``.
+        If Jupyter Book fails or prints a warning. Its output is kept in ``book.log`` in ``output_dir``.
+    BrowserJudgeError
+        If the judge is to be included, but its package is missing or has a wrong checksum.
+    NotebookError
+        If the table of contents names a page that does not exist.
     LeakError
-        If restricted text is found, see :func:`radeval_lib.data.guard.refuse`.
+        If restricted text is found.
     """
-    judge = browser_judge.is_available() if judge is None else judge
+    judge = browser_judge.is_downloaded() if judge is None else judge
     rendered, unfinished = output_dir / "_build", output_dir / "book.unfinished"
     if unfinished.exists():
         # The last run was killed or stopped at a warning. An incremental run would take its pages as complete
-        # and would not repeat its warnings, so everything is rendered anew.
+        # and would not repeat its warnings, so every page is rendered.
         atomic.discard(rendered)
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     unfinished.touch()
     for suffix in (".md", ".sha256"):  # the release report is about the former book
-        steps.release_report(output_dir).with_suffix(suffix).unlink(missing_ok=True)
+        steps.report_path(output_dir).with_suffix(suffix).unlink(missing_ok=True)
     if stage(output_dir / "executed", output_dir / "book", judge=judge):
         atomic.discard(rendered)  # Sphinx would keep removed pages, and old titles in links
     log = output_dir / "book.log"
     if not run_jupyter_book(output_dir, log):
-        lines = steps.without_colours(log.read_text(encoding="utf-8")).splitlines()
+        lines = steps.remove_colours(log.read_text(encoding="utf-8")).splitlines()
         warnings = [line for line in lines if "WARNING" in line or "ERROR" in line]
         remedy = "Correct the page named here. If a package is broken, remove .venv and run `make book`."
-        problems = " | ".join((warnings or steps.last_words(lines))[:5])
+        problems = " | ".join((warnings or steps.find_failure(lines))[:5])
         problems = problems.replace(str(output_dir.resolve()), display_path(output_dir))
         raise BookError(f"Jupyter Book stopped: {problems}", display_path(log), remedy)
     search(output_dir, data_root)
@@ -73,34 +78,36 @@ def render(output_dir: Path, data_root: Path | None = None, *, judge: bool | Non
 
 
 def search(output_dir: Path, data_root: Path | None) -> None:
-    """Search a build for restricted texts of the data root; raises LeakError if it has any."""
+    """Search a build for the restricted texts of a data root, and raise LeakError if it has any.
+
+    Nothing is searched if ``data_root`` is None or has no restricted data set.
+    """
     if data_root and (corpora := guard.restricted_texts(data_root)):
         # A restricted text may also be an example on the page on users' own data.
         examples = [page.read_text(encoding="utf-8") for page in BOOK.glob("own.md")]
         public = chain(guard.public_texts(data_root), examples)
-        guard.refuse(
-            output_dir, guard.scan(output_dir, corpora, public, trusted_files(), own_texts(output_dir))
-        )
+        allowed = yield_allowed_texts(output_dir)
+        guard.refuse(output_dir, guard.scan(output_dir, corpora, public, hash_trusted_files(), allowed))
 
 
-def trusted_files() -> set[str]:
-    """Return the SHA-256 of files that the search skips, since they cannot contain text of the build.
+def hash_trusted_files() -> set[str]:
+    """Return the SHA-256 of every file that the search skips, since it cannot contain text of the build.
 
-    These are the book's own pictures, the Python for browsers, and the files of Sphinx, its themes and
-    extensions.
+    These files are the pictures in ``book/``, the files of Pyodide (Python for browsers), and the files of
+    Sphinx, its themes and its extensions.
     """
     site = Path(sphinx.__file__).parents[1]
-    of_sphinx = [path for package in site.glob("*sphinx*") for path in package.rglob("*.*")]
-    pictures = [path for path in BOOK.rglob("*.*") if path.suffix in _PICTURES]
-    sums = {checksums.of_file(path) for path in [*of_sphinx, *pictures] if path.is_file()}
-    return sums | browser_judge.runtime_checksums()
+    sphinx_files = [path for package in site.glob("*sphinx*") for path in package.rglob("*.*")]
+    pictures = [path for path in BOOK.rglob("*.*") if path.suffix in _PICTURE_ENDINGS]
+    sums = {checksums.of_file(path) for path in [*sphinx_files, *pictures] if path.is_file()}
+    return sums | browser_judge.hash_runtime()
 
 
-def own_texts(output_dir: Path) -> Iterator[str]:
-    """Yield texts that may be in the book although a restricted data set may contain them, too.
+def yield_allowed_texts(output_dir: Path) -> Iterator[str]:
+    """Yield each text that may be in the book even if a restricted data set contains it, too.
 
-    These are the sources of pages and code, the tables of jobs on generated or open data, and generated
-    reports.
+    These texts are the sources of pages, manifests and code, the tables of jobs on generated or open data,
+    and the sections of 20,000 generated reports.
     """
     folders = (BOOK, NOTEBOOKS, MANIFESTS, Path(__file__).parents[1])
     for path in sorted(path for folder in folders for path in folder.rglob("*.*")):
@@ -110,14 +117,16 @@ def own_texts(output_dir: Path) -> Iterator[str]:
         if json.loads(facts.read_text(encoding="utf-8")).get("evidence") in ("synthetic", "open"):
             for table in sorted(facts.parent.glob("*.csv")):
                 yield table.read_text(encoding="utf-8")
-    for report in generate(_GENERATED, seed=0):  # last, because it takes longest
+    for report in generate(_GENERATED_REPORTS, seed=0):  # last, because it takes longest
         yield report.findings.text
         yield report.impression.text
 
 
 def run_jupyter_book(output_dir: Path, log: Path) -> bool:
-    """Render the staged book, with output to the file ``log``; return whether it succeeded without a
-    warning."""
+    """Render the staged book, and return whether Jupyter Book ended without an error or warning.
+
+    Its output is written to the file ``log``.
+    """
     command = [
         sys.executable, "-c", "from jupyter_book.cli.main import main; main()",
         "build", str(output_dir / "book"), "--path-output", str(output_dir),

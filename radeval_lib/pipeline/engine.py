@@ -26,15 +26,18 @@ from radeval_lib.text_format import joined
 _STEP = re.compile(r"(?:Job \d+: )?((?:running|rendering) (.+))")  # matches "Job 3: running rales/benchmark"
 _DONE = re.compile(r"^(\d+) of (\d+) steps")  # matches "12 of 60 steps (20%) done"
 _HUB = re.compile(r'"([\w.-]+/[\w.-]+(?:@[\w.-]+)?)"(?!:)')  # matches "owner/name" as a value
-_GIB_A_KERNEL = 3  # memory of the largest notebook with its models
+_GIB_PER_NOTEBOOK = 3  # memory of the largest notebook with its models
 Say = Callable[[str], None]
+"""A function that shows one line to the user."""
 
 
 def default_cores() -> int:
-    """Return the number of notebooks to run at once: one per core, fewer with less than 3 GiB of memory
-    each."""
+    """Return how many notebooks to run at once: one per core, or one per 3 GiB of memory if that is fewer.
+
+    At least 1 is returned.
+    """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return max(1, min(joblib.cpu_count(), int(memory // _GIB_A_KERNEL)))
+    return max(1, min(joblib.cpu_count(), int(memory // _GIB_PER_NOTEBOOK)))
 
 
 def build(graph: Graph, cores: int, say: Say) -> None:
@@ -50,22 +53,24 @@ def build(graph: Graph, cores: int, say: Say) -> None:
 
     Raises
     ------
+    BusyError
+        If another process writes to the build's folder.
     RadevalError
         If a step failed (its error has been shown by then), or Snakemake could not plan the steps.
     """
     # Libraries read these variables when they are imported.
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(graph.settings.threads)))
-    with steps.locked(graph.output_dir / BUILD_LOCK), forkserver.serving() as served:
+    with steps.hold_lock(graph.output_dir / BUILD_LOCK), forkserver.run_server() as server:
         graph.discard_removed()
         index = steps.book_index(graph.output_dir)
         first = replace(graph, at_once=True)
         if not index.is_file() and first.pages and first.pages != graph.pages:
             say(f"First the {len(first.pages)} of {len(graph.pages)} pages that wait for no training.")
             with suppress(RadevalError):  # the error has been shown, and the step is tried again below
-                _run(first, cores, say, served)
+                _run(first, cores, say, server)
                 say(f"To be read: {display_path(index)}. The other pages follow.")
         try:
-            _run(graph, cores, say, served)
+            _run(graph, cores, say, server)
         except RadevalError:
             index.unlink(missing_ok=True)  # the book may show outdated results
             raise
@@ -79,17 +84,21 @@ def planned_steps(graph: Graph) -> list[str]:
     RadevalError
         If Snakemake could not plan the steps.
     """
-    command = [*_command(graph, 1), "--dry-run"]
+    command = [*_prepare(graph, 1), "--dry-run"]
     plan = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
     lines = (plan.stdout + plan.stderr).splitlines()
     if plan.returncode:
-        remedy = "Correct the file named here, and run the command again."
-        raise RadevalError(steps.last_words(lines)[0], "planning the build", remedy)
+        # Snakemake's message names the file at fault, if there is one.
+        remedy = "Correct what this message names, and run the command again."
+        raise RadevalError(steps.find_failure(lines)[0], "planning the build", remedy)
     return [step[2] for line in lines if (step := _STEP.fullmatch(line.strip()))]
 
 
-def _command(graph: Graph, cores: int) -> list[str]:
-    """Write Snakemake's settings to ``engine.json``, and return the command that runs the steps."""
+def _prepare(graph: Graph, cores: int) -> list[str]:
+    """Write Snakemake's settings to ``engine.json`` in the build's folder, and return the command to run it.
+
+    ``cores`` is the number of steps to run at once.
+    """
     settings = graph.output_dir / "engine.json"
     content = {"profile": graph.settings.name, "data_root": str(graph.data_root or ""), "only": graph.only}
     atomic.write_text(settings, json.dumps({**content, "at_once": graph.at_once, "checked": True}) + "\n")
@@ -102,15 +111,23 @@ def _command(graph: Graph, cores: int) -> list[str]:
 
 
 def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> None:
-    """Run Snakemake, and write its output to ``build.log``; raises RadevalError if a step fails.
+    """Run the steps of a graph with Snakemake, and write its output to ``build.log`` in the build's folder.
 
-    ``environment`` has further environment variables for the steps.
+    Parameters
+    ----------
+    cores, say : as for :func:`build`.
+    environment : further environment variables for the steps.
+
+    Raises
+    ------
+    RadevalError
+        If a step failed, or Snakemake could not plan the steps.
     """
     log, shown = graph.output_dir / "build.log", list[str]()
     with (
         log.open("w", encoding="utf-8") as log_file,
         subprocess.Popen(
-            _command(graph, cores),
+            _prepare(graph, cores),
             cwd=ROOT,
             env={**os.environ, "TOKENIZERS_PARALLELISM": "false", **environment},
             stdout=subprocess.PIPE,
@@ -137,60 +154,70 @@ def _run(graph: Graph, cores: int, say: Say, environment: dict[str, str]) -> Non
         lines = log.read_text(encoding="utf-8").splitlines()
         see_log = f"See the whole log in {display_path(log)}."
         if not shown:
-            raise RadevalError(steps.last_words(lines)[0], "planning the build", see_log)
+            raise RadevalError(steps.find_failure(lines)[0], "planning the build", see_log)
         if any(line.startswith("radbook: ") and " is left out: " not in line for line in shown):
-            remedy = f"Correct the notebooks and cells named in the lines above. {see_log}"
+            remedy = f"Follow the advice in the lines above that begin with `radbook:`. {see_log}"
             raise RadevalError("the build did not finish", "radbook build", remedy)
         # No RadevalError was printed: the code has a fault, or a process was killed.
-        problem = ": ".join(["the build did not finish", *steps.exceptions(lines)[:1]])
+        problem = ": ".join(["the build did not finish", *steps.find_exceptions(lines)[:1]])
         raise RadevalError(problem, "radbook build", see_log)
 
 
 def dry_run(graph: Graph, say: Say) -> None:
-    """Show what the profile needs and is missing here, and which steps a build would run."""
+    """Show which data and models of the profile are missing, and which steps a build would run.
+
+    Each line is shown by ``say``. Raises RadevalError if Snakemake could not plan the steps.
+    """
     planned = planned_steps(graph)
-    for line in [*outlook(graph), *planned]:
+    for line in [*describe_missing(graph), *planned]:
         say(line)
     say(f"Steps to run: {len(planned)}." if planned else "Everything is up to date.")
 
 
-def outlook(graph: Graph) -> list[str]:
-    """Return a line for each role with missing data, and one for missing models of the Hugging Face hub."""
+def describe_missing(graph: Graph) -> list[str]:
+    """Return lines about missing data and models, to show to the user; empty if nothing is missing.
+
+    There is a line for each role without any of its data, one for each role with only a part of them, and one
+    for all models of the Hugging Face hub that are not cached.
+    """
     lines = []
-    for role, pages in pages_without_data(graph).items():
+    for role, pages in find_pages_without_data(graph).items():
         datasets = joined(list(registry.datasets_of(graph.settings.roles[role])))
         lines.append(f"Without {datasets} ({role}), these are left out or end early: {joined(pages)}.")
     for role, source in graph.settings.roles.items():
         loadable = loadable_parts(source, graph.data_root)
         if loadable and loadable != source:
             lines.append(f"Role {role} uses only {loadable}; the rest of {source} is missing.")
-    if missing := [name for name, is_cached in hub_models(graph).items() if not is_cached]:
+    if missing := [name for name, is_cached in find_hub_models(graph).items() if not is_cached]:
         lines.append(f"Models that are not in the cache of the Hugging Face hub: {joined(missing)}.")
     return lines
 
 
-def hub_models(graph: Graph) -> dict[str, bool]:
-    """Return the models of the Hugging Face hub that a profile names, and whether their weights are
-    cached."""
-    written = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
-    return {name: catalog.is_in_hub_cache(name) for name in sorted(set(_HUB.findall(written)))}
+def find_hub_models(graph: Graph) -> dict[str, bool]:
+    """Return, for each model of the Hugging Face hub that a profile names, whether its weights are cached.
 
-
-def pages_without_data(graph: Graph) -> dict[str, list[str]]:
-    """Return, for each role whose data are missing, the pages that need them, themselves or through a job.
-
-    In a build, these pages are left out, or end before the first result that needs the data.
+    A key is the model's name, ``owner/name`` or ``owner/name@revision``.
     """
-    absent = [
+    as_json = json.dumps([graph.settings.models, graph.settings.experiments], ensure_ascii=False)
+    return {name: catalog.is_in_hub_cache(name) for name in sorted(set(_HUB.findall(as_json)))}
+
+
+def find_pages_without_data(graph: Graph) -> dict[str, list[str]]:
+    """Return, by role, the pages that need data which are missing.
+
+    A page needs the data if it, or a job that it reads, declares the role. Roles that no page needs are left
+    out. In a build, these pages are left out, or end before the first result that needs the data.
+    """
+    missing = [
         role
         for role, source in graph.settings.roles.items()
         if source != registry.ABSENT and not loadable_parts(source, graph.data_root)
     ]
     roles_of_page = dict[str, set[str]]()
-    for page in graph.pages if absent else ():
+    for page in graph.pages if missing else ():
         _, *jobs = graph.with_jobs([page])
         roles = [declared(page).data]
         roles += [graph.jobs[job].data or declared(graph.jobs[job].notebook).data for job in jobs]
         roles_of_page[page] = set().union(*roles)
-    by_role = {role: [page for page, roles in roles_of_page.items() if role in roles] for role in absent}
-    return {role: pages for role, pages in by_role.items() if pages}
+    pages_of = {role: [page for page, roles in roles_of_page.items() if role in roles] for role in missing}
+    return {role: pages for role, pages in pages_of.items() if pages}

@@ -46,7 +46,7 @@ COMMON = ("profile", "seed", "output_dir", "data_root")
 """Parameters that every notebook has. A notebook with further parameters is run as a job."""
 
 
-def notebook_name(name_or_path: str) -> str:
+def resolve_notebook(name_or_path: str) -> str:
     """Return the name of a notebook, such as ``rales/datasets``, from this name or the path of its source.
 
     Raises
@@ -64,23 +64,25 @@ def notebook_name(name_or_path: str) -> str:
 
 
 def parse_parameters(notebook: str, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return all parameters of a notebook: those in ``texts``, converted to the type of the default, and
-    defaults.
+    """Return all parameters of a notebook: the values in ``texts``, and the defaults of the others.
+
+    ``texts`` has values as strings, by parameter; each is converted to the type of the parameter's default.
 
     Raises
     ------
     ParameterError
-        For a parameter that the notebook does not have, a text that is not of the default's type, or defaults
-        that are not numbers, texts or truth values.
+        If the notebook has no such parameter, a string cannot be converted to the default's type, or a
+        default is not a Python literal.
     """
     cells = read_source(NOTEBOOKS / f"{notebook}.md").cells
     source = "\n".join(cell.source for cell in cells if "parameters" in cell.metadata.get("tags", []))
     try:
         assigned = [node for node in ast.parse(source).body if isinstance(node, ast.Assign)]
         values = {ast.unparse(node.targets[0]): ast.literal_eval(node.value) for node in assigned}
-    except (SyntaxError, ValueError):
-        remedy = "Give each parameter in the `parameters` cell a number, a text, True or False."
-        raise ParameterError("the defaults of its parameters cannot be read", notebook, remedy) from None
+    except (SyntaxError, ValueError) as error:
+        remedy = "Give each parameter in the `parameters` cell a number, a string, True or False."
+        problem = f"its parameters cannot be read: {str(error).partition(': <')[0]}"
+        raise ParameterError(problem, notebook, remedy) from None
     for name, text in texts.items():
         if name not in values:
             raise ParameterError(f"unknown parameter {name!r}", notebook, f"Use one of {', '.join(values)}.")
@@ -97,15 +99,15 @@ def parse_parameters(notebook: str, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 class ForkedKernelManager(AsyncKernelManager):
-    """Starts a kernel as a fork of the server of :mod:`radeval_lib.pipeline.forkserver`, if there is one.
+    """Starts a kernel as a fork of the server of :mod:`radeval_lib.pipeline.forkserver`.
 
-    Otherwise it starts a new process.
+    If no server runs, it starts the kernel as a new process.
     """
 
     def format_kernel_cmd(self, extra_arguments: list[str] | None = None) -> list[str]:
-        """Return the command that starts the kernel, with only fatal errors logged."""
+        """Return the command that starts the kernel, which logs only critical errors."""
         command = [*super().format_kernel_cmd(extra_arguments), "--log-level=CRITICAL"]
-        return forkserver.through_server(command)
+        return forkserver.wrap_command(command)
 
     async def start_kernel(self, **settings: Any) -> None:  # type: ignore[override]
         """Start the kernel so that it ends when this process ends, even if that is killed."""
@@ -114,8 +116,14 @@ class ForkedKernelManager(AsyncKernelManager):
 
 @dataclass(frozen=True)
 class NotebookRun:
-    """A run of a notebook: its name, all its parameters, and the folder of the build or run for its
-    outputs."""
+    """A run of a notebook.
+
+    Attributes
+    ----------
+    notebook : name of the notebook, such as ``rales/datasets``.
+    parameters : all parameters of the notebook.
+    output_dir : folder for the outputs: of the profile's build, or of this run.
+    """
 
     notebook: str
     parameters: Mapping[str, Any]
@@ -123,18 +131,18 @@ class NotebookRun:
 
     @property
     def job(self) -> Job | None:
-        """The job that this run is; None for a page."""
-        own = tuple((key, value) for key, value in self.parameters.items() if key not in COMMON)
-        return Job(self.notebook, own) if own else None
+        """The job that is run; None if the notebook is a page, so has no parameter beyond :data:`COMMON`."""
+        job_parameters = tuple((key, value) for key, value in self.parameters.items() if key not in COMMON)
+        return Job(self.notebook, job_parameters) if job_parameters else None
 
     @property
     def name(self) -> str:
-        """The name of the step in a build."""
+        """The name of the step in a build: the notebook's name and, for a job, ``/`` and its slug."""
         return f"{self.notebook}/{self.job.slug}" if self.job else self.notebook
 
     @property
     def results(self) -> Path:
-        """The folder of a page's results or of a job's outputs."""
+        """The folder of a page's results, or of a job's outputs."""
         return self.output_dir / ("cells" if self.job else "results") / self.name
 
     @property
@@ -144,15 +152,17 @@ class NotebookRun:
 
 
 def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:
-    """Return the run of a notebook with all its parameters given.
+    """Return the run of a notebook with ``parameters``, which must have a value for each of its parameters.
 
-    Its output folder is that of the profile's build if the build runs the notebook with the same parameters,
-    otherwise a folder below ``build/runs``.
+    The output folder is the parameter ``output_dir``. If that is empty, it is the folder of the profile's
+    build if the build runs the notebook with the same parameters, otherwise a folder below ``build/runs``.
 
     Raises
     ------
     ParameterError
-        If ``output_dir`` is not below ``build/``.
+        If the parameter ``output_dir`` is neither empty nor a folder below ``build/``.
+    ProfileError
+        If there is no such profile.
     """
     settings = profiles.profile(str(parameters["profile"]))
     own_parameters = {key: value for key, value in parameters.items() if key not in COMMON}
@@ -160,25 +170,27 @@ def plan_run(notebook: str, parameters: Mapping[str, Any]) -> NotebookRun:
     if folder := str(parameters["output_dir"]):
         output_dir = Path(folder).resolve()
         if BUILD not in output_dir.parents:
-            remedy = "Give a folder below build/, or run papermill itself."
+            remedy = "Give a folder below build/, or run the notebook with papermill instead of radbook."
             raise ParameterError(f"output_dir {folder!r} is not below build/", notebook, remedy)
     return NotebookRun(notebook, parameters, output_dir)
 
 
 def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
-    """Execute a notebook. Its outputs are moved to their place only if it succeeds.
+    """Execute a notebook, and move its outputs to their place if it succeeds.
 
     Parameters
     ----------
     progress : whether to show papermill's progress bar.
-    in_build : whether the run is a step of a build. In a build, a notebook whose data are missing is left
-        out; any other run fails. Any other run also fails while a build writes to the same folder.
+    in_build : whether the run is a step of a build. If its data are missing, such a run leaves the notebook
+        out, and prints why; any other run fails. While a build writes to the same folder, any other run
+        fails, too.
 
     Raises
     ------
     NotebookError
-        If a cell raises an error, the kernel dies, or a job saves nothing. After an error, the notebook up to
-        the failed cell is kept as ``*.failed.ipynb`` beside its place.
+        If a cell raises an error or runs too long, the kernel dies, or a job saves nothing. After an error in
+        a cell, the notebook up to this cell is kept as ``*.failed.ipynb`` in the folder of
+        ``run.executed``.
     BusyError
         If another process is writing to the same folder or file.
     """
@@ -187,8 +199,8 @@ def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
     failed.unlink(missing_ok=True)
     with ExitStack() as stack:
         if not in_build:
-            stack.enter_context(steps.locked(run.output_dir / BUILD_LOCK, shared=True))
-        stack.enter_context(steps.locked(run.executed.parent / f".{run.executed.stem}.lock"))
+            stack.enter_context(steps.hold_lock(run.output_dir / BUILD_LOCK, shared=True))
+        stack.enter_context(steps.hold_lock(run.executed.parent / f".{run.executed.stem}.lock"))
         folder = stack.enter_context(atomic.scratch(run.executed.parent))
         executed = folder / "executed.ipynb"
         with atomic.new_folder(run.results) as stage:
@@ -213,21 +225,21 @@ def run_notebook(run: NotebookRun, *, progress: bool, in_build: bool) -> None:
 def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path, kept: Path) -> NotebookError:
     """Copy a notebook that failed from ``source`` to ``kept``, and return the error to raise.
 
-    If restricted data were within reach, the outputs of cells are removed, and the message of an error that
-    may quote them is withheld.
+    If the data root has a restricted data set, the outputs of cells are removed, and an error's message that
+    may quote these data is withheld.
     """
     content = nbformat.read(source, as_version=4)
-    secret = bool(restricted_in(data.data_root(run.parameters["data_root"] or None)))
-    if secret:
+    can_leak = bool(restricted_in(data.data_root(run.parameters["data_root"] or None)))
+    if can_leak:
         restricted.without_outputs(content)
     nbformat.write(content, kept)
     code = [cell for cell in content.cells if cell.cell_type == "code"]
     # Cells are counted as in the source, which lacks the cell that papermill inserts.
     counts = [cell.execution_count for cell in code if INJECTED_TAG not in cell.metadata.get("tags", [])]
     number = 1 + (counts.index(error.exec_count) if error.exec_count in counts else 0)
-    message = steps.without_colours(error.evalue).strip().splitlines() or ["no message"]
+    message = steps.remove_colours(error.evalue).strip().splitlines() or ["no message"]
     is_safe = restricted.is_safe_error(error.ename)
-    problem = message[0] if is_safe or not secret else restricted.WITHHELD
+    problem = message[0] if is_safe or not can_leak else restricted.WITHHELD
     # The message of a RadevalError already ends with a remedy, as a sentence of its own.
     advice = "" if is_safe and ". " in problem else "; correct the cell and run `radbook build` again"
     line = to_line((error.source.strip().splitlines() or [""])[0], 80)
@@ -239,12 +251,12 @@ def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path,
 
 
 def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> None:
-    """Run a notebook with papermill.
+    """Run a notebook with papermill, in the folder of the repository.
 
     Parameters
     ----------
-    stage : folder to which the kernel writes results.
-    executed : path for the executed notebook.
+    stage : folder to which the notebook writes its results.
+    executed : path to which the executed notebook is written.
     progress : whether to show papermill's progress bar.
 
     Raises
@@ -256,7 +268,7 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
     """
     settings = profiles.profile(str(run.parameters["profile"]))
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(settings.threads)))  # before libraries are imported
-    is_builds = run.output_dir == BUILD / settings.name
+    is_build_folder = run.output_dir == BUILD / settings.name
     where, source = f"notebooks/{run.notebook}.md", executed.with_name("source.ipynb")
     nbformat.write(read_source(NOTEBOOKS / f"{run.notebook}.md"), source)
     # The kernel's sockets are files, because two kernels that start at the same time may choose the same TCP
@@ -269,7 +281,7 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
                 source,
                 executed,
                 # A relative path, if possible, so that the notebook names no folder of this machine.
-                {**run.parameters, "output_dir": "" if is_builds else display_path(run.output_dir)},
+                {**run.parameters, "output_dir": "" if is_build_folder else display_path(run.output_dir)},
                 request_save_on_cell_execute=False,  # otherwise the notebook is saved twice per cell
                 progress_bar=progress,
                 cwd=ROOT,
@@ -295,9 +307,9 @@ def _execute(run: NotebookRun, stage: Path, executed: Path, progress: bool) -> N
 
 
 def _remove_traces(executed: Path) -> None:
-    """Remove times, paths of this machine and random ids from an executed notebook.
+    """Remove times, paths of this machine and random ids from an executed notebook, in place.
 
-    Then runs with the same results give the same bytes.
+    As a consequence, runs with the same results give the same bytes.
     """
     content = nbformat.read(executed, as_version=4)
     content.metadata.pop("papermill", None)

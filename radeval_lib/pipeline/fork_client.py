@@ -1,5 +1,4 @@
-"""A small process that has :mod:`radeval_lib.pipeline.forkserver` fork another one, and ends with its exit
-status.
+"""A small process that asks :mod:`radeval_lib.pipeline.forkserver` to run a command, and exits like it.
 
     python fork_client.py [OPTIONS OF PYTHON] -m MODULE [ARGUMENTS]
 
@@ -19,8 +18,10 @@ SERVER = "RADEVAL_FORKS"
 
 
 def main(arguments: list[str]) -> int:
-    """Have the server run a command in a fork, wait for its end, and return its exit status; 1 if it was
-    killed."""
+    """Have the server run a command in a fork, wait for its end, and return its exit status; 1 if killed.
+
+    ``arguments`` are those of Python, with ``-m``. Without a server, the command replaces this process.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends this process, and thereby the fork
     server = socket.socket(socket.AF_UNIX)
     try:

@@ -3,8 +3,8 @@
 A build starts two processes for each step, papermill and the kernel. Importing their libraries takes seconds
 each time, often more than the page itself (benchmarks/page_start.py). Instead:
 
-1. :func:`serving` starts the server, which listens on a socket.
-2. :func:`through_server` turns the command of a process into that of a *caller*
+1. :func:`run_server` starts the server, which listens on a socket.
+2. :func:`wrap_command` turns the command of a process into that of a *caller*
    (:mod:`radeval_lib.pipeline.fork_client`), which sends its arguments, environment, folder and standard
    streams to the server.
 3. The server forks. The fork runs the command and sends its exit status to the caller, which exits with it.
@@ -45,37 +45,39 @@ LIBRARIES = (
     "transformers.AutoModel", "transformers.AutoModelForTokenClassification", "transformers.BertModel",
     "transformers.PreTrainedTokenizerFast", "transformers.optimization", "transformers.set_seed",
 )  # fmt: skip
-"""Libraries that most steps import, with the name to use from modules that import lazily."""
+"""Libraries that most steps import. For those that import lazily, it has the names that steps use."""
 _ACCELERATORS = ("/dev/nvidiactl", "/dev/kfd")
 # Set before Matplotlib and ipykernel are imported: show figures inline, and do not watch the parent process.
-_OF_KERNELS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
+_KERNEL_SETTINGS = {"MPLBACKEND": "module://matplotlib_inline.backend_inline", "JPY_PARENT_PID": "1"}
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
-def is_possible() -> bool:
+def can_fork() -> bool:
     """Return whether a process that has imported PyTorch can be forked safely.
 
-    It cannot on other systems than Linux, nor with an accelerator, whose driver does not survive a fork.
+    This is so on Linux without an accelerator (GPU), since the driver of an accelerator does not survive a
+    fork.
     """
     return sys.platform == "linux" and not any(Path(device).exists() for device in _ACCELERATORS)
 
 
 def kill_on_parent_exit() -> None:
-    """Make Linux kill this process when the thread that started it ends. Does nothing on other systems.
+    """Make Linux kill this process when the thread that started it ends; do nothing on other systems.
 
-    To be used as ``preexec_fn`` of :class:`subprocess.Popen`.
+    Pass this function as ``preexec_fn`` to :class:`subprocess.Popen`.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1: PR_SET_PDEATHSIG
 
 
 @contextmanager
-def serving() -> Iterator[dict[str, str]]:
-    """Run a fork server, and yield the environment variables by which processes find it.
+def run_server() -> Iterator[dict[str, str]]:
+    """Run a fork server during the block, and yield the environment variables by which processes find it.
 
-    At the end, the server and its forks are killed. Without a server, no variables are yielded.
+    At the end of the block, the server and its forks are killed. If forking is unsafe (:func:`can_fork`), no
+    server is started, and an empty dictionary is yielded.
     """
-    if not is_possible():
+    if not can_fork():
         yield {}
         return
     # The path of a socket must be short, so it is in the system's temporary folder.
@@ -86,7 +88,7 @@ def serving() -> Iterator[dict[str, str]]:
         server = subprocess.Popen(
             [sys.executable, "-m", "radeval_lib.pipeline.forkserver", str(listening.fileno())],
             cwd=ROOT,
-            env={**os.environ, **_ONE_THREAD, **_OF_KERNELS},
+            env={**os.environ, **_ONE_THREAD, **_KERNEL_SETTINGS},
             pass_fds=[listening.fileno()],
             preexec_fn=kill_on_parent_exit,
         )
@@ -98,16 +100,19 @@ def serving() -> Iterator[dict[str, str]]:
             server.wait()
 
 
-def through_server(command: Sequence[str]) -> list[str]:
-    """Return a command with the same effect as ``command`` that runs as a fork if there is a server.
+def wrap_command(command: Sequence[str]) -> list[str]:
+    """Return a command with the same effect as ``command``, but run in a fork of the server, if one runs.
 
-    ``command`` must call Python with ``-m``.
+    ``command`` must be a path of Python, options of Python, ``-m``, a module and its arguments.
     """
     return [command[0], "-I", "-S", fork_client.__file__, *command[1:]]
 
 
 def _main() -> None:
-    """Import the libraries, then fork for each caller. A fork runs its caller's command, and ends."""
+    """Import the libraries, then fork for each caller; a fork runs its caller's command, and ends.
+
+    The first argument of the process is the file descriptor of the socket on which the server listens.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the build ends this process
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forks that end leave no zombies
     # Libraries of models would warn that there are no widgets for a progress bar, which pages cannot show.
@@ -127,16 +132,16 @@ def _main() -> None:
             os.setpgid(0, 0)  # so that the fork's own child processes are killed with it
             kill_on_parent_exit()
             if os.getppid() == server:  # otherwise the server has ended already
-                _run_for(caller)
+                _run_for_caller(caller)
             return
         caller.close()
 
 
-def _run_for(caller: socket.socket) -> None:
-    """Run the command of a caller in this fork, and send the exit status back.
+def _run_for_caller(caller: socket.socket) -> None:
+    """Run the command of a caller in this fork, and send the exit status to the caller, in digits.
 
     The caller sends command, environment and folder as one line of JSON, and its three standard streams. If
-    it ends before that, nothing is run.
+    the caller ends before the line is complete, nothing is run.
     """
     content, streams, _, _ = socket.recv_fds(caller, 1 << 16, 3)
     while not content.endswith(b"\n"):

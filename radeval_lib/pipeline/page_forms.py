@@ -23,11 +23,11 @@ from radeval_lib.study.scorecards import claims_table, not_checked
 _CLAIMS_MARK = re.compile(r"^<!-- claims: (\w+) -->$", re.MULTILINE)
 _LABEL = re.compile(
     r"^\((?P<target>[\w-]+)\)=$"  # (how-to-cite)=
-    r"|^(?:    |:)name: (?P<figure>[\w-]+)$",  # that of a figure, in a cell's metadata or as an option
+    r"|^(?:    |:)name: (?P<figure>[\w-]+)$",  # the label of a figure, in a cell's metadata or as an option
     re.MULTILINE,
 )
 FENCED = re.compile(r"^(`{3,}).*?^\1`*$", re.MULTILINE | re.DOTALL)
-"""Matches a code cell or a directive, from ``` to ```."""
+"""Matches a code cell or a directive in Markdown, from ``` to ```."""
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _HEADING_BELOW = re.compile(r"(?:\s|\([\w-]+\)=)*#+ (.*)")  # matches a heading, after any further labels
 _SOLUTION = (
@@ -47,19 +47,19 @@ def to_page(
     source: str = "",
     at_toy_scale: bool = False,
 ) -> str:
-    """Return an executed notebook as the book's page, as JSON.
+    """Return an executed notebook as a page of the book, a notebook in JSON.
 
-    Parameters are removed, and code is folded unless it is tagged ``show-input``. Below the title are the
-    papers of the page; at the end are the exhibits that were not checked and a link to the source. If the
-    notebook ended early, the headings and labels of the sections that are left out are kept, since other
-    pages refer to them.
+    The cell of parameters is tagged for removal, and other code is folded unless it is tagged ``show-input``.
+    Below the title are the papers of the page; at the end are the exhibits that were not checked and a link
+    to the source. If the notebook ended early, the headings and labels of the sections that are left out are
+    kept, since other pages refer to them.
 
     Parameters
     ----------
-    executed : path of the executed notebook.
+    executed : path of the executed notebook, ``<folder>/<group>/<page>.ipynb``.
     card : the table of exhibits, from :func:`radeval_lib.study.scorecards.scorecard`.
-    source : the notebook's source, for the sections that are left out.
-    at_toy_scale : whether to add the warning of the appendix below the title.
+    source : the notebook's source in MyST Markdown; the sections that are left out are taken from it.
+    at_toy_scale : whether to add, below the title, the warning that the page only shows a protocol.
     """
     notebook = nbformat.read(executed, as_version=4)
     first = next((cell for cell in notebook.cells if cell.cell_type == "markdown"), None)
@@ -83,7 +83,7 @@ def to_page(
     if first is not None:
         page = f"{executed.parent.name}/{executed.stem}"
         closing = {
-            "left-out": _sections_left_out(source, notebook),
+            "left-out": _list_omitted_sections(source, notebook),
             "exhibits": not_checked(card, page),
             "source": citing.source_line(f"notebooks/{page}.md"),
         }
@@ -95,28 +95,37 @@ def to_page(
 
 
 def add_papers(source: str, notebook: str) -> str:
-    """Return Markdown with a line added below its title that names the papers of the notebook's exhibits."""
+    """Return Markdown with a line below its title that cites the papers of a notebook's exhibits.
+
+    ``notebook`` is the notebook's name. Without exhibits, ``source`` is returned unchanged.
+    """
     papers = sorted({entry.paper for entry in of_notebook(notebook)}, key=list(PAPERS).index)
     citations = " · ".join(f"{{cite}}`{description(paper)['citation']}`" for paper in papers)
     return _insert_below_title(source, f"Paper: {citations}" if citations else "")
 
 
 def _insert_below_title(source: str, text: str) -> str:
-    """Return Markdown with ``text`` as a paragraph below its first title; unchanged if ``text`` is empty."""
+    """Return Markdown with ``text`` as a paragraph below its first title.
+
+    If ``text`` is empty, or there is no title, ``source`` is returned unchanged.
+    """
     if not text:
         return source
     return re.sub(r"(?m)^# .*$", lambda title: f"{title.group()}\n\n{text}", source, count=1)
 
 
 def add_claims(source: str, card: pd.DataFrame) -> str:
-    """Return a prose page with each ``<!-- claims: PAPER -->`` replaced by a table of that paper's claims."""
+    """Return a prose page with each ``<!-- claims: PAPER -->`` replaced by a table of this paper's claims.
+
+    ``card`` is the table of exhibits. Raises KeyError for an unknown paper.
+    """
     return _CLAIMS_MARK.sub(lambda mark: claims_table(card, PAPERS[mark[1]], up="../notebooks/"), source)
 
 
 def find_figure(executed: str, name: str) -> tuple[str, nbformat.NotebookNode] | None:
-    """Return the figure ``name`` of an executed notebook, given as JSON: its SVG and the options of its cell.
+    """Return a figure of an executed notebook as (SVG, MyST-NB options of its cell); None if there is none.
 
-    None if the notebook has no such figure.
+    ``executed`` is the notebook in JSON, and ``name`` is the figure's label.
     """
     for cell in nbformat.reads(executed, as_version=4).cells:
         options = cell.metadata.get("mystnb", {})
@@ -127,10 +136,11 @@ def find_figure(executed: str, name: str) -> tuple[str, nbformat.NotebookNode] |
     return None
 
 
-def labels(source: str) -> dict[str, str]:
-    """Return the labels in a page's source, including those of figures, each with its heading.
+def find_labels(source: str) -> dict[str, str]:
+    """Return the heading of each label in a page's source, by the label; labels of figures are included.
 
-    That is the heading directly below the label, or otherwise the nearest one above it.
+    The heading of a label is the one directly below it or, without that, the nearest one above it. Raises
+    IndexError if a label has neither.
     """
     prose = FENCED.sub(lambda block: re.sub(r"[^\n]", " ", block[0]), source)
     headings = [(heading.start(), heading[1].strip()) for heading in _HEADING.finditer(prose)]
@@ -142,25 +152,29 @@ def labels(source: str) -> dict[str, str]:
     return titles
 
 
-def _sections_left_out(source: str, shown: nbformat.NotebookNode) -> str:
-    """Return headings, with their labels, for the sections of the source that the shown page does not
-    have."""
+def _list_omitted_sections(source: str, shown: nbformat.NotebookNode) -> str:
+    """Return Markdown with a heading for each section of the source that has a label which ``shown`` lacks.
+
+    Each heading has those labels before it, and ``(left out)`` after it. If ``shown`` has all labels, the
+    empty string is returned.
+    """
     shown_labels = set[str]()
     for cell in shown.cells:
         if cell.cell_type == "markdown":
             shown_labels |= {label["target"] or label["figure"] for label in _LABEL.finditer(cell.source)}
         shown_labels.add(cell.metadata.get("mystnb", {}).get("figure", {}).get("name", ""))
     by_title: dict[str, str] = {}
-    for label, title in labels(source).items():
+    for label, title in find_labels(source).items():
         if label not in shown_labels:
             by_title[title] = by_title.get(title, "") + f"({label})=\n"
     return "\n\n".join(f"{targets}## {title} (left out)" for title, targets in by_title.items())
 
 
-def omission_reason(executed: Path) -> str:
-    """Return why a page is left out of the book; empty if it is not.
+def find_omission_reason(executed: Path) -> str:
+    """Return the reason why a page is left out of the book; the empty string if it is shown.
 
     A page is left out if the build could not run it without data, or if it ended before its first result.
+    ``executed`` is the path of the executed notebook.
     """
     notebook = nbformat.read(executed, as_version=4)
     if reason := notebook.metadata.get(steps.OMISSION_KEY, ""):
@@ -169,14 +183,19 @@ def omission_reason(executed: Path) -> str:
     return str(outputs[0].get("metadata", {}).get(ENDS_HERE, "")) if outputs else ""
 
 
-def substitute_page(source: str, reason: str) -> str:
-    """Return the Markdown of a page in place of one that is left out, or without ``reason`` not yet made.
+def make_substitute(source: str, reason: str) -> str:
+    """Return the Markdown of a short page in place of one that is left out or has not run yet.
 
-    It has the title and labels of the page, so that references lead to it.
+    The short page has the title and labels of the page, so that references lead to it.
+
+    Parameters
+    ----------
+    source : the source of the page in Markdown.
+    reason : why the page is left out; empty if it has not run yet.
     """
     heading = _HEADING.search(source)
     title = heading[1] if heading else "A page"
-    targets = "".join(f"({label})=\n" for label in labels(source))
+    targets = "".join(f"({label})=\n" for label in find_labels(source))
     if reason:
         return f"{targets}# {title} (left out)\n\nThis build leaves the page out: {reason}.\n"
     return (
@@ -184,10 +203,10 @@ def substitute_page(source: str, reason: str) -> str:
     )
 
 
-def labs() -> Iterator[tuple[str, str]]:
-    """Yield the path in the staged book and the content of each file of the labs.
+def build_labs() -> Iterator[tuple[str, str]]:
+    """Yield (path in the staged book, content) of each file of the labs.
 
-    These are the page of each lab and, if Otter is installed, the student's notebook.
+    The files are the page of each lab and, if Otter is installed, the student's notebook.
     """
     has_otter = importlib.util.find_spec("otter") is not None
     for lab in sources.labs():

@@ -20,7 +20,10 @@ class JupytextHandler(LocalHandler):
     """Papermill's reader of local files, which converts a ``.md`` source to a notebook."""
 
     def read(self, path: str) -> str:
-        """Return a notebook as JSON; raises ClickException, which papermill prints, if there is no source."""
+        """Return the notebook at ``path`` as JSON; a path that ends in ``.md`` is converted.
+
+        Raises ClickException, which papermill prints, if there is no such ``.md`` file.
+        """
         if not path.endswith(".md"):
             return str(super().read(path))
         if not Path(path).is_file():

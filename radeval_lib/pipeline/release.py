@@ -1,4 +1,4 @@
-"""Tools for a data officer: the release report on a book, and the removal of restricted data from builds."""
+"""Tools for a data officer: the release report on a book, and the removal of builds with restricted data."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ CONFIDENCE = 0.95  # of the lower bound of the share of leaks that is found
 
 
 class ReleaseError(RadevalError):
-    """A book on which no release report can be made."""
+    """Raised if no release report can be made on a book."""
 
 
-def recall() -> pd.DataFrame:
-    """Return how many planted leaks the search for restricted text found: ``kind``, ``planted``, ``found``.
+def read_recall() -> pd.DataFrame:
+    """Return a table of how well the search for restricted text finds planted leaks, a row per kind of leak.
 
-    ``at_least`` is the lower end of the one-sided 95 % interval of the share found (Clopper & Pearson 1934).
+    Columns are ``kind``, ``planted`` and ``found`` (numbers of leaks), and ``at_least``, the lower end of the
+    one-sided 95 % interval of the share found, from 0 to 1 (Clopper & Pearson 1934).
     """
     table = pd.read_csv(RECALL)
     table["at_least"] = [
@@ -42,16 +43,17 @@ def recall() -> pd.DataFrame:
     return table
 
 
-def write(profile: Profile, data_root: Path | None, target: Path) -> None:
-    """Write the release report on a profile's book to ``target``, and the checksums of its files beside it.
+def write_report(profile: Profile, data_root: Path | None, target: Path) -> None:
+    """Write the release report on a profile's book to ``target``, and checksums of its files beside it.
 
-    The checksums are in the format of ``sha256sum``, in a file that ends in ``.sha256``. Both earlier files
-    are removed first. Errors are those of :func:`report`.
+    The checksums are in the format of ``sha256sum``, in a file of the same name that ends in ``.sha256``.
+    Earlier files in both places are removed first, so that none is left if :func:`make_report` raises an
+    error.
     """
     sums = target.with_suffix(".sha256")
     for path in (target, sums):
         path.unlink(missing_ok=True)
-    content, lines = report(profile, data_root, sums.name)
+    content, lines = make_report(profile, data_root, sums.name)
     atomic.write_text(sums, lines)
     atomic.write_text(target, content)
 
@@ -60,11 +62,11 @@ def refuse_out_of_date(profile: Profile) -> None:
     """Raise a ReleaseError if the book shows stored scores that the current code would not reproduce."""
     for name, metrics in recordings.sets_shown(profile.roles.values(), profile.needs_data_root).items():
         if stale := recordings.out_of_date(name, metrics):
-            remedy = f"Run `radbook record {name}`; for a frozen set, see data_manifests/recorded."
+            remedy = f"Run `radbook record {name}`; for a frozen set, see data_manifests/recorded/README.md."
             raise ReleaseError(f"stored scores are out of date: {list_names(stale)}", name, remedy)
 
 
-def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
+def make_report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, str]:
     """Search a book for restricted text, and return the release report and the checksums of the book's files.
 
     Parameters
@@ -111,7 +113,7 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
             for file in load_manifest(name).files
             if (path := find(name, data_root, file.path)) is not None
         ],
-        recall=recall(),
+        recall=read_recall(),
         confidence=CONFIDENCE,
         unseen=guard.UNSEEN,
         statements=manifests.sending_statements(data_root) if data_root else [],
@@ -122,19 +124,19 @@ def report(profile: Profile, data_root: Path | None, sums: str) -> tuple[str, st
     return f"{content}\n", lines
 
 
-def with_restricted_data() -> dict[Path, list[str]]:
-    """Return the folders of builds and runs that could read restricted data, with the names of these data
-    sets.
+def find_restricted_builds() -> dict[Path, list[str]]:
+    """Return the names of the restricted data sets that each build or run could read, by its folder.
 
-    Raises OSError if the list of a folder cannot be read.
+    Builds and runs that could read none are left out. Raises OSError if the list in a folder cannot be read.
     """
     marks = sorted(BUILD.rglob(IN_REACH))
+    # A folder inside a marked folder is removed with it, so only the outer one is listed.
     outer = [mark for mark in marks if not {other.parent for other in marks} & set(mark.parent.parents)]
     return {mark.parent: mark.read_text(encoding="utf-8", errors="replace").split() for mark in outer}
 
 
 def purge() -> None:
-    """Remove all builds and runs that could read restricted data, and Snakemake's logs.
+    """Remove all builds and runs that could read restricted data; if there are any, also Snakemake's logs.
 
     The file that marks such a folder is removed last, so that a folder is still listed if its removal fails.
 
@@ -146,9 +148,9 @@ def purge() -> None:
         If something cannot be removed.
     """
     with ExitStack() as locks:
-        folders = with_restricted_data()
+        folders = find_restricted_builds()
         for folder in folders:
-            locks.enter_context(steps.locked(folder / BUILD_LOCK))
+            locks.enter_context(steps.hold_lock(folder / BUILD_LOCK))
         for folder in folders:
             atomic.discard(_ENGINE, *(part for part in folder.iterdir() if part.name != IN_REACH))
             atomic.discard(folder)

@@ -29,12 +29,12 @@ CONTENTS = "_toc.yml"
 """Name of the table of contents, in ``book/`` and in the staged book."""
 
 
-def settings(edition: str = "") -> str:
+def make_settings(edition: str = "") -> str:
     """Return Jupyter Book's settings in YAML, with the footer of the pages.
 
-    The footer has the licences, the last commit and its date and, for an ``edition`` (the name of a profile),
-    its name and any stored scores that the current code would not reproduce. There is no date of the build,
-    so that the same state of the repository gives the same bytes.
+    The footer names the version, the licences, and the last commit with its date. If ``edition`` is the name
+    of a profile, the footer also names the edition and any stored scores that the current code would not
+    reproduce. There is no date of the build, so that the same state of the repository gives the same bytes.
     """
     content = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     footer = [f"Version {citing.citation_file()['version']}."]
@@ -53,11 +53,12 @@ def settings(edition: str = "") -> str:
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
-def _downloadable_files(output_dir: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the path in the staged book and the content of each file that pages link to or load.
+def _yield_downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield (path in the staged book, content) of each file that pages link to or load.
 
-    These are each result as JSON and its numbers as CSV, texts that pages save, transcribed tables, the
-    notebooks, and MathJax, since networks of hospitals block other hosts.
+    The files are each result as JSON and its numbers as CSV, text files that pages save, transcribed tables,
+    the sources of notebooks, and MathJax. MathJax is in the book because hospitals' networks may block other
+    hosts.
     """
     import mathjax
 
@@ -78,17 +79,17 @@ def _downloadable_files(output_dir: Path) -> Iterator[tuple[str, bytes]]:
             yield f"_extra/mathjax/{path.relative_to(folder).as_posix()}", path.read_bytes()
 
 
-def pages_of(toc: Path) -> list[str]:
-    """Return the pages in a table of contents, in order and without file endings, then those of the
-    appendix."""
+def list_pages(toc: Path) -> list[str]:
+    """Return the paths of all pages in a table of contents, without file endings; the appendix comes last."""
     contents = parse_toc_yaml(toc)
     return [*contents, *chain.from_iterable((contents.meta or {}).get("appendix", {}).values())]
 
 
-def appendix(edition: str) -> dict[str, list[str]]:
+def read_appendix(edition: str) -> dict[str, list[str]]:
     """Return the pages of the appendix, which are not in the sidebar, by the page of their paper.
 
-    In the edition ``full`` there are none: they are pages of their paper, since they use its data and models.
+    For the edition ``full``, the appendix is empty, since these pages then use the paper's data and models
+    and are in the sidebar below the page of their paper.
     """
     meta = parse_toc_yaml(BOOK / CONTENTS).meta or {}
     return {} if edition == "full" else meta.get("appendix", {})
@@ -98,11 +99,11 @@ def appendix(edition: str) -> dict[str, list[str]]:
 _SHARED_LINES = re.compile(rb'^ *"?(?:#+ |\([\w-]+\)=).*$', re.MULTILINE)
 
 
-def shared_part(name: str, content: bytes | None) -> object:
+def extract_shared(name: str, content: bytes | None) -> object:
     """Return the part of a staged file that other pages show or need.
 
-    That is the headings and labels of a page, nothing (None) of a download or a missing file, and all of any
-    other file.
+    Of a page, this is a list of the lines with headings and labels; of any other file, the whole content. Of
+    a missing file (``content`` is None) or a download (below ``_extra/``), it is None.
     """
     if content is None or name.startswith("_extra/"):
         return None
@@ -110,14 +111,15 @@ def shared_part(name: str, content: bytes | None) -> object:
 
 
 def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
-    """Write the staged book, and return whether all pages must be rendered anew.
+    """Write the staged book to ``target``, and return whether all pages must be rendered.
 
-    Only files that changed are written, since Sphinx renders only pages whose source changed. If a part
-    changed that other pages show, such as a title (:func:`shared_part`), these must be rendered, too.
+    Only files that changed are written, since Sphinx renders only pages whose source changed. All pages must
+    be rendered if a file was removed, or if a part changed that other pages show, such as a title
+    (:func:`extract_shared`).
 
     Parameters
     ----------
-    executed_dir : folder of executed notebooks in the folder of a build.
+    executed_dir : folder of executed notebooks; its parent is the folder of the build.
     target : folder of the staged book.
     judge : whether to include the page on which readers run the rule-based judge in their browser.
 
@@ -125,39 +127,45 @@ def stage(executed_dir: Path, target: Path, *, judge: bool = False) -> bool:
     ------
     NotebookError
         If the table of contents names a page that does not exist.
+    BrowserJudgeError
+        If ``judge``, but the package of the judge is missing or has a wrong checksum.
     """
     output_dir = executed_dir.parent
-    card, pages = scorecard(results.read_all(output_dir)), pages_of(BOOK / CONTENTS)
-    files, form = browser_judge.page_files() if judge else ({}, "")
+    card, pages = scorecard(results.read_all(output_dir)), list_pages(BOOK / CONTENTS)
+    files, form = browser_judge.make_page_files() if judge else ({}, "")
     staged = {f"_extra/{name}": content for name, content in files.items()}
-    staged |= _prose_pages(card, form)
-    staged["_config.yml"] = settings(output_dir.name).encode()
+    staged |= _make_prose_pages(card, form)
+    staged["_config.yml"] = make_settings(output_dir.name).encode()
     contents = yaml.safe_load((BOOK / CONTENTS).read_text(encoding="utf-8"))
-    if not appendix(output_dir.name):  # the pages of the appendix are below their paper
-        moved = contents.pop("meta", {}).get("appendix", {})
+    if not read_appendix(output_dir.name):  # the pages of the appendix are below their paper
+        pages_of = contents.pop("meta", {}).get("appendix", {})
         for chapter in (page for part in contents.get("parts", []) for page in part["chapters"]):
-            if chapter["file"] in moved:
-                chapter.setdefault("sections", []).extend({"file": page} for page in moved[chapter["file"]])
+            if sections := [{"file": page} for page in pages_of.get(chapter["file"], ())]:
+                chapter.setdefault("sections", []).extend(sections)
     staged[CONTENTS] = yaml.safe_dump(contents, sort_keys=False).encode()
     staged[REFERENCES.name] = REFERENCES.read_bytes()
-    staged |= _downloadable_files(output_dir)
+    staged |= _yield_downloads(output_dir)
     redirect = environment(Path(__file__).parent).get_template("moved.html.j2")
     redirects = BOOK / "redirects.yml"
     for old, new in (own_yaml.read(redirects) if redirects.is_file() else {}).items():
         staged[f"_extra/{old}.html"] = redirect.render(address=f"{'../' * old.count('/')}{new}").encode()
-    staged |= {name: text.encode() for name, text in page_forms.labs()}
+    staged |= {name: text.encode() for name, text in page_forms.build_labs()}
     executed = [page for page in pages if not staged.keys() & {f"{page}.md", f"{page}.ipynb"}]
-    staged |= _notebook_pages(executed_dir, executed, card)
+    staged |= _make_notebook_pages(executed_dir, executed, card)
     staged |= _insert_figures(staged)
-    staged["_extra/page_texts.js"] = search_script(pages, staged, card)
+    staged["_extra/page_texts.js"] = make_search_script(pages, staged, card)
     return _write(target, staged)
 
 
-def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
-    """Return the content of each file in ``book/`` by its path, pages with claims, citation and judge
-    inserted.
+def _make_prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
+    """Return the content of each file in ``book/``, by its path there.
 
-    ``form`` is the HTML of the judge. If it is empty, the page of the judge is replaced by the reason.
+    In pages, the tables of claims, the citation of the book and the judge are inserted.
+
+    Parameters
+    ----------
+    card : the table of exhibits, from :func:`radeval_lib.study.scorecards.scorecard`.
+    form : the HTML of the judge. If it is empty, the page of the judge is replaced by one that says why.
     """
     staged = dict[str, bytes]()
     for path in sorted(BOOK.rglob("*")):
@@ -168,7 +176,7 @@ def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
             if browser_judge.MARK in prose and not form:
                 remedy = f"Download it with {browser_judge.download_command()}, then run `radbook render`"
                 reason = f"its judge needs Pyodide (Python for browsers). {remedy}"
-                prose = page_forms.substitute_page(prose, reason)
+                prose = page_forms.make_substitute(prose, reason)
             prose = prose.replace(browser_judge.MARK, form)
             staged[name] = f"{prose}\n\n{citing.source_line(f'book/{name}')}\n".encode()
         elif path.is_file():
@@ -176,12 +184,23 @@ def _prose_pages(card: pd.DataFrame, form: str) -> dict[str, bytes]:
     return staged
 
 
-def _notebook_pages(executed_dir: Path, pages: Sequence[str], card: pd.DataFrame) -> dict[str, bytes]:
-    """Return the content of each notebook page by its path.
+def _make_notebook_pages(executed_dir: Path, pages: Sequence[str], card: pd.DataFrame) -> dict[str, bytes]:
+    """Return the content of each page that is an executed notebook, by its path in the staged book.
 
-    Pages that have not run yet, or that are left out, are replaced by a short page that says so.
+    A page that has not run yet, or that is left out, is replaced by a short page that says so.
+
+    Parameters
+    ----------
+    executed_dir : folder of executed notebooks; its parent is the folder of the build.
+    pages : paths of the pages in the table of contents, such as ``notebooks/rales/datasets``.
+    card : the table of exhibits.
+
+    Raises
+    ------
+    NotebookError
+        If a page is not a notebook of the study.
     """
-    at_toy_scale = set(chain.from_iterable(appendix(executed_dir.parent.name).values()))
+    at_toy_scale = set(chain.from_iterable(read_appendix(executed_dir.parent.name).values()))
     staged = dict[str, bytes]()
     for page in pages:
         name = page.removeprefix("notebooks/")
@@ -189,9 +208,9 @@ def _notebook_pages(executed_dir: Path, pages: Sequence[str], card: pd.DataFrame
             where, remedy = display_path(BOOK / CONTENTS), "Correct or remove this entry."
             raise NotebookError(f"page {page!r} does not exist", where, remedy)
         source, executed = notebooks()[name].read_text(encoding="utf-8"), executed_dir / f"{name}.ipynb"
-        reason = page_forms.omission_reason(executed) if executed.is_file() else ""
+        reason = page_forms.find_omission_reason(executed) if executed.is_file() else ""
         if reason or not executed.is_file():
-            text = page_forms.substitute_page(source, reason)
+            text = page_forms.make_substitute(source, reason)
             staged[f"{page}.md"] = f"{text}\n\n{citing.source_line(f'{page}.md')}\n".encode()
         else:
             shown = page_forms.to_page(executed, card, source=source, at_toy_scale=page in at_toy_scale)
@@ -204,9 +223,10 @@ _FIGURE_MARK = re.compile(r"^<!-- figure: (\S+) ([\w-]+) -->$", re.MULTILINE)
 
 
 def _insert_figures(staged: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the pages of papers with figures of other pages inserted, and the drawings of these figures.
+    """Return the pages of papers with figures of other pages inserted, and these figures as SVG, by path.
 
-    ``staged`` has the content of all staged files. A figure is left out if its page has not run.
+    ``staged`` has the content of all staged files, by path. A figure is left out if its page has not run or
+    lacks it.
     """
     changed = dict[str, bytes]()
 
@@ -236,7 +256,10 @@ _MARKUP = re.compile(
 
 
 def _read_markdown(page: bytes, *, notebook: bool) -> str:
-    """Return the Markdown of a staged page, with glued texts inserted."""
+    """Return the Markdown of a staged page, with glued values inserted and without front matter.
+
+    ``notebook`` is whether ``page`` is a notebook in JSON; otherwise it is Markdown.
+    """
     if not notebook:
         return _FRONT_MATTER.sub("", page.decode())
     cells = nbformat.reads(page.decode(), as_version=4).cells
@@ -251,29 +274,36 @@ def _read_markdown(page: bytes, *, notebook: bool) -> str:
     return _GLUED.sub(lambda glue: str(ast.literal_eval(values.get(glue[1], "''"))), source)
 
 
-def searchable_text(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]]:
-    """Return a staged page's text without markup, and its headings, for the search.
+def extract_text(page: bytes, *, notebook: bool) -> tuple[str, list[tuple[str, str]]]:
+    """Return a staged page's text without markup, and its headings in order, as (heading, label), for the
+    search.
 
-    Headings are in order, each with the label before it (empty without one).
+    The label is the first one directly before the heading, or empty. ``notebook`` is whether ``page`` is a
+    notebook in JSON; otherwise it is Markdown.
     """
     prose = _read_markdown(page, notebook=notebook)
     headings = _HEADING.findall(page_forms.FENCED.sub("", prose))
 
-    def plain(markdown: str) -> str:
+    def remove_markup(markdown: str) -> str:
         return " ".join(_MARKUP.sub(" ", markdown).split())
 
-    return plain(prose), [(plain(words), label) for label, words in headings]
+    return remove_markup(prose), [(remove_markup(heading), label) for label, heading in headings]
 
 
-def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.DataFrame) -> bytes:
-    """Return the search index as a script that sets three variables: texts and headings of pages, and
-    exhibits.
+def make_search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.DataFrame) -> bytes:
+    """Return the search index as JavaScript that sets the variables pageTexts, pageHeadings and exhibits.
 
     It is a script because browsers do not fetch data for a page that is opened from a folder.
+
+    Parameters
+    ----------
+    pages : paths of the pages in the table of contents.
+    staged : content of all staged files, by path.
+    card : the table of exhibits.
     """
     names = {page: f"{page}.ipynb" if f"{page}.ipynb" in staged else f"{page}.md" for page in pages}
     contents = {
-        page: searchable_text(staged[name], notebook=name != f"{page}.md") for page, name in names.items()
+        page: extract_text(staged[name], notebook=name != f"{page}.md") for page, name in names.items()
     }
     variables = {
         "pageTexts": {page: text for page, (text, _) in contents.items()},
@@ -293,8 +323,11 @@ def search_script(pages: Sequence[str], staged: Mapping[str, bytes], card: pd.Da
 
 
 def _write(target: Path, staged: Mapping[str, bytes]) -> bool:
-    """Write the files that changed, remove all others from the folder, and return whether a shared part
-    changed."""
+    """Write the staged files that differ from those in ``target``, and remove files that are not staged.
+
+    Return whether a file was removed or a shared part (:func:`extract_shared`) changed. ``staged`` has the
+    content of each file, by path.
+    """
     shared_changed = False
     for path in sorted(target.rglob("*"), reverse=True):
         if path.is_file() and path.relative_to(target).as_posix() not in staged:
@@ -308,7 +341,7 @@ def _write(target: Path, staged: Mapping[str, bytes]) -> bool:
         if former != content:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            shared_changed |= shared_part(name, former) != shared_part(name, content)
+            shared_changed |= extract_shared(name, former) != extract_shared(name, content)
         if b"```{glossary}" in content:
             path.touch()  # Sphinx 7 drops the search entries of a glossary that it does not write again
     return shared_changed

@@ -30,14 +30,17 @@ _EXCEPTION_LINE = re.compile(r"[\w.]*(Error|Exception|Exit|Interrupt): \S")
 
 
 class BusyError(RadevalError):
-    """A file or folder to which another process is writing."""
+    """Raised if another process is writing to the same file or folder."""
 
 
 @contextmanager
-def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a file, exclusive or ``shared``, until the block ends.
+def hold_lock(path: Path, *, shared: bool = False) -> Iterator[None]:
+    """Hold a lock on the file ``path`` until the block ends; the lock is exclusive or ``shared``.
 
-    Raises BusyError if another process holds a conflicting lock.
+    Raises
+    ------
+    BusyError
+        If another process holds the lock, unless both locks are shared.
     """
     if (stream := atomic.lock(path, shared=shared)) is None:
         remedy = "Wait until it ends, or stop it."
@@ -54,7 +57,7 @@ class Graph:
     ----------
     settings : the profile.
     only : folders, notebooks or exhibits to which the build is restricted; empty for all pages.
-    data_root : folder of data files; None without one.
+    data_root : folder of data files; None if there is none.
     at_once : whether the build is restricted to pages that need no job.
     """
 
@@ -72,7 +75,7 @@ class Graph:
         """Raise a ParameterError if the profile needs data files but there is no data root."""
         if self.settings.needs_data_root and self.data_root is None:
             problem = f"profile {self.settings.name!r} needs data files"
-            raise ParameterError(problem, "data root", "Set RADEVAL_DATA_ROOT to their folder.")
+            raise ParameterError(problem, "data root", "Set RADEVAL_DATA_ROOT, or give --data-root.")
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
@@ -83,7 +86,7 @@ class Graph:
     def pages(self) -> list[str]:
         """The notebooks that this build runs as pages; notebooks of jobs are not pages."""
         job_notebooks = {job.notebook for job in self.jobs.values()}
-        chosen = chosen_pages(self.only)
+        chosen = resolve_pages(self.only)
         return [
             name
             for name in notebooks()
@@ -94,11 +97,11 @@ class Graph:
 
     @cached_property
     def model_pages(self) -> list[str]:
-        """The pages that run or train models, which need a GPU on a cluster."""
+        """The pages that run or train models; on a cluster, these get a GPU."""
         return [name for name in self.pages if declared(name).models or declared(name).trains]
 
     def jobs_before(self, notebook: str) -> list[str]:
-        """Return the names of the jobs whose results or model a notebook uses.
+        """Return the names of the jobs that must run before a notebook, since it uses their results or model.
 
         Raises
         ------
@@ -120,22 +123,26 @@ class Graph:
         return list(dict.fromkeys(names))
 
     def pages_before(self, notebook: str) -> list[str]:
-        """Return the pages whose results a notebook reads; raises NotebookError if one is not a page."""
+        """Return the pages of this build that must run before a notebook, since it reads their results.
+
+        Raises NotebookError if the notebook declares results of a notebook that does not exist.
+        """
         needs = declared(notebook).results
         if ALL in needs:
             return [name for name in self.pages if ALL not in declared(name).results]
         for missing in set(needs) - set(self.pages):
             if missing not in notebooks():
-                problem = f"it reads the results of {missing!r}, which is not a page"
+                problem = f"it reads the results of {missing!r}, which does not exist"
                 remedy = "Correct `results` in its front matter."
                 raise NotebookError(problem, f"notebooks/{notebook}.md", remedy)
         return [name for name in needs if name in self.pages]
 
     def cache_key(self, name: str) -> dict[str, str]:
-        """Return digests of all that a step depends on, except the jobs and pages that it reads.
+        """Return a digest of each kind of input of a step, by kind; a step is run again if one changes.
 
-        These are its source, the code that it can import, and the manifests, settings and data that it
-        declares. They do not change with times, paths of this machine or comments.
+        Kinds are the step's source, the code that it can import, and the manifests, settings and data that it
+        declares; the jobs and pages that it reads are not included. No digest changes with times, paths of
+        this machine or comments. ``name`` is that of a page or job.
         """
         job = self.jobs.get(name)
         notebook, page = (job.notebook if job else name), job is None
@@ -178,16 +185,17 @@ _checksum = cache(checksums.of_file)
 
 
 def graph(name: str, only: Sequence[str] = (), data_root: Path | None = None, at_once: bool = False) -> Graph:
-    """Return the steps of the build of the profile with this name; parameters are those of :class:`Graph`.
+    """Return the steps of a profile's build.
 
-    Raises ParameterError if an item of ``only`` does not exist.
+    ``name`` is the name of the profile; the other parameters are attributes of :class:`Graph`. Raises
+    ParameterError if an item of ``only`` does not exist, and ProfileError if the profile does not.
     """
-    chosen_pages(only)
+    resolve_pages(only)
     return Graph(profile(name), tuple(only), data_root, at_once)
 
 
-def chosen_pages(only: Sequence[str]) -> set[str]:
-    """Return the notebooks that the items of ``only`` stand for.
+def resolve_pages(only: Sequence[str]) -> set[str]:
+    """Return the names of the notebooks that the items of ``only`` stand for; none if there is no item.
 
     An item is a folder (for its notebooks and those in ``across/``), a notebook, or an exhibit (for the
     notebook that rebuilds it).
@@ -213,19 +221,19 @@ def chosen_pages(only: Sequence[str]) -> set[str]:
 
 
 def book_folder(output_dir: Path) -> Path:
-    """Return the folder of the rendered book in the output folder of a build."""
+    """Return the path of the rendered book's folder in the output folder of a build."""
     return output_dir / "_build" / "html"
 
 
 def book_index(output_dir: Path) -> Path:
-    """Return the first page of the rendered book in the output folder of a build."""
+    """Return the path of the rendered book's first page in the output folder of a build."""
     return book_folder(output_dir) / "index.html"
 
 
-def prose_digest(*, judge: bool) -> str:
-    """Return a digest of the prose pages, labs, settings and styles.
+def digest_prose(*, judge: bool) -> str:
+    """Return a digest of the files in ``book/``, the labs, the bibliography and Jupyter Book's settings.
 
-    ``judge`` is whether the book has the judge for browsers, which also changes the digest.
+    It also changes with ``judge``, which is whether the book has the judge for browsers.
     """
     prose = [REFERENCES, *(path for path in BOOK.rglob("*") if path.is_file())]
     files = sorted([ROOT / "_config.yml", *prose, *LABS.glob("*.md")])
@@ -233,30 +241,36 @@ def prose_digest(*, judge: bool) -> str:
     return checksums.of_text("\n".join([*lines, f"judge {judge}"]))
 
 
-def renderer_digest() -> str:
+def digest_renderer() -> str:
     """Return a digest of the code that renders the book from executed notebooks."""
     # Sphinx imports its extension by name, so it is listed here.
     entries = ["radeval_lib.pipeline.book", "radeval_lib.pipeline.sphinx_extension"]
     return dependencies.modules_digest(dependencies.closure(entries))
 
 
-def release_report(output_dir: Path) -> Path:
-    """Return the default path of the release report on the book in the output folder of a build."""
+def report_path(output_dir: Path) -> Path:
+    """Return the default path of the release report on a build's book, ``release-<profile>.md``.
+
+    ``output_dir`` is the folder of the build; the report is written beside it.
+    """
     return output_dir.with_name(f"release-{output_dir.name}.md")
 
 
-def without_colours(text: str) -> str:
+def remove_colours(text: str) -> str:
     """Return text without the colour codes of terminals."""
     return _COLOUR_CODE.sub("", text)
 
 
-def exceptions(lines: Iterable[str]) -> list[str]:
+def find_exceptions(lines: Iterable[str]) -> list[str]:
     """Return the lines of a log that name an exception, such as ``KeyError: 'name'``, in order."""
     return [line.strip() for line in lines if _EXCEPTION_LINE.match(line.strip())]
 
 
-def last_words(lines: Iterable[str]) -> list[str]:
-    """Return the lines of a log that name an exception; without one, its last line, or a note that it is
-    empty."""
+def find_failure(lines: Iterable[str]) -> list[str]:
+    """Return the lines of a log that say why a program failed, at least one.
+
+    These lines are those that name an exception or, if there are none, the last line that is not blank. For
+    an empty log, ``it printed nothing`` is returned.
+    """
     printed = [line.strip() for line in lines if line.strip()]
-    return exceptions(printed) or printed[-1:] or ["it printed nothing"]
+    return find_exceptions(printed) or printed[-1:] or ["it printed nothing"]

@@ -18,14 +18,14 @@ from radeval_lib.papers.exhibits import description, level_of
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.sphinx_extension import typeset_characters, typeset_html
-from radeval_lib.pipeline.staging import pages_of
+from radeval_lib.pipeline.staging import list_pages
 from radeval_lib.study import PAPERS, ledger, read_all
 from radeval_lib.study.results import explains
 from tests.sampling import rests_on_cases
 from workflow import readme
 from workflow.check_site import faults
 
-PAGES = pages_of(BOOK / "_toc.yml")
+PAGES = list_pages(BOOK / "_toc.yml")
 
 _LEFT_OUT = "(left out)"
 

@@ -62,7 +62,7 @@ LISTEN = """(() => {
 @pytest.fixture(scope="module")
 def package() -> Path:
     """The pinned package, from npm where it is not there yet; kept below build/."""
-    path = browser_judge.package()
+    path = browser_judge.package_path()
     if not path.is_file():
         path.parent.mkdir(exist_ok=True)
         command = ["npm", "pack", browser_judge.npm_name(), "--silent", "--pack-destination", path.parent]
@@ -79,14 +79,14 @@ def test_only_the_pinned_package_is_taken(
     monkeypatch.setattr(browser_judge, "BUILD", tmp_path)
     for content, problem in ((None, "npm pack"), (package.read_bytes() + b"x", "SHA-512")):
         if content is not None:
-            browser_judge.package().write_bytes(content)
+            browser_judge.package_path().write_bytes(content)
         with pytest.raises(browser_judge.BrowserJudgeError, match=problem):
-            browser_judge.runtime()
+            browser_judge.read_runtime()
 
 
 def test_its_modules_judge_alone_as_they_do_here(tmp_path: Path) -> None:
     """Without site-packages, so that a module that is missing, or needs more, cannot be imported."""
-    content = browser_judge.archive()
+    content = browser_judge.make_archive()
     with zipfile.ZipFile(io.BytesIO(content)) as packed:
         assert not [name for name in packed.namelist() if not name.endswith((".py", ".yml"))]
         assert {name.split("/")[0] for name in packed.namelist()} == {"radeval_lib", "yaml"}
@@ -104,7 +104,7 @@ def test_its_modules_judge_alone_as_they_do_here(tmp_path: Path) -> None:
 
 
 def test_examples_have_the_errors_that_they_are_named_for() -> None:
-    examples = browser_judge.examples()
+    examples = browser_judge.make_examples()
     assert len({text for _, *texts in examples for text in texts}) == 2 * len(examples)
     for title, reference, candidate in examples:
         errors = by_rules.page_data(reference, candidate)["errors"]
@@ -117,11 +117,11 @@ def test_examples_have_the_errors_that_they_are_named_for() -> None:
 def output(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A book of the page, rendered as the whole one is."""
     output = tmp_path_factory.mktemp("judge")
-    files, form = browser_judge.page_files()
+    files, form = browser_judge.make_page_files()
     math = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5" / "tex-chtml.js"
     page = (BOOK / "try_the_judge.md").read_text(encoding="utf-8").replace(browser_judge.MARK, form)
-    texts = {"_config.yml": staging.settings(), "_toc.yml": TOC, "try_the_judge.md": page, "other.md": OTHER}
-    staged = {name: text.encode() for name, text in texts.items()}
+    texts = {"_config.yml": staging.make_settings(), "_toc.yml": TOC, "other.md": OTHER}
+    staged = {name: text.encode() for name, text in [*texts.items(), ("try_the_judge.md", page)]}
     staged |= {path.name: path.read_bytes() for path in (BOOK / "bibliography.md", REFERENCES)}
     staged |= {"_extra/mathjax/tex-chtml.js": math.read_bytes()}
     staged |= {f"_static/{path.name}": path.read_bytes() for path in (BOOK / "_static").iterdir()}

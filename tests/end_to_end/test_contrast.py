@@ -12,10 +12,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from radeval_lib.paths import BOOK
-from radeval_lib.pipeline.staging import pages_of
+from radeval_lib.pipeline.staging import list_pages
 from tests.end_to_end.conftest import new_context
 
-PAGES = pages_of(BOOK / "_toc.yml")
+PAGES = list_pages(BOOK / "_toc.yml")
 # Pages that between them show nearly every kind of table, verdict, box and figure that the book has; the
 # others are measured at night.
 OF_EVERY_KIND = {

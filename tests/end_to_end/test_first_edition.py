@@ -7,7 +7,7 @@ from pathlib import Path
 
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline import book, steps
-from radeval_lib.pipeline.staging import pages_of
+from radeval_lib.pipeline.staging import list_pages
 from workflow.check_site import dead_links
 
 
@@ -29,7 +29,7 @@ def test_the_first_edition_has_no_warning_and_says_what_follows(
     whole, first = steps.graph("smoke"), steps.graph("smoke", at_once=True)
     html = first_html or _rendered(tmp_path / "smoke")
     pages = {
-        name: (html / f"{name}.html").read_text(encoding="utf-8") for name in pages_of(BOOK / "_toc.yml")
+        name: (html / f"{name}.html").read_text(encoding="utf-8") for name in list_pages(BOOK / "_toc.yml")
     }
     assert not [name for name, text in pages.items() if "Not here" in text]
     missing = {f"notebooks/{page}" for page in whole.pages} - {f"notebooks/{page}" for page in first.pages}

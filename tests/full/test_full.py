@@ -93,7 +93,7 @@ def test_full_is_made_without_a_set(whole: TinyFull, name: str) -> None:
     pages_saying = {page for page in notebooks() if lack in _shown(whole, page)}
     # Of a role that two sets fill, the other is used; a page that is left out whole says nothing itself.
     assert bool(pages_saying or lack in output) == bool(alone)
-    planned = engine.pages_without_data(Graph(profile("full"), (), whole.root))
+    planned = engine.find_pages_without_data(Graph(profile("full"), (), whole.root))
     assert pages_saying <= {page for pages in planned.values() for page in pages}
 
 
@@ -112,7 +112,7 @@ def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> 
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).touch()
     graph = Graph(profile("full"), (), tmp_path)
-    lines = engine.outlook(graph)
+    lines = engine.describe_missing(graph)
     sources = [
         (role, source)
         for role, source in graph.settings.roles.items()
@@ -124,7 +124,7 @@ def test_the_plan_names_the_pages_that_lack_a_set(name: str, tmp_path: Path) -> 
         start = f"Role {role} uses" if there else f"Without {name} ({role}), "
         assert sum(line.startswith(start) for line in lines) == 1
         assert not there or any("+".join(there) in line for line in lines)
-    pages = {page for pages in engine.pages_without_data(graph).values() for page in pages}
+    pages = {page for pages in engine.find_pages_without_data(graph).values() for page in pages}
     assert pages == READERS.get(name, pages)
 
 

@@ -129,7 +129,7 @@ def make(target: Path, *, with_models: bool = True) -> TinyFull:
         generated = partial(load, source="synthetic", seed=0, root=None)
         words = [reveal(entry.findings) for entry in generated("summaries", size=200)]
         words += [reveal(entry.prompt) for entry in generated("judged_pairs", size=4)]
-        models.write(engine.hub_models(steps.graph("full")), hub, words)
+        models.write(engine.find_hub_models(steps.graph("full")), hub, words)
     project = TinyFull(path, root, hub)
     measure_files(project)
     _write_profile(path / "data_manifests" / "profiles" / "full.yml")

@@ -23,7 +23,7 @@ def test_has_the_models_of_table_2() -> None:
 
 
 def test_every_hub_model_of_full_is_described_and_all_but_one_pinned() -> None:
-    named = engine.hub_models(steps.graph("full"))
+    named = engine.find_hub_models(steps.graph("full"))
     assert set(named) <= {card.hub for card in catalog.list_cards()}
     assert [name for name in named if catalog.find_revision(name) is None] == ["UFNLP/gatortron-base"]
 

@@ -181,7 +181,7 @@ def test_papermill_reads_a_source_from_any_folder(monkeypatch: pytest.MonkeyPatc
 
 def test_a_run_by_hand_waits_for_no_build_to_write_there(tmp_path: Path) -> None:
     given = {"profile": "embedded", "seed": 2, "output_dir": str(tmp_path)}
-    with steps.locked(tmp_path / BUILD_LOCK), pytest.raises(NotebookError):
+    with steps.hold_lock(tmp_path / BUILD_LOCK), pytest.raises(NotebookError):
         runs.begin_job("rales/nlu_scores", **given)
     runs.begin_job("rales/nlu_scores", **given)
 

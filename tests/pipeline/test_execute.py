@@ -15,7 +15,7 @@ from radeval_lib.data.errors import AbsentDataError
 from radeval_lib.errors import ModelError, NotebookError, ParameterError
 from radeval_lib.paths import THREAD_VARIABLES
 from radeval_lib.pipeline import execute, steps
-from radeval_lib.pipeline.execute import notebook_name, parse_parameters
+from radeval_lib.pipeline.execute import parse_parameters, resolve_notebook
 from tests.pipeline.conftest import TinyRepository
 
 PAGE = "rales/nlu_scores"
@@ -101,5 +101,5 @@ def test_a_parameter_has_its_own_type_and_a_name() -> None:
         with pytest.raises(ParameterError):
             parse_parameters(PAGE, given)
     with pytest.raises(NotebookError, match="rales/nlu_scores"):
-        notebook_name("rales/nlu_score")
-    assert notebook_name("./notebooks/rales/nlu_scores.md") == PAGE
+        resolve_notebook("rales/nlu_score")
+    assert resolve_notebook("./notebooks/rales/nlu_scores.md") == PAGE

@@ -43,13 +43,13 @@ if task == "names":  # a misspelt library would be left out in silence
 """
 
 needs_forks = pytest.mark.skipif(
-    not forkserver.is_possible(), reason="processes are not forked on this system, or beside an accelerator"
+    not forkserver.can_fork(), reason="processes are not forked on this system, or beside an accelerator"
 )
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[dict[str, str]]:
-    with forkserver.serving() as variables:
+    with forkserver.run_server() as variables:
         yield variables
 
 
@@ -60,7 +60,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def start(folder: Path, server: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
-    command = forkserver.through_server([sys.executable, "-m", "reporting", *arguments])
+    command = forkserver.wrap_command([sys.executable, "-m", "reporting", *arguments])
     return subprocess.Popen(
         command, cwd=folder, env={**os.environ, "WORD": "häßlich", **server}, text=True, encoding="utf-8",
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -120,7 +120,7 @@ def test_client_ends_as_its_process_ended(
 @pytest.mark.parametrize("killed", ["client", "server"])
 def test_process_dies_with_its_client_or_the_server_and_others_begin(folder: Path, killed: str) -> None:
     before = set(psutil.Process().children())
-    with forkserver.serving() as variables:
+    with forkserver.run_server() as variables:
         client, process = waiting(folder, variables)
         (server,) = set(psutil.Process().children()) - before - {psutil.Process(client.pid)}
         (client if killed == "client" else server).kill()

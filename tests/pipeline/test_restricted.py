@@ -34,10 +34,10 @@ def restricted_data(tiny: TinyRepository) -> Path:
     report["background"] = ""
     (root / "mediqa2021" / "train.json").write_text(json.dumps([report]), encoding="utf-8")
     # The guard reads what the study generates until it says all that was found: of a leak, to its end.
-    book, whole = tiny.path / "radeval_lib" / "pipeline" / "book.py", "_GENERATED = 20_000"
+    book, whole = tiny.path / "radeval_lib" / "pipeline" / "book.py", "_GENERATED_REPORTS = 20_000"
     source = book.read_text(encoding="utf-8")
     assert whole in source
-    book.write_text(source.replace(whole, "_GENERATED = 200"), encoding="utf-8")
+    book.write_text(source.replace(whole, "_GENERATED_REPORTS = 200"), encoding="utf-8")
     return root
 
 
@@ -134,7 +134,7 @@ def builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def test_a_busy_build_keeps_all_and_a_damaged_mark_is_still_a_mark(builds: list[Path]) -> None:
-    with steps.locked(builds[1] / BUILD_LOCK), pytest.raises(steps.BusyError):
+    with steps.hold_lock(builds[1] / BUILD_LOCK), pytest.raises(steps.BusyError):
         release.purge()
     assert all((folder / "cells" / "t.csv").exists() for folder in builds)
     (builds[0] / IN_REACH).write_bytes(b"mimic_\xff")

@@ -39,18 +39,18 @@ def test_a_page_without_a_result_is_left_out(tmp_path: Path) -> None:
     reasons = []
     for cells in ([end, result], [result, end], [result], []):
         nbformat.write(nbformat.v4.new_notebook(cells=cells), executed)
-        reasons.append(page_forms.omission_reason(executed))
+        reasons.append(page_forms.find_omission_reason(executed))
     nbformat.write(nbformat.v4.new_notebook(metadata={steps.OMISSION_KEY: "no data"}), executed)
-    assert [*reasons, page_forms.omission_reason(executed)] == ["it needs x", "", "", "", "no data"]
+    assert [*reasons, page_forms.find_omission_reason(executed)] == ["it needs x", "", "", "", "no data"]
 
 
 def test_every_reference_leads_to_a_label_that_is_always_there() -> None:
     """Placeholders have the labels of their pages, so that references of any edition lead somewhere."""
     sources = {}
-    for page in staging.pages_of(BOOK / staging.CONTENTS):
+    for page in staging.list_pages(BOOK / staging.CONTENTS):
         folder = ROOT if page.startswith("notebooks/") else BOOK
         sources[page] = (folder / f"{page}.md").read_text(encoding="utf-8")
-    there = {label for source in sources.values() for label in page_forms.labels(source)}
+    there = {label for source in sources.values() for label in page_forms.find_labels(source)}
     lost = {page: set(_TARGET.findall(source)) - there for page, source in sources.items()}
     assert not {page: labels for page, labels in lost.items() if labels}
     links = r"\{(?:numref|doc|eq)\}`(?!contributing/)|\]\(#|\]\((?!https?:)[^)]*\.(?:md|ipynb)\b"

@@ -51,7 +51,7 @@ def test_pages_are_chosen_by_folder_notebook_or_exhibit(only: str, there: set[st
 def graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
     """The profile `smoke`, building below a temporary folder, of which no step is run."""
     monkeypatch.setattr(steps, "BUILD", tmp_path)
-    monkeypatch.setattr(engine.forkserver, "serving", lambda: nullcontext({}))
+    monkeypatch.setattr(engine.forkserver, "run_server", lambda: nullcontext({}))
     return steps.graph("smoke")
 
 
@@ -77,7 +77,7 @@ def test_the_first_pages_may_fail_and_the_build_goes_on(
 def test_what_stops_a_step_is_named(graph: Graph, monkeypatch: pytest.MonkeyPatch, printed: str) -> None:
     graph.output_dir.mkdir(parents=True, exist_ok=True)
     text = f"Job 3: rendering the book\n1 of 2 steps (50%) done\n{printed}"
-    monkeypatch.setattr(engine, "_command", lambda *_: [sys.executable, "-c", f"exit(print({text!r}) or 1)"])
+    monkeypatch.setattr(engine, "_prepare", lambda *_: [sys.executable, "-c", f"exit(print({text!r}) or 1)"])
     lines: list[str] = []
     with pytest.raises(RadevalError) as raised:
         engine._run(graph, 1, lines.append, {})
@@ -97,5 +97,5 @@ def test_a_model_is_here_if_the_revision_that_would_be_loaded_is(
         (model / "snapshots" / revision / "model.safetensors").touch()
         (model / "refs").mkdir()
         (model / "refs" / "main").write_text(revision, encoding="utf-8")
-    is_here = engine.hub_models(steps.graph("full"))
+    is_here = engine.find_hub_models(steps.graph("full"))
     assert [is_here[f"google-bert/{name}"] for name in revisions] == [True, False]

@@ -188,7 +188,7 @@ def test_a_column_of_models_is_out_of_date_where_the_code_behaves_otherwise(
     assert recordings.out_of_date("radpref", ["ratescore"]) == ["ratescore"]
     with pytest.raises(ReleaseError):
         refuse_out_of_date(profile("embedded"))
-    assert "gives other scores" in staging.settings("embedded")
+    assert "gives other scores" in staging.make_settings("embedded")
 
 
 def test_scores_over_drawn_models_follow_the_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -48,41 +48,48 @@ EXAMPLES: dict[str, tuple[int, list[tuple[str, bool]]]] = {
     "Several errors": (7, [("a", False), ("b", True), ("c", True), ("d", True)]),
     "An error that the judge misses": (10, [("d", True)]),
 }
-"""Generated example pairs: the seed of each, and the category and significance of its errors."""
+"""Generated example pairs, by title: the seed of the pair, and for each error of the candidate the letter
+of its category and whether it is significant."""
 
 
 class BrowserJudgeError(RadevalError):
-    """A Pyodide package that is missing, or differs from the pinned one."""
+    """Raised if the Pyodide package is missing, or differs from the pinned one."""
 
 
 @lru_cache(maxsize=1)
-def pinned_package() -> dict[str, Any]:
-    """Return the pinned npm package: its name (``package``), ``version``, ``sha512`` in base64, and ``files``
-    used."""
+def read_pin() -> dict[str, Any]:
+    """Return the pin of the npm package of Pyodide, the content of ``pyodide.yml``.
+
+    Keys are ``package`` (its name), ``version``, ``sha512`` (of the archive, in base64) and ``files`` (names
+    of those that the page loads).
+    """
     return own_yaml.read(_FOLDER / "pyodide.yml")
 
 
-def package() -> Path:
-    """Return the path to which ``npm pack`` downloads the package."""
-    return BUILD / f"{pinned_package()['package']}-{pinned_package()['version']}.tgz"
+def package_path() -> Path:
+    """Return the path in the build folder to which ``npm pack`` downloads the package."""
+    return BUILD / f"{read_pin()['package']}-{read_pin()['version']}.tgz"
 
 
-def is_available() -> bool:
-    """Return whether the package has been downloaded; then the book has the judge by default."""
-    return package().is_file()
+def is_downloaded() -> bool:
+    """Return whether the pinned Pyodide package is in the build folder; its checksum is not tested.
+
+    If it is there, the book includes the judge unless told otherwise.
+    """
+    return package_path().is_file()
 
 
 def npm_name() -> str:
     """Return name and version of the package in npm's notation, ``name@version``."""
-    return f"{pinned_package()['package']}@{pinned_package()['version']}"
+    return f"{read_pin()['package']}@{read_pin()['version']}"
 
 
 def download_command() -> str:
     """Return the command that downloads the package, in backticks for a message."""
-    return f"`npm pack {npm_name()} --pack-destination {display_path(package().parent)}`"
+    return f"`npm pack {npm_name()} --pack-destination {display_path(package_path().parent)}`"
 
 
-def runtime() -> dict[str, bytes]:
+def read_runtime() -> dict[str, bytes]:
     """Return the content of the package's files that the page loads, by name.
 
     Raises
@@ -90,7 +97,7 @@ def runtime() -> dict[str, bytes]:
     BrowserJudgeError
         If the package is missing, or its checksum differs from the pinned one.
     """
-    pin, path = pinned_package(), package()
+    pin, path = read_pin(), package_path()
     if not path.is_file():
         raise BrowserJudgeError("no such file", display_path(path), f"Run {download_command()}.")
     content = path.read_bytes()
@@ -106,15 +113,16 @@ def runtime() -> dict[str, bytes]:
     return files
 
 
-def runtime_checksums() -> set[str]:
-    """Return the SHA-256 of each file of :func:`runtime`, which the search for restricted text skips.
+def hash_runtime() -> set[str]:
+    """Return the SHA-256 of each file of :func:`read_runtime`; an empty set if the package is missing.
 
-    Empty if the package is missing.
+    The search for restricted text skips these files. Raises BrowserJudgeError if the package's checksum
+    differs from the pinned one.
     """
-    return {checksums.of_bytes(content) for content in runtime().values()} if is_available() else set()
+    return {checksums.of_bytes(content) for content in read_runtime().values()} if is_downloaded() else set()
 
 
-def archive() -> bytes:
+def make_archive() -> bytes:
     """Return a zip archive of PyYAML and of the judge's modules and data.
 
     The same files give the same bytes.
@@ -132,12 +140,15 @@ def archive() -> bytes:
     return archive_bytes.getvalue()
 
 
-def page_files() -> tuple[dict[str, bytes], str]:
-    """Return the content of the judge's files by their path in the rendered book, and the HTML of its
-    form."""
-    files = {f"pyodide-{pinned_package()['version']}/{name}": content for name, content in runtime().items()}
+def make_page_files() -> tuple[dict[str, bytes], str]:
+    """Return the content of the judge's files by path in the rendered book, and a form in HTML.
+
+    The form is where readers enter two reports. Raises BrowserJudgeError if the package of Pyodide is missing
+    or has a wrong checksum.
+    """
+    files = {f"pyodide-{read_pin()['version']}/{name}": content for name, content in read_runtime().items()}
     files |= {name: (_FOLDER / name).read_bytes() for name in _SCRIPTS}
-    content = archive()
+    content = make_archive()
     digest = hashlib.sha256(content).digest()
     name = f"judge-{digest.hex()[:16]}.zip"  # a new name, since browsers cache files by name
     files[name] = content
@@ -146,19 +157,19 @@ def page_files() -> tuple[dict[str, bytes], str]:
         place=PLACE,
         archive=name,
         integrity=f"sha256-{base64.b64encode(digest).decode()}",
-        runtime=f"pyodide-{pinned_package()['version']}",
+        runtime=f"pyodide-{read_pin()['version']}",
         entry=ENTRY,
         megabytes=round(sum(map(len, files.values())) / 1e6),
         longest=LONGEST,
-        examples=examples(),
+        examples=make_examples(),
     )
     # In Markdown, a blank line would end the HTML.
     text = "\n".join(line for line in form.splitlines() if line.strip())
     return {f"{PLACE}/{name}": content for name, content in files.items()}, text
 
 
-def examples() -> list[tuple[str, str, str]]:
-    """Return the example pairs of chest reports: title, reference and candidate."""
+def make_examples() -> list[tuple[str, str, str]]:
+    """Return (title, reference, candidate) of a generated chest pair for each of :data:`EXAMPLES`."""
     cases = []
     for title, (seed, kinds) in EXAMPLES.items():
         (pair,) = error_pairs(1, seed=seed, errors=kinds, modality_anatomy=("X-Ray", "CHEST"))
