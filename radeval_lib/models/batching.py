@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def pick_device(device: str) -> torch.device:
     """Return the torch device for ``auto`` (the GPU if there is one, else the CPU), ``cpu`` or ``cuda``.
 
-    A :class:`ModelError` for any other name, and for ``cuda`` without a GPU.
+    Raises :class:`ModelError` if ``device`` is another name, or if it is ``cuda`` and torch finds no GPU.
     """
     import torch
 
@@ -36,9 +36,9 @@ Precision = Literal["auto", "float32", "bfloat16"]
 
 @contextmanager
 def seed_torch(seed: int) -> Iterator[None]:
-    """Seed torch's CPU generator, which draws new weights, within a block.
+    """Seed torch's CPU generator, which draws new weights, for a ``with`` block.
 
-    After the block, the generator has the state that it had before.
+    After the block, the generator has the state that it had before it.
     """
     import torch
 
@@ -58,22 +58,23 @@ R = TypeVar("R")
 
 
 def pick_batch_tokens(device: torch.device) -> int:
-    """Return the number of tokens per batch that suits a device: fewer for a CPU's caches than for a GPU."""
+    """Return the most tokens of a batch on a device: 32,768 for a GPU, and 1,024 for a CPU, whose caches are
+    small."""
     return 32_768 if device.type == "cuda" else 1_024
 
 
-def group_by_length(lengths: Sequence[int], tokens: int, texts: int = 256) -> Iterator[list[int]]:
-    """Yield batches of positions of sequences, from the shortest to the longest sequence.
+def group_by_length(lengths: Sequence[int], max_tokens: int, max_rows: int = 256) -> Iterator[list[int]]:
+    """Yield batches of sequences of similar length, the shortest first; a batch is a list of positions.
 
     Parameters
     ----------
-    lengths : tokens of each sequence.
-    tokens : the most tokens of a batch, padding included. A longer sequence is a batch of its own.
-    texts : the most sequences of a batch.
+    lengths : the number of tokens of each sequence.
+    max_tokens : the most tokens of a batch, padding included. A longer sequence is a batch of its own.
+    max_rows : the most sequences of a batch.
     """
     batch: list[int] = []
     for position in sorted(range(len(lengths)), key=lambda index: (lengths[index], index)):
-        if batch and (len(batch) >= texts or (len(batch) + 1) * lengths[position] > tokens):
+        if batch and (len(batch) >= max_rows or (len(batch) + 1) * lengths[position] > max_tokens):
             yield batch
             batch = []
         batch.append(position)
@@ -83,9 +84,10 @@ def group_by_length(lengths: Sequence[int], tokens: int, texts: int = 256) -> It
 
 @contextmanager
 def use_eval_mode(module: torch.nn.Module, precision: Precision = "auto") -> Iterator[torch.device]:
-    """Yield a module's device, with the module in evaluation mode and without gradients.
+    """Put a module into evaluation mode and turn gradients off for a ``with`` block; yield its device.
 
-    After the block, the module is in the mode in which it was before.
+    After the block, the module has the mode that it had before it. ``precision``: number format of the
+    module's computation in the block.
     """
     import torch
 
@@ -104,37 +106,44 @@ def run_in_batches(
     module: torch.nn.Module,
     lengths: Sequence[int],
     compute: Callable[[list[int], torch.device], Iterable[R]],
-    tokens: int | None = None,
-    texts: int = 256,
+    max_tokens: int | None = None,
+    max_rows: int = 256,
     precision: Precision = "auto",
 ) -> list[R]:
-    """Return the result of ``compute`` for each sequence, in order; it is called with batches of positions.
+    """Return the result of ``compute`` for each sequence, in the order of ``lengths``.
 
     Parameters
     ----------
     module : the model that ``compute`` applies; it is in evaluation mode meanwhile.
-    lengths : tokens of each sequence.
-    compute : function of a batch's positions and the module's device; returns one result per position.
-    tokens : the most tokens of a batch, padding included; None for :func:`pick_batch_tokens` the device.
-    texts : the most sequences of a batch.
-    precision : number format of the computation.
+    lengths : the number of tokens of each sequence.
+    compute : function that is called with each batch of :func:`group_by_length` (a list of positions in
+        ``lengths``) and the module's device; returns one result per position.
+    max_tokens : the most tokens of a batch, padding included; None takes the device's limit from
+        :func:`pick_batch_tokens`.
+    max_rows : the most sequences of a batch.
+    precision : number format of the module's computation.
     """
     results: dict[int, R] = {}
     with use_eval_mode(module, precision) as device:
-        for batch in group_by_length(lengths, tokens or pick_batch_tokens(device), texts):
+        for batch in group_by_length(lengths, max_tokens or pick_batch_tokens(device), max_rows):
             results.update(zip(batch, compute(batch, device), strict=True))
     return [results[position] for position in range(len(lengths))]
 
 
 def map_distinct(items: Sequence[K], compute: Callable[[list[K]], Iterable[R]]) -> list[R]:
-    """Return the result for each item, in order; ``compute`` is called once, with the distinct items."""
+    """Return a result for each item, in order, but compute it only once for equal items.
+
+    ``compute``: function that is called once, with the list of the distinct items in the order in which they
+    first occur; returns one result for each.
+    """
     distinct = list(dict.fromkeys(items))
     results = dict(zip(distinct, compute(distinct), strict=True))
     return [results[item] for item in items]
 
 
 def stack_rows(rows: Iterable[Sequence[int]], padding_value: int = 0) -> torch.Tensor:
-    """Return rows of integers as one int64 tensor of shape (rows, longest row), padded on the right."""
+    """Return rows of integers as one int64 tensor of shape (rows, longest row), padded on the right with
+    ``padding_value``."""
     import torch
 
     tensors = [torch.tensor(row, dtype=torch.long) for row in rows]
@@ -148,23 +157,26 @@ def pad_rows(tokenizer: Any, rows: Iterable[Sequence[int]]) -> Any:
 
 
 def pad_labelled(tokenizer: Any, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-    """Return examples with ``input_ids`` and ``labels``, one per token, as a batch padded on the right.
+    """Return a batch of examples that have a label for each token, padded on the right.
 
-    The batch has ``input_ids``, ``attention_mask`` and ``labels``, int64 tensors of shape (examples, longest
-    example); the labels of padding are :data:`IGNORED`.
+    ``examples``: each has ``input_ids`` and ``labels``, lists of integers. The batch has ``input_ids``,
+    ``attention_mask`` and ``labels``, int64 tensors of shape (examples, most tokens or labels of an example);
+    the labels of padding are :data:`IGNORED`.
     """
     labels = stack_rows((example["labels"] for example in examples), IGNORED)
     return {**pad_rows(tokenizer, (example["input_ids"] for example in examples)), "labels": labels}
 
 
 MAX_PIECES = 512
-"""The most pieces (tokens) of a text or sentence, special tokens included; longer ones are cut."""
+"""The most pieces (subword tokens) of a text or sentence, special tokens included; longer ones are cut."""
 
 
 def load_fast_tokenizer(factory: Any, model: str | Path) -> Any:
-    """Return the tokenizer of a model's folder or hub name.
+    """Load the fast tokenizer of a model from a transformers folder or from the Hugging Face hub by name.
 
-    A :class:`ModelError` if it is not a fast one, since only these map each piece to its word.
+    Only fast tokenizers map each piece to its word. The tokenizer of a RoBERTa model is set to read the first
+    word like the others, with a space before it. Raises :class:`ModelError` if the model has no fast
+    tokenizer, or cannot be loaded.
     """
     tokenizer = load_pretrained(factory, model)
     if not tokenizer.is_fast:
@@ -181,7 +193,8 @@ def fix_unicode(text: str) -> str:
 
 
 def are_too_long(most: int, tokenizer: Any, sentences: Sequence[str]) -> list[bool]:
-    """Return for each sentence whether it has more than ``most`` pieces, special tokens included."""
+    """Return for each sentence whether the tokenizer makes more than ``most`` pieces of it, special tokens
+    included."""
     texts = [fix_unicode(sentence) for sentence in sentences]
     return [len(ids) > most for ids in tokenizer(texts, verbose=False)["input_ids"]] if texts else []
 
@@ -191,7 +204,9 @@ def encode_words(
 ) -> list[tuple[list[int], list[tuple[int, int]]]]:
     """Return for each sentence, given as words, its piece ids and the (first, last) piece of each word.
 
-    Words without a piece among the first :data:`MAX_PIECES` are left out at the end of the sentence.
+    Pieces are numbered from 0, special tokens included. A word of which the tokenizer makes no piece gets the
+    last piece of the word before it, or piece 0 if it is the first word. Only the first :data:`MAX_PIECES`
+    pieces are read; words after the last word with one of these pieces are left out.
     """
     encoded = []
     for row in tokenize_words(tokenizer, sentences):
@@ -222,8 +237,9 @@ def list_spans(
 ) -> list[dict[str, list[int]]]:
     """Return for each sentence, given as words, its piece ids and all spans of up to ``most_words`` words.
 
-    Each row has ``input_ids`` and, for every span, sorted by start, then by end: ``starts`` and ``ends`` (its
-    first and last piece), ``words`` (its first word) and ``widths`` (its number of words minus one).
+    Each row has ``input_ids``, the piece ids, and four lists with one entry per span, sorted by first word,
+    then by length: ``first_pieces`` and ``last_pieces``, the positions of its first and last piece in
+    ``input_ids``; ``first_words``, the index of its first word; and ``word_counts``, its number of words.
     """
     rows = []
     for ids, pieces in encode_words(tokenizer, sentences):
@@ -231,10 +247,10 @@ def list_spans(
         spans = [(a, b) for a in range(count) for b in range(a, min(a + most_words, count))]
         row = {
             "input_ids": ids,
-            "starts": [pieces[first][0] for first, _ in spans],
-            "ends": [pieces[last][1] for _, last in spans],
-            "words": [first for first, _ in spans],
-            "widths": [last - first for first, last in spans],
+            "first_pieces": [pieces[first][0] for first, _ in spans],
+            "last_pieces": [pieces[last][1] for _, last in spans],
+            "first_words": [first for first, _ in spans],
+            "word_counts": [last - first + 1 for first, last in spans],
         }
         rows.append(row)
     return rows
@@ -245,8 +261,8 @@ def pad_spans(
 ) -> dict[str, torch.Tensor]:
     """Return rows of :func:`list_spans` as a batch of int64 tensors, padded on the right.
 
-    ``padding``: the padding value of each further key to include besides ``input_ids`` and
-    ``attention_mask``; keys that the rows lack are left out. Rows of spans have shape (rows, most spans).
+    The batch has ``input_ids`` and ``attention_mask``, shape (rows, most pieces), and the keys of ``padding``
+    that the first row has, shape (rows, most spans). ``padding``: the padding value of each of these keys.
     """
     inputs = pad_rows(tokenizer, (row["input_ids"] for row in rows))
     batch = {key: inputs[key] for key in ("input_ids", "attention_mask")}
@@ -273,9 +289,10 @@ _UNPACKABLE_ARGUMENTS = (
 
 @contextmanager
 def avoid_padding(module: torch.nn.Module) -> Iterator[None]:
-    """Within a block, train a module's BERT encoders on a CPU with packed instead of padded batches.
+    """Train a module's BERT encoders on packed instead of padded batches, for a ``with`` block.
 
-    Other encoders, decoders, GPUs and computation without gradients are unaffected.
+    Packing saves time on a CPU; computation on a GPU or without gradients is unaffected, and so are decoders
+    and other encoders than BERT. A packed encoder returns what it would return for the padded batch.
     """
     from transformers import BertModel
 
@@ -292,11 +309,11 @@ def avoid_padding(module: torch.nn.Module) -> Iterator[None]:
 
 
 def _make_packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a ``forward`` of a BERT encoder that packs several texts into a row.
+    """Return a method ``forward`` of a BERT encoder that packs several texts into a row.
 
     A block-diagonal attention mask keeps each text from attending to the others, and positions restart with
-    each text. The outputs are those of ``padded_forward``, which it calls if packing is impossible or does
-    not pay.
+    each text. It returns what ``padded_forward``, the encoder's own method, returns. It calls that method on
+    the padded batch if packing is impossible, or saves too little (:func:`pack_sequences`).
     """
     import torch
     from transformers.modeling_outputs import BaseModelOutputWithPooling
@@ -328,9 +345,9 @@ def _make_packed_forward(encoder: Any, padded_forward: Callable[..., Any]) -> Ca
 def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
     """Return for each token of a packed batch its position in the flattened padded batch.
 
-    ``attention_mask``: that of the padded batch, shape (texts, longest), padded on the right. Returns an
-    int64 tensor of shape (rows, width) with -1 at padding, or None if packing saves less than 10% of the
-    tokens.
+    ``attention_mask``: the mask of the padded batch, shape (texts, most tokens), padded on the right. Returns
+    an int64 tensor of shape (rows, tokens of a row) with -1 at padding, or None if packing saves less than
+    10% of the tokens, padding included.
     """
     import torch
 
@@ -345,8 +362,11 @@ def pack_sequences(attention_mask: torch.Tensor) -> torch.Tensor | None:
 
 
 def _assign_rows(lengths: Sequence[int], width: int) -> list[list[int]]:
-    """Return the indices of the texts in each row of ``width`` tokens, packed by first-fit decreasing: from
-    the longest, each text goes into the first row that has room for it."""
+    """Return the indices of the texts in each row of ``width`` tokens, packed by first-fit decreasing.
+
+    From the longest to the shortest, each text goes into the first row that has room for it. ``lengths``: the
+    number of tokens of each text, at most ``width``.
+    """
     rows: list[list[int]] = []
     room: list[int] = []
     for text in sorted(range(len(lengths)), key=lambda index: -lengths[index]):

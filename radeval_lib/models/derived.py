@@ -24,10 +24,18 @@ from radeval_lib.registry import RULES
 
 
 def cut_layers(name: str, layers: int, folder: Path) -> str:
-    """Return the folder of a model with only the first ``layers`` layers of the encoder ``name``.
+    """Return the folder of a model that has only the first ``layers`` layers of an encoder.
 
-    It is made below ``folder`` if it does not exist. A :class:`ModelError` if the encoder cannot be loaded,
-    or does not have more than ``layers`` layers.
+    Parameters
+    ----------
+    name : folder or hub name of the encoder.
+    layers : number of layers to keep, fewer than the encoder has.
+    folder : the model is saved in a new folder in this one, unless it is there already.
+
+    Raises
+    ------
+    ModelError
+        If the encoder cannot be loaded, or has no more than ``layers`` layers.
     """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
@@ -44,10 +52,22 @@ def cut_layers(name: str, layers: int, folder: Path) -> str:
 
 
 def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
-    """Return the folder of an encoder whose vocabulary is cut to ``texts`` (:func:`trim_tokenizer`).
+    """Return the folder of a copy of an encoder that has only the tokens that ``texts`` need.
 
-    It is made below ``folder`` if it does not exist. It gives ``texts`` the same vectors with far fewer
-    parameters: a small corpus uses one or two thousand of the 30,522 tokens of BERT's vocabulary.
+    The copy gives ``texts`` the same vectors with far fewer parameters: a small corpus uses one or two
+    thousand of the 30,522 tokens of BERT's vocabulary. Which tokens are kept is said at
+    :func:`trim_tokenizer`.
+
+    Parameters
+    ----------
+    name : folder or hub name of the encoder.
+    texts : all texts that the copy will encode.
+    folder : the copy is saved in a new folder in this one, unless it is there already.
+
+    Raises
+    ------
+    ModelError
+        If the encoder cannot be loaded, or its tokenizer is not a fast WordPiece tokenizer.
     """
     from transformers import AutoModel, AutoTokenizer
 
@@ -63,11 +83,15 @@ def trim_encoder(name: str, texts: Iterable[str], folder: Path) -> str:
 
 
 def make_untrained(name: str, folder: Path, seed: int) -> str:
-    """Return the folder of a model with the architecture and tokenizer of ``name``, and weights drawn from
-    ``seed``.
+    """Return the folder of a model with the architecture and tokenizer of another one, but random weights.
 
-    ``name`` may have the prefix :data:`UNTRAINED`. The model is made below ``folder`` if it does not exist;
-    random numbers outside of this function are unaffected.
+    Random numbers outside of this function are unaffected.
+
+    Parameters
+    ----------
+    name : folder or hub name of the other model, with or without the prefix :data:`UNTRAINED`.
+    folder : the model is saved in a new folder in this one, unless it is there already.
+    seed : seed of the weights.
     """
     from transformers import AutoConfig, AutoModel, AutoTokenizer
 
@@ -82,17 +106,22 @@ def make_untrained(name: str, folder: Path, seed: int) -> str:
 
 
 def _name_folder(name: str) -> str:
-    """Return a model's name without its owner or path, and the first 12 digits of its checksum, for the name
-    of a folder."""
+    """Return the part of a folder's name that identifies a model: its name without owner or path, and the
+    first 12 digits of its checksum."""
     return f"{Path(name).name}-{catalog.hash_model(name)[:12]}"
 
 
 def trim_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]]:
-    """Return a tokenizer with only the tokens that ``texts`` need, and the old id of each of its tokens.
+    """Return a copy of a tokenizer with only the tokens that ``texts`` need, and the old ids of these tokens.
 
-    Special tokens, tokens that were added to the vocabulary and single characters are kept as well.
-    WordPiece takes the longest token that fits, so ``texts`` are split as before; words of other texts may be
-    spelled out. A :class:`ModelError` if the tokenizer is not a fast WordPiece tokenizer.
+    The old ids are ascending, so that the i-th is that of the copy's token i. Special tokens, tokens that
+    were added to the vocabulary and single characters are kept as well. WordPiece takes the longest token
+    that fits, so ``texts`` are split as before; words of other texts may be split into more tokens.
+
+    Raises
+    ------
+    ModelError
+        If the tokenizer is not a fast WordPiece tokenizer.
     """
     from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerFast
@@ -137,7 +166,10 @@ def trim_tokenizer(tokenizer: Any, texts: Iterable[str]) -> tuple[Any, list[int]
 
 
 def keep_rows(module: Any, ids: list[int]) -> None:
-    """Cut a model's input embeddings, and its output layer if it has one, to the rows ``ids``, in place."""
+    """Cut a model's input embeddings, and its output layer if it has one, to some tokens, in place.
+
+    ``ids``: ids of the tokens to keep, ascending; the i-th becomes token i.
+    """
     import torch
 
     with torch.no_grad():
@@ -154,23 +186,28 @@ def keep_rows(module: Any, ids: list[int]) -> None:
 
 
 def check_permission(name: str, root: Path | None) -> None:
-    """Raise :class:`~radeval_lib.data.errors.StatementError` if ``name`` is a server's model and no signed
-    statement allows sending it the texts in the data root ``root``."""
+    """Raise StatementError if a model must not get the texts in a data root.
+
+    That is the case if the model ``name`` is on a server, the data root ``root`` has restricted texts, and no
+    signed statement allows sending them to this server.
+    """
     require_statements(restricted_in(root), name, root)
 
 
 def make_ready(name: str, folder: Path, seed: int) -> str:
-    """Return the folder or name from which the model ``name`` can be loaded.
+    """Return the folder or name from which a model can be loaded.
 
-    For a name with the prefix :data:`UNTRAINED`, the model is made below ``folder``, with weights drawn from
-    ``seed``. Any other name is returned as it is.
+    If ``name`` has the prefix :data:`UNTRAINED`, the model is made in ``folder`` with weights drawn from
+    ``seed`` (:func:`make_untrained`), and its folder is returned. Otherwise, ``name`` is returned as it is.
     """
     return make_untrained(name, folder, seed) if name.startswith(catalog.UNTRAINED) else name
 
 
 def find_revision(name: str) -> str:
-    """Return the revision at which a hub model is loaded, ``unpinned`` if none is set, or an empty string for
-    a model that is not on the hub."""
+    """Return the revision at which a hub model is loaded, or ``unpinned`` if none is set.
+
+    For a model that is not on the hub (rules, packaged, in a folder or on a server), return an empty string.
+    """
     bare = name.removeprefix(catalog.UNTRAINED)
     if bare == RULES or catalog.is_packaged(bare) or Path(bare).is_dir() or not catalog.is_hub_name(bare):
         return ""
@@ -198,21 +235,28 @@ def prepare_start(
     device: str = "auto",
     unfinished: Path | None = None,
 ) -> str:
-    """Return the folder or name of the model from which the training of an NER model starts.
+    """Make the model from which the training of an NER model starts, and return its folder or name.
 
-    A trimmed or untrained model that exists is reused; a training on graphs is always done.
+    A trimmed or untrained model that exists in ``folder`` is reused; a training on graphs is always done.
 
     Parameters
     ----------
-    name : a model's name, alone or with the prefix :data:`UNTRAINED` or :data:`AFTER_GRAPHS`.
-    folder : where to save a model that has to be made.
+    name : a folder or hub name. With the prefix :data:`UNTRAINED`, the model gets random weights; with
+        :data:`AFTER_GRAPHS`, it is trained on the entities of ``graphs``.
+    folder : where a model that has to be made is saved.
     seed : seed of random weights, and of the training on graphs.
-    graphs : annotated sentences for :data:`AFTER_GRAPHS`, with splits ``train`` and ``dev``; ``dev`` chooses
-        the epoch.
+    graphs : annotated sentences for :data:`AFTER_GRAPHS`, of the splits ``train`` and ``dev``; the epoch is
+        chosen on ``dev``.
     texts : all texts that the model will read. Its vocabulary is trimmed to their tokens; without texts, it
         is left whole.
-    device : device of the training on graphs.
-    unfinished : folder for the checkpoint of the training on graphs; None keeps none.
+    device : ``auto``, ``cpu`` or ``cuda``, for the training on graphs.
+    unfinished : folder for the checkpoint of the training on graphs; None writes none.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded, its vocabulary cannot be trimmed, or ``graphs`` lacks sentences of a
+        split.
     """
     target, read_texts = Path(folder), list(texts)
     model = name.removeprefix(catalog.UNTRAINED).removeprefix(catalog.AFTER_GRAPHS)
@@ -237,10 +281,15 @@ def prepare_start(
 
 
 def make_test_model(role: str, folder: Path) -> str:
-    """Return the name or folder of an untrained model for a role, for tests of the code around models.
+    """Return the name or folder of a model for tests of the code around models; its head is random.
 
-    For ``encoder``, it is the packaged encoder itself; for ``ner_model`` and ``graph_model``, the packaged
-    encoder with a random head, which is saved below ``folder``. A :class:`ModelError` for any other role.
+    ``role``: for ``encoder``, the name of the packaged encoder is returned; for ``ner_model`` and
+    ``graph_model``, a folder in ``folder``, in which the packaged encoder with a random head is saved.
+
+    Raises
+    ------
+    ModelError
+        If ``role`` is another one.
     """
     from radeval_lib.models.graph_model import GraphModel, GraphSettings
     from radeval_lib.models.ner_models import make_scheme

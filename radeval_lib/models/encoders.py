@@ -19,21 +19,22 @@ Pooling = Literal["cls", "mean"]
 
 
 class Encoder:
-    """A BERT-like model that returns one vector per text.
+    """A BERT-like model that encodes texts, each as one vector.
 
     Parameters
     ----------
     model : a transformers folder, a hub name (``FremyCompany/BioLORD-2023-C``,
         ``ncbi/MedCPT-Query-Encoder``) or ``packaged-minilm``.
-    pooling : ``cls``, the last hidden state of the first token, or ``mean``, the mean over all tokens.
-    max_tokens : the most tokens of a text; longer texts are cut. From 1 to the model's number of positions.
-    device : ``auto``, ``cpu`` or ``cuda``.
+    pooling : how a text's vector is computed: ``cls`` takes the last hidden state of the first token,
+        ``mean`` the mean of the last hidden states of all tokens.
+    max_tokens : the most tokens of a text, from 1 to the model's number of positions; longer texts are cut.
+    device : ``auto`` (a GPU if there is one), ``cpu`` or ``cuda``.
     precision : ``auto``, ``float32`` or ``bfloat16``; see :data:`~radeval_lib.models.batching.Precision`.
 
     Raises
     ------
     ModelError
-        If the model cannot be loaded, or ``pooling`` or ``max_tokens`` is not one of the above.
+        If the model cannot be loaded, or ``pooling``, ``max_tokens`` or ``device`` has another value.
     """
 
     def __init__(
@@ -64,7 +65,11 @@ class Encoder:
         """Return one vector per text, float32 of shape (texts, dimension), in order.
 
         Equal texts are encoded once. Lone surrogates, which no tokenizer accepts, are read as U+FFFD.
-        A :class:`ModelError` if ``texts`` is a single string.
+
+        Raises
+        ------
+        ModelError
+            If ``texts`` is a single string.
         """
         if isinstance(texts, str):
             raise ModelError("texts is a single string", f"encoder {self.name}", "Give a list of texts.")
@@ -73,7 +78,7 @@ class Encoder:
         return np.stack(batching.map_distinct(texts, self._vectors))
 
     def _vectors(self, texts: list[str]) -> list[NDArray[np.float32]]:
-        """Return the vector of each text, float32 of shape (dimension,)."""
+        """Return the vector of each text, in order; each is float32 of shape (dimension,)."""
         readable = [batching.fix_unicode(text) for text in texts]
         encoded = self.tokenizer(readable, truncation=True, max_length=self.max_tokens)
         rows = encoded["input_ids"]

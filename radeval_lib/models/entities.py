@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W_]+|[^\w\s]|_")
 
 
 def find_words(text: str) -> list[tuple[int, int]]:
-    """Return (start, end) of each word of a text, in characters.
+    """Return (start, end) of each word of a text, in characters; ``end`` is one past the last character.
 
     A word is a run of letters and digits, or any other single character that is not white space.
     """
@@ -24,26 +24,35 @@ def find_words(text: str) -> list[tuple[int, int]]:
 
 
 def read_gold(sentence: AnnotatedSentence) -> list[WordSpan]:
-    """Return (start, end, type) of a sentence's entities, in words, with types in upper case."""
+    """Return (start, end, type) of a sentence's annotated entities, with types in upper case.
+
+    ``start`` is the index of the entity's first word, ``end`` one past that of its last word.
+    """
     return [(entity.start, entity.end, entity.label.upper()) for entity in sentence.entities]
 
 
 Decoding = Literal["released", "standard"]
-"""How IOB labels are read: ``released``, by the rules of RaTEScore's released code, or ``standard``."""
+"""How IOB labels are read: by :func:`decode_released`, as in RaTEScore, or by :func:`decode_standard`."""
 
 
 class NerModel(Protocol):
     """A model that finds entities in sentences."""
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Return (text, type) of each entity, in order, for each sentence; types are in upper case."""
+        """Return for each sentence a list with (string, type) of each entity, in order; types are in upper
+        case."""
 
 
 def decode_labels(labels: Sequence[str], special: Sequence[bool], decoding: Decoding) -> list[WordSpan]:
-    """Return (start, end, type) of the entities of a sentence, in tokens.
+    """Return (start, end, type) of the entities in the IOB labels of a sentence's tokens.
 
-    ``labels``: each token's ``B-TYPE``, ``I-TYPE`` or ``O``. ``special``: whether each token is a special
-    one, which no entity contains.
+    ``start`` is the index of the entity's first token, ``end`` one past that of its last token.
+
+    Parameters
+    ----------
+    labels : for each token, ``B-TYPE``, ``I-TYPE`` or ``O``.
+    special : for each token, whether it is a special token, such as [CLS]; entities contain none.
+    decoding : how labels are read.
     """
     if decoding == "released":
         return decode_released(labels, special)
@@ -51,19 +60,20 @@ def decode_labels(labels: Sequence[str], special: Sequence[bool], decoding: Deco
 
 
 def decode_standard(labels: Sequence[str]) -> list[WordSpan]:
-    """Return (start, end, type) of the entities in IOB labels; an I- without an entity of its type before it
-    begins one."""
+    """Return (start, end, type) of the entities in IOB labels, by the usual rules; ``end`` is one past the
+    entity's last label. A label I-TYPE begins an entity if the label before it is not B-TYPE or I-TYPE."""
     return [(entity.start, entity.end, entity.label) for entity in iob_tags.decode(labels)]
 
 
 def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[WordSpan]:
-    """Return (start, end, type) of the entities as RaTEScore 0.6.0 finds them (``post_process``), flaws
-    included.
+    """Return (start, end, type) of the entities as RaTEScore 0.6.0 finds them, flaws included.
 
-    An entity has the type of its B-, whatever the types of the following I-; an I- without a B- before it is
-    dropped. An entity ends if the NEXT label is O or B-. So the label of the closing special token decides on
-    an entity at the end of the sentence: if it is I-, the entity ends before the special token, unless the
-    entity before it ended at a B-, in which case the last entity is lost.
+    ``labels`` and ``special`` are those of :func:`decode_labels`. Source: ``post_process`` in RaTEScore.
+
+    An entity has the type of its label B-, whatever the types of the labels I- that follow; a label I-
+    without a B- before it is dropped. An entity ends if the NEXT label is O or B-. So the label of the
+    closing special token decides on an entity at the end of the sentence. If this label is I-, the entity
+    ends before the special token; but if the entity before it ended at a label B-, the last entity is lost.
     """
     spans: list[WordSpan] = []
     opened: tuple[int, str] | None = None
@@ -88,9 +98,9 @@ def decode_released(labels: Sequence[str], special: Sequence[bool]) -> list[Word
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of matched, predicted and gold spans, which can be added up over sentences.
+    """Numbers of matched, predicted and gold spans. ``+`` adds up the numbers of several sentences.
 
-    A measure (0 to 1) with a denominator of 0 is 0.
+    Precision, recall and F1 are from 0 to 1; each is 0 if its denominator is 0.
     """
 
     matched: int = 0
@@ -119,13 +129,14 @@ class Counts:
 
 @dataclass(frozen=True)
 class SpanScores:
-    """Comparison of predicted with gold spans, over all sentences.
+    """Agreement of predicted with gold spans, over all sentences.
 
     Attributes
     ----------
-    spans : counts of spans; a predicted span matches a gold one with the same words and type.
-    correct_words : words whose IOB label (O, B-TYPE or I-TYPE) is the same in both.
-    words : all words.
+    spans : counts of spans; a predicted span matches a gold span with the same words and type.
+    correct_words : number of words whose IOB label (O, B-TYPE or I-TYPE) is the same for predicted and gold
+        spans.
+    words : number of all words.
     """
 
     spans: Counts
@@ -141,10 +152,14 @@ class SpanScores:
 def compare_spans(
     gold: Sequence[Iterable[WordSpan]], predicted: Sequence[Iterable[WordSpan]], lengths: Sequence[int]
 ) -> SpanScores:
-    """Return the comparison of predicted with gold spans, sentence by sentence.
+    """Return how well predicted spans agree with gold spans, over all sentences.
 
-    ``lengths``: the number of words of each sentence. Types are compared without regard to case, and repeated
-    spans of a sentence count once.
+    Types are compared without regard to case; repeated spans of a sentence count once.
+
+    Parameters
+    ----------
+    gold, predicted : (start, end, type) of the spans of each sentence, in words.
+    lengths : the number of words of each sentence.
     """
     counts, correct_words = Counts(), 0
     for annotated, tagged, length in zip(gold, predicted, lengths, strict=True):

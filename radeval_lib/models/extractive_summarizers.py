@@ -1,4 +1,4 @@
-"""Summarize findings by extracting sentences; the protocol and the measure of all summarizers."""
+"""Summarize findings by extracting sentences; define the protocol and the measure of all summarizers."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ class Summarizer(Protocol):
     """A model or rule that writes an impression for each findings section."""
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        """Return one impression per text of ``findings``, in order.
+        """Return one impression for each findings section, in order.
 
-        No text may be empty. Equal texts get equal impressions.
+        No section may be empty. Equal sections get equal impressions.
         """
 
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of a report section, in order and each on one line; an empty list for blank text.
 
-    An empty line ends a sentence; a line break, a few abbreviations and the number of a list item ("1.") do
-    not. A number after certain words, as in "ribs 7 and 8.", is taken for the end of a sentence instead.
+    A sentence ends at an empty line, or at a full stop, exclamation mark, question mark or semicolon before
+    white space. It does not end after an abbreviation such as "Dr.", or after the number of a list item, such
+    as "1." or "FINDINGS: 2.". A number after a comma or a word such as "ribs", "grade" or "and" ("ribs 7 and
+    8.") is not read as the number of a list item, so a sentence may end there.
     """
     found: list[str] = []
     pieces = map(tokens.one_line, _EMPTY_LINE.split(_SENTENCE_END.sub(r"\1\n\n", text)))
@@ -56,7 +58,10 @@ def split_sentences(text: str) -> list[str]:
 
 
 def compute_rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
-    """Return ROUGE-L F1 (0 to 1) of each pair, shape (n,), with stemming as in the metric ``rouge_l``."""
+    """Return the ROUGE-L F1 (0 to 1) of each pair of reference and candidate, shape (n,).
+
+    Words are stemmed, as in the metric ``rouge_l``.
+    """
     tokenize = tokens.RougeTokenizer().tokenize
     pairs = zip(references, candidates, strict=True)
     return np.array([tokens.rouge_l(tokenize(ref), tokenize(cand)) for ref, cand in pairs], dtype=np.float64)
@@ -65,7 +70,7 @@ def compute_rouge_l(references: Sequence[str], candidates: Sequence[str]) -> NDA
 def measure_rouge_l(records: Sequence[ReportPair], summaries: Sequence[str]) -> dict[str, float]:
     """Return ``rouge_l``: the mean ROUGE-L F1 (0 to 1) of summaries against the records' impressions.
 
-    It is 0 if there are no records.
+    ``summaries``: one per record, in order. The mean is 0 if there are no records.
     """
     values = compute_rouge_l([reveal(record.impression) for record in records], summaries)
     return {"rouge_l": float(values.mean()) if len(values) else 0.0}
@@ -84,7 +89,9 @@ _SENTENCE_START = re.compile(r"(^|[.!?]\s+)([a-z])")
 
 
 def restore_case(text: str) -> str:
-    """Return text with the usual capitals and spaces, given lower-case words and spaced punctuation.
+    """Return a text with a capital at the start of each sentence and the usual spaces around punctuation.
+
+    ``text``: lower-case words, with spaces around each punctuation mark.
 
     >>> restore_case("no acute intra - abdominal process . 1 . 5 cm cyst .")
     'No acute intra-abdominal process. 1.5 cm cyst.'
@@ -99,7 +106,11 @@ Encode = Callable[[Sequence[str]], NDArray[np.floating[Any]]]
 
 
 def _split_by_text(split: Sequence[Sequence[str]], rows: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return one array per text, given the sentences of each text and an array with a row per sentence."""
+    """Return one array per text: the rows of its sentences.
+
+    ``split``: the sentences of each text. ``rows``: an array with one row per sentence of all texts, in
+    order.
+    """
     return np.split(rows, np.cumsum([len(row) for row in split])[:-1]) if split else []
 
 
@@ -113,20 +124,19 @@ class LeadSentences:
         self.name = f"Lead-{count}"
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        """Return the first ``count`` sentences of each text; all of them if there are fewer."""
+        """Return the first ``count`` sentences of each findings section, or all if there are fewer."""
         return [" ".join(split_sentences(text)[: self.count]) for text in findings]
 
 
 class ClusterExtractor:
-    """A summarizer that clusters the sentences of a report and extracts the one nearest to each centre.
-
-    The sentences are in the order of the report.
+    """A summarizer that clusters the sentences of a findings section and extracts the one nearest to the
+    centre of each cluster.
 
     Parameters
     ----------
-    encode : returns the vectors of sentences, which k-means clusters.
-    count : number of clusters.
-    seed : of k-means.
+    encode : function that returns the vectors of sentences, which are clustered by k-means.
+    count : number of clusters, and thus the most sentences that are extracted.
+    seed : seed of k-means.
     """
 
     name = "Bert-Ext"
@@ -135,7 +145,7 @@ class ClusterExtractor:
         self.encode, self.count, self.seed = encode, count, seed
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        """Return the central sentences of each text, in the order of the report."""
+        """Return the extract of each findings section, with sentences in the order of the section."""
         split = [split_sentences(text) for text in findings]
         vectors = self.encode([sentence for row in split for sentence in row])
         return [
@@ -144,9 +154,10 @@ class ClusterExtractor:
         ]
 
     def _central_positions(self, vectors: NDArray[np.floating[Any]]) -> set[int]:
-        """Return the positions of the vectors nearest to the centres of the clusters.
+        """Return the positions of the vectors that are nearest to the centres of their clusters.
 
-        If there are at most ``count`` distinct vectors, return the first position of each instead.
+        If there are at most ``count`` distinct vectors (after rounding to five decimals), return the position
+        at which each of them first occurs.
         """
         from sklearn.cluster import KMeans
 
@@ -159,11 +170,12 @@ class ClusterExtractor:
 
 
 def choose_oracle(findings: str, impression: str, most: int = 4) -> list[int]:
-    """Return the sorted positions of up to ``most`` sentences of the findings whose ROUGE-L against the
-    impression is high.
+    """Return the ascending positions of up to ``most`` sentences of the findings that together have a high
+    ROUGE-L against the impression.
 
-    The search is greedy: each step adds the sentence that raises ROUGE-L most, and the search stops if none
-    does (Nallapati et al. 2017, Section 2.2). At least one sentence is chosen, unless there are none.
+    The search is greedy (Nallapati et al. 2017, Section 2.2): each step adds the sentence that raises ROUGE-L
+    most; the search stops if no sentence raises it. At least one sentence is chosen, unless the findings have
+    none.
     """
     split = split_sentences(findings)
     chosen: list[int] = []
@@ -183,9 +195,10 @@ def choose_oracle(findings: str, impression: str, most: int = 4) -> list[int]:
 
 
 def extract_oracle(findings: Sequence[str], impressions: Sequence[str]) -> list[str]:
-    """Return the extract that :func:`choose_oracle` chooses for each text of the findings.
+    """Return the extract of each findings section whose sentences :func:`choose_oracle` chooses.
 
-    Since it knows the impressions, its ROUGE-L approximates an upper bound for extraction.
+    The choice uses the impressions, so the ROUGE-L of these extracts approximates an upper bound for
+    summarizers that extract sentences.
     """
     return [
         " ".join(split_sentences(text)[index] for index in choose_oracle(text, impression))
@@ -198,11 +211,17 @@ _THRESHOLDS = np.round(np.arange(0.15, 0.8, 0.05), 2)
 
 
 class SentenceSelector:
-    """A summarizer that extracts the sentences that a logistic regression considers probable enough.
+    """A summarizer that extracts the sentences to which a logistic regression gives a high probability.
 
-    It extracts the up to ``most`` sentences whose probability reaches a threshold, or the most probable one
-    if none does. Features of a sentence are its vector from ``encode``, the cosine similarity of this vector
-    to the report's mean vector, its position in the report, and the lengths of sentence and report.
+    It extracts the sentences whose probability reaches a threshold, at most the ``most`` with the highest
+    probability, or the most probable sentence if none reaches it. Features of a sentence are its vector from
+    ``encode``, the cosine similarity of this vector to the section's mean vector, the sentence's position in
+    the section, and the lengths of sentence and section.
+
+    Parameters
+    ----------
+    encode : function that returns the vectors of sentences.
+    most : the most sentences of an extract.
     """
 
     name = "Sentence selector"
@@ -213,10 +232,10 @@ class SentenceSelector:
         self.intercept, self.threshold = 0.0, 0.5
 
     def fit(self, pairs: Sequence[ReportPair], dev: Sequence[ReportPair]) -> SentenceSelector:
-        """Return this selector, fitted to the extracts of :func:`choose_oracle` from ``pairs``.
+        """Fit the selector to the sentences that :func:`choose_oracle` chooses in ``pairs``; return it.
 
-        The threshold is the one with the highest mean ROUGE-L on ``dev``; the lowest of several. A
-        :class:`ModelError` if ``pairs`` or ``dev`` is empty.
+        The threshold is the one with the highest mean ROUGE-L on ``dev``; if several have it, the lowest.
+        Raises :class:`ModelError` if ``pairs`` or ``dev`` is empty.
         """
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
@@ -243,13 +262,13 @@ class SentenceSelector:
         return self
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        """Return the extract of each text, with sentences in the order of the report."""
+        """Return the extract of each findings section, with sentences in the order of the section."""
         return self._extract(*self._probabilities(findings), self.threshold)
 
     def _features(self, texts: Sequence[str]) -> tuple[list[list[str]], NDArray[np.float64]]:
-        """Return the sentences of each text, and an array with one row of features per sentence.
+        """Return (the sentences of each text, an array with one row of features per sentence of all texts).
 
-        Without texts, the array has shape (0, 0).
+        The array has shape (0, 0) if there are no texts.
         """
         split = [split_sentences(text) for text in texts]
         vectors = np.asarray(self.encode([sentence for row in split for sentence in row]), dtype=np.float64)
@@ -265,7 +284,8 @@ class SentenceSelector:
         return split, np.concatenate(rows) if rows else np.zeros((0, 0))
 
     def _probabilities(self, texts: Sequence[str]) -> tuple[list[list[str]], list[NDArray[np.float64]]]:
-        """Return the sentences of each text, and the probability (0 to 1) of each to be extracted."""
+        """Return (the sentences of each text, for each text an array with the probability, 0 to 1, that each
+        of its sentences belongs in the extract)."""
         split, features = self._features(texts)
         logits: Any = features @ self.coefficients.astype(np.float64) + self.intercept if split else []
         return split, _split_by_text(split, 1 / (1 + np.exp(-np.asarray(logits))))
@@ -273,7 +293,11 @@ class SentenceSelector:
     def _extract(
         self, split: list[list[str]], probabilities: list[NDArray[np.float64]], threshold: float
     ) -> list[str]:
-        """Return the extract of each text, given the probabilities of its sentences."""
+        """Return the extract of each text.
+
+        ``split`` and ``probabilities``: as returned by ``_probabilities``. ``threshold``: the least
+        probability (0 to 1) of a sentence to extract, unless none reaches it.
+        """
         extracts = []
         for row, values in zip(split, probabilities, strict=True):
             ranked = sorted(range(len(row)), key=lambda index: (-values[index], index))

@@ -214,16 +214,21 @@ def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module
     Its ``forward`` takes a batch of :meth:`GraphModel.collate`:
 
     - ``input_ids`` and ``attention_mask``, shape (units, tokens);
-    - ``starts`` and ``ends``, the first and last token of each span, shape (units, spans);
-    - ``words``, its first word, and ``widths``, its number of words minus one, -1 in padding; same shape;
-    - for training, ``labels``, its class, :data:`batching.IGNORED` in padding; same shape;
-    - for training, ``relations``, shape (gold relations, 4): unit, head span, tail span, class.
+    - ``first_pieces`` and ``last_pieces``, the positions of each span's first and last token among the tokens
+      of its unit, shape (units, spans), 0 in padding;
+    - ``first_words``, the index of each span's first word in its unit, 0 in padding, and ``word_counts``, its
+      number of words, 0 in padding; same shape;
+    - for training, ``labels``, the class of each span, :data:`batching.IGNORED` in padding; same shape;
+    - for training, ``relations``, shape (gold relations, 4): index of the unit, of the head's span, of the
+      tail's span, and class.
 
-    It returns ``entities``, logits of shape (units, spans, entity types + 1); ``chosen``, the positions of
-    the k spans that are paired, shape (units, k), -1 in padding; and ``pairs``, logits of shape (units, k, k,
-    relation types + 1), with the head's position before the tail's. With ``labels`` and ``relations``, it
-    also returns ``loss``: the cross-entropy summed over spans and pairs, divided by the number of gold spans,
-    so that batches of long and short texts have similar weight.
+    Class 0 of a span or pair is "none"; class i is ``settings.entity_types[i - 1]`` or
+    ``settings.relation_types[i - 1]``. It returns a dictionary with ``entities``, logits of shape (units,
+    spans, entity types + 1); ``chosen``, the indices of the k spans that are paired, shape (units, k), -1 in
+    padding; and ``pairs``, logits of shape (units, k, k, relation types + 1), with the head's position before
+    the tail's. With ``labels`` and ``relations``, it also returns ``loss``: the cross-entropy summed over
+    spans and pairs, divided by the number of gold spans (by 1 if there are none), so that batches of long and
+    short texts have similar weight.
     """
     import torch
     from torch import nn
@@ -254,21 +259,21 @@ def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module
             self,
             input_ids: Tensor,
             attention_mask: Tensor,
-            starts: Tensor,
-            ends: Tensor,
-            words: Tensor,
-            widths: Tensor,
+            first_pieces: Tensor,
+            last_pieces: Tensor,
+            first_words: Tensor,
+            word_counts: Tensor,
             labels: Tensor | None = None,
             relations: Tensor | None = None,
         ) -> dict[str, Tensor]:
             hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
             rows = torch.arange(len(hidden), device=hidden.device).unsqueeze(1)
             first, last = self.head["first"](hidden), self.head["last"](hidden)
-            width = self.head["width"](self.head["widths"](widths.clamp(min=0)))
-            spans = self.head["span"](first[rows, starts] + last[rows, ends] + width)
+            width = self.head["width"](self.head["widths"]((word_counts - 1).clamp(min=0)))
+            spans = self.head["span"](first[rows, first_pieces] + last[rows, last_pieces] + width)
             entities = self.head["entity"](spans)
-            chosen = self._choose_spans(entities, words, widths, labels)
-            paired, begins = spans[rows, chosen.clamp(min=0)], words[rows, chosen.clamp(min=0)]
+            chosen = self._choose_spans(entities, first_words, word_counts, labels)
+            paired, begins = spans[rows, chosen.clamp(min=0)], first_words[rows, chosen.clamp(min=0)]
             # A pair's vector: the sum of head, tail, their product, and the embedded distance in words.
             words_apart = begins.unsqueeze(2) - begins.unsqueeze(1)
             distance = words_apart.clamp(-_MAX_DISTANCE, _MAX_DISTANCE) + _MAX_DISTANCE
@@ -281,26 +286,28 @@ def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module
             return output
 
         def _choose_spans(
-            self, entities: Tensor, words: Tensor, widths: Tensor, labels: Tensor | None
+            self, entities: Tensor, first_words: Tensor, word_counts: Tensor, labels: Tensor | None
         ) -> Tensor:
-            """Return the positions of the spans to pair, in order, with -1 as padding.
+            """Return the indices of the spans to pair, ascending, shape (units, k), with -1 as padding.
 
-            In training, these are the gold spans and the most probable other spans; otherwise, those that the
-            model takes for entities.
+            Without ``labels``, these are the spans whose most probable class is not "none". With ``labels``,
+            in training, these are all gold spans and, if they are fewer than half of the unit's words, the
+            most probable other spans up to this number. Other arguments are those of ``forward``, and
+            ``entities``, the logits that it returns.
             """
             margin = (entities[..., 1:].amax(-1) - entities[..., 0]).detach().float()
-            margin = margin.masked_fill(widths < 0, -torch.inf)
+            margin = margin.masked_fill(word_counts < 1, -torch.inf)
             if labels is None:
                 is_chosen = margin > 0
             else:
                 margin = margin.masked_fill(labels > 0, torch.inf)
                 gold = (labels > 0).sum(-1)
-                length = words.amax(-1) + 1
-                counts = torch.maximum(gold, (_SPANS_PER_WORD * length).ceil().long())
+                words = first_words.amax(-1) + 1
+                counts = torch.maximum(gold, (_SPANS_PER_WORD * words).ceil().long())
                 # The argsort of an argsort is the rank: gold spans come first, padding last.
                 rank = margin.argsort(dim=-1, descending=True, stable=True).argsort(dim=-1)
-                is_chosen = (rank < counts.unsqueeze(-1)) & (widths >= 0)
-            # Other spans get the position `spans`, which sorts them behind the chosen ones, and then -1.
+                is_chosen = (rank < counts.unsqueeze(-1)) & (word_counts > 0)
+            # Other spans get the index `spans`, which sorts them behind the chosen ones, and then -1.
             most, spans = int(is_chosen.sum(-1).max()), is_chosen.shape[1]
             positions = torch.arange(spans, device=is_chosen.device).expand_as(is_chosen)
             first = positions.masked_fill(~is_chosen, spans).sort(-1).values[:, :most]
@@ -309,10 +316,11 @@ def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module
         def _loss(
             self, entities: Tensor, pairs: Tensor, chosen: Tensor, labels: Tensor, relations: Tensor
         ) -> Tensor:
-            """Return the loss that ``forward`` returns.
+            """Return the ``loss`` that ``forward`` returns, a scalar.
 
-            A pair of chosen spans without a gold relation has class 0. Padding and pairs of a span with
-            itself do not count.
+            ``labels`` and ``relations`` are arguments of ``forward``; the other arguments are its results. A
+            pair of chosen spans without a gold relation has class 0. Padding and pairs of a span with itself
+            do not count.
             """
             wanted = torch.zeros(pairs.shape[:3], dtype=torch.long, device=pairs.device)
             is_padding = chosen < 0
@@ -394,33 +402,40 @@ class GraphModel:
         return {"f1": (f1["entity"] + f1["relation"]) / 2, **{f"{part}_f1": f1[part] for part in PARTS}}
 
     def encode(self, words: Sequence[str], graph: WordGraph) -> dict[str, Any]:
-        """Return a unit as an example for training: a row of :func:`~radeval_lib.models.batching.list_spans`,
-        with ``labels``, the class of each span, and ``relations``, rows of head span, tail span and class.
+        """Return a unit with its gold graph as an example for training.
 
-        Entities wider than ``max_width`` or beyond the encoder's reach are left out, with their relations. Of
-        several entities with one span, or relations of one pair, the last one counts.
+        The example is the row of :func:`~radeval_lib.models.batching.list_spans` with two more keys:
+        ``labels``, the class of each span (0 without an entity), and ``relations``, a list of [index of the
+        head's span, index of the tail's span, class]. Entities with more than ``max_width`` words or beyond
+        the tokens that the encoder reads are left out, with their relations; so are unknown labels. Of
+        several entities of one span, or relations of one pair, the last one counts.
         """
         (row,) = batching.list_spans(self.tokenizer, [words], self.settings.max_width)
-        spans = list(zip(row["words"], row["widths"], strict=True))
-        number_of = {(start, start + width + 1): number for number, (start, width) in enumerate(spans)}
+        spans = list(zip(row["first_words"], row["word_counts"], strict=True))
+        index_of = {(first, first + count): index for index, (first, count) in enumerate(spans)}
         labels = [0] * len(spans)
         for start, end, kind in graph.entities:
-            if (start, end) in number_of and kind in self._entity:
-                labels[number_of[start, end]] = self._entity[kind]
-        seen = [number_of.get((start, end), -1) for start, end, _ in graph.entities]
+            if (start, end) in index_of and kind in self._entity:
+                labels[index_of[start, end]] = self._entity[kind]
+        span_of_entity = [index_of.get((start, end), -1) for start, end, _ in graph.entities]
         relations: dict[tuple[int, int], int] = {}
         for head, tail, kind in graph.relations:
-            pair = seen[head], seen[tail]
+            pair = span_of_entity[head], span_of_entity[tail]
             joins_entities = min(pair) >= 0 and pair[0] != pair[1] and all(labels[span] for span in pair)
             if joins_entities and kind in self._relation:
                 relations[pair] = self._relation[kind]
         return {**row, "labels": labels, "relations": [[*pair, kind] for pair, kind in relations.items()]}
 
     def collate(self, rows: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Return a batch of units in the form that ``forward`` of :func:`build_graph_module` takes."""
+        """Return a batch of units: the arguments of ``forward`` of :func:`build_graph_module`, by name.
+
+        ``rows``: examples of :meth:`encode` or, to predict, rows of
+        :func:`~radeval_lib.models.batching.list_spans`.
+        """
         import torch
 
-        padding = {"starts": 0, "ends": 0, "words": 0, "widths": -1, "labels": batching.IGNORED}
+        padding = {"first_pieces": 0, "last_pieces": 0, "first_words": 0, "word_counts": 0}
+        padding["labels"] = batching.IGNORED
         batch = batching.pad_spans(self.tokenizer, rows, padding)
         if "relations" in rows[0]:
             relations = [[number, *link] for number, row in enumerate(rows) for link in row["relations"]]
@@ -428,11 +443,15 @@ class GraphModel:
         return batch
 
     def predict(self, texts: Sequence[Sequence[str]]) -> list[WordGraph]:
-        """Return the predicted graph of each text, given as words; equal units are read once."""
+        """Return the predicted graph of each text, given as words, in order.
+
+        Texts are read in units (:func:`split_units`); equal units are read once.
+        """
         return read_by_units(texts, self.settings.unit, self.predict_units)
 
     def predict_units(self, texts: Sequence[tuple[str, ...]]) -> list[WordGraph]:
-        """Return the predicted graph of each unit, given as words, in order."""
+        """Return the predicted graph of each unit, given as words, in order. Words after the last one that
+        the encoder reads (:data:`batching.MAX_PIECES` tokens) are in no entity."""
         rows = batching.list_spans(self.tokenizer, texts, self.settings.max_width)
 
         def predict_batch(batch: list[int], device: Any) -> Iterator[WordGraph]:
@@ -440,11 +459,11 @@ class GraphModel:
             output = self.module(**{key: value.to(device) for key, value in inputs.items()})
             kinds = output["entities"].argmax(-1).tolist()
             chosen, links = output["chosen"].tolist(), output["pairs"].argmax(-1).tolist()
-            return map(self._graph, (rows[index] for index in batch), kinds, chosen, links)
+            return map(self._build_graph, (rows[index] for index in batch), kinds, chosen, links)
 
         return batching.run_in_batches(self.module, [len(row["input_ids"]) for row in rows], predict_batch)
 
-    def _graph(
+    def _build_graph(
         self, row: dict[str, Any], kinds: list[int], chosen: list[int], links: list[list[int]]
     ) -> WordGraph:
         """Return the graph of one unit from the most probable classes of its spans and pairs.
@@ -452,14 +471,15 @@ class GraphModel:
         Parameters
         ----------
         row : the unit's row of :func:`~radeval_lib.models.batching.list_spans`.
-        kinds : class of each span.
-        chosen : positions of the k spans that are paired; -1 in padding.
-        links : class of each pair of chosen spans, shape (k, k), head before tail.
+        kinds : class of each span: 0 for no entity, i for ``entity_types[i - 1]``.
+        chosen : indices of the k spans that are paired, all of a class above 0; -1 in padding.
+        links : class of each pair of chosen spans, shape (k, k), the head's position before the tail's: 0 for
+            no relation, i for ``relation_types[i - 1]``.
         """
         entities = []
         for span in (span for span in chosen if span >= 0):
-            start, width = row["words"][span], row["widths"][span]
-            entities.append((start, start + width + 1, self.settings.entity_types[kinds[span] - 1]))
+            first, count = row["first_words"][span], row["word_counts"][span]
+            entities.append((first, first + count, self.settings.entity_types[kinds[span] - 1]))
         relations = [
             (head, tail, self.settings.relation_types[links[head][tail] - 1])
             for head, tail in permutations(range(len(entities)), 2)

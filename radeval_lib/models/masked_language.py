@@ -26,11 +26,12 @@ _MAX_TOKENS = 128
 
 
 class MaskedLanguageModel:
-    """An encoder with a new head that predicts masked tokens, to train on texts with
+    """An encoder with a new head that predicts masked tokens, for training with
     :func:`~radeval_lib.models.training.train`.
 
-    The head is a layer whose output is multiplied by the encoder's token embeddings. ``score`` on dev chooses
-    the epoch: the mean log-likelihood, in nats, of the tokens to predict, with the same masks in every epoch.
+    The head is a layer whose output is multiplied by the encoder's token embeddings. To choose the epoch,
+    ``score`` is meant as the measure in the settings of the training: the mean log-likelihood, in nats, of
+    the tokens to predict, with the same masks in every epoch.
 
     Parameters
     ----------
@@ -51,8 +52,8 @@ class MaskedLanguageModel:
         self._dev_seed = seed + 1
 
     def example(self, record: str) -> dict[str, Any]:
-        """Return ``input_ids``, up to 128 token ids of the text, and ``special``, 1 for each token that is
-        never masked, else 0."""
+        """Return a dictionary with ``input_ids``, the first 128 token ids of the text, special tokens
+        included, and ``special``, 1 for each special token, which is never masked, else 0."""
         text, settings = batching.fix_unicode(record), {"return_special_tokens_mask": True}
         encoded = self.tokenizer(text, truncation=True, max_length=_MAX_TOKENS, **settings)
         return {"input_ids": encoded["input_ids"], "special": encoded["special_tokens_mask"]}
@@ -60,10 +61,11 @@ class MaskedLanguageModel:
     def collate(
         self, examples: Sequence[dict[str, Any]], generator: torch.Generator | None = None
     ) -> dict[str, Tensor]:
-        """Return a batch with new masks, drawn from ``generator`` or, by default, from the task's generator.
+        """Return a batch with new masks.
 
-        It has ``input_ids`` (with masks), ``attention_mask`` and ``labels`` (the tokens to predict, elsewhere
-        :data:`~radeval_lib.models.batching.IGNORED`), int64 of shape (texts, longest text).
+        The batch has ``input_ids`` (with masks), ``attention_mask`` and ``labels`` (the ids of the tokens to
+        predict, elsewhere :data:`~radeval_lib.models.batching.IGNORED`), int64 of shape (texts, most tokens
+        of a text). ``generator``: torch generator of the masks; None takes the one of this object.
         """
         import torch
 
@@ -83,8 +85,9 @@ class MaskedLanguageModel:
         return batch
 
     def measure(self, records: Sequence[str]) -> dict[str, float]:
-        """Return ``score``, the mean log-likelihood (nats) of the tokens to predict, and ``right``, the share
-        of them (0 to 1) that is predicted correctly; both are 0 if there are none."""
+        """Return ``score``, the mean log-likelihood (nats, 0 or below) of the tokens to predict, and
+        ``right``, the share (0 to 1) of these tokens that is predicted correctly. Both are 0 if no token is
+        to be predicted."""
         import torch
 
         examples = [self.example(record) for record in records]
@@ -102,16 +105,16 @@ class MaskedLanguageModel:
         return {"score": (0.0 - loss) / max(1, total), "right": right / max(1, total)}
 
     def save(self, folder: str | Path) -> None:
-        """Write the encoder without its head, its configuration and tokenizer to ``folder``."""
+        """Write the encoder, its configuration and its tokenizer to ``folder``; the head is not saved."""
         save_checkpoint(folder, self.module.encoder, self.tokenizer)
 
 
 def _build_module(encoder: Any) -> torch.nn.Module:
-    """Return the module that consists of the encoder and a new head.
+    """Return a module that consists of the encoder and a new head.
 
-    Its ``forward`` takes a batch of :meth:`MaskedLanguageModel.collate` and returns ``loss``, the mean
-    negative log-likelihood of the tokens to predict (0 if there are none), and ``right``, the number of these
-    tokens that are predicted correctly.
+    The module's ``forward`` takes a batch of :meth:`MaskedLanguageModel.collate` and returns ``loss``, the
+    mean negative log-likelihood of the tokens to predict (0 if there are none), and ``right``, the number of
+    these tokens that are predicted correctly.
     """
     import torch
     from torch import nn

@@ -216,15 +216,15 @@ def build_span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
             self,
             input_ids: Tensor,
             attention_mask: Tensor,
-            starts: Tensor,
-            ends: Tensor,
-            widths: Tensor,
+            first_pieces: Tensor,
+            last_pieces: Tensor,
+            word_counts: Tensor,
             labels: Tensor | None = None,
         ) -> dict[str, Tensor]:
             hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
             rows = torch.arange(len(hidden), device=hidden.device).unsqueeze(1)
-            width = self.head["widths"](widths)
-            vectors = torch.cat((hidden[rows, starts], hidden[rows, ends], width.to(hidden.dtype)), dim=-1)
+            width = self.head["widths"](word_counts - 1).to(hidden.dtype)
+            vectors = torch.cat((hidden[rows, first_pieces], hidden[rows, last_pieces], width), dim=-1)
             logits = self.head["scores"](vectors)
             if labels is None:
                 return {"logits": logits}
@@ -280,12 +280,12 @@ class SpanScheme(Scheme):
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
         gold = {(start, end): self._classes[kind] for start, end, kind in spans if kind in self._classes}
         (row,) = batching.list_spans(self.tokenizer, [words], self.settings.max_width)
-        ends = zip(row["words"], row["widths"], strict=True)
-        labels = [gold.get((start, start + width + 1), 0) for start, width in ends]
+        borders = zip(row["first_words"], row["word_counts"], strict=True)
+        labels = [gold.get((first, first + count), 0) for first, count in borders]
         return {**row, "labels": labels}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        padding = {"starts": 0, "ends": 0, "widths": 0, "labels": batching.IGNORED}
+        padding = {"first_pieces": 0, "last_pieces": 0, "word_counts": 1, "labels": batching.IGNORED}
         return batching.pad_spans(self.tokenizer, examples, padding)
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
@@ -313,11 +313,11 @@ class SpanScheme(Scheme):
             inputs = self.collate([examples[index] for index in batch])
             inputs = {key: value.to(device) for key, value in inputs.items() if key != "labels"}
             best = self.module(**inputs)["logits"].argmax(dim=-1).tolist()
-            kinds = self.settings.types
-            for index, row in zip(batch, best, strict=True):
-                # Not strict: ``row`` is padded to the longest example of its batch.
-                candidates = zip(examples[index]["words"], examples[index]["widths"], row, strict=False)
-                yield [(word, word + width + 1, kinds[kind - 1]) for word, width, kind in candidates if kind]
+            types = self.settings.types
+            for example, classes in zip((examples[index] for index in batch), best, strict=True):
+                # Not strict: ``classes`` is padded to the example with the most spans in its batch.
+                spans = zip(example["first_words"], example["word_counts"], classes, strict=False)
+                yield [(first, first + count, types[kind - 1]) for first, count, kind in spans if kind]
 
         lengths = [len(example["input_ids"]) for example in examples]
         found = iter(batching.run_in_batches(self.module, lengths, predict_batch, 2_048, 64, self.precision))

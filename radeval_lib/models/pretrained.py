@@ -34,40 +34,42 @@ S = TypeVar("S", bound="Settings")
 _COPY_AGAIN = "Download or copy the model's whole folder again."
 _TIMEOUTS = (3, 5)  # seconds to connect to the hub, and to wait for its answer
 _UNUSED_EMBEDDINGS = 128, 0.04
-"""The most embeddings without a token, as a number and as a share of the embeddings, of which the larger one
+"""The most embeddings without a token: a number, and a share of all embeddings (0 to 1); the larger limit
 applies. Models round their number of embeddings up, Phi-2 by 1.8%."""
 _COMPUTED_WEIGHTS = ("encoder.embed_positions.*", "decoder.embed_positions.*")  # Pegasus's sinusoids
 _TRAINING_JOBS = {"ner_model": "ratescore/ner_training", "graph_model": "summarization/graph_training"}
-"""The job of a build that trains the model for a role."""
+"""By role, the job of a build that trains a model for it."""
 
 
 class Use(NamedTuple):
-    """The weights that a checkpoint may lack, given the use of the model that is made from it.
+    """A use of a model, by the weights that its checkpoint may lack.
 
     Attributes
     ----------
-    new : patterns of names of weights that may be missing or have another shape; they are drawn at random.
-    idle : modules that the use does not need; they are removed if the checkpoint lacks their weights.
+    random : patterns of the names of weights that may be missing or have another shape than the checkpoint's;
+        they are then drawn at random.
+    unneeded : names of modules that this use does not need; a module whose weights the checkpoint lacks is
+        removed.
     """
 
-    new: tuple[str, ...] = ()
-    idle: tuple[str, ...] = ()
+    random: tuple[str, ...] = ()
+    unneeded: tuple[str, ...] = ()
 
 
 TRAINED = Use()
 """A model that was trained for its task; the checkpoint may lack nothing."""
 
-SEQ2SEQ = Use(idle=("encoder.pooler",))
-"""A trained sequence-to-sequence model; the encoder of one made from BERT has a pooler that is not used."""
+SEQ2SEQ = Use(unneeded=("encoder.pooler",))
+"""A trained sequence-to-sequence model. An encoder made from BERT has a pooler, which is not used."""
 
-ENCODER = Use(idle=("pooler",))
+ENCODER = Use(unneeded=("pooler",))
 """An encoder whose hidden states are used. Its pooler, a layer on the first token with which BERT learned to
 predict the next sentence, is needed for text classifiers only."""
 
 NEW_NER_MODEL = Use(("classifier.*", "score.*", "head.*"))
 """An encoder from which a token classifier is started."""
 
-NEW_CLASSIFIER = Use((*NEW_NER_MODEL.new, "pre_classifier.*", "pooler.*"))
+NEW_CLASSIFIER = Use((*NEW_NER_MODEL.random, "pre_classifier.*", "pooler.*"))
 """An encoder from which a text classifier is started."""
 
 NEW_DECODER = Use(
@@ -115,7 +117,7 @@ def hide_logs() -> Iterator[None]:
 
 
 def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
-    """Return what ``factory.from_pretrained`` loads for a model's folder or hub name.
+    """Load a model, tokenizer or configuration of transformers from a folder or the Hugging Face hub.
 
     A hub model is loaded at the revision after ``@`` in its name, else at the revision in
     ``data_manifests/models/``, else at the newest one.
@@ -123,13 +125,14 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
     Parameters
     ----------
     factory : a class of transformers, such as ``AutoModel`` or ``AutoTokenizer``.
-    name : folder or hub name.
-    settings : further arguments of ``from_pretrained``.
+    name : folder or hub name of the model.
+    settings : further arguments of ``factory.from_pretrained``, whose result is returned.
 
     Raises
     ------
     ModelError
-        If the model cannot be loaded, or a tokenizer's vocabulary is not that of its model.
+        If the model cannot be loaded; or if a tokenizer is loaded and has more tokens than the model has
+        embeddings, or far fewer.
     """
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoConfig
@@ -141,8 +144,8 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
             source, options["revision"] = source.partition("@")[0], revision
         if not can_reach_hub():
             if not isinstance(try_to_load_from_cache(source, "config.json", revision=revision), str):
-                problem = "it is not on this machine, and the hub cannot be reached"
-                remedy = f"Give the folder of a copy, or {catalog.PACKAGED!r} if any encoder will do."
+                problem = "not on this machine, and the hub cannot be reached (or HF_HUB_OFFLINE is set)"
+                remedy = "Connect to the network and run this once more, or give the folder of a copy."
                 raise ModelError(problem, f"model {source}", remedy)
             options["local_files_only"] = True
     config = None
@@ -153,7 +156,7 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
                 config = AutoConfig.from_pretrained(source, **options)
     except Exception as error:
         first_line = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        remedy = "If it is a hub model, check the network and your access, or give the folder of a copy."
+        remedy = "Give a complete model of this kind; for a hub model, check your access and the network."
         where = f"model {Path(source).name}"
         raise ModelError(f"transformers cannot load it: {first_line:.200}", where, remedy) from error
     size = getattr(config, "vocab_size", None)  # None unless a tokenizer is loaded
@@ -166,26 +169,27 @@ def load_pretrained(factory: Any, name: str | Path, **settings: Any) -> Any:
 
 
 def load_model(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any:
-    """Return a model with its weights from safetensors, in evaluation mode.
+    """Load a model of transformers with its weights from safetensors, and put it into evaluation mode.
 
     Parameters
     ----------
     factory : a class of transformers, such as ``AutoModel``.
-    name : folder or hub name.
-    use : the weights that the checkpoint may lack.
-    settings : further arguments of ``from_pretrained``.
+    name : folder or hub name of the model.
+    use : what the model is used for, which decides the weights that its checkpoint may lack.
+    settings : further arguments of ``factory.from_pretrained``.
 
     Raises
     ------
     ModelError
-        If the model cannot be loaded, other weights are missing, or weights are not finite.
+        If the model cannot be loaded; if weights that ``use`` needs are missing or have the wrong shape; or
+        if a weight is infinite or NaN.
     """
     # transformers ignores weights of the wrong shape, so that the error below can name all of them.
     options = {"use_safetensors": True, "ignore_mismatched_sizes": True, "output_loading_info": True}
     model, loading_info = load_pretrained(factory, name, **options, **settings)
     short_name = Path(name).name
     missing = {*loading_info["missing_keys"], *(key for key, *_ in loading_info["mismatched_keys"])}
-    patterns = (*use.new, *(f"{module}.*" for module in use.idle))
+    patterns = (*use.random, *(f"{module}.*" for module in use.unneeded))
     if model.config.model_type == "pegasus":
         patterns += _COMPUTED_WEIGHTS
     prefix = f"{model.base_model_prefix}."
@@ -194,7 +198,7 @@ def load_model(factory: Any, name: str | Path, use: Use, **settings: Any) -> Any
         problem = f"{len(refused)} weights are missing or have the wrong shape: {list_names(refused, 50)}"
         raise ModelError(problem, f"model {short_name}", _COPY_AGAIN)
     check_finite(model.state_dict(), short_name)
-    for module in use.idle:  # removed, so that its random weights are not saved
+    for module in use.unneeded:  # removed, so that its random weights are not saved
         if any(key.startswith(f"{module}.") for key in missing):
             parent, _, attribute = module.rpartition(".")
             setattr(model.get_submodule(parent), attribute, None)
@@ -236,27 +240,35 @@ def save_checkpoint(
 
 
 def read_settings(path: Path, kind: type[S]) -> S:
-    """Return settings of class ``kind`` from a JSON file that :func:`save_checkpoint` wrote.
+    """Return the settings in a JSON file that :func:`save_checkpoint` wrote, as an object of class ``kind``.
 
-    A :class:`ModelError` if the file is missing or damaged.
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, or does not have the fields of ``kind``.
     """
     try:
         return TypeAdapter(kind).validate_json(path.read_bytes())
     except (OSError, ValueError) as error:
+        problem = f"cannot read {path.name}: {getattr(error, 'strerror', f'no valid {kind.__name__}')}"
         remedy = "Give a folder in which this library saved such a model."
-        raise ModelError(f"{path.name} is missing or damaged", f"model {path.parent.name}", remedy) from error
+        raise ModelError(problem, f"model {path.parent.name}", remedy) from error
 
 
 def load_weights(module: torch.nn.Module, path: Path) -> None:
-    """Load weights from a safetensors file that :func:`save_checkpoint` wrote into a module, in place.
+    """Replace a module's weights by those in a safetensors file that :func:`save_checkpoint` wrote.
 
-    A :class:`ModelError` if the file cannot be read, or its names or shapes are not exactly the module's.
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, the names or shapes of its weights are not exactly those of the module's,
+        or a weight is infinite or NaN.
     """
+    import safetensors.torch
     from safetensors import SafetensorError
-    from safetensors.torch import load_model
 
     try:
-        load_model(module, path)
+        safetensors.torch.load_model(module, path)
     except (OSError, RuntimeError, SafetensorError) as error:
         problem = f"{path.name} cannot be loaded: {' '.join(str(error).split())}"
         raise ModelError(problem, f"model {path.parent.name}", _COPY_AGAIN) from None
@@ -264,7 +276,8 @@ def load_weights(module: torch.nn.Module, path: Path) -> None:
 
 
 def needs_torch(name: str) -> bool:
-    """Return whether a model runs in this process, with torch; the rules and servers' models do not."""
+    """Return whether a model runs in this process, with torch: True unless ``name`` denotes the rules or a
+    model on a server."""
     return name != RULES and not name.startswith(catalog.ADDRESSES)
 
 
@@ -294,11 +307,12 @@ def is_available(name: str) -> bool:
 
 
 def find_substitute(role: str) -> str | None:
-    """Return a model for a role that is on this machine, or None if there is none.
+    """Return the name or folder of a model on this machine that can fill a role, or None if there is none.
 
-    For ``encoder``, it is the name of the packaged encoder; for ``ner_model`` and ``graph_model``, the folder
-    of a model that a build trained. The default profile's build is preferred, then those of ``open`` and
-    ``full``, then any other. If a build has several models for the role, the newest is taken.
+    ``role``: for ``encoder``, the packaged encoder is returned if it is installed; for ``ner_model`` and
+    ``graph_model``, the folder of a model that a build trained; for any other role, None. The build of the
+    default profile is preferred, then those of ``open`` and ``full``, then any other. If a build has several
+    models for the role, the newest is taken.
     """
     if role == "encoder":
         return catalog.PACKAGED if is_available(catalog.PACKAGED) else None

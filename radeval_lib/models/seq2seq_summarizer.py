@@ -21,7 +21,7 @@ from radeval_lib.models.pretrained import ENCODER, NEW_DECODER, hide_logs, load_
 if TYPE_CHECKING:
     import torch
 
-# The most tokens of findings in a batch with one beam, by device.
+# By device, the most tokens of findings in a batch with one beam.
 _BATCH_TOKENS = {"cpu": 2_048, "cuda": 32_768}
 
 
@@ -31,9 +31,9 @@ class Seq2SeqSettings:
 
     Attributes
     ----------
-    prefix : text before the findings, such as T5's name of the task.
+    prefix : string before the findings, such as the name of the task for T5.
     longest_source, longest_target : the most tokens of findings and of an impression; longer ones are cut.
-    beams : number of hypotheses that are kept for each text; 1 decodes greedily.
+    beams : number of hypotheses that beam search keeps for each text; 1 decodes greedily.
     length_penalty : a hypothesis is ranked by its log-probability divided by its length to this power.
     no_repeat : n-grams of this many tokens may not occur twice in an impression; 0 allows all.
     """
@@ -49,7 +49,8 @@ class Seq2SeqSettings:
 def encoder_decoder(
     checkpoint: str | Path, *, layers: int | None = None, keep: Sequence[str] | None = None, seed: int = 0
 ) -> tuple[Any, Any]:
-    """Return (model, tokenizer) of an encoder-decoder with both sides started from one BERT-like checkpoint.
+    """Return (model, tokenizer) of an encoder-decoder, both of whose sides start from one BERT-like
+    checkpoint.
 
     The decoder's cross-attention is drawn at random, as is its output layer if the checkpoint has none; all
     other weights come from the checkpoint. Source: RaLEs, Section 4.2.3, after Rothe et al. 2020.
@@ -57,7 +58,7 @@ def encoder_decoder(
     Parameters
     ----------
     checkpoint : folder or hub name of the encoder.
-    layers : number of its lowest layers that both sides take; None takes all.
+    layers : number of the checkpoint's lowest layers that both sides take; None takes all.
     keep : texts to which the vocabulary is trimmed (:func:`~radeval_lib.models.derived.trim_tokenizer`);
         None keeps it whole.
     seed : seed of the new weights.
@@ -65,7 +66,8 @@ def encoder_decoder(
     Raises
     ------
     ModelError
-        If the checkpoint cannot be loaded, or its kind of model cannot decode with cross-attention.
+        If the checkpoint cannot be loaded, or transformers has no decoder with cross-attention for its kind
+        of model.
     """
     import transformers
 
@@ -103,11 +105,13 @@ def _attend_to_source(
     encoder_hidden_states: torch.Tensor,
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Return the output of cross-attention, shape (batch, target tokens, hidden), and None for its weights.
+    """Return the output of cross-attention, shape (batch, target tokens, hidden), and None in place of the
+    attention weights.
 
-    It replaces the forward pass of a Megatron decoder's cross-attention: transformers 5.23 shapes keys and
-    values by the length of the target, and fails if the source has another length. ``encoder_hidden_states``
-    has shape (batch, source tokens, hidden). Nothing is cached between steps.
+    This function replaces ``forward`` of a Megatron decoder's cross-attention, ``self``: in transformers
+    5.23, it shapes keys and values by the length of the target, and fails if the source has another length.
+    ``hidden_states`` has shape (batch, target tokens, hidden), ``encoder_hidden_states`` (batch, source
+    tokens, hidden); ``attention_mask`` is added to the attention scores. Nothing is cached between steps.
     """
     from torch.nn.functional import scaled_dot_product_attention
 
@@ -154,10 +158,19 @@ class Seq2SeqSummarizer:
     def load(
         cls, model: str | Path, settings: Seq2SeqSettings | None = None, *, device: str = "auto"
     ) -> Seq2SeqSummarizer:
-        """Return the summarizer in a transformers folder or of a hub name.
+        """Load a summarizer from a transformers folder or from the Hugging Face hub by name.
 
-        Without ``settings``, the defaults apply, with the prefix ``summarize: `` for T5. A
-        :class:`~radeval_lib.errors.ModelError` if the model cannot be loaded.
+        Parameters
+        ----------
+        model : folder or hub name.
+        settings : settings of input and decoding; None takes the defaults, with the prefix ``summarize: ``
+            for T5.
+        device : ``auto``, ``cpu`` or ``cuda``.
+
+        Raises
+        ------
+        ModelError
+            If the model cannot be loaded.
         """
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
@@ -168,8 +181,8 @@ class Seq2SeqSummarizer:
         return cls(module, tokenizer, settings or Seq2SeqSettings(), device=device)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
-        """Return ``input_ids``, the tokens of prefix and findings, and ``labels``, those of the
-        impression."""
+        """Return a dictionary with ``input_ids``, the token ids of prefix and findings, and ``labels``, the
+        token ids of the impression."""
         target = self.tokenizer(
             text_target=batching.fix_unicode(reveal(record.impression)),
             truncation=True,
@@ -178,20 +191,23 @@ class Seq2SeqSummarizer:
         return {"input_ids": self._source_ids(reveal(record.findings)), "labels": list(target["input_ids"])}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
-        """Return a padded batch, see :func:`~radeval_lib.models.batching.pad_labelled`."""
+        """Return the padded batch of :func:`~radeval_lib.models.batching.pad_labelled`."""
         return batching.pad_labelled(self.tokenizer, examples)
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """Return ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of greedy summaries, which are fast to decode."""
+        """Return ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of summaries against the records' impressions.
+
+        Summaries are decoded greedily, which is fast. The mean is 0 if there are no records.
+        """
         findings = [reveal(record.findings) for record in records]
         return measure_rouge_l(records, self._summarize(findings, beams=1))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        """Return one impression per text, in order, decoded by beam search."""
+        """Return one impression for each findings section, in order, decoded by beam search."""
         return self._summarize(findings, beams=self.settings.beams)
 
     def _source_ids(self, text: str) -> list[int]:
-        """Return the token ids of the prefix and of findings, cut at ``longest_source``."""
+        """Return the first ``longest_source`` token ids of the prefix and a findings section."""
         encoded = self.tokenizer(
             self.settings.prefix + batching.fix_unicode(text),
             truncation=True,
@@ -200,7 +216,8 @@ class Seq2SeqSummarizer:
         return list(encoded["input_ids"])
 
     def _summarize(self, findings: Sequence[str], *, beams: int) -> list[str]:
-        """Return the impression of each text, decoded with ``beams`` beams; equal texts are decoded once."""
+        """Return the impression for each findings section, decoded with ``beams`` beams (1: greedily); equal
+        sections are decoded once."""
 
         def summarize_distinct(texts: list[str]) -> list[str]:
             sources = [self._source_ids(text) for text in texts]

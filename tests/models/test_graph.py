@@ -73,9 +73,7 @@ def test_an_example_has_every_span_and_every_gold_pair() -> None:
     model = GraphModel(TINY, settings)
     graph = WordGraph(((0, 1, "A"), (1, 3, "B"), (0, 3, "A")), ((1, 0, "s"), (0, 2, "r"), (0, 0, "r")))
     example = model.encode(["mild", "edema", "seen"], graph)
-    spans = [
-        (start, start + width + 1) for start, width in zip(example["words"], example["widths"], strict=True)
-    ]
+    spans = [(a, a + n) for a, n in zip(example["first_words"], example["word_counts"], strict=True)]
     assert spans == [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3)]
     assert example["labels"] == [1, 0, 0, 2, 0]  # the span of three words is out of reach
     assert example["relations"] == [[3, 0, 2]]  # (1, 3) to (0, 1); none with the wide span, none with itself

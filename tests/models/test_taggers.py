@@ -104,7 +104,7 @@ def test_span_scheme_sees_spans_of_up_to_eight_words() -> None:
     # widths 1 to 8 over 10 words: 10 + 9 + ... + 3 spans; the span of nine words is out of reach
     assert len(example["labels"]) == sum(range(3, 11)) == 52
     assert sum(label > 0 for label in example["labels"]) == 1
-    assert max(example["widths"]) == 7
+    assert max(example["word_counts"]) == 8
     assert scheme.predict([[], ["x"]])[0] == []
     assert isinstance(scheme.predict([["word"] * 700])[0], list)
 
