@@ -419,7 +419,7 @@ def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, An
     return {
         "title": metric_label(metric, run.whole_profile.models),
         "settings": recordings.settings_text(metric),
-        **({} if published else recordings.recorded_behaviour(metric)),
+        **({} if published else recordings.describe_behaviour(metric)),
         "signature": metric.signature(),
         "date": datetime.date.today().isoformat(),
         "commit": provenance.commit()["commit"],

@@ -12,7 +12,7 @@ from html import escape
 import pandas as pd
 from IPython.display import HTML
 
-from radeval_lib.study.exhibit_html import in_quotes, mark_outcome
+from radeval_lib.study.exhibit_html import mark_outcome, quote_words
 from radeval_lib.study.scorecards import disagreeing_checks, grey_line, link
 from radeval_lib.tables import search_table
 from radeval_lib.text_format import joined
@@ -58,7 +58,7 @@ def reasons_table(checks: pd.DataFrame) -> HTML:
     for rows in group_by_reason(checks):
         first = next(rows.itertuples())
         further = f" ({len(rows) - 1} more like it)" if len(rows) > 1 else ""
-        printed = escape(in_quotes(first.printed, first.exhibit))
+        printed = escape(quote_words(first.printed, first.exhibit))
         example = f"{escape(first.check)}: printed {printed}; we compute {escape(first.follows)}{further}"
         explanation = escape(first.explanation) + grey_line(example)
         links = {
@@ -80,7 +80,7 @@ def write_letters(checks: pd.DataFrame) -> str:
     for first in (next(rows.itertuples()) for rows in group_by_reason(checks)):
         if first.kind == "paper":
             label = first.label.removeprefix("unnumbered, ")
-            item = f"{label}: printed {in_quotes(first.printed, first.exhibit)}; we find {first.follows}. "
+            item = f"{label}: printed {quote_words(first.printed, first.exhibit)}; we find {first.follows}. "
             by_paper.setdefault(str(first.paper), []).append(item + first.explanation)
     return "\n\n\n".join(
         f"Dear authors of {paper},\n\nWe checked the printed numbers of your paper against one another and "
@@ -99,7 +99,7 @@ def audit_table(checks: pd.DataFrame) -> HTML:
             escape(row.paper),
             link(row.notebook, row.anchor, row.label) + grey_line(f"[{row.exhibit}.{row.evidence}]"),
             escape(row.check if row.evidence == "printed" else f"{row.check} ({row.evidence})"),
-            escape(in_quotes(row.printed, row.exhibit)),
+            escape(quote_words(row.printed, row.exhibit)),
             escape(row.follows),
             mark_outcome(row.outcome),
         ]

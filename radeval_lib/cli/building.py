@@ -85,7 +85,7 @@ def release(profile: str, data_root: str, output: Path | None, since: Path | Non
     click.echo(f"Report: {display_path(target)}")
     if since is not None:
         page = target.with_name(f"changes-{profile}.md")
-        atomic.write_text(page, scorecards.changes(since, BUILD / profile))
+        atomic.write_text(page, scorecards.compare_editions(since, BUILD / profile))
         click.echo(f"What changed: {display_path(page)}")
 
 

@@ -84,7 +84,7 @@ def build(
         from radeval_lib.study import recordings
 
         for name in rated:
-            rows += [(name, *pair, row, "") for row, pair in enumerate(recordings.texts(name, root))]
+            rows += [(name, *pair, row, "") for row, pair in enumerate(recordings.read_texts(name, root))]
         rows += _system_pairs(root) if systems else []
     source, reports = load_reports_to_edit(root)
     frame = edit_reports(reports[: _QUICK_REPORTS if quick else REPORTS], EDITS | LAYOUTS)

@@ -21,7 +21,7 @@ from radeval_lib.papers.printed_numbers import table_path, transcribed
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import browser_judge, page_forms
 from radeval_lib.study import citing, profiles, recordings, results
-from radeval_lib.study.exhibit_html import shown_numbers
+from radeval_lib.study.exhibit_html import table_to_download
 from radeval_lib.study.scorecards import address_of, scorecard
 from radeval_lib.text_format import environment
 
@@ -42,7 +42,7 @@ def make_settings(edition: str = "") -> str:
     commit, day = citing.checkout()
     if commit:
         footer.append(f"Last commit of the repository: {commit[:7]} of {day}.")
-    if edition in profiles.names():
+    if edition in profiles.profile_names():
         footer.append(f"Edition: {edition}.")
         edition_profile = profiles.profile(edition)
         sets = recordings.sets_shown(edition_profile.roles.values(), edition_profile.needs_data_root)
@@ -67,7 +67,7 @@ def _yield_downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
         for path in sorted((output_dir / "results").glob(f"*/*/{pattern}")):
             yield f"_extra/results/{path.name}", path.read_bytes()
             if pattern == "*.*.*.json":
-                table = shown_numbers(results.read(path)).to_csv(index=False, lineterminator="\n")
+                table = table_to_download(results.read(path)).to_csv(index=False, lineterminator="\n")
                 yield f"_extra/results/{path.stem}.csv", table.encode()
     for exhibit_id in filter(transcribed, ledger()):
         yield f"_extra/results/{exhibit_id}.transcribed.csv", table_path(exhibit_id).read_bytes()

@@ -118,7 +118,7 @@ class Graph:
                 remedy = f"Use one of {', '.join(self.settings.models)}, or configure it in the profile."
                 raise NotebookError(f"profile {profile!r} configures no model role {role!r}", where, remedy)
             if source.startswith(CELL_MODEL):
-                job = jobs.of_notebook(self.settings, source.removeprefix(CELL_MODEL))[0]
+                job = jobs.list_jobs(self.settings, source.removeprefix(CELL_MODEL))[0]
                 names.append(f"{job.notebook}/{job.slug}")
         return list(dict.fromkeys(names))
 
@@ -146,7 +146,7 @@ class Graph:
         """
         job = self.jobs.get(name)
         notebook, page = (job.notebook if job else name), job is None
-        needs = jobs.inputs_of(job, self.settings) if job else declared(name)
+        needs = jobs.allowed_inputs(job, self.settings) if job else declared(name)
         modules = dependencies.modules_of(notebook, self.settings, needs)
         sums = [
             f"{file.path} {_checksum(path)}"

@@ -48,7 +48,7 @@ class Check:
     ----------
     key : the check's name; no two checks of an exhibit have the same key and reading.
     printed : the paper's words or digits.
-    computed : the computed result as a text, with its interval if it has one.
+    computed : the computed result as a string, with its interval if it has one.
     outcome : one of :data:`~radeval_lib.study.verdicts.CHECK_OUTCOMES`.
     stated : the printed number; None for a statement in words.
     value, low, high : the computed number with its interval, in the printed unit; None for a statement.
@@ -80,7 +80,7 @@ class Check:
 
     @property
     def name(self) -> str:
-        """The key as a text, with the reading in brackets if there are several."""
+        """The key as a string, with the reading in brackets if the check has one."""
         return f"{self.key} ({self.reading})" if self.reading else str(self.key)
 
     def compares(self, cell: tuple[str, ...]) -> bool:
@@ -95,13 +95,13 @@ class Check:
 
     @property
     def decides_cells(self) -> bool:
-        """Whether the outcome is about each of its cells; it is not about the single inputs of a sum or
-        mean."""
+        """Whether the outcome applies to each of ``cells``: to all cells of a statement, and to the one cell
+        of a printed number, but not to several cells from which a number is computed."""
         return self.stated is None or len(self.cells) == 1
 
     @property
     def agrees(self) -> bool:
-        """Whether the check holds, so that print and computation agree and could have disagreed."""
+        """Whether the check holds: print and computation agree, and could have disagreed."""
         return self.outcome == HOLDS
 
     @property
@@ -111,7 +111,8 @@ class Check:
 
 
 def _cell_keys(cells: Iterable[Printed]) -> tuple[tuple[str, ...], ...]:
-    """Return the values in the key columns of each cell of a table; numbers from the prose are left out."""
+    """Return, for each printed cell of a table, its values in the table's key columns; numbers from the
+    prose, which have none, are left out."""
     return tuple(cell.at for cell in cells if cell.at)
 
 
@@ -135,7 +136,8 @@ def check_value(
     name : the check's key, or what it compares.
     printed : the printed number, or its digits.
     computed : the computed number, in the printed unit.
-    decimals : decimals shown of the computed number; default: one more than printed, if it has more.
+    decimals : the number of decimals shown of the computed number; default: those of the printed number, and
+        one more if it has any and the computed number is not the same after rounding to them.
     possible : the smallest and the largest possible value, in the printed unit; default: 0 and twice the
         printed value. For a printed 0 without ``possible``, no interval is too wide.
     cells : the printed cells that are compared; default: ``printed``.
@@ -143,7 +145,7 @@ def check_value(
     Raises
     ------
     ValueError
-        If the printed cell is a dash or not legible, or a computed number is NaN.
+        If the printed cell is a dash or not legible, or the computed number or an end of its interval is NaN.
     """
     cell = parse(printed) if isinstance(printed, str) else printed
     if math.isnan(cell.value):
@@ -154,7 +156,7 @@ def check_value(
     if possible is not None:  # the rounding of inputs can extend the interval beyond the possible values
         low, high = max(low, min(value, possible[0])), min(high, max(value, possible[1]))
     if any(map(math.isnan, (value, low, high))):
-        raise ValueError(f"check {name!r}: the computed number is NaN; compute it, or remove this check")
+        raise ValueError(f"check {name!r}: NaN in {value} [{low}, {high}]; compute it, or remove this check")
     # By default one decimal more than printed, unless the computed number itself has no more decimals.
     has_no_more = low == high and abs(value - round(value, cell.decimals)) < EDGE
     shown_decimals = cell.decimals + (cell.decimals > 0 and not has_no_more) if decimals is None else decimals
@@ -187,7 +189,7 @@ def check_statement(
     ----------
     name : the check's key, or what it compares.
     claim : the paper's words.
-    finding : the computed result, as a text with its numbers.
+    finding : the computed result as a string, with its numbers.
     holds : whether the result supports the statement; None if it is inconclusive. Compute it from the data:
         a constant checks nothing.
     cells : the printed cells that are compared.
@@ -221,7 +223,17 @@ def check_setting(paper: str, setting: str) -> Check:
     """Return the check of a setting that a paper states against that of its released code.
 
     Both are in ``data_manifests/released/settings.csv``. The check holds if they are equal as numbers
-    (``2e-5`` and ``0.00002``) or as texts. Raises ValueError if the file has no such setting.
+    (``2e-5`` and ``0.00002``) or, if one is no number, as strings; otherwise it fails.
+
+    Parameters
+    ----------
+    paper : the paper's key, such as ``green``.
+    setting : the setting's name in the column ``setting``.
+
+    Raises
+    ------
+    ValueError
+        If the file has no such setting of the paper.
     """
     rows = released("settings").query("paper == @paper").set_index("setting")
     if setting not in rows.index:
@@ -243,7 +255,8 @@ def above(low: float, high: float, edge: float = 0.0) -> bool | None:
 
 
 def below(low: float, high: float, edge: float) -> bool | None:
-    """Return True if an interval lies below an edge, False if it lies above it, and None otherwise."""
+    """Return True if an interval lies below an edge, False if it lies above it, and None otherwise: if it
+    contains the edge, or an end is NaN."""
     return above(-high, -low, -edge)
 
 
@@ -251,8 +264,8 @@ def check_bounds(name: Key | str, claim: str, cells: Sequence[tuple[Printed, flo
     """Return the check of printed numbers against mathematical bounds, which can contradict but not support
     them (:func:`check_one_sided`).
 
-    ``cells``: printed numbers, each with its lowest and highest possible value. Numbers that are not legible
-    are left out.
+    ``cells`` are triples of a printed number, its lowest and its highest possible value. Numbers that are not
+    legible are left out; without a legible number, the check is inconclusive.
     """
     legible = [bound for bound in cells if not math.isnan(bound[0].value)]
     inside = [cell.high >= low - EDGE and cell.low <= high + EDGE for cell, low, high in legible]
@@ -276,7 +289,8 @@ def check_groups(
     """Return one check per group of a printed table: of one cell against a function of other cells, within
     rounding.
 
-    Groups without a legible number in the checked cell or in an input get no check.
+    A group gets no check if it does not have exactly one checked cell, or if this cell or an input is absent
+    or not legible.
 
     Parameters
     ----------

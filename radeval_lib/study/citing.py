@@ -23,17 +23,15 @@ def citation_file() -> dict[str, Any]:
 
 @cache
 def repository() -> str:
-    """Return ``owner/name`` of the public repository; empty if ``_config.yml`` names none."""
+    """Return the public repository as ``owner/name``; empty if ``_config.yml`` names no GitHub repository."""
     url = own_yaml.read(ROOT / "_config.yml").get("repository", {}).get("url", "")
     match = re.search(r"github\.com/([\w.-]+/[\w.-]+?)/?$", url)
     return match[1] if match else ""
 
 
 def web_address(path: str = "", commit: str = "") -> str:
-    """Return the web address of the public repository; empty if there is none.
-
-    With ``path`` and ``commit``, return the address of that file in that commit.
-    """
+    """Return the web address of the public repository or, with both ``path`` and ``commit``, of the file
+    ``path`` in that commit; empty if there is no public repository."""
     if not repository():
         return ""
     return f"https://github.com/{repository()}" + (f"/blob/{commit}/{path}" if path and commit else "")
@@ -41,8 +39,8 @@ def web_address(path: str = "", commit: str = "") -> str:
 
 @cache
 def checkout() -> tuple[str, str]:
-    """Return the full hash and the date (YYYY-MM-DD) of the checked-out commit; two empty texts outside a
-    clone or without git."""
+    """Return the full hash and the date (YYYY-MM-DD) of the checked-out commit, in this order; two empty
+    strings outside a clone or without git."""
     fields = (provenance.git("log", "-1", "--format=%H %cs") or "").split()
     return (fields[0], fields[1]) if fields else ("", "")
 

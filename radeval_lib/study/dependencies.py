@@ -61,8 +61,12 @@ def parse(content: bytes, ending: str) -> Parsed:
     """Return the analysis of a program (``ending`` ``.py``) or YAML file (``.yml``), from the cache if the
     same content was analysed before.
 
-    Raises SyntaxError for a program that does not parse or has a relative import, and the errors of
-    :func:`radeval_lib.checksums.of_source`.
+    Raises
+    ------
+    SyntaxError
+        If a program does not parse or has a relative import.
+    UnicodeDecodeError, yaml.YAMLError
+        If a YAML file is not what :func:`radeval_lib.own_yaml.parse` reads.
     """
     key = hashlib.sha256(f"{_PARSERS} {sys.version} {ending} ".encode() + content).hexdigest()
     if key not in _parsed():
@@ -156,7 +160,8 @@ def _direct_imports(module: str) -> set[str]:
 
 
 def closure(modules: Iterable[str]) -> set[str]:
-    """Return these modules and every module that they import, directly or indirectly."""
+    """Return the names of these modules and of every module of the library or of notebooks that they import,
+    directly or indirectly."""
     reached, waiting = set[str](), set(modules)
     while waiting:
         reached |= waiting
@@ -203,7 +208,8 @@ def modules_of(notebook: str, settings: Profile, wanted: Declared | None = None)
 
 
 def readers(source: str, role: str) -> list[str]:
-    """Return the functions, as ``module:name``, that read a role's data from this source."""
+    """Return the names of the functions (``module:name``) and modules that read a role's data from a source;
+    empty if the source names no data set."""
     if source == registry.SYNTHETIC:
         return [registry.ROLES[role].generator]
     if registry.is_recorded(source):
@@ -226,8 +232,11 @@ def cells_read(wanted: Declared, settings: Profile) -> list[str]:
 
 
 def data_sets_read(wanted: Declared, settings: Profile, *, recorded: bool = False) -> list[str]:
-    """Return the names of the data sets whose files a notebook can read under a profile, sorted; with
-    ``recorded``, of those whose stored scores it can read."""
+    """Return the sorted names of the data sets that a notebook can read under a profile.
+
+    With ``recorded``, they are the sets whose stored scores it can read, otherwise the data sets whose files
+    it can read.
+    """
     names = registry.RECORDINGS if recorded else data_sets()
     sources = [settings.roles.get(role, role) for role in wanted.data]
     of_kind = [source for source in sources if registry.is_recorded(source) == recorded]
@@ -300,8 +309,11 @@ def papers_settings_digest(wanted: Declared) -> str:
 
 
 def manifests_digest(notebook: str, settings: Profile, wanted: Declared, *, page: bool) -> str:
-    """Return the digest of the manifests that a notebook can read: those of its data sets, those of models if
-    it uses any, and for a page those of its papers with its findings on the front page."""
+    """Return the digest of the manifests that a notebook can read.
+
+    They are the manifests of its data sets and stored sets and, if it uses models or is a job, of models. If
+    it is a ``page``, they include its papers' files and its entries in ``headlines.yml``.
+    """
     stored = data_sets_read(wanted, settings, recorded=True)
     sets = sorted({*data_sets_read(wanted, settings), *stored})
     files = [path for name in sets if (path := paths.DATASETS / f"{name}.yml").is_file()]

@@ -35,7 +35,8 @@ DISCREPANCY_WORDS = {
 
 
 def verdict_sentence(result: Result) -> str:
-    """Return what the checks of a result rest on and how they came out, or why there is no verdict."""
+    """Return a sentence or two: what the checks of a result rest on and how many hold, fail or are
+    inconclusive; or why there is no verdict."""
     entry = exhibit(result.exhibit)
     if result.kind == verdicts.IMPLEMENTED:
         return "The library has it, and a test checks it."
@@ -77,13 +78,16 @@ def as_printed(words: str) -> str:
     return re.sub(r"_\{([\w,]+)\}", r"<sub>\1</sub>", shown)  # W_{i,j}
 
 
-def outcome_class(outcome: str, weight: str = "") -> str:
-    """Return the CSS classes of an outcome, as ``not-checked``, with the class ``slip`` if the weight is
-    ``slip``: a wrong citation or word has another colour than a wrong number."""
+def outcome_classes(outcome: str, weight: str = "") -> str:
+    """Return the CSS classes of an outcome, such as ``not-checked`` or ``fails slip``.
+
+    The class ``slip`` is added if ``weight`` is ``slip``, so that a wrong citation or word has another colour
+    than a wrong number.
+    """
     return outcome.replace(" ", "-") + (" slip" if weight == "slip" else "")
 
 
-def in_quotes(statement: str, exhibit_id: str) -> str:
+def quote_words(statement: str, exhibit_id: str) -> str:
     """Return a statement in quotation marks if it is in its paper's words, otherwise followed by "(our
     words)".
 
@@ -92,19 +96,19 @@ def in_quotes(statement: str, exhibit_id: str) -> str:
     """
     if sum(word[:1].isalpha() for word in statement.split()) < 2:
         return statement
-    quoted = _quoted(exhibit_id.partition(".")[0])
-    is_verbatim = all(f" {_plain(part)} " in quoted for part in statement.split("…"))
+    quoted = _all_quotations(exhibit_id.partition(".")[0])
+    is_verbatim = all(f" {_to_plain_words(part)} " in quoted for part in statement.split("…"))
     return f"“{statement}”" if is_verbatim else f"{statement} (our words)"
 
 
 @cache
-def _quoted(key: str) -> str:
-    """Return all quotations in a paper's ``paper.yml``, one per line, as :func:`_plain` text."""
+def _all_quotations(key: str) -> str:
+    """Return all quotations in a paper's ``paper.yml``, one per line, as :func:`_to_plain_words` text."""
     by_exhibit = map(printed_numbers.quotations, description(key)["prose"])
-    return "".join(f" {_plain(words)} \n" for quotes in by_exhibit for _, words in quotes)
+    return "".join(f" {_to_plain_words(words)} \n" for quotes in by_exhibit for _, words in quotes)
 
 
-def _plain(text: str) -> str:
+def _to_plain_words(text: str) -> str:
     """Return a text's words in lower case, without punctuation."""
     return " ".join(re.findall(r"[a-z0-9]+", text.lower()))
 
@@ -134,7 +138,7 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
         command=command(result.notebook, result.provenance["profile"]["name"]),
         printed_table=printed_numbers.origin_of(entry.id) if printed_numbers.transcribed(entry.id) else "",
         citation=citing.bibtex(
-            place_of(result).replace("result", "radeval", 1),
+            html_id_of(result).replace("result", "radeval", 1),
             f"{PAPERS[entry.paper]}, {entry.heading}: {result.verdict} ({result.evidence})",
             f"notebooks/{result.notebook}.md",
         ),
@@ -148,7 +152,7 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
             prefix=paper_prefix(entry),
             failing=failing,
             lettered=bool(letters),
-            table=cell_by_cell(result, letters, opened=folded) if by_cells else "",
+            table=table_by_cell(result, letters, opened=folded) if by_cells else "",
             details=details,
         )
     )
@@ -166,10 +170,10 @@ def _template() -> Any:
     templates.globals |= {
         "marks": verdicts.MARKS,
         "discrepancy_words": DISCREPANCY_WORDS,
-        "outcome_class": outcome_class,
+        "outcome_classes": outcome_classes,
         "marked": mark_outcome,
         "printed_words": printed_words,
-        "place_of": place_of,
+        "html_id_of": html_id_of,
         "rests_on": verdicts.RESTS_ON,
     }
     return templates.get_template("exhibit.html.j2").module
@@ -193,9 +197,9 @@ def mark_outcome(outcome: str) -> str:
 
 
 def printed_words(check: Check, exhibit_id: str) -> str:
-    """Return the paper's words or digits of a check (:func:`in_quotes`), with our criterion in brackets if
-    the check has one."""
-    quote = in_quotes(check.printed, exhibit_id)
+    """Return the paper's words or digits of a check (:func:`quote_words`), followed by our criterion in
+    brackets if the check has one."""
+    quote = quote_words(check.printed, exhibit_id)
     return f"{quote} (we ask for {check.asked})" if check.asked else quote
 
 
@@ -204,12 +208,12 @@ MOST_OPEN = 100
 COMPARED = "compared"
 """The outcome of a cell that is compared only together with other cells."""
 _VALUE = ["printed", "value", "half_width"]
-_WORST = (verdicts.FAILS, verdicts.INCONCLUSIVE, verdicts.HOLDS)
+_FROM_WORST = (verdicts.FAILS, verdicts.INCONCLUSIVE, verdicts.HOLDS)
 _ENDS = {"ci_low": "low end", "ci_high": "high end"}
 """The headings of the ends of printed intervals, by their key in the transcriptions."""
 
 
-def place_of(result: Result) -> str:
+def html_id_of(result: Result) -> str:
     """Return the HTML id of a result's box on its page."""
     return f"result-{result.name}".replace(".", "-").replace("_", "-")
 
@@ -222,7 +226,7 @@ def is_shown_by_cells(result: Result) -> bool:
 
 
 def compared_cells(result: Result) -> pd.DataFrame:
-    """Return each cell of the exhibit's printed table with the recomputed number and the outcome.
+    """Return each cell of the exhibit's printed table with the recomputed number and the check's outcome.
 
     Returns
     -------
@@ -241,7 +245,7 @@ def compared_cells(result: Result) -> pd.DataFrame:
         comparing = [check for check in result.checks if is_legible and check.compares(cell)]
         alone = [check for check in comparing if check.value is not None and len(check.cells) == 1]
         if alone:
-            worst = min(alone, key=lambda check: _WORST.index(check.outcome))
+            worst = min(alone, key=lambda check: _FROM_WORST.index(check.outcome))
             rows.append((worst.computed, worst.low, worst.high, worst.outcome, worst.discrepancy))
         else:
             rows.append(("", None, None, COMPARED if comparing else "", ""))
@@ -251,7 +255,7 @@ def compared_cells(result: Result) -> pd.DataFrame:
     return keys.join(frame["printed"]).join(follows.astype({"low": "float64", "high": "float64"}))
 
 
-def shown_numbers(result: Result) -> pd.DataFrame:
+def table_to_download(result: Result) -> pd.DataFrame:
     """Return the table of a result that readers can download.
 
     It is the printed table with the recomputed numbers (:func:`compared_cells`) if the page shows that,
@@ -263,13 +267,13 @@ def shown_numbers(result: Result) -> pd.DataFrame:
     if result.table:
         return pd.DataFrame(result.table)
     rows = [
-        (check.name, in_quotes(check.printed, result.exhibit), check.computed, check.outcome)
+        (check.name, quote_words(check.printed, result.exhibit), check.computed, check.outcome)
         for check in result.checks
     ]
     return pd.DataFrame(rows, columns=["check", "printed", "follows", "outcome"], dtype=str)
 
 
-def cell_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = False) -> Markup:
+def table_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = False) -> Markup:
     """Return the exhibit's table in the paper's layout, each cell with its recomputed number, as HTML.
 
     Parameters

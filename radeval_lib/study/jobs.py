@@ -37,7 +37,7 @@ class Job:
     Attributes
     ----------
     notebook : its path below ``notebooks/`` without the ending.
-    items : the parameters, each with its name and value.
+    items : the parameters as pairs (name, value).
     data : the data roles that the job reads; empty if it reads all that its notebook declares.
     """
 
@@ -52,7 +52,8 @@ class Job:
 
     @property
     def parameters(self) -> dict[str, Value]:
-        """The parameters by name, without those of every notebook (profile, seed and folders)."""
+        """The parameters' values by name, without the parameters that every notebook has (profile, seed and
+        folders)."""
         return dict(self.items)
 
     @property
@@ -62,10 +63,11 @@ class Job:
 
 
 def folder_name(values: Sequence[Value], identity: object) -> str:
-    """Return the values joined by hyphens, or ``only`` without values.
+    """Return a folder's name: the values joined by hyphens, or ``only`` if there are none.
 
-    If the text is too long or has characters other than letters, digits, ``_``, ``.`` and ``-``, it is
-    shortened or they are replaced, and eight digits of the SHA-256 of ``identity`` are added.
+    A name of more than 80 characters is cut, and characters other than letters, digits, ``_``, ``.`` and
+    ``-`` are replaced by ``_``. In both cases eight digits of the SHA-256 of ``identity`` are appended, which
+    keep the folders of different jobs apart.
     """
     text = "-".join(map(str, values)) or "only"
     plain = re.sub(r"[^\w.-]", "_", text)[:_LONGEST]
@@ -75,8 +77,10 @@ def folder_name(values: Sequence[Value], identity: object) -> str:
 
 
 def executed_path(output_dir: Path, name: str, *, is_cell: bool) -> Path:
-    """Return the path of the executed notebook of a page or, with ``is_cell``, of a job named
-    ``notebook/slug``."""
+    """Return the path of the executed notebook of a page, or of a job if ``is_cell``.
+
+    ``name`` is the notebook of the page, or ``notebook/slug`` of the job.
+    """
     return output_dir / ("executed_cells" if is_cell else "executed") / f"{name}.ipynb"
 
 
@@ -86,8 +90,11 @@ def planned_jobs(profile: Profile) -> list[Job]:
     return list(dict.fromkeys(job for plan in plans for job in registry.find(plan)(profile)))
 
 
-def of_notebook(profile: Profile, notebook: str) -> list[Job]:
-    """Return the jobs of one notebook, at least one; raises ParameterError if the profile has none."""
+def list_jobs(profile: Profile, notebook: str) -> list[Job]:
+    """Return a profile's jobs of one notebook, at least one, in the order of the job list.
+
+    Raises ParameterError if the profile has none.
+    """
     plan = registry.PLANS.get(notebook)
     listed = registry.find(plan)(profile) if plan else []
     if jobs := list(dict.fromkeys(job for job in listed if job.notebook == notebook)):
@@ -99,13 +106,13 @@ def of_notebook(profile: Profile, notebook: str) -> list[Job]:
     )
 
 
-def inputs_of(job: Job, profile: Profile) -> Declared:
-    """Return the inputs that a job may read: those that its notebook declares, with only the data roles of
-    the job."""
+def allowed_inputs(job: Job, profile: Profile) -> Declared:
+    """Return the inputs that a job may read: all that its notebook declares, except for data roles that the
+    job list does not give to this job."""
     wanted = declared(job.notebook)
     if not job.items or job.notebook not in registry.PLANS:
         return wanted
-    roles = next((other.data for other in of_notebook(profile, job.notebook) if other == job), ())
+    roles = next((other.data for other in list_jobs(profile, job.notebook) if other == job), ())
     return wanted.model_copy(update={"data": roles}) if roles else wanted
 
 
@@ -115,8 +122,10 @@ def folder(output_dir: Path, job: Job) -> Path:
 
 
 def unfinished_folder(output_dir: Path, job: Job) -> Path:
-    """Return the folder of a run's checkpoints below ``output_dir``; a page counts as a job without
-    parameters."""
+    """Return the folder of the checkpoints of a job's run below ``output_dir``.
+
+    For the run of a page, ``job`` is its notebook without parameters.
+    """
     return output_dir / UNFINISHED / job.notebook / job.slug
 
 
@@ -129,7 +138,15 @@ _COLUMN_TYPES = {"b": "bool", "i": "int64", "u": "uint64", "f": "float64"}
 
 @dataclass(frozen=True)
 class JobOutput:
-    """The results of a job: its tables by name, its facts, and the folder of its model, or None."""
+    """The results of a job.
+
+    Attributes
+    ----------
+    job : the job.
+    tables : its tables by name.
+    facts : the content of ``cell.json``: single values by name, with their provenance.
+    model : the folder of its model; None if it saved none.
+    """
 
     job: Job
     tables: dict[str, pd.DataFrame]
@@ -149,11 +166,11 @@ def write(
 
     Parameters
     ----------
-    tables : by name; columns of texts, whole numbers, truth values or floats. Only floats may be missing.
+    tables : by name; columns of strings, whole numbers, truth values or floats. Only floats may be missing.
         :func:`read` returns the columns as ``str``, ``int64`` or ``uint64``, ``bool`` and ``float64``,
         without the index.
-    facts : single values by name: finite numbers, truth values, texts, None, and lists and mappings of these.
-        The names ``cell``, ``tables``, ``sha256`` and those of the provenance are reserved.
+    facts : single values by name: finite numbers, truth values, strings, None, and lists and mappings of
+        these. The names ``cell``, ``tables`` and ``sha256`` and the names of the provenance are reserved.
     model : a function that saves the model into a folder.
     provenance : entries for ``cell.json`` by name.
 
@@ -200,10 +217,9 @@ def read(where: Path, job: Job, profile: str) -> JobOutput:
         sums, described = dict(facts["sha256"]), dict(facts["tables"])
     except FileNotFoundError:
         raise ResultError(f"the job {job.slug} has not run yet", display_path(where), remedy) from None
-    except (ValueError, KeyError, TypeError):
-        raise ResultError(
-            "incomplete, or from another version", display_path(where / FACTS), remedy
-        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        problem = f"incomplete, or from another version ({type(error).__name__}: {error})"
+        raise ResultError(problem, display_path(where / FACTS), remedy) from None
     for name, digest in sums.items():
         if not (path := where / name).is_file() or checksums.of_file(path) != digest:
             raise ResultError("this file is missing or was changed", display_path(path), remedy)

@@ -65,8 +65,12 @@ _NOUNS = {
 class Basis(NamedTuple):
     """What an exhibit rests on: the first arguments of :meth:`PageRun.exhibit`.
 
-    ``evidence`` is its level, ``substitutes`` describes what replaces the paper's data and models, ``roles``
-    are those that it reads, and ``implementation`` is the paper's or ours.
+    Attributes
+    ----------
+    evidence : the kind of data, one of :data:`~radeval_lib.study.verdicts.EVIDENCE`.
+    substitutes : a description of what replaces the paper's data and models; empty if nothing does.
+    roles : the names of the data and model roles that the exhibit reads.
+    implementation : one of :data:`~radeval_lib.study.verdicts.IMPLEMENTATIONS`.
     """
 
     evidence: str
@@ -80,7 +84,10 @@ class Basis(NamedTuple):
         return verdicts.kind(*self[:2], self.implementation) != verdicts.EXPERIMENT
 
     def with_own(self, *used: str) -> Basis:
-        """Return this basis with our implementation, with ``used`` added to the substitutes."""
+        """Return a copy of this basis with our implementation.
+
+        ``used`` describes what else replaces the paper's data and models; it is added to the substitutes.
+        """
         substitutes = "; ".join(filter(None, (self.substitutes, *used)))
         return Basis(self.evidence, substitutes, self.roles, verdicts.OURS)
 
@@ -113,8 +120,8 @@ def _noun(role: str) -> str:
 
 
 def data_title(source: str) -> str:
-    """Return the name of a role's source in sentences: ``the generator``, ``nothing`` if it is absent, or the
-    titles of its data sets. It is empty for a model."""
+    """Return the words for a data role's source in sentences: ``the generator``, ``nothing`` if it is absent,
+    otherwise the titles of its data sets, joined by "and". Empty if ``source`` names a model."""
     named = {SYNTHETIC: "the generator", ABSENT: "nothing"}
     if source in named:
         return named[source]
@@ -492,8 +499,10 @@ def show_attempts(rows: Mapping[str, str]) -> HTML:
 
 
 def _reason_to_end(run: PageRun, roles: Sequence[str], one_set: bool, dataset: str) -> str:
-    """Return why a page ends early, as ``it needs ...``, or an empty text if it does not; parameters are
-    those of :func:`only_with_data`."""
+    """Return the clause that says which data a page lacks, so that it ends early; empty if it lacks none.
+
+    Parameters are those of :func:`only_with_data`.
+    """
     if lacks := "; ".join(filter(None, map(run.lacks, roles))):
         return lacks
     sets = [registry.datasets_of(run.source_of("data", role)) for role in roles]
@@ -537,26 +546,26 @@ def provenance(run: PageRun) -> HTML:
 
 
 def glue(**values: str) -> None:
-    """Name texts that the page's Markdown inserts with ``{glue:text}`name```.
+    """Store strings under names, so that the page's Markdown can insert them with ``{glue:text}`name```.
 
     Parameters
     ----------
-    values : by name, texts as the page shows them.
+    values : the strings, by name, formatted as the page shall show them.
 
     Raises
     ------
     TypeError
-        If a value is not a text, because a number would be shown with all its digits.
+        If a value is not a string, because a number would be shown with all its digits.
     """
     import myst_nb  # imported here because it loads Sphinx
 
     for name, value in values.items():
         if not isinstance(value, str):
-            raise TypeError(f"glue({name}=...) got a {type(value).__name__}; format it as a text")
+            raise TypeError(f"glue({name}=...) got a {type(value).__name__}; format it as a string")
         myst_nb.glue(name, value, display=False)
 
 
 def phrase(estimate: Estimate, *, more: str, less: str, open: str) -> str:
-    """Return ``more`` if an estimate's interval lies above 0, ``less`` if it lies below 0, and ``open`` if it
-    contains 0 or an end is NaN."""
+    """Return one of three phrases by an estimate's interval: ``more`` if it lies above 0, ``less`` if it lies
+    below 0, and ``open`` if it contains 0 or an end is NaN."""
     return {True: more, False: less, None: open}[above(estimate.low, estimate.high)]

@@ -43,9 +43,10 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     threads : the number of threads of a notebook.
     resamples : the number of bootstrap resamples for each interval.
     needs_data_root : whether a run needs data files.
-    smallest_count : the smallest count that tables show if restricted data are readable.
-    roles, sizes : by data role, its source and the number of records that the generator makes.
-    models : the source of each model role.
+    smallest_count : the smallest count that tables show if restricted data are readable; 0 shows all.
+    roles : the source of each data role, by the role's name.
+    sizes : the number of records that the generator makes for each data role, by the role's name.
+    models : the source of each model role, by the role's name.
     experiments : sections of settings, which pages and job lists validate (:meth:`section`).
     limits : time limits.
     """
@@ -65,8 +66,10 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     limits: Limits = Limits()
 
     def section(self, system: str, kind: type[Section]) -> Section:
-        """Return one section of ``experiments`` as an object of the class ``kind``; raises ProfileError if
-        the section is missing, or a key or value is wrong."""
+        """Return the section ``system`` of ``experiments``, validated as an object of the class ``kind``.
+
+        Raises ProfileError if the section is missing, or a key or value of it is wrong.
+        """
         where = f"{display_path(PROFILES / f'{self.name}.yml')}, experiments, {system}"
         try:
             return kind.model_validate(self.experiments[system])
@@ -80,8 +83,8 @@ class Profile(BaseModel, extra="forbid", frozen=True):
     def narrow(self, wanted: Declared, *, cell: bool = False) -> Profile:
         """Return the profile with only those roles, models and sections that a notebook declares.
 
-        For a job (``cell``), ``resamples`` and ``smallest_count`` are 0, because jobs show no tables or
-        intervals and must not depend on these settings.
+        ``cell`` says whether the notebook is that of a job. Then ``resamples`` and ``smallest_count`` are 0:
+        jobs show no tables or intervals, so these settings must not make a finished job out of date.
         """
         kept = {"roles": wanted.data, "sizes": wanted.data, "models": wanted.models}
         kept["experiments"] = wanted.settings
@@ -98,29 +101,33 @@ class Profile(BaseModel, extra="forbid", frozen=True):
 
 
 def command(notebook: str, profile: str, items: Iterable[tuple[str, object]] = ()) -> str:
-    """Return the shell command that runs a notebook with a profile; ``items`` are the names and values of
-    its other parameters."""
+    """Return the shell command that runs a notebook with a profile, which is named unless it is the default.
+
+    ``items`` are the names and values of the notebook's other parameters.
+    """
     parameters = [*items, *([("profile", profile)] if profile != DEFAULT_PROFILE else [])]
     options = [f"-p {name} {shlex.quote(str(value))}" for name, value in parameters]
     return " ".join(["radbook run", notebook, *options])
 
 
-def names() -> list[str]:
+def profile_names() -> list[str]:
     """Return the names of all profiles, sorted."""
     return sorted(path.stem for path in PROFILES.glob("*.yml"))
 
 
 def _read_values(name: str, extended_by: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return the values in a profile's file, merged with those of the profile that it extends.
+    """Return the values in a profile's file by key, merged with those of the profile that it extends.
 
-    ``extended_by`` names the chain of profiles that extend this one.
+    ``extended_by`` names the profiles that lead here: the first extends the second, and so on, and the last
+    extends this one. Raises ProfileError if a file is absent or not a YAML mapping, or profiles extend each
+    other in a circle.
     """
     folder = display_path(PROFILES)
     if name in extended_by:
         circle = f"profiles extend each other in a circle: {' -> '.join((*extended_by, name))}"
         raise ProfileError(circle, folder, "Remove one `extends`.")
-    if name not in names():
-        raise ProfileError(f"unknown profile {name!r}", folder, f"Use one of {', '.join(names())}.")
+    if name not in profile_names():
+        raise ProfileError(f"unknown profile {name!r}", folder, f"Use one of {', '.join(profile_names())}.")
     path = PROFILES / f"{name}.yml"
     try:
         values: dict[str, Any] = own_yaml.read(path) or {}
@@ -152,13 +159,13 @@ def _merge(inherited: dict[str, Any], changed: dict[str, Any]) -> dict[str, Any]
 
 @cache
 def profile(name: str) -> Profile:
-    """Return the profile of this name.
+    """Return the profile of this name, merged with the profiles that it extends.
 
     Raises
     ------
     ProfileError
-        If there is no such profile; if its file is not YAML or has an unknown key, role or data set, or a
-        wrong value; or if profiles extend each other in a circle.
+        If there is no such profile, its file is not UTF-8 or not YAML, or profiles extend each other in a
+        circle; if it has an unknown key, role or data set; or if a value is missing or wrong.
     """
     values = _read_values(name)
     where = display_path(PROFILES / f"{name}.yml")
@@ -173,12 +180,13 @@ def profile(name: str) -> Profile:
             remedy = f"{did_you_mean(unknown[0], roles)}Use one of {', '.join(roles)}."
             raise ProfileError(f"{part}: unknown role {unknown[0]!r}", where, remedy)
     sets = {folder: [path.stem for path in sorted(folder.glob("*.yml"))] for folder in (RECORDED, DATASETS)}
-    of_data_sets = {role: source for role, source in made.roles.items() if source not in (SYNTHETIC, ABSENT)}
-    for role, part in [(role, part) for role, source in of_data_sets.items() for part in source.split("+")]:
+    data_sources = {role: source for role, source in made.roles.items() if source not in (SYNTHETIC, ABSENT)}
+    for role, part in [(role, part) for role, source in data_sources.items() for part in source.split("+")]:
         known_sets = sets[RECORDED if is_recorded(part) else DATASETS]
         if (data_set := dataset_of(part)) not in known_sets:
-            kind = "stored" if is_recorded(part) else "data"
-            choices = known_sets if is_recorded(part) else [SYNTHETIC, ABSENT, *known_sets]
-            remedy = f"{did_you_mean(data_set, choices)}Use one of {list_names(choices)}."
-            raise ProfileError(f"roles, {role}: no {kind} set {data_set!r}", where, remedy)
+            kind, source, choices = "data", data_set, [SYNTHETIC, ABSENT, *known_sets]
+            if is_recorded(part):  # stored sets are listed as they are written in a profile
+                kind, source, choices = "stored", part, [f"recorded/{known}" for known in known_sets]
+            remedy = f"{did_you_mean(source, choices)}Use one of {list_names(choices)}."
+            raise ProfileError(f"roles, {role}: no {kind} set {source!r}", where, remedy)
     return made

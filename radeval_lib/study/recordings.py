@@ -49,9 +49,11 @@ FROZEN_SETS = ("radpref", "mts_dialog")
 """The sets that were first scored after the metrics by rules were frozen."""
 
 
-def texts(name: str, root: Path) -> list[tuple[str, str]]:
-    """Return each candidate of a set with its reference, (reference, candidate), in the order of the stored
-    scores; empty if the set is not in the data root."""
+def read_texts(name: str, root: Path) -> list[tuple[str, str]]:
+    """Return the pairs (reference, candidate) of a stored set, in the order of its stored scores.
+
+    Empty if the set's files are not in the data root. Restricted texts are revealed, so never show them.
+    """
     if name == "radpref":
         if (path := find(name, root, radpref.CASES_FILE)) is None:
             return []
@@ -71,14 +73,14 @@ def edited_reports(root: Path) -> list[TextPair]:
 def is_out_of_date(name: str, metric: Metric) -> bool:
     """Return whether the current code would give other scores than those stored for a set.
 
-    A metric without models is out of date if the digest of its scores of :func:`probe` changed. A metric with
-    models is scored with test models (:func:`probe_scores`); it is out of date if the number of scores
-    changed, or if more than ``_TURNED`` of them changed by more than ``_NEAR``, which sums in another order
-    could explain.
+    A metric without models is out of date if the digest of its scores of :func:`probe_texts` changed. One
+    with models is scored with test models (:func:`probe_scores`). It is out of date if the number of scores
+    changed, or if more than one of them changed by more than 0.001. Smaller changes can come from sums in
+    another order, which may also move one label across its threshold.
     """
     recording = recorded.load(name)
     if not metric.needs:
-        return recording.digest(metric.name) != behaviour(metric)
+        return recording.digest(metric.name) != behaviour_digest(metric)
     stored, current = recording.probe_scores(metric.name), probe_scores(metric.name)
     if len(stored) != len(current):
         return True
@@ -87,8 +89,8 @@ def is_out_of_date(name: str, metric: Metric) -> bool:
 
 
 def out_of_date(name: str, metrics: Sequence[str] | None = None) -> list[str]:
-    """Return those of the metrics (default: all) whose stored scores of a set are out of date
-    (:func:`is_out_of_date`)."""
+    """Return the names of the metrics whose stored scores of a set are out of date
+    (:func:`is_out_of_date`), of ``metrics`` or, if this is None, of all stored metrics."""
     columns = recorded.load(name).about["columns"]
     wanted = [key for key in columns if metrics is None or key in metrics]
     # Creating a metric with models would load them; its class has the name and needs that are used here.
@@ -158,39 +160,43 @@ _PROBED = 20  # the number of pairs that metrics with models score
 _NEAR = 1e-3  # the largest change of a score through sums in another order
 _TURNED = 1  # how many scores may change more, because a label at its threshold may change
 _CACHE = BUILD / "cache" / "behaviours.json"
-_behaviours = lru_cache(maxsize=1)(atomic.read_mapping)
+_read_cache = lru_cache(maxsize=1)(atomic.read_mapping)
 
 
 @lru_cache(maxsize=1)
-def probe() -> tuple[list[str], list[str]]:
-    """Return the generated references and candidates whose scores characterize a metric's behaviour."""
+def probe_texts() -> tuple[list[str], list[str]]:
+    """Return two lists of equal length: the generated references, and their candidates, whose scores
+    characterize a metric's behaviour."""
     frame = pd.read_csv(RECORDED / PROBE, keep_default_na=False)
     return frame["reference"].tolist(), frame["candidate"].tolist()
 
 
-def behaviour(metric: Metric) -> str:
-    """Return the SHA-256 of a metric's scores of :func:`probe`, to six decimals. The metric needs no models.
+def behaviour_digest(metric: Metric) -> str:
+    """Return the SHA-256 of a metric's scores of :func:`probe_texts`, rounded to six decimals.
 
-    The digest is cached in ``build/cache`` for the current code.
+    The metric must need no models. The digest is cached in ``build/cache`` for the current code.
     """
 
     def digest() -> str:
-        values = metric.score(*probe()).values + 0.0
+        values = metric.score(*probe_texts()).values + 0.0
         return hashlib.sha256(" ".join(f"{value:.6f}" for value in values).encode()).hexdigest()
 
-    return _cached(f"{metric.signature()} {_code_digest()}", digest)
+    return _compute_once(f"{metric.signature()} {_code_digest()}", digest)
 
 
-def recorded_behaviour(metric: Metric) -> dict[str, str]:
-    """Return the entry on a metric's behaviour for a stored set: ``behaviour`` (:func:`behaviour`) or, if the
-    metric needs models, ``probe`` (:func:`probe_scores`)."""
+def describe_behaviour(metric: Metric) -> dict[str, str]:
+    """Return the entry on a metric's behaviour for a stored set, a dictionary with one key.
+
+    The key is ``behaviour`` (:func:`behaviour_digest`) or, if the metric needs models, ``probe``
+    (:func:`probe_scores`, joined by blanks).
+    """
     if metric.needs:
         return {"probe": " ".join(f"{score:.4f}" for score in probe_scores(metric.name))}
-    return {"behaviour": behaviour(metric)}
+    return {"behaviour": behaviour_digest(metric)}
 
 
 def probe_scores(key: str) -> list[float]:
-    """Return the scores of the first pairs of :func:`probe` by a metric with models, to four decimals.
+    """Return the scores of the first pairs of :func:`probe_texts` by a metric with models, to four decimals.
 
     The models are the packaged encoder and, on it, an NER model and a graph model whose heads are drawn at
     random and not trained. The scores have no meaning, but they change if the code or a package changes a
@@ -203,18 +209,18 @@ def probe_scores(key: str) -> list[float]:
         with tempfile.TemporaryDirectory() as folder:
             of_models = registry.module(registry.FILLING["metrics"]).metric
             metric = of_models(key, lambda role: draw(role, Path(folder)), "cpu", {})
-            references, candidates = probe()
+            references, candidates = probe_texts()
             values = metric.score(references[:_PROBED], candidates[:_PROBED]).values + 0.0
         return json.dumps([round(float(value), 4) for value in values])
 
-    return list(map(float, json.loads(_cached(key_text, score_as_json))))
+    return list(map(float, json.loads(_compute_once(key_text, score_as_json))))
 
 
-def _cached(key_text: str, value: Callable[[], str]) -> str:
+def _compute_once(key_text: str, value: Callable[[], str]) -> str:
     """Return the result of ``value``, from ``build/cache`` if it was computed before for the same
     ``key_text`` and probe."""
     key = checksums.of_text(f"{key_text} {checksums.of_file(RECORDED / PROBE)}")
-    digests = _behaviours(_CACHE)
+    digests = _read_cache(_CACHE)
     if key not in digests:
         digests[key] = value()
         with suppress(OSError):  # a read-only cache only costs time
@@ -232,12 +238,13 @@ def _code_digest() -> str:
 def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric:
     """Return a copy of a metric that returns stored scores for placeholders and scores texts itself.
 
-    ``given`` names the settings that a page asks for, which must be those of the stored scores. The copy
-    raises DataError for a placeholder without a stored score by this metric with these settings.
+    ``given`` names the settings that a page asks for; the stored scores must have the same values of them.
+    When it scores, the copy raises DataError for a placeholder that has no stored score by this metric with
+    these settings.
     """
 
     def stored(pairs: list[tuple[str, str]]) -> dict[int, float]:
-        by_row = {n: _candidate(*pair) for n, pair in enumerate(pairs) if any(map(parse_placeholder, pair))}
+        by_row = {n: _parse_pair(*pair) for n, pair in enumerate(pairs) if any(map(parse_placeholder, pair))}
         for name in {candidate.set for candidate in by_row.values()}:
             columns = recorded.load(name).about["columns"]
             if metric.name not in columns:
@@ -271,7 +278,7 @@ def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, readi
             continue
         if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
             values = recorded.load(name).table[metric.name].tolist()
-            scores |= zip(map(_on_one_line, texts(name, root)), values, strict=True)
+            scores |= zip(map(_on_one_line, read_texts(name, root)), values, strict=True)
             reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
     if not scores:
         return metric
@@ -289,11 +296,14 @@ def _on_one_line(pair: tuple[str, str]) -> tuple[str, str]:
     return reference, candidate
 
 
-def _candidate(reference: str, candidate: str) -> Placeholder:
-    """Return the placeholder behind the candidate of a pair.
+def _parse_pair(reference: str, candidate: str) -> Placeholder:
+    """Return the placeholder that the candidate of a pair stands for.
 
-    Raises DataError unless both texts are placeholders, of a reference and of its own candidate: only such
-    pairs have stored scores.
+    Raises
+    ------
+    DataError
+        If the pair is not the placeholder of a reference with that of a candidate for this reference, because
+        only such pairs have stored scores.
     """
     left, right = parse_placeholder(reference), parse_placeholder(candidate)
     is_pair = left and right and (left.set, left.side, right.side) == (right.set, "reference", "candidate")
@@ -302,7 +312,7 @@ def _candidate(reference: str, candidate: str) -> Placeholder:
         if case == left.number:
             return right
     raise DataError(
-        "no score is stored for a placeholder with another text than its own reference",
+        "a placeholder is paired with a text that is not its own reference, so no score is stored",
         "stored scores",
         "Score each candidate against its own reference, or use a profile with the texts.",
     )
@@ -334,5 +344,5 @@ def _with_stored(metric: Metric, stored: Callable[[list[tuple[str, str]]], dict[
 
 
 def settings_text(metric: Metric) -> dict[str, str]:
-    """Return a metric's settings, apart from its models, as texts by name, as stored sets have them."""
+    """Return a metric's settings, apart from its models, as strings by name, in the form of stored sets."""
     return {key: str(value) for key, value in metric.settings().items() if key not in metric.models()}

@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter
 
 from radeval_lib import atomic, checksums, own_yaml
-from radeval_lib.errors import RadevalError, ResultError
+from radeval_lib.errors import RadevalError, ResultError, to_line
 from radeval_lib.papers.exhibits import description, exhibit, file_of, ledger, level_of
 from radeval_lib.papers.printed_numbers import cells_of
 from radeval_lib.paths import MANIFESTS, display_path
@@ -76,7 +76,7 @@ class Sample:
 
     @property
     def words(self) -> str:
-        """The sample as a text: ``n = 200 report pairs, taken as independent; 2 trainings of each model``."""
+        """The sample in words: ``n = 200 report pairs, taken as independent; 2 trainings of each model``."""
         parts = [f"n = {self.n:,} {self.of}" + (", taken as independent" if self.n > 1 else "")]
         counted = ((self.trainings, "training", "each model"), (self.draws, "draw", "its training data"))
         parts += [f"{count} {noun}{'s' if count > 1 else ''} of {of}" for count, noun, of in counted if count]
@@ -91,13 +91,15 @@ class Result:
 
     Attributes
     ----------
-    exhibit, notebook : their ids.
+    exhibit, notebook : the exhibit's id in the ledger, and the page's path below ``notebooks/`` without the
+        ending.
+    evidence, implementation, verdict : as in :mod:`radeval_lib.study.verdicts`.
     coverage : how much of the exhibit is decided; None without checks.
     checks : those that count for the verdict.
     remaining : the part of the exhibit that was not checked, in words.
     discrepancies : the known reasons why checks fail, by name.
-    table : the rows of the rebuilt table, if there is one. An infinite number is the text ``inf`` or
-        ``-inf``.
+    table : the rows of the rebuilt table, each as values by column; empty without a table. An infinite number
+        is the string ``inf`` or ``-inf``.
     provenance : as :meth:`radeval_lib.study.runs.Run.provenance` returns it.
     substitutes : a description of what replaces the paper's data or models.
     samples : the cases on which intervals and leads rest.
@@ -148,7 +150,7 @@ class Result:
         return [check for check in self.checks if check.outcome == outcome]
 
 
-# JSON has no infinity, which the end of an interval can be, so it is stored as the text "Infinity".
+# The end of an interval can be infinite. JSON has no infinity, so it is stored as the string "Infinity".
 _CONFIG = ConfigDict(extra="forbid", hide_input_in_errors=True, ser_json_inf_nan="strings")
 Result.__pydantic_config__ = _CONFIG  # type: ignore[attr-defined]
 _RESULT = TypeAdapter(Result)
@@ -164,9 +166,10 @@ def judge(
 ) -> str:
     """Return the verdict on a result, one of :data:`radeval_lib.study.verdicts.VERDICTS`, from its checks.
 
-    The result fails if a statement fails. It is inconclusive if a statement that the exhibit needs is, or if
-    none holds, or if the checks cannot support the exhibit. Otherwise it holds. A statement with several
-    readings has the outcome that they share (:func:`statement_outcome`).
+    The result fails if a statement fails. Otherwise it is inconclusive if a statement that the exhibit needs
+    is inconclusive, if no statement holds, or if ``supports`` is False. Otherwise it holds. A statement with
+    several readings has the outcome that they share (:func:`statement_outcome`). If only readings or open
+    conventions leave statements inconclusive, the verdict says so. Edited cells give no verdict on the paper.
 
     Parameters
     ----------
@@ -219,8 +222,8 @@ def group_by_key(checks: Sequence[Check]) -> list[list[Check]]:
 def statement_outcome(rows: Sequence[Check]) -> str:
     """Return the outcome that all readings of a statement share, or inconclusive if they differ.
 
-    If one reading holds, readings that are not needed are ignored: their test can only contradict, and did
-    not.
+    If one reading holds, the outcomes of readings that are not needed are ignored: their tests can only
+    contradict the statement.
     """
     outcomes = {row.outcome for row in rows}
     if HOLDS in outcomes:
@@ -284,9 +287,10 @@ def with_discrepancies(
 def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverage | None:
     """Return how much of an exhibit the checks decide; None if there are no checks.
 
-    The units are the legible cells of a transcribed table, and otherwise the statements or settings, in the
-    paper's words or digits. A statement is decided if its order and its lead, as far as it needs them, are
-    decided in all readings. The total includes statements that the ledger lists as ``unchecked``.
+    The units are the legible cells of a transcribed table or figure, otherwise settings (for a guideline) or
+    statements. A cell is decided if a check that compares it holds or fails. A statement or setting is
+    decided if one of its checks holds or fails and none that it needs is inconclusive; the readings of a
+    statement must agree. The total includes statements that the ledger lists as ``unchecked``.
     """
     if not checks:
         return None
@@ -376,8 +380,8 @@ def record(
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as JSON values by column, with ten significant digits of each float.
 
-    Missing values are None; infinite ones are the texts ``inf`` and ``-inf``. Pandas itself would
-    write ten decimals, which are zeros in a p of 5e-15, and infinite numbers as missing.
+    Missing values are None; infinite ones are the strings ``inf`` and ``-inf``. Pandas itself would write ten
+    decimals, which are all 0 for a p of 5e-15, and would write infinite numbers as missing.
     """
     rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records"))
     for row, values in zip(rows, table.itertuples(index=False, name=None), strict=True):
@@ -415,8 +419,9 @@ def read(path: Path) -> Result:
         if (owner := exhibit(result.exhibit).notebook) != result.notebook:
             problem = f"{result.exhibit} belongs to notebook {owner}, but this file is from {result.notebook}"
             raise ResultError(problem)
-    except (ValueError, KeyError, AttributeError, TypeError):
-        raise ResultError("incomplete, or from another version", display_path(path), _REMEDY) from None
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        problem = f"incomplete, or from another version ({type(error).__name__}: {to_line(str(error), 200)})"
+        raise ResultError(problem, display_path(path), _REMEDY) from None
     except RadevalError as error:
         raise ResultError(error.what, display_path(path), _REMEDY) from None
     return result

@@ -63,7 +63,7 @@ class Run:
     @cached_property
     def declared(self) -> Declared:
         """The inputs that the notebook may read; for a job, only the data roles that its job list names."""
-        return jobs.inputs_of(Job(self.notebook, self.parameters), self.whole_profile)
+        return jobs.allowed_inputs(Job(self.notebook, self.parameters), self.whole_profile)
 
     @cached_property
     def profile(self) -> Profile:
@@ -144,7 +144,7 @@ class Run:
         module = self._module_for("models")
         module.permit(name, self.data_root)
         if name.startswith(CELL_MODEL):
-            job = jobs.of_notebook(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
+            job = jobs.list_jobs(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
             if (where := self._read_job(job).model) is None:
                 source = f"notebooks/{job.notebook}.md"
                 raise NotebookError(f"the job {job.slug} saved no model", source, "Pass it to `run.save`.")
@@ -207,7 +207,7 @@ class Run:
             If a job has not run yet, or its results are damaged.
         """
         self.require_declared("cells", notebook)
-        return [self._read_job(job) for job in jobs.of_notebook(self.whole_profile, notebook)]
+        return [self._read_job(job) for job in jobs.list_jobs(self.whole_profile, notebook)]
 
     def cell(self, job: Job) -> JobOutput:
         """Return the results of one job; raises the errors of :meth:`cells`."""
@@ -262,14 +262,16 @@ class Run:
 
         Parameters
         ----------
-        names : identify the part; one or more, the same number for all parts of the run.
+        names : strings or numbers that identify the part; one or more, and equally many for every part of the
+            run.
         """
         folder = jobs.unfinished_folder(self.output_dir, Job(self.notebook, self.parameters))
         return folder / jobs.folder_name(names, names)
 
-    def is_first_cell(self) -> bool:
-        """Return whether this is the first job of its notebook, whose model a profile can use."""
-        return Job(self.notebook, self.parameters) == jobs.of_notebook(self.whole_profile, self.notebook)[0]
+    def is_first_job(self) -> bool:
+        """Return whether this run is the first job of its notebook. A profile whose role has the source
+        ``cell:NOTEBOOK`` uses the model of this job; it cannot name another."""
+        return Job(self.notebook, self.parameters) == jobs.list_jobs(self.whole_profile, self.notebook)[0]
 
     def _read_job(self, job: Job) -> JobOutput:
         """Return the results of a job from this run's output folder or else from the profile's build, and
@@ -307,7 +309,9 @@ class Run:
         """Return the profile's source of a role that the notebook declares; ``kind`` is ``data`` or
         ``models``.
 
-        Of a source that combines data sets with ``+``, only those in the data root are returned, if any is.
+        If a source combines data sets with ``+`` and the data root has at least one of them, only those that
+        it has are returned. Raises NotebookError if the notebook does not declare the role, and ProfileError
+        if the profile does not configure it.
         """
         self.require_declared(kind, role)
         by_role = self.whole_profile.roles if kind == "data" else self.whole_profile.models
@@ -320,7 +324,8 @@ class Run:
         return by_role[role]
 
     def lacks(self, role: str) -> str:
-        """Return one line on what the data root lacks for a data role's source; empty if it lacks nothing."""
+        """Return one line that says what the data root lacks for a data role's source; empty if it lacks
+        nothing."""
         module, source = self._module_for("data"), self.source_of("data", role)
         is_there = module.loadable_parts(source, self.data_root)
         return "" if is_there else str(module.lack(role, source, self.data_root))
@@ -360,7 +365,9 @@ def begin_job(
     kind: type[R] = Run,  # type: ignore[assignment]
     **parameters: jobs.Value,
 ) -> R:
-    """Return the run of a notebook, after checking its parameters and removing the results of its last run.
+    """Return the run of a notebook, after checking its parameters and removing the results of the run before.
+
+    It also limits the number of threads, and the counts that tables may show, as the profile says.
 
     Parameters
     ----------
@@ -369,8 +376,8 @@ def begin_job(
     seed : 0 or more; 0 takes the profile's seed.
     output_dir : the folder of outputs; empty: as :func:`outputs_of` says.
     data_root : the folder of data files; empty: the environment variable ``RADEVAL_DATA_ROOT``, if set.
-    kind : the class of the run.
-    parameters : those of a job.
+    kind : the class of the run, :class:`Run` or a subclass of it.
+    parameters : the parameters of a job, by name.
 
     Raises
     ------
@@ -434,7 +441,7 @@ def outputs_of(notebook: str, settings: Profile, seed: int, parameters: Mapping[
     """Return the default output folder of a run: ``build/<profile>`` if a build would run the notebook with
     the same seed and parameters, otherwise a folder of its own below ``build/runs``."""
     job = Job(notebook, tuple(parameters.items()))
-    is_planned = notebook in registry.PLANS and job in jobs.of_notebook(settings, notebook)
+    is_planned = notebook in registry.PLANS and job in jobs.list_jobs(settings, notebook)
     if not seed and (not parameters or is_planned):
         return paths.BUILD / settings.name
     identity = {"profile": settings.name, "seed": seed, "output_dir": "", **parameters}

@@ -18,7 +18,7 @@ from radeval_lib.errors import ResultError, to_line
 from radeval_lib.papers.exhibits import PAPERS, ledger
 from radeval_lib.paths import display_path
 from radeval_lib.study import verdicts
-from radeval_lib.study.exhibit_html import is_shown_by_cells, place_of, printed_words, verdict_badge
+from radeval_lib.study.exhibit_html import html_id_of, is_shown_by_cells, printed_words, verdict_badge
 from radeval_lib.study.results import OWN_ENDING, Discrepancy, Result, group_by_key, statement_outcome
 from radeval_lib.tables import table_html
 from radeval_lib.text_format import joined
@@ -94,7 +94,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
                 for check in failing
             )
             if is_shown_by_cells(result):
-                row["place"] = place_of(result)
+                row["place"] = html_id_of(result)
             row[result.evidence] = result.verdict + (f" ({covered})" if covered else "")
         outcomes = Counter(
             statement_outcome(rows) for result in ranked for rows in group_by_key(result.checks)
@@ -145,14 +145,16 @@ def audit(results: Sequence[Result]) -> pd.DataFrame:
 
 
 def address_of(row: Any) -> str:
-    """Return the address of an exhibit, a row of :func:`scorecard`, below ``notebooks/``: its place on its
-    page, or the page alone if this build has no result for it."""
+    """Return the web address of an exhibit relative to ``notebooks/``: its page and, if this build has a
+    result for it, its place there. ``row`` is a row of :func:`scorecard`."""
     return f"{row.notebook}.html{f'#{row.place}' if row.place else ''}"
 
 
 def link_to(row: Any, up: str) -> str:
-    """Return an HTML link with an exhibit's label to its address; ``up`` is the path from the linking page to
-    ``notebooks/``."""
+    """Return an HTML link to an exhibit, with its label as the words.
+
+    ``row`` is a row of :func:`scorecard`; ``up`` is the path from the linking page to ``notebooks/``.
+    """
     label = str(row.label).removeprefix("unnumbered, ").removeprefix("unnumbered list, ")
     return f'<a href="{up}{address_of(row)}">{escape(label)}</a>'
 
@@ -184,16 +186,19 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
 
 
 def link(notebook: str, anchor: str, words: str) -> str:
-    """Return an HTML link, with this text, from a page to an anchor on the page of another notebook."""
+    """Return an HTML link from a page to an anchor on another notebook's page, with these words."""
     return f'<a href="{UP}{notebook}.html#{anchor}">{escape(words)}</a>'
 
 
 def grey_line(words: str) -> str:
-    """Return HTML in grey on its own line; empty for an empty text."""
+    """Return an HTML element that shows words, which may be HTML, in grey on their own line.
+
+    Empty without words.
+    """
     return f'<div class="muted">{words}</div>' if words else ""
 
 
-def changes(old: Path, new: Path) -> str:
+def compare_editions(old: Path, new: Path) -> str:
     """Return the changes from an old edition to a new one as a Markdown table.
 
     It lists verdicts and findings that differ, and checks of both editions whose outcomes differ. A dash
@@ -221,27 +226,27 @@ def changes(old: Path, new: Path) -> str:
 
 
 def _read_edition(edition: Path) -> dict[tuple[str, str], tuple[str, str]]:
-    """Return the outcomes of an edition and the texts that show them.
+    """Return the outcome of each exhibit, finding and check of an edition, with the words that show it.
 
-    Keys: an exhibit or finding and, for a check, its name, otherwise an empty text. Values: the verdict or
-    outcome, and its text in the table.
+    Keys are pairs (exhibit or finding, check); the second is empty for the exhibit or finding itself. Values
+    are pairs (verdict or outcome, its words in the table). Raises ResultError if there are no results.
     """
-    compared = {}
+    outcomes = {}
     for path in sorted((edition / "results").rglob("*.json")):
         content = json.loads(path.read_bytes())
         if path.name.startswith("headline_"):
             outcome = "borne out" if content["holds"] else "not borne out"
-            compared[f"finding {path.stem.removeprefix('headline_')}", ""] = outcome, outcome
+            outcomes[f"finding {path.stem.removeprefix('headline_')}", ""] = outcome, outcome
         elif "verdict" in content:
             entry = ledger().get(content["exhibit"])
             label = f"{PAPERS[entry.paper]}: {entry.label}, " if entry else ""
             ours = ", ours" if path.stem.endswith(OWN_ENDING) else ""
             name = f"{label}{content['exhibit']} ({content['evidence']}{ours})"
-            compared[name, ""] = content["verdict"], content["verdict"]
+            outcomes[name, ""] = content["verdict"], content["verdict"]
             for check in content["checks"]:
                 shown = f"{check['outcome']} ({check['computed']})"
-                compared[name, ", ".join(filter(None, check["key"].values()))] = check["outcome"], shown
-    if not compared:
+                outcomes[name, ", ".join(filter(None, check["key"].values()))] = check["outcome"], shown
+    if not outcomes:
         remedy = "Give the folder of a build, such as build/open, or of a rendered book."
         raise ResultError("this folder has no results", display_path(edition), remedy)
-    return compared
+    return outcomes

@@ -96,7 +96,7 @@ def declared(notebook: str) -> Declared:
 
 @lru_cache(maxsize=256)
 def _declared(path: Path, text: str) -> Declared:
-    """Return the declarations in the text of a source; ``path`` is for errors."""
+    """Return the declarations in a source's content ``text``; ``path`` is named in errors."""
     try:
         return Declared.model_validate(front_matter(text).get("study") or {})
     except (ValueError, yaml.YAMLError) as error:  # pydantic's ValidationError is a ValueError
@@ -110,9 +110,10 @@ def _declared(path: Path, text: str) -> Declared:
 
 
 def code_cells(lines: list[str]) -> Iterator[slice]:
-    """Yield, for each code cell of a MyST notebook, the range of its lines without the cell's options.
+    """Yield the range of lines of each code cell of a MyST notebook, without the cell's options, as a slice.
 
-    Raises SyntaxError if a cell, or its options between two ``---``, are not closed.
+    The slices index ``lines``, the lines of the notebook without line breaks. Raises SyntaxError if a cell,
+    or its options between two ``---``, are not closed.
     """
     start: int | None = None
     for number, line in enumerate(lines):
@@ -158,9 +159,9 @@ def executed_cells() -> list[str] | None:
 def identity(notebook: str) -> dict[str, Any]:
     """Return the identity of a running notebook, for its provenance.
 
-    Keys: ``path`` of the source; ``cells``, the SHA-256 of the cells that ran; ``as_source``, whether these
-    are the source's first cells in order, apart from papermill's cell of parameters. The last two are None
-    outside a kernel.
+    Keys: ``path``, of the source; ``cells``, the SHA-256 of the cells that ran; and ``as_source``, whether
+    these are the first cells of the source, in the same order. Both leave out papermill's cell of parameters,
+    and are None outside a kernel.
     """
     path = display_path(path_of(notebook))
     if (ran := executed_cells()) is None:

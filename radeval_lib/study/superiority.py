@@ -33,9 +33,9 @@ class Lead:
 
     Attributes
     ----------
-    sign : 1 if the difference in the claimed direction is, -1 if that in the opposite direction is, 0 if
-        neither.
-    wording : the interval or the p value as a text.
+    sign : 1 if it is larger than chance and in the claimed direction, -1 if it is larger than chance and in
+        the opposite direction, 0 if it is not larger than chance or this is not known.
+    wording : the words for it, with the interval or the p value.
     """
 
     sign: int
@@ -99,13 +99,13 @@ def check_superiority(
     Returns
     -------
     list of Check
-        The order's, and unless ``leads`` is None the lead's; their :attr:`~Check.aspect` says which. The
-        order of two equal numbers is inconclusive.
+        The check of the order and, unless ``leads`` is None, that of the lead; :attr:`~Check.aspect` says
+        which is which. The order of two equal numbers is inconclusive.
 
     Raises
     ------
     ValueError
-        If a number is NaN, as that of a cell that is not legible.
+        If a number is NaN, as if a printed cell is not legible.
     """
     ahead = [first] if isinstance(first, str) else list(first)
     rivals = list(others) if others is not None else [other for other in values if other not in ahead]
@@ -160,9 +160,10 @@ def unknown_leads(
 
 
 def _check_lead(key: Key, claim: str, leads: Mapping[str, Lead], needed: bool) -> Check:
-    """Return the check of the leads over all rivals, given by the rivals' names.
+    """Return the check of the leads over all rivals; ``leads`` has the lead over each rival by its name.
 
-    It holds if all are established, fails if one is established the other way, and is otherwise inconclusive.
+    It holds if all leads are established, fails if the opposite of one is, and is otherwise inconclusive.
+    ``needed`` is as in :class:`~radeval_lib.study.checks.Check`.
     """
     signs = [lead.sign for lead in leads.values()]
     outcome = _BY_SIGN[min(signs)]

@@ -21,7 +21,7 @@ from radeval_lib.errors import ResultError
 
 
 def among(words: Iterable[str]) -> Any:
-    """Return a pydantic field for a text that must be one of these words."""
+    """Return a pydantic field that requires a string to be one of these words."""
     return Field(pattern=f"^({'|'.join(words)})$")
 
 
@@ -89,7 +89,7 @@ class Coverage:
 
     @property
     def words(self) -> str:
-        """The coverage as a text: ``16 of 128 cells, 2 other statements about it, lead not decided``."""
+        """The coverage in words: ``16 of 128 cells, 2 other statements about it, lead not decided``."""
         unit = self.unit if self.total != 1 else self.unit.removesuffix("s")
         parts = [f"{self.checked:,} of {self.total:,} {unit}"]
         if self.beside:
@@ -129,8 +129,13 @@ def outcome(outcomes: Collection[str]) -> str:
 
 
 def verdict(kind: str, of_checks: str) -> str:
-    """Return the verdict, one of :data:`VERDICTS`, on a result of this kind (:data:`KINDS`) whose checks have
-    this outcome."""
+    """Return the verdict, one of :data:`VERDICTS`, on a result.
+
+    Parameters
+    ----------
+    kind : the kind of the result, one of :data:`KINDS`.
+    of_checks : the outcome of its checks (:func:`outcome`).
+    """
     return kind if kind in (EXPERIMENT, IMPLEMENTED) else _WORDS[kind].get(of_checks, of_checks)
 
 

@@ -16,7 +16,7 @@ from radeval_lib.data.roles import evidence, load
 from radeval_lib.metrics.green import parse
 from radeval_lib.registry import ROLES
 from radeval_lib.rules.generator import green_pairs, tokenize
-from radeval_lib.study.profiles import names, profile
+from radeval_lib.study.profiles import profile, profile_names
 from tests.data import samples
 
 
@@ -29,7 +29,7 @@ def test_the_generator_gives_the_same_records_for_a_seed(role: str) -> None:
     assert records != load(role, "synthetic", size=12, seed=4, root=None)
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", profile_names())
 def test_profiles_name_a_source_of_every_role(name: str) -> None:
     settings = profile(name)
     assert set(settings.roles) == set(ROLES)

@@ -29,7 +29,7 @@ def test_what_is_recorded_of_the_five_lines_is_what_they_give() -> None:
     if root is None:
         pytest.skip("the texts are not here")
     for name in SETS:
-        texts = recordings.texts(name, Path(root))
+        texts = recordings.read_texts(name, Path(root))
         assert settings[name] == pytest.approx([five_lines(*pair) for pair in texts], abs=1e-9)
 
 

@@ -11,7 +11,7 @@ from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.errors import ParameterError, ProfileError
 from radeval_lib.jobs import ratescore
 from radeval_lib.jobs.ratescore import Training
-from radeval_lib.study.profiles import names, profile
+from radeval_lib.study.profiles import profile, profile_names
 
 ONE = Training("iob", "packaged-minilm", "both", 5)
 
@@ -38,7 +38,7 @@ def test_a_tagger_of_graphs_learns_from_some_reports_and_keeps_all_of_dev() -> N
     )
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", profile_names())
 def test_every_profile_plans_table_6_and_table_7(name: str) -> None:
     settings = profile(name)
     plans = ratescore.trainings(settings)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from radeval_lib.study.scorecards import changes
+from radeval_lib.study.scorecards import compare_editions
 
 TABLE, CLAIM, SAME = "facts.table1", "facts.claim_agreement", "facts.def_recall"
 
@@ -32,7 +32,7 @@ def test_the_page_names_what_changed_and_nothing_else(tmp_path: Path, flat: bool
     old = {TABLE: ("consistent", "0.62"), CLAIM: ("inconclusive", "3"), SAME: ("consistent", "1")}
     new = {TABLE: ("inconsistent", "0.70"), "facts.gone": ("consistent", "1"), SAME: ("consistent", "2")}
     editions = _edition(tmp_path / "old", old, True, flat), _edition(tmp_path / "new", new, False)
-    rows = [line for line in changes(*editions).splitlines()[4:] if line]
+    rows = [line for line in compare_editions(*editions).splitlines()[4:] if line]
     assert len(rows) == 5
     for end in (
         "Table 1, facts.table1 (printed) | consistent | inconsistent |",

@@ -14,7 +14,7 @@ from radeval_lib.paths import PROFILES
 from radeval_lib.registry import CELL_MODEL
 from radeval_lib.study import jobs, profiles, sources
 from radeval_lib.study.jobs import Job
-from radeval_lib.study.profiles import names, profile
+from radeval_lib.study.profiles import profile, profile_names
 from radeval_lib.study.sources import Declared, front_matter
 
 ONE = Job.of("ratescore/ner_training", scheme="iob", init_model="m", corpus="both", sentences=5)
@@ -77,13 +77,13 @@ def test_slugs_tell_cells_apart_and_are_names_of_folders() -> None:
     assert Job.of("a/b").slug == "only"
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", profile_names())
 def test_every_plan_can_be_made_for_every_profile(name: str) -> None:
     planned = jobs.planned_jobs(profile(name))
     assert len({(cell.notebook, cell.slug) for cell in planned}) == len(planned)
     for source in profile(name).models.values():
         if source.startswith(CELL_MODEL):
-            assert jobs.of_notebook(profile(name), source.removeprefix(CELL_MODEL))
+            assert jobs.list_jobs(profile(name), source.removeprefix(CELL_MODEL))
 
 
 def test_front_matter_is_read_and_unknown_keys_are_reported() -> None:

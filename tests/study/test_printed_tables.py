@@ -17,7 +17,7 @@ from radeval_lib.papers.printed_numbers import (
     transcribed,
 )
 from radeval_lib.study import Estimate, Key, begin, check_statement, check_value, record
-from radeval_lib.study.exhibit_html import cell_by_cell, compared_cells, exhibit_html
+from radeval_lib.study.exhibit_html import compared_cells, exhibit_html, table_by_cell
 from radeval_lib.study.results import Result, Sample
 
 TABLES = [key for key, entry in ledger().items() if entry.kind in ("table", "figure") and transcribed(key)]
@@ -89,7 +89,7 @@ def test_every_transcription_has_a_layout_that_shows_each_cell_once(key: str, ta
     shown = replace(table7, exhibit=key, checks=statement, discrepancies={})
     keys = set(printed(key).columns) - {"printed", "value", "half_width"}
     assert set(layout_of(key)) < keys
-    body = cell_by_cell(shown, {}).partition("<tbody>")[2]
+    body = table_by_cell(shown, {}).partition("<tbody>")[2]
     texts = [
         re.sub(r"<[^>]*>", "", cell_html) for cell_html in re.findall(r"<td>(.*?)</td>", body, re.DOTALL)
     ]

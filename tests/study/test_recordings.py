@@ -30,7 +30,7 @@ WORDS = ("rouge_1", "rouge_2", "rouge_l", "bleu")
 
 @pytest.mark.parametrize("name", SCORED)
 def test_what_counts_words_gives_the_same_again(name: str, data_root: Path) -> None:
-    references, candidates = zip(*recordings.texts(name, data_root), strict=True)
+    references, candidates = zip(*recordings.read_texts(name, data_root), strict=True)
     table = recorded.load(name).table
     assert table["candidate_words"].tolist() == [len(text.split()) for text in candidates]
     for metric in set(WORDS) & set(table):
@@ -43,7 +43,7 @@ def test_what_counts_words_gives_the_same_again(name: str, data_root: Path) -> N
 def test_a_metric_by_rules_gives_what_is_recorded_or_is_out_of_date(
     name: str, key: str, data_root: Path
 ) -> None:
-    metric, pairs = create(key), recordings.texts(name, data_root)
+    metric, pairs = create(key), recordings.read_texts(name, data_root)
     kept = recordings.with_stored_scores(metric, [name], data_root, Reading())
     values = kept.score(*zip(*pairs, strict=True)).values
     np.testing.assert_allclose(values, recorded.load(name).table[key], atol=1e-9)
@@ -53,10 +53,10 @@ def test_a_metric_by_rules_gives_what_is_recorded_or_is_out_of_date(
 def test_a_metric_that_changed_keeps_its_recorded_scores_and_scores_the_rest(
     data_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recordings, "behaviour", lambda metric: "another digest")
+    monkeypatch.setattr(recordings, "behaviour_digest", lambda metric: "another digest")
     metric, reading = create("green_rules_errors"), Reading()
     kept = recordings.with_stored_scores(metric, ["radpref"], data_root, reading)
-    reference, candidate = recordings.texts("radpref", data_root)[7]
+    reference, candidate = recordings.read_texts("radpref", data_root)[7]
     other = ("Small left pleural effusion.", "Small right pleural effusion.")
     values = kept.score([reference, other[0]], [f" {candidate}\n", other[1]]).values
     own = metric.score([other[0]], [other[1]]).values[0]
@@ -78,7 +78,7 @@ def test_what_is_stored_anew_is_scored_anew() -> None:
 def test_other_files_than_those_that_were_scored_freeze_no_metric(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recordings, "behaviour", lambda metric: "another digest")
+    monkeypatch.setattr(recordings, "behaviour_digest", lambda metric: "another digest")
     metric = create("green_rules_errors")
     assert recordings.with_stored_scores(metric, ["radpref", "mts_dialog"], tmp_path, Reading()) is metric
     for file in recorded.load("radpref").about["files"]:
@@ -193,15 +193,15 @@ def test_a_column_of_models_is_out_of_date_where_the_code_behaves_otherwise(
 
 def test_scores_over_drawn_models_follow_the_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(recordings, "_CACHE", tmp_path / "recordings.json")
-    recordings._behaviours.cache_clear()
+    recordings._read_cache.cache_clear()
     first = recordings.probe_scores("bertscore")
     assert first == pytest.approx(recorded.load("radpref").probe_scores("bertscore"), abs=1e-3)
-    recordings._behaviours.cache_clear()
+    recordings._read_cache.cache_clear()
     monkeypatch.setattr(recordings, "_code_digest", lambda: "other code")
     whole = BertScore.score
     monkeypatch.setattr(BertScore, "score", lambda self, a, b: whole(self, [text[:40] for text in a], b))
     assert recordings.probe_scores("bertscore") != first
-    recordings._behaviours.cache_clear()
+    recordings._read_cache.cache_clear()
 
 
 def test_an_edition_shows_what_its_roles_and_pages_read() -> None:

@@ -13,7 +13,7 @@ from radeval_lib.errors import NotebookError, ParameterError, ProfileError, Resu
 from radeval_lib.papers.exhibits import ledger, of_notebook
 from radeval_lib.study import begin, verdicts
 from radeval_lib.study.checks import Check, Key, check_statement, check_value
-from radeval_lib.study.exhibit_html import as_printed, exhibit_html, in_quotes
+from radeval_lib.study.exhibit_html import as_printed, exhibit_html, quote_words
 from radeval_lib.study.page_runs import PageRun
 from radeval_lib.study.profiles import profile
 from radeval_lib.study.results import Discrepancy, coverage, judge, read, read_all, record
@@ -296,4 +296,4 @@ def test_a_quotation_is_shown_as_it_was_printed(words: str, shown: str) -> None:
     ],
 )
 def test_what_is_not_verbatim_is_marked_as_our_words(statement: str, shown: str) -> None:
-    assert in_quotes(statement, "rales.claim_calibration") == shown
+    assert quote_words(statement, "rales.claim_calibration") == shown
