@@ -48,7 +48,7 @@ from radeval_lib.jobs.oriented_scores import PUBLISHED, found_in_source
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.bleu import Bleu
 from radeval_lib.rules.judge import judge_pair
-from radeval_lib.rules.reader.observations import NO_FINDING, coded, label, observations, positive
+from radeval_lib.rules.reader.observations import NO_FINDING, label, list_labels, read_codes, select_positive
 from radeval_lib.stats.correlations import coefficient
 from radeval_lib.stats.resampling import sum_estimates
 from radeval_lib.study import metric_label, recordings
@@ -283,8 +283,8 @@ def system_table(texts: pd.DataFrame) -> pd.DataFrame:
     def bit_mask(members: frozenset[str], names: Sequence[str] = LABELS) -> int:
         return sum(1 << bit for bit, name in enumerate(names) if name in members)
 
-    codes = {text: bit_mask(coded(text)) for text in texts["candidate"].unique()}
-    stated = {text: bit_mask(positive(label(text)) - {NO_FINDING}, observations()) for text in codes}
+    codes = {text: bit_mask(read_codes(text)) for text in texts["candidate"].unique()}
+    stated = {text: bit_mask(select_positive(label(text)) - {NO_FINDING}, list_labels()) for text in codes}
     details = Bleu().score([*texts["reference"]], [*texts["candidate"]]).details
     counts = np.array([detail["counts"] for detail in details])
     return pd.DataFrame(
@@ -332,7 +332,7 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
     rows: list[tuple[object, ...]] = []
     for name, of_half in zip(HALVES, (even, split, openi.development_reports(studies, tested)), strict=True):
         texts, keys = pd.factorize(pd.Series([openi.text_key(report) for report in of_half]))
-        read = [coded(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in of_half]
+        read = [read_codes(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in of_half]
         gold = np.array([[key in people[report.id] for key in LABELS] for report in of_half])
         ours = np.array([[key in codes for key in LABELS] for codes in read])
         counts = np.stack([gold & ours, ~gold & ours, gold & ~ours], axis=-1).astype(np.int64)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.metrics.bleu import corpus_bleu, sentence_bleu
-from radeval_lib.metrics.radcliq import bleu2
+from radeval_lib.metrics.radcliq import compute_bleu2
 
 Texts = Sequence[str]
 Prepare = Callable[[Texts], list[str]]
@@ -83,7 +83,7 @@ def _split_stops(texts: Texts) -> list[str]:
 
 def _mean_bleu2(references: Texts, candidates: Texts) -> float:
     """Return the mean over pairs of BLEU-2 as the package fast-bleu computes it, in percent."""
-    return 100 * float(np.mean([bleu2(*pair) for pair in zip(references, candidates, strict=True)]))
+    return 100 * float(np.mean([compute_bleu2(*pair) for pair in zip(references, candidates, strict=True)]))
 
 
 def _sacrebleu(**settings: Any) -> Score:

@@ -209,7 +209,7 @@ def irregular_answers() -> Contrast:
     """Return the contrast in the GREEN score of :data:`IRREGULAR`, as it is meant and as the parser reads
     it."""
     parsed = green.parse(IRREGULAR)
-    return contrast("irregular_answers", (green.green_score(2, 3), parsed.score or 0.0))
+    return contrast("irregular_answers", (green.compute_green_score(2, 3), parsed.score or 0.0))
 
 
 def cluster_search(rng: np.random.Generator, repeats: int) -> _TableAndContrast:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pandas as pd
 
 from radeval_lib.data.ct_labels import LabelledReport
-from radeval_lib.rules.reader.observations import coded, label, positive
+from radeval_lib.rules.reader.observations import label, read_codes, select_positive
 
 OBSERVATIONS = {
     "Cardiomegaly": "Cardiomegaly",
@@ -35,7 +35,7 @@ def measure_agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
     names = [*OBSERVATIONS, *CODES]
     counts = pd.DataFrame(0, index=names, columns=["labelled", "read", "both"])
     for report in reports:
-        found_in_report = positive(label(report.text)), coded(report.text)
+        found_in_report = select_positive(label(report.text)), read_codes(report.text)
         read = {
             name
             for key_of_label, found in zip((OBSERVATIONS, CODES), found_in_report, strict=True)

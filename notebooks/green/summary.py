@@ -26,8 +26,8 @@ from radeval_lib.metrics.green import parse
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.rules.generator import PlannedFinding, error_pairs
 from radeval_lib.rules.generator.content import contradicts
-from radeval_lib.rules.generator.difference import stated
-from radeval_lib.rules.generator.generator import rerender, seeded
+from radeval_lib.rules.generator.difference import index_findings
+from radeval_lib.rules.generator.generator import make_rng, rerender
 from radeval_lib.rules.generator.records import Denial, Meaning, Statement, SyntheticReport
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.study.runs import Run
@@ -149,9 +149,9 @@ def generate_faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[s
     """
     pairs, faults = [], 0
     for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=CHEST)):
-        rng = seeded(seed, number, "fault")
+        rng = make_rng(seed, number, "fault")
         candidate = pair.candidate
-        concepts = stated(candidate.plan) | stated(pair.reference.plan)
+        concepts = index_findings(candidate.plan) | index_findings(pair.reference.plan)
         if rng.random() < share and FAULT.concept not in concepts:
             candidate, faults = _add_fault(candidate, rng.getrandbits(96)), faults + 1
         pairs.append((pair.reference.findings.text, candidate.findings.text))

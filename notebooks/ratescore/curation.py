@@ -10,7 +10,7 @@ from itertools import takewhile
 import pandas as pd
 
 from radeval_lib.data.records import AnnotatedSentence, Entity, plain_words
-from radeval_lib.metrics.ratescore.formula import unit
+from radeval_lib.metrics.ratescore.formula import normalize_rows
 from radeval_lib.models.encoders import Encoder
 
 # Cue words that deny a finding; the first four are the paper's own examples of key negative words.
@@ -104,7 +104,7 @@ def filter_effects(
         retyped = zip(entities, apply_cue_words(words, entities), strict=True)
         rows += [(report, FINDINGS, old != new) for old, new in retyped if old.label != "Anatomy"]
     queries, in_library = sorted({name for *_, name in looked_up}), sorted({name.lower() for name in library})
-    cosines = unit(encoder.encode(queries)) @ unit(encoder.encode(in_library)).T
+    cosines = normalize_rows(encoder.encode(queries)) @ normalize_rows(encoder.encode(in_library)).T
     nearest = dict(zip(queries, cosines.max(axis=1).tolist(), strict=True))
     rows += [(report, kind, nearest[name] < cuts["cosine"]) for report, kind, name in looked_up]
     return pd.DataFrame(rows, columns=["report", "kind", "changed"])

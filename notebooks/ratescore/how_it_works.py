@@ -16,7 +16,7 @@ from radeval_lib.categories import RATE_TYPES, TYPES
 from radeval_lib.jobs.learned_weights import EQUAL_WEIGHTS, score_entity_pairs
 from radeval_lib.metrics import ratescore
 from radeval_lib.metrics.ratescore import Explanation, Options, RaTEScore, Scorer, Weights
-from radeval_lib.metrics.ratescore.formula import penalty_matrix
+from radeval_lib.metrics.ratescore.formula import build_penalty_matrix
 from radeval_lib.models import encoders
 from radeval_lib.papers.printed_numbers import Printed, cell_in, rounding_range
 from radeval_lib.paths import ROOT
@@ -282,7 +282,7 @@ def pair_form(explanation: Explanation, cosines: NDArray[np.float64], weights: W
     cosines : cosine of each entity of the reference (rows) with each of the candidate (columns).
     weights : weights of pairs of types, and the penalty.
     """
-    penalties = penalty_matrix(weights.penalty, Options())
+    penalties = build_penalty_matrix(weights.penalty, Options())
     sides = {"reference": explanation.reference, "candidate": explanation.candidate}
     content: dict[str, Any] = {
         side: [list(entity) for entity in entities] for side, entities in sides.items()

@@ -183,7 +183,7 @@ def make_progress_printer(unit: str) -> Callable[[int, float], None]:
 def _print_summary(scored: ScoredFile, output_path: Path) -> None:
     """Print the number of rows, means, signatures, coverage, cautions and notes to standard error."""
     from radeval_lib.metrics.cautions import RELIABLE
-    from radeval_lib.metrics.scoring import notes_of
+    from radeval_lib.metrics.scoring import list_notes
 
     metrics = scored.chosen.metrics
     resumed = f", {scored.kept:,} of them kept from an interrupted run" if scored.kept else ""
@@ -197,7 +197,7 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
         warning = "; do not rely on their scores" if scored.coverage < RELIABLE else ""
         lines.append(f"The rules could read {scored.coverage:.0%} of what a pair says{warning}.")
     lines += [f"Caution: {caution}." for caution in scored.cautions]
-    lines += [f"Note: {note}." for note in notes_of(scored.chosen)]
+    lines += [f"Note: {note}." for note in list_notes(scored.chosen)]
     click.echo("\n".join(lines), err=True)
 
 

@@ -34,9 +34,9 @@ from radeval_lib.rules.generator import (
     rewrite,
     tokenize,
 )
-from radeval_lib.rules.generator.generator import RewriteKind, report_at, seeded
-from radeval_lib.rules.generator.planted_errors import inject, random_kinds
-from radeval_lib.rules.generator.records import AnnotatedText, graph, sentence_tokens, token_places
+from radeval_lib.rules.generator.generator import RewriteKind, make_rng, report_at
+from radeval_lib.rules.generator.planted_errors import draw_kinds, inject
+from radeval_lib.rules.generator.records import AnnotatedText, index_graph, index_tokens, tokenize_sentences
 
 # By style of the generator, the source of RaTE-NER that the style imitates.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
@@ -89,7 +89,7 @@ def anatomy_summaries(size: int, seed: int) -> Iterator[ReportPair]:
     test_size = trained_size - trained_size * 3 // 4
     for pair in MIMIC_RRS_PAIRS:
         group, is_trained = " ".join(pair), pair in MIMIC_RRS_TRAINED
-        pair_seed = seeded(seed, group).getrandbits(30)
+        pair_seed = make_rng(seed, group).getrandbits(30)
         count = trained_size if is_trained else test_size
         for index, report in enumerate(generate(count, pair_seed, modality_anatomy=pair)):
             is_dev = index < trained_size * 2 // 5
@@ -117,7 +117,7 @@ def ner_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
     ``group`` is the source of RaTE-NER that the report's style imitates.
     """
     for report, split in _with_splits(size, seed):
-        for number, (tokens, spans) in enumerate(sentence_tokens(report.findings)):
+        for number, (tokens, spans) in enumerate(tokenize_sentences(report.findings)):
             entities = tuple(Entity(first, last + 1, label) for first, last, label in spans)
             name, group = f"{report.report_id}/{number}", SOURCES[report.style]
             yield AnnotatedSentence(name, tuple(tokens), entities, group=group, split=split)
@@ -129,7 +129,7 @@ def graph_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
     ``group`` is the modality and anatomy.
     """
     for report, split in _with_splits(size, seed):
-        entities, relations = graph(report.findings)
+        entities, relations = index_graph(report.findings)
         annotations = tuple(starmap(Entity, entities)), tuple(starmap(Relation, relations))
         tokens, group = tokenize(report.findings.text), f"{report.modality} {report.anatomy}"
         yield AnnotatedSentence(report.report_id, tokens, *annotations, group=group, split=split)
@@ -141,7 +141,7 @@ def spatial_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
     Relations run from each spatial indicator to its trajector, landmark, diagnosis and hedge.
     """
     for report, split in _with_splits(size, seed):
-        tokens, places = token_places(report.findings.text)
+        tokens, places = index_tokens(report.findings.text)
         entities: list[Entity] = []
         relations: list[Relation] = []
         for roles in report.findings.roles:
@@ -169,12 +169,12 @@ def judged_pairs(size: int, seed: int) -> Iterator[JudgedPair]:
 
 def radgraph_json(text: AnnotatedText) -> Annotation:
     """Return a generated text with its entities and relations as a record of RadGraph's inference output."""
-    return annotation(tokenize(text.text), *graph(text)) | {"data_source": "synthetic"}
+    return annotation(tokenize(text.text), *index_graph(text)) | {"data_source": "synthetic"}
 
 
 def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the tokens and IOB tags of each sentence; types are in capitals, as in ``B-NON-ABNORMALITY``."""
-    for tokens, entities in sentence_tokens(text):
+    for tokens, entities in tokenize_sentences(text):
         spans = ((first, last + 1, label.upper()) for first, last, label in entities)
         yield tokens, iob_tags.encode(spans, len(tokens))
 
@@ -198,7 +198,7 @@ def error_cases(size: int, seed: int) -> Iterator[ErrorPair]:
     """
     for case in range(-(-size // CANDIDATES)):
         shape, scale = _CASE_SD**-2, _MEAN_ERRORS * _CASE_SD**2
-        expected = seeded(seed, case, "expected").gammavariate(shape, scale)
+        expected = make_rng(seed, case, "expected").gammavariate(shape, scale)
         findings = max(1, min(6, round(expected)))  # A report without findings allows few errors.
         reference = report_at(seed, case, style="hospital", modality_anatomy=_CHEST, min_findings=findings)
         for position in range(min(CANDIDATES, size - case * CANDIDATES)):
@@ -216,11 +216,11 @@ def _plant_errors(reference: SyntheticReport, expected: float, seed: int, name: 
     There are at most :data:`_MAX_ERRORS`, and fewer if the report does not allow so many. ``name`` selects
     the random stream.
     """
-    rng = seeded(seed, name, "errors")
+    rng = make_rng(seed, name, "errors")
     for number in range(min(_MAX_ERRORS, int(expected + rng.random())), 0, -1):
         for _ in range(_TRIES):
             try:
-                return inject(reference, random_kinds(rng, number), rng.getrandbits(30))
+                return inject(reference, draw_kinds(rng, number), rng.getrandbits(30))
             except SyntheticError:
                 continue
     return inject(reference, [], rng.getrandbits(30))

@@ -17,8 +17,8 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.models.extractive_summarizers import split_sentences
 from radeval_lib.rules.generator import SyntheticError, SyntheticReport, generate, inject, rewrite
-from radeval_lib.rules.generator.generator import Pair, RewriteKind, rerender, seeded
-from radeval_lib.rules.reader.observations import NO_FINDING, label, positive
+from radeval_lib.rules.generator.generator import Pair, RewriteKind, make_rng, rerender
+from radeval_lib.rules.reader.observations import NO_FINDING, label, select_positive
 
 if TYPE_CHECKING:
     from radeval_lib.metrics.base import Metric
@@ -48,7 +48,7 @@ def _equivalents(report: SyntheticReport, seed: int) -> dict[str, str]:
     reference = report.impression.text
     if not any(entity.label in ("OBS-DP", "OBS-U") for entity in report.impression.radgraph):
         # The three low bits of the wording decide on content, so they are kept.
-        rng = seeded(seed, report.report_id, "conclusion")
+        rng = make_rng(seed, report.report_id, "conclusion")
         reworded = replace(report, wording=rng.getrandbits(32) << 3 | report.wording & 7)
         versions = {NORMAL: rerender(reworded, report.plan).impression.text}
     else:
@@ -67,7 +67,7 @@ def _contradiction(report: SyntheticReport, seed: int, categories: str) -> str |
 
     None if no error of these categories changes the impression.
     """
-    rng = seeded(seed, report.report_id, "error")
+    rng = make_rng(seed, report.report_id, "error")
     for category in sorted(categories, key=lambda _: rng.random()):
         try:
             text = inject(report, [(category, True)], seed).candidate.impression.text
@@ -123,10 +123,10 @@ def normal_pairs(records: Sequence[ReportPair], n: int = 300, seed: int = 0) -> 
         The columns of :func:`candidates`; ``phenomenon`` is :data:`NORMAL` for a normal candidate, otherwise
         :data:`ERROR`. Empty without two distinct normal impressions and an abnormal one.
     """
-    rng = seeded(seed, "normal pairs")
+    rng = make_rng(seed, "normal pairs")
     texts = [reveal(record.impression) for record in records]
     observed = {text: label(text) for text in texts}
-    normal = list(dict.fromkeys(text for text in texts if positive(observed[text]) == {NO_FINDING}))
+    normal = list(dict.fromkeys(text for text in texts if select_positive(observed[text]) == {NO_FINDING}))
     abnormal = list(dict.fromkeys(text for text in texts if text not in set(normal)))
     rows = []
     for number in range(n if len(normal) > 1 and abnormal else 0):

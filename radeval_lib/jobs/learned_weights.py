@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.data import recorded
 from radeval_lib.data.ratings import rating_table
-from radeval_lib.metrics.by_name import settings_for_models
+from radeval_lib.metrics.by_name import adapt_settings
 from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.formula import Pooling
 from radeval_lib.metrics.ratescore.metric import Vectors
@@ -96,7 +96,7 @@ def with_model(run: Run, role: str) -> RaTEScore:
     ``role`` is ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.
     """
     models = {role: run.model(role)}
-    return RaTEScore(**models, **settings_for_models("ratescore", models), device=run.profile.device)
+    return RaTEScore(**models, **adapt_settings("ratescore", models), device=run.profile.device)
 
 
 def score_entity_pairs(

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
 
-from radeval_lib.rules.generator.generator import generate, rerender, seeded
-from radeval_lib.rules.generator.pairings import model_candidate, permuted
-from radeval_lib.rules.generator.planted_errors import without
+from radeval_lib.rules.generator.generator import generate, make_rng, rerender
+from radeval_lib.rules.generator.pairings import permute_report, simulate_model
+from radeval_lib.rules.generator.planted_errors import remove_statement
 from radeval_lib.rules.generator.records import Denial, Normal, Plan, PlannedFinding, Remark, SyntheticReport
 from radeval_lib.rules.lexicon.loading import load_lexicon
 
@@ -87,15 +87,15 @@ def fact_cases(n: int, seed: int) -> Iterator[tuple[FactSummary, ...]]:
     Case i depends only on ``seed`` and i.
     """
     for source in generate(n, seed, min_findings=1):
-        rng = seeded(seed, source.report_id, "fact cases")
+        rng = make_rng(seed, source.report_id, "fact cases")
         reference = _reword(rng, source, _sample_statements(rng, source.plan, _REFERENCE_KEEPS))
         uids = [planned.uid for planned in source.plan if not isinstance(planned.content, Remark)]
         first = _keep_statements(source.plan, set(uids[: max(1, len(uids) // 2)]))
         candidates = (
             _reword(rng, source, first),
             _reword(rng, source, _sample_statements(rng, source.plan, _SELECTION_KEEPS)),
-            model_candidate(source, seed),
-            _reword(rng, reference, permuted(reference, seed).plan),
+            simulate_model(source, seed),
+            _reword(rng, reference, permute_report(reference, seed).plan),
         )
         reference_facts, source_facts = facts(reference.plan), facts(source.plan)
         summaries = []
@@ -120,7 +120,7 @@ def _sample_statements(rng: Random, plan: Plan, keep: float) -> Plan:
 def _keep_statements(plan: Plan, kept: set[int]) -> Plan:
     """Return a plan with only the statements whose ``uid`` is in ``kept``."""
     for uid in [planned.uid for planned in plan if planned.uid not in kept]:
-        plan = without(plan, uid)
+        plan = remove_statement(plan, uid)
     return plan
 
 

@@ -15,7 +15,7 @@ from random import Random
 from radeval_lib.data.generated import CANDIDATES, error_cases
 from radeval_lib.rules.generator import ErrorPair
 from radeval_lib.rules.generator.difference import CATEGORIES, ReportDifference
-from radeval_lib.rules.generator.generator import seeded
+from radeval_lib.rules.generator.generator import make_rng
 
 _RATERS = 6  # as in ReXVal
 _LETTERS = tuple(CATEGORIES)
@@ -55,7 +55,7 @@ def note_errors(comparison: ReportDifference, rater: Rater, seed: int, case: str
 
     ``comparison`` has the true errors. The random numbers depend on ``seed``, the rater's name and ``case``.
     """
-    rng, notes = seeded(seed, rater.name, case, "rating"), list[Noted]()
+    rng, notes = make_rng(seed, rater.name, case, "rating"), list[Noted]()
     for error in comparison.errors:
         if rng.random() < (rater.sensitivity if error.significant else rater.minor_sensitivity):
             significant = error.significant != (rng.random() < _WRONG_SIGNIFICANCE)
@@ -77,7 +77,7 @@ def panel(n: int, seed: int) -> list[Rater]:
     """
     average, raters = Rater(), []
     for index in range(n):
-        rng = seeded(seed, index, "panel")
+        rng = make_rng(seed, index, "panel")
         major, minor = (
             min(1.0, max(0.0, share + _SENSITIVITY_SD * _draw_normal(rng)))
             for share in (average.sensitivity, average.minor_sensitivity)

@@ -10,7 +10,7 @@ import re
 
 from radeval_lib.rules.reader import read
 from radeval_lib.rules.reader.records import Finding
-from radeval_lib.rules.report_text.words import plain_text
+from radeval_lib.rules.report_text.words import to_plain_text
 
 _SEEN = r"seen|found|identified|noticed|shown|confirmed|reported|observed|detected|discernible|there|the case"
 _REPLACEMENTS = (  # applied in order, each to the result of those before
@@ -38,7 +38,7 @@ _REPLACEMENTS = (  # applied in order, each to the result of those before
 
 def findings_of(sentence: str) -> list[Finding]:
     """Return the findings that a sentence states or denies, in order; empty if it names none."""
-    sentence = plain_text(sentence).text
+    sentence = to_plain_text(sentence).text
     for pattern, replacement in _REPLACEMENTS:
         sentence = re.sub(pattern, replacement, sentence, flags=re.IGNORECASE)
     return list(read(sentence).findings)

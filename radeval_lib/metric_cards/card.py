@@ -22,9 +22,9 @@ from radeval_lib.metric_cards.pairs import Progress, fill_failures, score
 from radeval_lib.metrics import by_name
 from radeval_lib.metrics.base import Metric, MetricError
 from radeval_lib.metrics.by_name import choose
-from radeval_lib.metrics.compare import bibtex
+from radeval_lib.metrics.compare import select_bibtex
 from radeval_lib.metrics.file_scoring import check_target
-from radeval_lib.metrics.report import content_hash
+from radeval_lib.metrics.report import hash_content
 from radeval_lib.paths import DATA
 from radeval_lib.stats.base import FloatArray
 from radeval_lib.stats.correlations import varies
@@ -210,13 +210,13 @@ class Card:
         """Return the BibTeX entries of the data sets that the card uses."""
         used = {name for name in ("radpref", "mts_dialog") if self.data[name]}
         used |= {"openi"} if self.data["edited"].startswith("Open-i") else set()
-        return bibtex(key for name, key in _CITATION_KEYS.items() if name in used)
+        return select_bibtex(key for name, key in _CITATION_KEYS.items() if name in used)
 
     def html(self) -> str:
         """Return the card as an HTML page that loads no other file."""
         style = (Path(__file__).parents[1] / "metrics" / "report.css").read_text(encoding="utf-8")
         template = environment(Path(__file__).parent).get_template("card.html.j2")
-        return str(template.render(card=self, style=style, hash=content_hash(style), cost=format_cost))
+        return str(template.render(card=self, style=style, hash=hash_content(style), cost=format_cost))
 
     def write(self, path: str | Path) -> list[Path]:
         """Write the card as an HTML page and four other files, and return the five paths.

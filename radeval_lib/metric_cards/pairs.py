@@ -320,7 +320,7 @@ def run_command(command: Sequence[str], frame: pd.DataFrame) -> dict[str, float]
         lines = len(ran.stdout.splitlines())
         problem = f"exit status {ran.returncode} after {lines:,} of {len(frame):,} scores"
         raise MetricError(problem, where, "Run it on a few lines that --pairs writes, and correct it.")
-    _, rows = file_scoring.json_lines(StringIO(ran.stdout.decode("utf-8", "replace")), where)
+    _, rows = file_scoring.read_json_lines(StringIO(ran.stdout.decode("utf-8", "replace")), where)
     return _scores_by_id(pd.DataFrame(rows, dtype=object), where)
 
 
@@ -329,7 +329,7 @@ def read_scores(path: Path) -> dict[str, float]:
 
     Raises MetricError if a column is missing, an id is repeated or a score is not a number.
     """
-    return _scores_by_id(file_scoring.table(path), path.name)
+    return _scores_by_id(file_scoring.read_table(path), path.name)
 
 
 def _scores_by_id(frame: pd.DataFrame, where: str) -> dict[str, float]:

@@ -51,21 +51,21 @@ _EDGE = 1e-6  # tolerance beyond the range, for rounding errors such as those of
 FRONT_DOOR = ("plain-characters", "sections", "statements")
 
 
-def model_text(name: str) -> str:
+def format_model_id(name: str) -> str:
     """Return the name of a model with the beginning of its checksum, ``name@digits``, for signatures.
 
     For a folder or file, the name is the last part of its path. The digits are the first twelve of the
     SHA-256 of the model's files or of a hub model's commit, or ``unknown`` if neither can be determined.
     """
     short_name = Path(name).name if "://" not in name and Path(name).exists() else name
-    return f"{short_name}@{_content_id(name)[:12]}"
+    return f"{short_name}@{_find_content_id(name)[:12]}"
 
 
-def _content_id(name: str) -> str:
+def _find_content_id(name: str) -> str:
     """Return the SHA-256 of a model's files, or the commit of a hub model in this machine's cache; else
     :data:`UNKNOWN`."""
     if name == RULES:
-        return _rules_digest()
+        return _compute_rules_digest()
     from radeval_lib.errors import ModelError
     from radeval_lib.models.catalog import ADDRESSES, RADGRAPH, find_revision, hash_model, is_packaged
 
@@ -87,7 +87,7 @@ def _content_id(name: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _rules_digest() -> str:
+def _compute_rules_digest() -> str:
     """Return one SHA-256 over the source of the lexicon, the reader, the rule-based judge and the
     observations."""
     # The files are read, not imported, so that signatures of other metrics do not come to depend on them.
@@ -333,9 +333,12 @@ class Metric(ABC):
         return "|".join(f"{key}:{quote(value, safe=_SAFE)}" for key, value in parts.items())
 
     def signed_models(self) -> dict[str, str]:
-        """Return the name and checksum of each model (:func:`model_text`) by role, the rules among them."""
-        models = {role: model_text(name) for role, name in self.models().items()}
-        return models | ({"rules": model_text(RULES)} if self.by_rules else {})
+        """Return a dictionary from role to name and checksum of its model (:func:`format_model_id`).
+
+        The key ``rules`` is added if ``by_rules`` is True.
+        """
+        models = {role: format_model_id(name) for role, name in self.models().items()}
+        return models | ({"rules": format_model_id(RULES)} if self.by_rules else {})
 
     def settings(self) -> dict[str, Any]:
         """Return the value of each setting that can change a score: all but ``device`` and ``cache``."""

@@ -37,7 +37,7 @@ def _count_ngrams(reference: str, candidate: str, order: int) -> NDArray[np.floa
     return np.array([*matched, *total, *lengths], dtype=np.float64)
 
 
-def _bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
+def _compute_bleu(counts: NDArray[np.float64], order: int) -> NDArray[np.float64]:
     """Return BLEU, from 0 to 1, of counts that :func:`_count_ngrams` returned, or of sums of such counts;
     shape (..., 2 * order + 2) gives shape (...)."""
     matched, total = counts[..., :order], counts[..., order : 2 * order]
@@ -62,14 +62,14 @@ def corpus_bleu(references: Sequence[str], candidates: Sequence[str], order: int
     MetricError
         If an argument is not a sequence of str, or the lengths differ.
     """
-    return float(_bleu(_count_all_pairs(references, candidates, order).sum(axis=0), order))
+    return float(_compute_bleu(_count_all_pairs(references, candidates, order).sum(axis=0), order))
 
 
 def sentence_bleu(
     references: Sequence[str], candidates: Sequence[str], order: int = 4
 ) -> NDArray[np.float64]:
     """Return BLEU of each pair, from 0 to 1, float64 of shape (n,); raises as :func:`corpus_bleu`."""
-    return _bleu(_count_all_pairs(references, candidates, order), order)
+    return _compute_bleu(_count_all_pairs(references, candidates, order), order)
 
 
 @register
@@ -107,7 +107,7 @@ class Bleu(Metric):
         for pair in pairs:
             counts = _count_ngrams(*pair, self.order)
             both_have_words = counts[-2:].all()
-            yield float(_bleu(counts, self.order)) if both_have_words else 0.0, {"counts": counts}
+            yield float(_compute_bleu(counts, self.order)) if both_have_words else 0.0, {"counts": counts}
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         """Yield a caution if a text has words, but fewer than the longest n-gram."""
@@ -120,4 +120,4 @@ class Bleu(Metric):
     def corpus(self, scores: Scores) -> tuple[FloatArray, Formula]:
         """Return the counts of each pair, and the function from their sums to corpus BLEU."""
         table = np.array([detail["counts"] for detail in scores.details])
-        return table, lambda sums: _bleu(sums, self.order)[..., None]
+        return table, lambda sums: _compute_bleu(sums, self.order)[..., None]

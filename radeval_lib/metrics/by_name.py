@@ -122,7 +122,7 @@ def choose(wanted: Wanted) -> Chosen:
     A model that no setting names is the metric's default if that is on this machine or, for a metric
     requested by name, can be downloaded. Otherwise the metric gets a substitute: the packaged encoder, or a
     model that a build on this machine has trained. If the encoder is not the default, settings that the
-    caller leaves out are adapted to it (:func:`settings_for_models`).
+    caller leaves out are adapted to it (:func:`adapt_settings`).
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def choose(wanted: Wanted) -> Chosen:
     MetricError
         If a metric or setting is unknown, or none of the requested metrics can score.
     """
-    settings = settings_by_name(wanted)
+    settings = resolve_settings(wanted)
     unnamed = [name for name in names() if name not in settings] if ALL in settings else []
     settings.pop(ALL, None)
     chosen, failed = Chosen({}, {}, {}), list[RadevalError]()
@@ -148,7 +148,7 @@ def choose(wanted: Wanted) -> Chosen:
             failed.append(MetricError(error.what, name, error.remedy))
             chosen.left_out[name] = f"{error.what}. {error.remedy}".rstrip()
             continue
-        defaults_for_models = settings_for_models(name, {**own_settings, **models})
+        defaults_for_models = adapt_settings(name, {**own_settings, **models})
         chosen.metrics[name] = create(name, **{**defaults_for_models, **models, **own_settings})
         if note:
             chosen.substitutes[name] = note
@@ -158,7 +158,7 @@ def choose(wanted: Wanted) -> Chosen:
     return chosen
 
 
-def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
+def resolve_settings(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
     """Return the settings of each requested metric by its name, in the order requested; empty settings for a
     metric given by its name alone.
 
@@ -176,7 +176,7 @@ def settings_by_name(wanted: Wanted) -> dict[str, Mapping[str, Any]]:
     return dict(pairs)
 
 
-def settings_for_models(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
+def adapt_settings(name: str, models: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of ``pooling`` and ``layer`` that fit the encoder in ``models``; empty if that is the
     metric's default encoder, or if the metric has neither setting.
 
@@ -255,5 +255,5 @@ def metric(name: str, model: Callable[[str], str], device: str, settings: Mappin
     configured: dict[str, Any] = {role: model(role) for role in get(name).needs if role not in settings}
     if "device" in settings_of(name):
         configured["device"] = device
-    defaults_for_models = settings_for_models(name, {**settings, **configured})
+    defaults_for_models = adapt_settings(name, {**settings, **configured})
     return create(name, **{**configured, **defaults_for_models, **settings})

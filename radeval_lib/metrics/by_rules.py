@@ -13,28 +13,28 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from radeval_lib.categories import CATEGORIES
-from radeval_lib.metrics.cautions import Reason, rule_cautions, text_cautions
+from radeval_lib.metrics.cautions import Reason, find_rule_cautions, find_text_cautions
 from radeval_lib.rules.judge import Judgement, judge_pair
-from radeval_lib.rules.judge.judge import observation_in_words
+from radeval_lib.rules.judge.judge import describe_observation
 from radeval_lib.rules.reader import coverage
 
 SIDES = ("reference", "candidate")
 
 
-def green_score(matched: int, significant_errors: int) -> float:
+def compute_green_score(matched: int, significant_errors: int) -> float:
     """Return the GREEN score, from 0 to 1: matched findings divided by matched findings plus clinically
     significant errors (Ostmeier et al. 2024, Equation 1); 0 without a matched finding."""
     return matched / (matched + significant_errors) if matched else 0.0
 
 
-def reasons_of(judgement: Judgement) -> Iterator[Reason]:
+def list_reasons(judgement: Judgement) -> Iterator[Reason]:
     """Yield a reason for each error of a judgement, one for all slight differences together, and one for each
     matched finding and each shared negative or normal statement."""
     for error in judgement.errors:
         yield Reason(
             "error",
             CATEGORIES[error.category],
-            observation_in_words(error.observation),
+            describe_observation(error.observation),
             error.says,
             rule=error.rule,
             significant=error.significant,
@@ -55,7 +55,7 @@ def reasons_of(judgement: Judgement) -> Iterator[Reason]:
         yield Reason("matched", "", finding=statement)
 
 
-def page_data(reference: str, candidate: str) -> dict[str, Any]:
+def build_page_data(reference: str, candidate: str) -> dict[str, Any]:
     """Return the data that the page of a pair shows, as a dictionary for JSON.
 
     Returns
@@ -71,12 +71,12 @@ def page_data(reference: str, candidate: str) -> dict[str, Any]:
     """
     pair = (reference, candidate)
     judgement = judge_pair(*pair)
-    green = green_score(judgement.matched_findings, sum(judgement.count(True)))
-    reasons = list(reasons_of(judgement))
+    green = compute_green_score(judgement.matched_findings, sum(judgement.count(True)))
+    reasons = list(list_reasons(judgement))
     errors = [reason for reason in reasons if reason.kind == "error"]
     return {
         "scores": {"green_rules": green, "green_rules_errors": judgement.weighted_errors},
-        "cautions": list(dict.fromkeys([*text_cautions(*pair), *rule_cautions(*pair)])),
+        "cautions": list(dict.fromkeys([*find_text_cautions(*pair), *find_rule_cautions(*pair)])),
         "errors": [
             {key: getattr(reason, key) for key in ("category", "says", "rule", "significant", "weight")}
             for reason in errors
@@ -87,17 +87,17 @@ def page_data(reference: str, candidate: str) -> dict[str, Any]:
 
 
 def _describe_side(side: str, text: str, errors: list[Reason]) -> dict[str, Any]:
-    """Return the entry of one report in ``sides`` of :func:`page_data`; ``side`` names the report."""
+    """Return the entry of one report in ``sides`` of :func:`build_page_data`; ``side`` names the report."""
     covered = coverage(text)
     marks = [
-        Highlight(span[0], span[1], mark_kind(error.kind, error.significant), number)
+        Highlight(span[0], span[1], choose_mark_kind(error.kind, error.significant), number)
         for number, error in enumerate(errors, start=1)
         if (span := getattr(error, side)) is not None
     ]
     unused_words = [word for part in covered.in_part for word in part.unused]
     marks += [Highlight(*span, "unread") for span in (*covered.unread, *unused_words)]
     return {
-        "segments": [[part.text, part.kinds, list(part.numbers)] for part in segments(text, marks)],
+        "segments": [[part.text, part.kinds, list(part.numbers)] for part in cut_segments(text, marks)],
         "share": covered.share,
         "unread": [text[slice(*span)] for span in covered.unread],
         "in_part": [
@@ -114,8 +114,8 @@ def _describe_side(side: str, text: str, errors: list[Reason]) -> dict[str, Any]
 
 
 def shown_as_json(reference: str, candidate: str) -> str:
-    """Return the dictionary of :func:`page_data` as JSON in ASCII, which the page receives."""
-    return json.dumps(page_data(reference, candidate))
+    """Return the dictionary of :func:`build_page_data` as JSON in ASCII, which the page receives."""
+    return json.dumps(build_page_data(reference, candidate))
 
 
 class Highlight(NamedTuple):
@@ -137,7 +137,7 @@ class Segment(NamedTuple):
     numbers: tuple[int, ...]
 
 
-def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
+def cut_segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
     """Yield the stretches of a text between positions at which a mark begins or ends; they concatenate to the
     text. A mark without characters is ignored."""
     marks = [mark for mark in marks if mark.start < mark.end]
@@ -149,7 +149,7 @@ def segments(text: str, marks: Iterable[Highlight]) -> Iterator[Segment]:
         yield Segment(text[start:end], kinds, numbers)
 
 
-def mark_kind(reason: str, significant: bool | None) -> str:
+def choose_mark_kind(reason: str, significant: bool | None) -> str:
     """Return the kind of the mark for a reason: ``significant`` or ``insignificant`` for an error, else the
     reason's kind."""
     if reason != "error":

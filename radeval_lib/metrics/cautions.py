@@ -125,7 +125,7 @@ class Rows:
         return f"{self.count:,} {noun} ({', '.join(map(str, self.first))}{ellipsis})"
 
 
-def text_cautions(reference: str, candidate: str) -> Iterator[str]:
+def find_text_cautions(reference: str, candidate: str) -> Iterator[str]:
     """Yield the cautions about a pair that follow from its texts and so hold for every metric."""
     texts, empty = (reference, candidate), not candidate.strip()
     thinking = "<think" in candidate.lower()
@@ -146,9 +146,9 @@ def text_cautions(reference: str, candidate: str) -> Iterator[str]:
     yield from (caution for caution, holds in applies.items() if holds)
 
 
-def rule_cautions(reference: str, candidate: str) -> Iterator[str]:
+def find_rule_cautions(reference: str, candidate: str) -> Iterator[str]:
     """Yield the cautions about a pair for metrics that read findings by rules; none about an empty text, for
-    which :func:`text_cautions` has one."""
+    which :func:`find_text_cautions` has one."""
     from radeval_lib.rules.reader import coverage, read
 
     sides = ((reference, UNREAD_REFERENCE), (candidate, UNREAD_CANDIDATE))
@@ -196,7 +196,7 @@ class Cautions:
 
         ``row`` is the number of the pair's row, ``of_metrics`` the cautions that each metric gives.
         """
-        common, pair_cautions = list(text_cautions(*pair)), []
+        common, pair_cautions = list(find_text_cautions(*pair)), []
         self._pairs[system] += 1
         system_hashes = self._texts.setdefault(system, (array("q"), array("q")))
         reference, candidate = (" ".join(text.split()) for text in pair)

@@ -22,9 +22,9 @@ from radeval_lib import provenance
 from radeval_lib.errors import list_names, to_line
 from radeval_lib.metrics import scoring
 from radeval_lib.metrics.base import Metric, MetricError, check_pairs
-from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, settings_by_name
+from radeval_lib.metrics.by_name import Chosen, Wanted, choose, get, resolve_settings
 from radeval_lib.metrics.cautions import Cautions
-from radeval_lib.metrics.file_scoring import table
+from radeval_lib.metrics.file_scoring import read_table
 from radeval_lib.metrics.scoring import CANDIDATE, CONTEXT, DEFAULT, ID, REFERENCE
 from radeval_lib.paths import REFERENCES
 from radeval_lib.stats.base import FloatArray, Formula, number_groups
@@ -180,7 +180,7 @@ class Comparison:
 
     def references(self) -> str:
         """Return the BibTeX entries that :meth:`methods` cites."""
-        return bibtex(re.findall(r"\[@(\w+)\]", self.methods()))
+        return select_bibtex(re.findall(r"\[@(\w+)\]", self.methods()))
 
     def as_dict(self) -> dict[str, Any]:
         """Return all attributes, methods text, references and package versions as a dictionary for JSON; a
@@ -202,7 +202,7 @@ def _is_lower_better(about: Mapping[str, Any]) -> bool:
     return about.get("better") == "lower"
 
 
-def bibtex(keys: Iterable[str]) -> str:
+def select_bibtex(keys: Iterable[str]) -> str:
     """Return the BibTeX entries of ``references.bib`` with these keys, in the file's order; unknown keys are
     ignored."""
     entries, cited = re.split(r"\n(?=@)", REFERENCES.read_text(encoding="utf-8")), set(keys)
@@ -260,7 +260,7 @@ def compare(
     for name, value, least in (("resamples", resamples, 100), ("seed", seed, 0)):
         if not isinstance(value, int | np.integer) or value < least:
             raise MetricError(f"{name} is {value}", name, f"Give a whole number, {least} or more.")
-    settings = settings_by_name(metrics or DEFAULT)
+    settings = resolve_settings(metrics or DEFAULT)
     frame, columns = _build_table(references, systems, settings)
     cases = number_groups("cases", scoring.cases_of(frame, "references"), len(frame))
     if len(np.unique(cases)) < 2:
@@ -279,7 +279,7 @@ def compare(
         _, pairs_table = compare_systems(tested_tables, values, resamples=resamples, seed=seed)
     caution_lines = cautions.lines()
     for name, by_system in tested_tables.items():
-        caution_lines += _interval_cautions(name, by_system, mean=about[name]["value"] == "mean")
+        caution_lines += _find_interval_cautions(name, by_system, mean=about[name]["value"] == "mean")
     clusters, verdicts = rank_systems(systems_table, pairs_table, about, cautions)
     for index, row in systems_table.iterrows():
         about_metric, count = about[row["metric"]], int(row["cases"])
@@ -326,7 +326,7 @@ def compare_files(
     MetricError
         As :func:`compare`, or if a file is malformed, two systems have one name, or rows cannot be joined.
     """
-    frame, columns, notes = table(Path(path)), dict(systems or {}), list[str]()
+    frame, columns, notes = read_table(Path(path)), dict(systems or {}), list[str]()
     main_file = Path(path).name
     if candidates and not columns and CANDIDATE in frame:
         remedy = f"Name it: --system NAME={CANDIDATE}."
@@ -334,7 +334,7 @@ def compare_files(
     for name, file in (candidates or {}).items():
         if name in columns or f"{CANDIDATE}:{name}" in frame:
             raise MetricError(f"two systems are called {name!r}", "candidates", "Rename one.")
-        rows = table(Path(file))
+        rows = read_table(Path(file))
         key = ID if ID in frame else ""
         if key and ID not in rows:
             ids = set(frame[ID].map(str))
@@ -345,7 +345,7 @@ def compare_files(
             how = f"by position, because {without_ids} has no column {ID!r}"
             notes.append(f"{name} is joined to {main_file} {how}")
         rows = _join_rows(frame, rows, key, main_file, Path(file).name)
-        wanted = [column for column in (CANDIDATE, *settings_by_name(metrics or DEFAULT)) if column in rows]
+        wanted = [column for column in (CANDIDATE, *resolve_settings(metrics or DEFAULT)) if column in rows]
         if not wanted:
             remedy = f"Rename its column of candidates to {CANDIDATE!r}: {list_names(rows.columns)}."
             raise MetricError(f"no column {CANDIDATE!r}", Path(file).name, remedy)
@@ -501,7 +501,7 @@ def _score_systems(
     chosen = choose(unscored) if unscored else Chosen({}, {}, {})
     evaluation = scoring.evaluate(texts, chosen.metrics, "references")
     chosen.leave_out(evaluation.failed)
-    systems = [scoring.system_of(column) or CANDIDATE for column in evaluation.columns]
+    systems = [scoring.get_system(column) or CANDIDATE for column in evaluation.columns]
     scores_by_metric |= {name: _collect_scores(chosen, name, evaluation, systems) for name in chosen.metrics}
     evaluation.add_cautions(cautions, texts.get(ID, ()), without=FLOOR)
     return scores_by_metric, chosen.left_out
@@ -544,7 +544,7 @@ def _read_scores(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -
     """
     tables = {}
     for system in columns:
-        column = scoring.score_column(metric, f"{CANDIDATE}:{system}")
+        column = scoring.name_column(metric, f"{CANDIDATE}:{system}")
         if column not in frame:
             problem = f"no column {to_line(column, 60)!r}"
             raise MetricError(problem, "references", f"Add {metric}'s scores of every system, or of none.")
@@ -560,7 +560,7 @@ def _read_scores(metric: str, frame: pd.DataFrame, columns: Mapping[str, str]) -
     return _MetricScores(tables, ratio_of_sums, about)
 
 
-def _interval_cautions(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:
+def _find_interval_cautions(metric: str, tables: Mapping[str, FloatArray], *, mean: bool) -> Iterator[str]:
     """Yield a caution for each system with fewer than ten cases that differ from its most frequent score.
 
     Ten is a rule of thumb. If all cases have the same score, the caution gives the bound of the rule of three
@@ -618,7 +618,7 @@ def rank_systems(
         if distinct and not shown:
             order_of = {pair: (tests[pair].p, -abs(tests[pair].difference)) for pair in distinct}
             shown = [min(distinct, key=order_of.__getitem__)]
-        statements = [_describe(name, about[name], tests[pair], pair, values, cautions) for pair in shown]
+        statements = [_phrase_lead(name, about[name], tests[pair], pair, values, cautions) for pair in shown]
         if len(ranked) > 1 and not distinct:
             statements.append("no difference between systems is established after correction")
         silent = [system for system in best_first if system not in ranked]
@@ -629,7 +629,7 @@ def rank_systems(
     return pd.array(by_row, dtype="Int64"), sentences
 
 
-def _describe(
+def _phrase_lead(
     metric: str,
     about: Mapping[str, Any],
     test: Any,

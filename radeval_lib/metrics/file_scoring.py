@@ -110,7 +110,7 @@ class ScoredFile:
             raise late_errors[0]
         columns, frame = result["columns"], chunk.frame
         scored = {name: scoring.Scored(*result["scored"][name]) for name in self.chosen.metrics}
-        evaluation = scoring.Evaluation(columns, scoring.pairs_of(frame, columns), None, scored, {})
+        evaluation = scoring.Evaluation(columns, scoring.list_pairs(frame, columns), None, scored, {})
         cautions = evaluation.add_cautions(self._cautions, frame.get(ID, ()), start=chunk.start)
         self._in_context |= result["in context"]
         records = []
@@ -124,13 +124,13 @@ class ScoredFile:
                 self._covered = self._covered[0] + explained["coverage"], self._covered[1] + 1
         self.kept += len(frame) if result["kept"] else 0
         self.rows += len(frame)
-        table = scoring.with_scores(frame, columns, scored)
+        table = scoring.add_scores(frame, columns, scored)
         groups = {"all": table}
         if _GROUP in table:
             keys = table[_GROUP].fillna("").map(lambda key: to_line(str(key).strip(), 60) or "without a name")
             groups |= {f"group {name}": part for name, part in table.groupby(keys, sort=False)}
         for part, rows in groups.items():
-            sums = rows[[scoring.score_column(name, column) for name in scored for column in columns]].sum()
+            sums = rows[[scoring.name_column(name, column) for name in scored for column in columns]].sum()
             sums["rows"] = len(rows)
             self._sums[part] = sums + self._sums.get(part, 0)
         return table, records
@@ -187,7 +187,7 @@ def score_file(
         files.
     explain : whether to write ``<output>.explained.jsonl`` too, a line per pair: the number of its row from
         1, its ``id`` if the file has such a column, the column of its candidate, its scores, and the fields
-        of :func:`~radeval_lib.metrics.scoring.explanation_record`.
+        of :func:`~radeval_lib.metrics.scoring.build_explanation`.
     report : the file for an HTML page about the scores (:mod:`radeval_lib.metrics.report`), if any; a path
         other than those of the input and of the other outputs.
     texts : whether explanations and the page may repeat words of the texts.
@@ -220,10 +220,10 @@ def score_file(
 
         page = ScorePage(chosen.metrics, texts=texts)
     scorer = _ChunkScorer(dict(chosen.metrics), target, source.name, explain or page is not None, texts)
-    workers = default_workers(chosen, source) if workers is None else workers
+    workers = choose_workers(chosen, source) if workers is None else workers
     with atomic.new_files(*side_files, target) as (about, *explained, output), ExitStack() as stack:
         stream = stack.enter_context(explained[0].open("w", encoding="utf-8")) if explained else None
-        write = row_writer(target, stack.enter_context(output.open("w", newline="", encoding="utf-8")))
+        write = make_row_writer(target, stack.enter_context(output.open("w", newline="", encoding="utf-8")))
         for chunk, result in stack.enter_context(closing(_score_chunks(source, scorer, chosen, workers))):
             table, records = scored.take(chunk, result)
             write(table)
@@ -243,7 +243,7 @@ def score_file(
     return scored
 
 
-def default_workers(chosen: Chosen, source: Path) -> int:
+def choose_workers(chosen: Chosen, source: Path) -> int:
     """Return how many processes should score a file: one per core, but at most one for each two megabytes,
     because a process takes seconds to start; only one if a metric has a model, which uses all cores."""
     if any(set(metric.models().values()) - {"rules"} for metric in chosen.metrics.values()):
@@ -290,7 +290,7 @@ class _ChunkScorer:
                 name: scored._replace(reasons=[], scores=None) for name, scored in evaluation.scored.items()
             },
             "explained": [
-                scoring.explanation_record(evaluation.reasons(at), pair, texts=self._texts)
+                scoring.build_explanation(evaluation.reasons(at), pair, texts=self._texts)
                 for at, pair in enumerate(evaluation.pairs if self._explained else ())
             ],
         }
@@ -327,7 +327,7 @@ def _score_chunks(
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     score = scorer if workers == 1 else partial(_score_in_worker, scorer)
-    jobs = (joblib.delayed(score)(chunk, [*chosen.metrics]) for chunk in chunks(source))
+    jobs = (joblib.delayed(score)(chunk, [*chosen.metrics]) for chunk in read_chunks(source))
     parallel = joblib.Parallel(workers, return_as="generator", pre_dispatch="2*n_jobs", batch_size=1)
     try:
         yield from parallel(jobs)
@@ -336,7 +336,7 @@ def _score_chunks(
         raise MetricError("a scoring process was killed", "workers", remedy) from None
 
 
-def chunks(path: Path) -> Iterator[Chunk]:
+def read_chunks(path: Path) -> Iterator[Chunk]:
     """Yield the rows of a file in chunks of at most :data:`CHUNK`, at least one chunk; all values of a CSV or
     TSV file are texts.
 
@@ -360,9 +360,9 @@ def chunks(path: Path) -> Iterator[Chunk]:
         start += len(frame)
 
 
-def table(path: Path) -> pd.DataFrame:
-    """Return all rows of a file as one table; raises the errors of :func:`chunks`."""
-    return pd.concat([chunk.frame for chunk in chunks(path)], ignore_index=True)
+def read_table(path: Path) -> pd.DataFrame:
+    """Return all rows of a file as one table; raises the errors of :func:`read_chunks`."""
+    return pd.concat([chunk.frame for chunk in read_chunks(path)], ignore_index=True)
 
 
 def _read_chunks(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
@@ -371,7 +371,7 @@ def _read_chunks(path: Path) -> Iterator[tuple[pd.DataFrame, float]]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as stream:
             raw: Any = stream.buffer
-            read = json_lines if path.suffix.lower() == ".jsonl" else _open_delimited
+            read = read_json_lines if path.suffix.lower() == ".jsonl" else _open_delimited
             columns, rows = read(stream, path.name)
             while batch := list(islice(rows, CHUNK)):
                 yield pd.DataFrame(batch, dtype=object), raw.tell() / size
@@ -428,7 +428,7 @@ def _open_delimited(stream: TextIO, where: str) -> tuple[list[str], Iterator[dic
     return columns, rows()
 
 
-def json_lines(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
+def read_json_lines(stream: TextIO, where: str) -> tuple[list[str], Iterator[dict[str, Any]]]:
     """Return the columns that an empty file counts as having, and an iterator over the objects of a JSON
     lines file; blank lines and empty objects are skipped.
 
@@ -480,7 +480,7 @@ def check_target(target: Path, sources: Iterable[Path] = (), example: str = "sco
         raise MetricError("input and output are the same file", str(target), "Give the output another name.")
 
 
-def row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:
+def make_row_writer(path: Path, stream: TextIO) -> Callable[[pd.DataFrame], None]:
     """Return a function that writes the rows of a table to a stream, in the format that ``path`` ends in.
 
     In JSON lines, numbers that are not finite are null. In CSV and TSV, the first call writes the header, and

@@ -21,8 +21,8 @@ from radeval_lib.categories import CATEGORIES, DIGITS, LETTERS
 from radeval_lib.errors import check_choice
 from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SECTIONS, SIGNIFICANT
 from radeval_lib.metrics.base import FRONT_DOOR, Metric, MetricError, Pair, register
-from radeval_lib.metrics.by_rules import green_score, reasons_of
-from radeval_lib.metrics.cautions import Reason, rule_cautions
+from radeval_lib.metrics.by_rules import compute_green_score, list_reasons
+from radeval_lib.metrics.cautions import Reason, find_rule_cautions
 from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import Judgement, judge_pair
 from radeval_lib.rules.judge.base import LONGEST, Judge
@@ -65,7 +65,7 @@ class Analysis(NamedTuple):
         significant errors or of matched findings is malformed."""
         if self.significant is None or self.matched is None:
             return None
-        return green_score(self.matched, sum(self.significant))
+        return compute_green_score(self.matched, sum(self.significant))
 
 
 def parse(response: str, mode: Mode = "reference") -> Analysis:
@@ -87,8 +87,8 @@ def parse(response: str, mode: Mode = "reference") -> Analysis:
     check_choice(mode, Mode, "mode", MetricError)
     if mode == "strict":
         return _parse_strictly(response)
-    significant, insignificant = (_reference_errors(response, name) for name in (SIGNIFICANT, INSIGNIFICANT))
-    section = _reference_section(response, MATCHED)
+    significant, insignificant = (_count_errors(response, name) for name in (SIGNIFICANT, INSIGNIFICANT))
+    section = _cut_section(response, MATCHED)
     matched = None if section is None or section.startswith("No") else re.search(r"^\b\d+\b(?=\.)", section)
     return Analysis(significant, insignificant, int(matched.group()) if matched else 0)
 
@@ -104,15 +104,15 @@ def clean(response: str) -> str:
     return text.replace("</s>", "").replace("<unk>", "")
 
 
-def _reference_section(text: str, name: str) -> str | None:
+def _cut_section(text: str, name: str) -> str | None:
     """Return a section as the released parser cuts it, up to the first blank line; None if it is missing."""
     section = re.search(rf"\[{name}\]:\s*(.*?)(?:\n\s*\n|\Z)", text, re.DOTALL)
     return section.group(1) if section else None
 
 
-def _reference_errors(text: str, name: str) -> Counts:
+def _count_errors(text: str, name: str) -> Counts:
     """Return the errors of each category in a section as the released parser counts them; 0 if it cannot."""
-    section = _reference_section(text, name)
+    section = _cut_section(text, name)
     if section is None or section.startswith("No"):
         return _ZERO
     marks = LETTERS
@@ -224,7 +224,7 @@ class Green(Metric):
         """Yield the cautions of the rules for the judge by rules, else one if the judge gets only a part
         of a text."""
         if self.judge == RULES:
-            yield from rule_cautions(reference, candidate)
+            yield from find_rule_cautions(reference, candidate)
         elif any(len(text.split()) > LONGEST for text in (reference, candidate)):
             yield f"a text is longer than the {LONGEST} words that the judge is given, and was cut"
 
@@ -289,7 +289,7 @@ class GreenRules(Metric):
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         """Yield the cautions about what the rules could not read."""
-        return rule_cautions(reference, candidate)
+        return find_rule_cautions(reference, candidate)
 
     def reads_context(self) -> bool:
         """Return True: the context changes the significance of some findings."""
@@ -309,11 +309,11 @@ class GreenRules(Metric):
 
     def value(self, judgement: Judgement) -> float:
         """Return the score that follows from the judgement of a pair."""
-        return green_score(judgement.matched_findings, sum(judgement.count(True)))
+        return compute_green_score(judgement.matched_findings, sum(judgement.count(True)))
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         """Yield a reason for each error and each matched statement of the judgement."""
-        return reasons_of(detail)
+        return list_reasons(detail)
 
 
 @register

@@ -12,7 +12,7 @@ from typing import Any
 
 from radeval_lib.metrics.base import FRONT_DOOR, Metric, MetricError, register
 from radeval_lib.metrics.cautions import Reason
-from radeval_lib.rules.reader.observations import FIVE, NO_FINDING, label, observations, positive
+from radeval_lib.rules.reader.observations import FIVE, NO_FINDING, label, list_labels, select_positive
 
 
 @register
@@ -43,7 +43,7 @@ class ObservationF1(Metric):
         if self.labels not in (5, 14):
             remedy = "Give 14, or 5 for the five most often reported."
             raise MetricError(f"labels is {self.labels}, expected 14 or 5", "observations.labels", remedy)
-        self._kept = frozenset(observations() if self.labels == 14 else FIVE)
+        self._kept = frozenset(list_labels() if self.labels == 14 else FIVE)
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterable[str]:
         """Yield a caution for each text in which the rules find none of the observations."""
@@ -53,7 +53,7 @@ class ObservationF1(Metric):
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         """Yield a reason for each observation that a text states as present or possible."""
-        stated = {side: positive(labels) & self._kept for side, labels in detail.items()}
+        stated = {side: select_positive(labels) & self._kept for side, labels in detail.items()}
         for name in sorted(stated["reference"] | stated["candidate"]):
             if name in stated["reference"] & stated["candidate"]:
                 yield Reason("matched", "observation", name)
@@ -66,6 +66,6 @@ class ObservationF1(Metric):
         labels = {text: label(text) for text in {text for pair in pairs for text in pair}}
         for reference, candidate in pairs:
             detail = {"reference": labels[reference], "candidate": labels[candidate]}
-            stated = [positive(of_side) & self._kept for of_side in detail.values()]
+            stated = [select_positive(of_side) & self._kept for of_side in detail.values()]
             total = sum(map(len, stated))
             yield (2 * len(stated[0] & stated[1]) / total if total else 1.0), detail

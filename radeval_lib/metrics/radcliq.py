@@ -51,7 +51,7 @@ DISTILROBERTA_BASELINE = 0.8473319
 Version = Literal["v0", "v1"]
 
 
-def radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
+def compute_radcliq(components: ArrayLike, version: str = "v1") -> NDArray[np.float64]:
     """Return the predicted number of errors of each pair, float64 of shape (n,); lower is better. Predictions
     may be negative.
 
@@ -134,10 +134,10 @@ class RadCliQ(Metric):
                 self._graphs.score(references, candidates).values,
                 (bertscores - baseline) / (1 - baseline),
                 label_vectors.prod(axis=0).sum(axis=1) / np.maximum(norms, 1e-12),  # SembScore: cosines
-                np.array([bleu2(*pair) for pair in chunk]),
+                np.array([compute_bleu2(*pair) for pair in chunk]),
             ]
             table = np.stack(columns, axis=1)
-            for value, row in zip(radcliq(table, self.version), table.tolist(), strict=True):
+            for value, row in zip(compute_radcliq(table, self.version), table.tolist(), strict=True):
                 yield float(value), dict(zip(COMPONENTS, row, strict=True))
 
     def cautions(self, reference: str, candidate: str, detail: Any) -> Iterator[str]:
@@ -152,7 +152,7 @@ class RadCliQ(Metric):
         return TextEncoder(str(self.label_encoder), pooling="cls", max_tokens=512, device=self.device)
 
 
-def bleu2(reference: str, candidate: str) -> float:
+def compute_bleu2(reference: str, candidate: str) -> float:
     """Return BLEU-2 of a pair, from 0 to 1, as CXR-Report-Metric computes it with fast-bleu 0.0.90; 0 if the
     texts have no word in common.
 

@@ -91,7 +91,7 @@ def build_graph(
     }
 
 
-def items(graph: Graph, level: Level, case: Case = "relations") -> Iterator[tuple[str, Item]]:
+def list_items(graph: Graph, level: Level, case: Case = "relations") -> Iterator[tuple[str, Item]]:
     """Yield the items of a graph that a reward level compares, each with the key of its entity; equal items
     are not merged.
 
@@ -127,16 +127,16 @@ def items(graph: Graph, level: Level, case: Case = "relations") -> Iterator[tupl
                 yield key, Item(set_case(entity.tokens, True), entity.label, kind, target_words)
 
 
-def entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
+def list_entities_and_relations(graph: Graph) -> Iterator[tuple[str, Item]]:
     """Yield a graph's entities, then its relations with both labels, each with the key of its entity."""
-    yield from items(graph, "simple", "keep")
+    yield from list_items(graph, "simple", "keep")
     for key, entity in graph.items():
         for kind, target_key in entity.relations:
             target = graph[target_key]
             yield key, Item(entity.tokens, entity.label, kind, target.tokens, target.label)
 
 
-def overlap(reference: set[Item], candidate: set[Item], both_empty: BothEmpty = "zero") -> Overlap:
+def measure_overlap(reference: set[Item], candidate: set[Item], both_empty: BothEmpty = "zero") -> Overlap:
     """Return the agreement of two sets of items. If both are empty, precision, recall and F1 are 0 or 1, as
     ``both_empty`` says; if one is, they are 0."""
     if not candidate and not reference and both_empty == "one":
@@ -160,11 +160,11 @@ def compare(
     Parameters
     ----------
     reference, candidate : graphs from :func:`parse_graph` or :func:`build_graph`.
-    level, case : what is compared, and which words are lower-cased; see :func:`items`.
+    level, case : what is compared, and which words are lower-cased; see :func:`list_items`.
     both_empty : F1 if neither graph has an entity: ``zero`` as in the reference code, or ``one``.
     """
-    expected, given = ({item for _, item in items(graph, level, case)} for graph in (reference, candidate))
-    return overlap(expected, given, both_empty)
+    expected, given = ({item for _, item in list_items(side, level, case)} for side in (reference, candidate))
+    return measure_overlap(expected, given, both_empty)
 
 
 def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty = "zero") -> float:
@@ -180,12 +180,12 @@ def radgraph_combined(reference: Graph, candidate: Graph, both_empty: BothEmpty 
         ``zero``, so that two identical reports without relations score 0.5; ``one`` gives them 1.
     """
     expected, given = (
-        {item for _, item in entities_and_relations(graph)} for graph in (reference, candidate)
+        {item for _, item in list_entities_and_relations(graph)} for graph in (reference, candidate)
     )
-    return mean_of_two_f1(expected, given, both_empty)[0]
+    return average_two_f1(expected, given, both_empty)[0]
 
 
-def mean_of_two_f1(
+def average_two_f1(
     reference: set[Item], candidate: set[Item], both_empty: BothEmpty = "zero"
 ) -> tuple[float, dict[str, Overlap]]:
     """Return the mean of the F1 of entities and the F1 of relations, from 0 to 1, and the agreement of each
@@ -193,11 +193,11 @@ def mean_of_two_f1(
     overlaps, sides = {}, (reference, candidate)
     for kind, is_relation in (("entities", False), ("relations", True)):
         expected, given = ({item for item in side if bool(item.relation) == is_relation} for side in sides)
-        overlaps[kind] = overlap(expected, given, both_empty)
+        overlaps[kind] = measure_overlap(expected, given, both_empty)
     return (overlaps["entities"].f1 + overlaps["relations"].f1) / 2, overlaps
 
 
-def character_spans(text: str, annotated: Annotation) -> dict[str, Span]:
+def find_spans(text: str, annotated: Annotation) -> dict[str, Span]:
     """Return the characters of each entity in a text, by the entity's key; empty if the annotation is of a
     text with other words."""
     words = annotated["text"].split()
@@ -262,7 +262,7 @@ class _GraphMetric(Metric):
         texts = (reference, candidate)
         spans_of_sides: list[dict[Item, Span | None]] = []
         for text, annotated in zip(texts, self.extractor.annotate([*map(one_line, texts)]), strict=True):
-            spans, first_span = character_spans(text, annotated), dict[Item, Span | None]()
+            spans, first_span = find_spans(text, annotated), dict[Item, Span | None]()
             for key, item in self._items(parse_graph(annotated["entities"])):
                 first_span.setdefault(item, spans.get(key))
             spans_of_sides.append(first_span)
@@ -291,7 +291,7 @@ class F1RadGraph(_GraphMetric):
     Parameters
     ----------
     graph_model : what finds the graphs, see :func:`~radeval_lib.models.graph_extraction.open_extractor`.
-    level : ``partial`` are A.2's triplets; see :func:`~radeval_lib.metrics.radgraph.items`.
+    level : ``partial`` are A.2's triplets; see :func:`~radeval_lib.metrics.radgraph.list_items`.
     case : likewise.
     both_empty : the value if neither text has an entity: ``zero`` as in the package, or ``one``. An empty
         text has none.
@@ -307,12 +307,12 @@ class F1RadGraph(_GraphMetric):
 
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
         """Yield the items of the reward level ``level``."""
-        return items(graph, self.level, self.case)
+        return list_items(graph, self.level, self.case)
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[float, Overlap]]:
         """Yield F1 and the agreement of the items of each pair."""
         for reference_items, candidate_items in self._item_pairs(pairs):
-            agreement = overlap(reference_items, candidate_items, self.both_empty)
+            agreement = measure_overlap(reference_items, candidate_items, self.both_empty)
             yield agreement.f1, agreement
 
 
@@ -338,9 +338,9 @@ class RadGraphCombined(_GraphMetric):
 
     def _items(self, graph: Graph) -> Iterator[tuple[str, Item]]:
         """Yield the entities and relations of a graph."""
-        return entities_and_relations(graph)
+        return list_entities_and_relations(graph)
 
     def _score_pairs(self, pairs: Sequence[Pair]) -> Iterator[tuple[float, dict[str, Overlap]]]:
         """Yield the mean F1, and the agreement of entities and of relations, of each pair."""
         for reference_items, candidate_items in self._item_pairs(pairs):
-            yield mean_of_two_f1(reference_items, candidate_items, self.both_empty)
+            yield average_two_f1(reference_items, candidate_items, self.both_empty)

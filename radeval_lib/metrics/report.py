@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from radeval_lib.metrics.base import Metric, Pair
-from radeval_lib.metrics.by_rules import SIDES, Highlight, Segment, mark_kind, segments
+from radeval_lib.metrics.by_rules import SIDES, Highlight, Segment, choose_mark_kind, cut_segments
 from radeval_lib.metrics.cautions import RELIABLE
-from radeval_lib.metrics.scoring import score_column
+from radeval_lib.metrics.scoring import name_column
 from radeval_lib.text_format import environment
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -51,7 +51,7 @@ class ScorePage:
         ``record`` is the pair's line in the file that ``radbook score --explain`` writes.
         """
         for name, value in record["scores"].items():
-            self._scores.setdefault(score_column(name, record["candidate"]), array("d")).append(value)
+            self._scores.setdefault(name_column(name, record["candidate"]), array("d")).append(value)
         name, metric = next(iter(self._metrics.items()))
         badness = -metric.sign() * record["scores"][name]
         self._total += 1
@@ -79,8 +79,8 @@ class ScorePage:
             reliable=RELIABLE,
             style=style,
             script=script,
-            policy=f"default-src 'none'; style-src {content_hash(style)}; "
-            f"script-src {content_hash(script)}; base-uri 'none'; form-action 'none'",
+            policy=f"default-src 'none'; style-src {hash_content(style)}; "
+            f"script-src {hash_content(script)}; base-uri 'none'; form-action 'none'",
         )
         stream.enable_buffering(50)
         with path.open("w", encoding="utf-8") as page:
@@ -130,17 +130,17 @@ class ScorePage:
                 Highlight(
                     reason[side]["start"],
                     reason[side]["end"],
-                    mark_kind(reason["kind"], reason["significant"]),
+                    choose_mark_kind(reason["kind"], reason["significant"]),
                     number_of.get(id(reason), 0),
                 )
                 for reason in reasons
                 if reason[side] is not None
             ]
             marks += [Highlight(start, end, "unread") for start, end in pair["unread"][side] if errors]
-            sides.append((side, list(segments(text, marks))))
+            sides.append((side, list(cut_segments(text, marks))))
         return sides
 
 
-def content_hash(content: str) -> str:
+def hash_content(content: str) -> str:
     """Return the SHA-256 of a style or script in the notation of content security policies."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"

@@ -31,17 +31,17 @@ _AGE = re.compile(r"(?i)>?\s*(\d{1,3}(?:\.\d+)?)\s*(y|yo|years?|m|months?|w|week
 _PER_YEAR = {"y": 1.0, "m": 12.0, "w": 365.25 / 7, "d": 365.25}
 
 
-def score_column(metric: str, candidate: str) -> str:
+def name_column(metric: str, candidate: str) -> str:
     """Return the name of the column for a metric's scores of a column of candidates."""
     return metric + candidate.removeprefix(CANDIDATE)
 
 
-def system_of(candidate: str) -> str:
+def get_system(candidate: str) -> str:
     """Return the system of a column of candidates; empty for the column ``candidate``."""
     return candidate.removeprefix(CANDIDATE).removeprefix(":")
 
 
-def candidate_columns(
+def find_candidates(
     frame: pd.DataFrame, metrics: Sequence[str], where: str, start: int = 1
 ) -> tuple[str, ...]:
     """Return the names of a table's columns of candidates, after checking that its pairs can be scored.
@@ -70,7 +70,7 @@ def candidate_columns(
                 problem = f"the cell of {to_line(name, 30)!r} has type {type(text).__name__}, expected str"
                 remedy = "Convert it to a string; use '' for an empty report."
                 raise MetricError(problem, f"{where}, row {row}", remedy)
-    for name in (score_column(metric, candidate) for metric in metrics for candidate in candidates):
+    for name in (name_column(metric, candidate) for metric in metrics for candidate in candidates):
         if name in columns:
             problem = f"the scores would overwrite column {to_line(name, 30)!r}"
             raise MetricError(problem, where, "Rename or remove that column in the input.")
@@ -92,7 +92,7 @@ def describe_columns(columns: Sequence[str]) -> str:
     return f"Columns: {list_names(names)}. {remedy}"
 
 
-def context_of(row: Mapping[str, Any], where: str) -> Context | None:
+def parse_context(row: Mapping[str, Any], where: str) -> Context | None:
     """Return the age and indication in a row's columns ``age`` and ``indication``; None if both are empty or
     marked as unknown.
 
@@ -185,7 +185,7 @@ class Evaluation(NamedTuple):
         for at, pair in enumerate(self.pairs):
             row, position = divmod(at, len(self.columns))
             cautions_by_metric = {name: scored.cautions[at] for name, scored in self.scored.items()}
-            if (system := system_of(self.columns[position])) not in without:
+            if (system := get_system(self.columns[position])) not in without:
                 cautions_of_pairs.append(cautions.add(system, start + row, pair, cautions_by_metric))
         return cautions_of_pairs
 
@@ -212,13 +212,13 @@ def evaluate(
     MetricError
         If the table or a context is malformed. Errors of a metric are in :attr:`Evaluation.failed`.
     """
-    columns = candidate_columns(frame, list(metrics), where, start)
-    pairs = pairs_of(frame, columns)
+    columns = find_candidates(frame, list(metrics), where, start)
+    pairs = list_pairs(frame, columns)
     context_columns = [name for name in CONTEXT if name in frame]
     contexts: list[Context | None] | None = None
     if context_columns and any(metric.reads_context() for metric in metrics.values()):
         rows = enumerate(frame[context_columns].to_dict("records"), start)
-        row_contexts = [context_of(row, f"{where}, row {number}") for number, row in rows]
+        row_contexts = [parse_context(row, f"{where}, row {number}") for number, row in rows]
         contexts = [context for context in row_contexts for _ in columns]
     scored, failed = dict[str, Scored](), dict[str, RadevalError]()
     references, candidates = ([pair[side] for pair in pairs] for side in (0, 1))
@@ -241,17 +241,17 @@ def evaluate(
     return Evaluation(columns, pairs, contexts, scored, failed)
 
 
-def pairs_of(frame: pd.DataFrame, columns: Sequence[str]) -> list[Pair]:
+def list_pairs(frame: pd.DataFrame, columns: Sequence[str]) -> list[Pair]:
     """Return (reference, candidate) for each row of a table and, within a row, each column of candidates."""
     texts = zip(frame[REFERENCE], *(frame[column] for column in columns), strict=True)
     return [(reference, candidate) for reference, *candidates in texts for candidate in candidates]
 
 
-def with_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str, Scored]) -> pd.DataFrame:
+def add_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str, Scored]) -> pd.DataFrame:
     """Return a table with a column of scores, ``<metric>`` or ``<metric>:<system>``, for each metric and
     column of candidates."""
     score_columns = {
-        score_column(name, column): pd.Series(
+        name_column(name, column): pd.Series(
             of_pairs.values[position :: len(columns)], frame.index, dtype=float
         )
         for name, of_pairs in scored.items()
@@ -260,7 +260,7 @@ def with_scores(frame: pd.DataFrame, columns: Sequence[str], scored: Mapping[str
     return frame.assign(**score_columns)
 
 
-def explanation_record(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, texts: bool) -> dict[str, Any]:
+def build_explanation(reasons: Iterable[tuple[str, Reason]], pair: Pair, *, texts: bool) -> dict[str, Any]:
     """Return the explanation of a pair's scores as a dictionary for JSON; without ``texts`` it has no words
     of the pair.
 
@@ -339,7 +339,7 @@ def score(
     0.25
     """
     frame, evaluation = _evaluate_and_warn(references, candidates, metrics, explained=False)
-    return with_scores(frame, evaluation.columns, evaluation.scored)
+    return add_scores(frame, evaluation.columns, evaluation.scored)
 
 
 def explain(
@@ -383,7 +383,7 @@ def explain(
     columns += [f"{side}_{key}" for side in (REFERENCE, CANDIDATE) for key in spans]
     labels, rows = [], []
     for at, pair in enumerate(evaluation.pairs):
-        record = explanation_record(evaluation.reasons(at), pair, texts=texts)
+        record = build_explanation(evaluation.reasons(at), pair, texts=texts)
         row, position = divmod(at, len(evaluation.columns))
         for reason in record["reasons"]:
             labels.append(frame.index[row])
@@ -422,12 +422,12 @@ def _evaluate_and_warn(
     chosen.leave_out(evaluation.failed)
     cautions = Cautions(evaluation.scored)
     evaluation.add_cautions(cautions, frame.get(ID, ()))
-    for line in [*cautions.lines(), *notes_of(chosen)]:
+    for line in [*cautions.lines(), *list_notes(chosen)]:
         warnings.warn(line, stacklevel=3)
     return frame, evaluation
 
 
-def notes_of(chosen: Chosen) -> list[str]:
+def list_notes(chosen: Chosen) -> list[str]:
     """Return a line for each metric that was left out, has substitute models, or differs from what readers
     expect under its name."""
     return [

@@ -23,7 +23,7 @@ from radeval_lib.errors import FileError
 from radeval_lib.models.catalog import ADDRESSES
 from radeval_lib.registry import RULES
 from radeval_lib.rules.judge import RulesJudge
-from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, prompt, store_answers
+from radeval_lib.rules.judge.base import Judge, JudgeError, Keep, Pair, store_answers, write_prompt
 
 _LOG = logging.getLogger(__name__)
 _RETRIED_STATUSES = (408, 409, 425, 429, 500, 502, 503, 504)
@@ -87,7 +87,7 @@ class EndpointJudge:
         from radeval_lib.models.language_model_judge import fill_released_prompt, is_released, wrap_as_chat
 
         if not is_released(self.model):
-            return False, prompt(reference, candidate)
+            return False, write_prompt(reference, candidate)
         end = "<|endoftext|>" if "phi" in self.model.lower() else "</s>"
         return True, wrap_as_chat(fill_released_prompt(reference, candidate), end)
 

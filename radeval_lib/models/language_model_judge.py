@@ -21,7 +21,7 @@ from radeval_lib.green_analysis import INSIGNIFICANT, MATCHED, SIGNIFICANT
 from radeval_lib.models.batching import IGNORED, pad_labelled, pick_device, run_in_batches, use_eval_mode
 from radeval_lib.models.catalog import hash_model, locate
 from radeval_lib.models.pretrained import TRAINED, hide_logs, load_model, load_pretrained, save_checkpoint
-from radeval_lib.rules.judge.base import LONGEST, JudgeError, Keep, Pair, cut, prompt
+from radeval_lib.rules.judge.base import LONGEST, JudgeError, Keep, Pair, cut_words, write_prompt
 
 _LOG = logging.getLogger(__name__)
 _RELEASED_NAME = re.compile(r"(?i)\bGREEN-(Rad)?(Llama|Mistral|Phi)")
@@ -90,7 +90,7 @@ def is_released(name: str, chat_template: str | None = None) -> bool:
 
 def fill_released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
     """Return the released prompt for two reports, each cut after ``words`` words as in the released code."""
-    return _INDENTED.format(reference=cut(reference, words), candidate=cut(candidate, words))
+    return _INDENTED.format(reference=cut_words(reference, words), candidate=cut_words(candidate, words))
 
 
 def wrap_as_chat(prompt_text: str, end: str) -> str:
@@ -211,7 +211,7 @@ class CausalJudge:
             ids = list(self.tokenizer(text)["input_ids"])
             has_end_token = self.model.config.model_type in _END_TOKEN_TYPES
             return [*ids, self.tokenizer.eos_token_id] if has_end_token else ids
-        text = prompt(reference, candidate, words)
+        text = write_prompt(reference, candidate, words)
         if self.tokenizer.chat_template:
             turns = [{"role": "user", "content": text}]
             text = self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)

@@ -107,7 +107,7 @@ def test_examples_have_the_errors_that_they_are_named_for() -> None:
     examples = browser_judge.make_examples()
     assert len({text for _, *texts in examples for text in texts}) == 2 * len(examples)
     for title, reference, candidate in examples:
-        errors = by_rules.page_data(reference, candidate)["errors"]
+        errors = by_rules.build_page_data(reference, candidate)["errors"]
         planted = [] if title.endswith("misses") else browser_judge.EXAMPLES[title][1]
         listed = sorted((error["category"], error["significant"]) for error in errors)
         assert listed == sorted((CATEGORIES[letter], significant) for letter, significant in planted)
@@ -191,7 +191,7 @@ def _judged(page: Page, reference: str, candidate: str) -> Any:
 @pytest.mark.parametrize("pair", PAIRS)
 def test_its_answers_are_pythons(judge: Page, pair: tuple[str, str]) -> None:
     asked = len(judge.requests)  # type: ignore[attr-defined]
-    answer = by_rules.page_data(*pair)
+    answer = by_rules.build_page_data(*pair)
     assert _judged(judge, *pair) == answer
     listed = judge.locator(".judge-errors > li")
     for text, error in zip(listed.all_text_contents(), answer["errors"], strict=True):
@@ -224,7 +224,7 @@ def test_a_hostile_text_is_judged_as_text(judge: Page, text: str) -> None:
     for pair in ((text, "Large left effusion."), ("Large left effusion.", text)):
         # As every field of a form has it: line ends are \\n.
         given = [side.replace("\r\n", "\n").replace("\r", "\n") for side in pair]
-        assert _judged(judge, *pair) == by_rules.page_data(*given)
+        assert _judged(judge, *pair) == by_rules.build_page_data(*given)
         shown = judge.eval_on_selector_all(
             ".judge-text",
             "all => all.map(text => [...text.childNodes].filter(part => part.nodeName !== 'SUP')"

@@ -58,7 +58,7 @@ WRONG = _rows("Left pneumothorax. Large mass.", "Pneumonia. Nodule.", "Severe ed
     ],
 )
 def test_cautions_of_texts(reference: str, candidate: str, expected: list[str]) -> None:
-    assert list(cautions.text_cautions(reference, candidate)) == expected
+    assert list(cautions.find_text_cautions(reference, candidate)) == expected
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_cautions_of_texts(reference: str, candidate: str, expected: list[str]) 
     ],
 )
 def test_cautions_of_the_rules(reference: str, candidate: str, expected: list[str]) -> None:
-    assert list(cautions.rule_cautions(reference, candidate)) == expected
+    assert list(cautions.find_rule_cautions(reference, candidate)) == expected
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 import radeval_lib
 from radeval_lib import Context, compare
 from radeval_lib.metrics import MetricError, create, score_file
-from radeval_lib.metrics.scoring import context_of
+from radeval_lib.metrics.scoring import parse_context
 from radeval_lib.rules.judge import judge_pair
 
 RULES = "green_rules_errors"
@@ -34,7 +34,7 @@ RIB, NONE = "Healed rib fracture.", "No rib fracture."
     ],
 )
 def test_context_of_a_row(age, indication, expected) -> None:
-    assert context_of({"age": age, "indication": indication}, "row 1") == expected
+    assert parse_context({"age": age, "indication": indication}, "row 1") == expected
 
 
 @pytest.mark.parametrize("age", ["old", "131", "-3", "60-70"])

@@ -34,7 +34,7 @@ def test_both_modes_read_back_what_was_written(significant, insignificant, match
             matched,
         )
         assert analysis.faults == ()
-        assert analysis.score == green.green_score(matched, sum(significant))
+        assert analysis.score == green.compute_green_score(matched, sum(significant))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_what_an_analysis_names_has_the_letter_of_its_category(line: str) -> Non
     ("matched", "errors", "score"), [(0, 0, 0), (0, 4, 0), (3, 0, 1), (3, 1, 0.75), (1, 3, 0.25), (2, 3, 0.4)]
 )
 def test_score_by_hand(matched, errors, score) -> None:
-    assert green.green_score(matched, errors) == pytest.approx(score)
+    assert green.compute_green_score(matched, errors) == pytest.approx(score)
 
 
 def test_clean_keeps_the_answer_only() -> None:

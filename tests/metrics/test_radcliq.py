@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from radeval_lib.data.radgraph import annotation
 from radeval_lib.metrics import create
-from radeval_lib.metrics.radcliq import MODELS, bleu2, radcliq
+from radeval_lib.metrics.radcliq import MODELS, compute_bleu2, compute_radcliq
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 
@@ -28,7 +28,7 @@ UNIT = st.floats(0, 1)
     [("v0", -0.242, 5.516), ("v1", -1.441, 2.450)],  # all components 1, all components 0
 )
 def test_released_values(version: str, perfect: float, worst: float) -> None:
-    values = radcliq([[1, 1, 1, 1], [0, 0, 0, 0]], version)
+    values = compute_radcliq([[1, 1, 1, 1], [0, 0, 0, 0]], version)
     np.testing.assert_allclose(values, [perfect, worst], atol=5e-4)
 
 
@@ -52,15 +52,15 @@ def test_components_and_their_model(version: str, tmp_path: Path) -> None:
     assert other["radgraph_combined"] == 0
     assert (empty["radgraph_combined"], empty["bleu2"]) == (0, 0)
     rows = [list(row.values()) for row in scores.details]
-    np.testing.assert_allclose(scores.values, radcliq(rows, version))
+    np.testing.assert_allclose(scores.values, compute_radcliq(rows, version))
     assert scores.values[0] < scores.values[1]
     assert not metric.higher_is_better
 
 
 def test_bleu2_by_hand() -> None:
-    assert bleu2("No edema.", "no Edema .") == pytest.approx(1)
+    assert compute_bleu2("No edema.", "no Edema .") == pytest.approx(1)
     # Two of three words and no pair of words: (2/3 * 0.1/2) ** (1/2), as fast-bleu smooths.
-    assert bleu2("edema is mild", "mild big edema") == pytest.approx((2 / 3 * 0.05) ** 0.5)
+    assert compute_bleu2("edema is mild", "mild big edema") == pytest.approx((2 / 3 * 0.05) ** 0.5)
     # Shorter by half: exp(1 - 4/2).
-    assert bleu2("mild edema is seen", "mild edema") == pytest.approx(np.exp(-1))
-    assert bleu2("", "edema") == bleu2("edema", "") == bleu2("edema", "clear") == 0
+    assert compute_bleu2("mild edema is seen", "mild edema") == pytest.approx(np.exp(-1))
+    assert compute_bleu2("", "edema") == compute_bleu2("edema", "") == compute_bleu2("edema", "clear") == 0

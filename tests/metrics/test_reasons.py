@@ -13,7 +13,7 @@ from radeval_lib.metrics import create
 from radeval_lib.metrics.cautions import Reason
 from radeval_lib.metrics.ratescore import RaTEScore
 from radeval_lib.metrics.ratescore.metric import Finder
-from radeval_lib.metrics.scoring import explanation_record
+from radeval_lib.metrics.scoring import build_explanation
 from radeval_lib.rules.lexicon.entries import tokenize
 from radeval_lib.stats.tokens import one_line
 
@@ -136,8 +136,8 @@ def test_words_are_found_in_turn_and_not_within_others() -> None:
 def test_the_share_that_was_read_is_the_mean_of_both_texts() -> None:
     text = "Heart size is normal. PA and lateral views. 12."
     pair = text, "Meniscal root avulsion with extrusion."
-    assert explanation_record([], pair, texts=True)["coverage"] == pytest.approx(1 / 2)
-    assert explanation_record([], ("", " 12 "), texts=True)["coverage"] is None
+    assert build_explanation([], pair, texts=True)["coverage"] == pytest.approx(1 / 2)
+    assert build_explanation([], ("", " 12 "), texts=True)["coverage"] is None
 
 
 def test_without_texts_no_word_of_them_is_reported() -> None:
@@ -146,7 +146,7 @@ def test_without_texts_no_word_of_them_is_reported() -> None:
         ("m", Reason("matched", "OBS-DP", quoted="located_at sécret", candidate=(0, 6))),
     ]
     pair = "sécret", "sécret"
-    assert "sécret" in json.dumps(explanation_record(reasons, pair, texts=True), ensure_ascii=False)
-    bare = explanation_record(reasons, pair, texts=False)
+    assert "sécret" in json.dumps(build_explanation(reasons, pair, texts=True), ensure_ascii=False)
+    bare = build_explanation(reasons, pair, texts=False)
     assert "sécret" not in json.dumps(bare, ensure_ascii=False)
     assert bare["reasons"][0]["reference"] == {"start": 0, "end": 6}

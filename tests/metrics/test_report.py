@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.metrics import report, score_file
-from radeval_lib.metrics.by_rules import Highlight, segments
+from radeval_lib.metrics.by_rules import Highlight, cut_segments
 
 RULES = "green_rules_errors"
 REFERENCES = ["Small left pleural effusion.", "Heart size is normal.", "Lungs are clear.", ""]
@@ -26,7 +26,7 @@ def _page(folder: Path, metrics, pairs, **settings) -> str:
 
 def test_stretches_have_the_marks_that_cover_them() -> None:
     marks = [Highlight(2, 5, "significant", 1), Highlight(4, 6, "matched"), Highlight(3, 3, "unread")]
-    assert [tuple(part) for part in segments("abcdefg", marks)] == [
+    assert [tuple(part) for part in cut_segments("abcdefg", marks)] == [
         ("ab", "", ()),
         ("cd", "significant", ()),
         ("e", "matched significant", (1,)),

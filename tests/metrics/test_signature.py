@@ -11,7 +11,7 @@ import pytest
 
 from radeval_lib import __version__, checksums
 from radeval_lib.metrics import create, get, names
-from radeval_lib.metrics.base import Metric, model_text
+from radeval_lib.metrics.base import Metric, format_model_id
 
 REFERENCE = Path(__file__).resolve().parents[1] / "reference"
 PACKAGED = "packaged-minilm-1"
@@ -91,7 +91,7 @@ def test_a_model_is_named_by_its_content(tmp_path, monkeypatch) -> None:
     commit = "0123456789abcdef"
     cached = tmp_path / f"models--who--what/snapshots/{commit}/config.json"
     monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *given, **more: str(cached))
-    assert model_text("who/what") == "who/what@0123456789ab"
+    assert format_model_id("who/what") == "who/what@0123456789ab"
 
 
 def test_scores_by_rules_name_the_rules() -> None:

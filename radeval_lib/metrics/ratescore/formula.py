@@ -118,11 +118,11 @@ class Weights:
 
     def weight(self, query: str, match: str) -> float:
         """Return the weight for the types of a query entity and its match, such as "DISEASE"."""
-        row, column = type_indices([query, match])
+        row, column = find_type_indices([query, match])
         return float(self.matrix[row, column])
 
 
-def type_indices(types: Sequence[str]) -> NDArray[np.intp]:
+def find_type_indices(types: Sequence[str]) -> NDArray[np.intp]:
     """Return the row (or column) of each entity type in W; KeyError for an unknown type."""
     return np.array([_INDEX[name] for name in types], dtype=np.intp)
 
@@ -139,7 +139,7 @@ class _File(BaseModel):
     weights: dict[_Type, dict[_Type, Annotated[FiniteFloat, Field(ge=0)]]]
 
 
-def weights_from_mapping(content: Any, name: str) -> Weights:
+def parse_weights(content: Any, name: str) -> Weights:
     """Return the weights in a mapping ``{penalty: p, weights: {query type: {match type: weight}}}``, in which
     types may be in upper or lower case.
 
@@ -165,7 +165,7 @@ def weights_from_mapping(content: Any, name: str) -> Weights:
 def _load_released() -> dict[str, Weights]:
     """Return the two sets of weights of the released package, by ``long`` and ``short``."""
     content = yaml.safe_load(_RELEASED_FILE.read_text(encoding="utf-8"))
-    return {name: weights_from_mapping(entry, name) for name, entry in content.items()}
+    return {name: parse_weights(entry, name) for name, entry in content.items()}
 
 
 def load(name_or_path: str | Path | Weights = "long") -> Weights:
@@ -175,7 +175,7 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
     Raises
     ------
     MetricError
-        If there is no such set or file, or the file is not of the form of :func:`weights_from_mapping`.
+        If there is no such set or file, or the file is not of the form of :func:`parse_weights`.
     """
     if isinstance(name_or_path, Weights):
         return name_or_path
@@ -192,7 +192,7 @@ def load(name_or_path: str | Path | Weights = "long") -> Weights:
     except (yaml.YAMLError, ValueError) as error:
         problem = f"neither YAML nor JSON ({str(error).splitlines()[0]})"
         raise MetricError(problem, path.name, "Write it like `long` in weights.yml.") from None
-    weights = weights_from_mapping(content, path.name)
+    weights = parse_weights(content, path.name)
     return replace(weights, name=f"{path.name}@{checksums.of_text(text)[:12]}")
 
 
@@ -279,17 +279,17 @@ class Explanation:
 def cosines(queries: NDArray[Any], others: NDArray[Any]) -> NDArray[np.float64]:
     """Return the cosine of every row of ``queries``, shape (n, d), with every row of ``others``, shape (m,
     d), as float64 of shape (n, m); 0 for a zero vector."""
-    return unit(queries) @ unit(others).T
+    return normalize_rows(queries) @ normalize_rows(others).T
 
 
-def unit(vectors: NDArray[Any]) -> NDArray[np.float64]:
+def normalize_rows(vectors: NDArray[Any]) -> NDArray[np.float64]:
     """Return the rows scaled to length 1, float64 of the same shape. Norms below 1e-12 count as 1e-12, as in
     torch."""
     rows = np.asarray(vectors, dtype=np.float64)
     return rows / np.maximum(np.linalg.norm(rows, axis=-1, keepdims=True), 1e-12)
 
 
-def penalty_matrix(p: float, options: Options) -> NDArray[np.float64]:
+def build_penalty_matrix(p: float, options: Options) -> NDArray[np.float64]:
     """Return the penalty for each (query type, match type), float64 of shape (5, 5): p if the option
     ``penalty`` says that the types mismatch, else 1."""
 
@@ -311,7 +311,7 @@ class Scorer:
         self.options = options or Options()
         matrix = self.weights.matrix
         self._matrix = matrix if self.options.orientation == "query_first" else matrix.T
-        self._penalties = penalty_matrix(self.weights.penalty, self.options)
+        self._penalties = build_penalty_matrix(self.weights.penalty, self.options)
 
     def empty_score(self, reference: int, candidate: int) -> float:
         """Return the score of a pair of which a text has no entity, given both numbers of entities."""
@@ -331,7 +331,7 @@ class Scorer:
         similarity : cosines, shape (query entities, other entities).
         """
         best_positions = similarity.argmax(axis=1)
-        rows, columns = type_indices(types), type_indices(other_types)[best_positions]
+        rows, columns = find_type_indices(types), find_type_indices(other_types)[best_positions]
         values = similarity[np.arange(len(best_positions)), best_positions]
         if self.options.cosine == "clip_at_zero":
             values = np.maximum(values, 0.0)

@@ -226,7 +226,7 @@ class Vectors:
         new_texts = sorted({text for text in texts if text not in self._row_of})
         if not new_texts:
             return
-        new_vectors = formula.unit(self._encode(new_texts))
+        new_vectors = formula.normalize_rows(self._encode(new_texts))
         self._matrix = np.vstack((self._matrix, new_vectors)) if len(self._matrix) else new_vectors
         self._row_of.update({text: len(self._row_of) + index for index, text in enumerate(new_texts)})
 

@@ -1,7 +1,7 @@
 """Splits a text into sentences as the released RaTEScore does: by the RuSH rules, at spaCy's tokens.
 
 In the released code, medspaCy marks tokens of spaCy as beginnings of sentences, and the text between two
-marks is a sentence. A boundary that the rules find within a token therefore has no effect. :func:`spans`
+marks is a sentence. A boundary that the rules find within a token therefore has no effect. :func:`find_spans`
 finds the boundaries that medspaCy's PyRuSH finds, without spaCy and much faster.
 
 The rules are data (``rush_rules.tsv``, medspaCy 1.3.1, file ``resources/en/rush_rules.tsv``, Apache 2.0):
@@ -111,7 +111,7 @@ def _build_node(raw: dict[str, dict]) -> _Node:
 
 
 @lru_cache(maxsize=1)
-def _rules() -> tuple[_Node, re.Pattern[str]]:
+def _load_rules() -> tuple[_Node, re.Pattern[str]]:
     """Return the root of the trie of rules, and a lookahead that matches at every position where a rule does,
     and at few others."""
     trie: dict[str, dict] = {}
@@ -123,7 +123,7 @@ def _rules() -> tuple[_Node, re.Pattern[str]]:
                 node = node.setdefault(char, {})
             node.setdefault("<END>", {})[kind] = score % 2 == 0
     root = _build_node(trie)
-    return root, re.compile(f"(?={_pattern(root, '')})")
+    return root, re.compile(f"(?={_build_pattern(root, '')})")
 
 
 class _Clues:
@@ -163,7 +163,7 @@ class _Search:
 
     def run(self) -> tuple[list[int], list[tuple[int, int]]]:
         """Return the positions at which sentences may begin, and (begin, end) of each clue that one ends."""
-        root, possible = _rules()
+        root, possible = _load_rules()
         # Position 0 is always tried, because a rule can require the beginning of the text.
         for position in [0, *(match.start() for match in possible.finditer(self.text, 1))]:
             self.descend(root, position, 0, position, False, " ")
@@ -237,7 +237,7 @@ class _Search:
             self.descend(node.plus, begin, end, position, False, before="+")
 
 
-def _pattern(node: _Node, before: str) -> str:
+def _build_pattern(node: _Node, before: str) -> str:
     """Return a regular expression that matches wherever a rule below a node matches, and at few other
     positions.
 
@@ -246,21 +246,21 @@ def _pattern(node: _Node, before: str) -> str:
     """
     if node.rules is not None:
         return ""
-    ways = [_CLASSES[letter][1] + _pattern(child, _CLASSES[letter][1]) for letter, _, child in node.wildcards]
+    ways = [(one := _CLASSES[letter][1]) + _build_pattern(child, one) for letter, _, child in node.wildcards]
     ways += [
-        re.escape(char) + ("" if char == "\\" else _pattern(child, re.escape(char)))
+        re.escape(char) + ("" if char == "\\" else _build_pattern(child, re.escape(char)))
         for char, child in node.literals.items()
     ]
-    ways += [_pattern(child, r"\(") for child in (node.opening, node.closing) if child is not None]
+    ways += [_build_pattern(child, r"\(") for child in (node.opening, node.closing) if child is not None]
     if node.plus is not None:
         run = f"{before}{{0,{MAX_REPEAT}}}"
-        ways.append((run if before in _BEYOND_ASCII else f"(?:{run}+|)") + _pattern(node.plus, r"\+"))
+        ways.append((run if before in _BEYOND_ASCII else f"(?:{run}+|)") + _build_pattern(node.plus, r"\+"))
     if node.at_end is not None:
         ways.append(r"\Z")
     return f"(?:{'|'.join(ways)})"
 
 
-def spans(text: str) -> list[tuple[int, int]]:
+def find_spans(text: str) -> list[tuple[int, int]]:
     """Return (begin, end) of each sentence, in order; text between sentences becomes a sentence or part of
     one.
 
@@ -296,7 +296,7 @@ def spans(text: str) -> list[tuple[int, int]]:
                     continue
                 break
             output[-1] = [start, stop]
-    if output and (gap := _trimmed(text, 0, output[0][0])) is not None:
+    if output and (gap := _trim_gap(text, 0, output[0][0])) is not None:
         if ends and output[0][0] > ends[0][0]:
             output.insert(0, gap)
         else:
@@ -308,7 +308,7 @@ def spans(text: str) -> list[tuple[int, int]]:
 def _fill_gap(output: list[list[int]], text: str, end: int) -> None:
     """Add the text between the last sentence of ``output`` and ``end`` to ``output``, in place: as a sentence
     if it has more than :data:`MIN_CHARACTERS` characters, else to the last sentence."""
-    gap = _trimmed(text, output[-1][1] if output else 0, end)
+    gap = _trim_gap(text, output[-1][1] if output else 0, end)
     if gap is None:
         return
     if gap[1] - gap[0] > MIN_CHARACTERS:
@@ -317,7 +317,7 @@ def _fill_gap(output: list[list[int]], text: str, end: int) -> None:
         output[-1][1] = gap[1]
 
 
-def _trimmed(text: str, begin: int, end: int) -> list[int] | None:
+def _trim_gap(text: str, begin: int, end: int) -> list[int] | None:
     """Return [start, end] of the characters between ``begin`` and ``end`` without white space before and
     after them and without signs after them, except closing ones; None if fewer than two are left."""
     first_visible = next((at for at in range(begin, end) if not text[at].isspace()), None)
@@ -340,9 +340,9 @@ def split(text: str, min_characters: int = 3) -> list[str]:
     ``min_characters`` characters are left out. An empty text has none."""
     if not text or text.isspace():
         return []
-    boundaries = spans(text)
-    starts, blank = _tokens(text, boundaries)
-    marks = sorted({0, *_sentence_starts(starts, blank, boundaries)})
+    boundaries = find_spans(text)
+    starts, blank = _find_tokens(text, boundaries)
+    marks = sorted({0, *_find_sentence_starts(starts, blank, boundaries)})
     borders = [starts[mark] for mark in marks[1:]]
     pieces = (
         text[begin:end].strip() for begin, end in zip([0, *borders], [*borders, len(text)], strict=True)
@@ -350,7 +350,7 @@ def split(text: str, min_characters: int = 3) -> list[str]:
     return [piece for piece in pieces if piece and len(piece) >= min_characters]
 
 
-def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[bool]]:
+def _find_tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[bool]]:
     """Return the start of each token, and whether it is white space; one space after a word belongs to the
     word. A word is split into tokens only if a sentence boundary is inside it."""
     borders = sorted({border for span in spans for border in span})
@@ -368,13 +368,13 @@ def _tokens(text: str, spans: list[tuple[int, int]]) -> tuple[list[int], list[bo
         inside = bisect_left(borders, begin + 1)
         cuts = [0]
         if inside < len(borders) and borders[inside] < end:
-            cuts = _token_starts(run.group())
+            cuts = _find_token_starts(run.group())
         starts.extend(begin + cut for cut in cuts)
         blank.extend([False] * len(cuts))
     return starts, blank
 
 
-def _token_starts(word: str) -> list[int]:
+def _find_token_starts(word: str) -> list[int]:
     """Return the starts of the tokens of a word, relative to the word: each opening and closing punctuation
     mark is a token, and so is each mark inside that spaCy splits at."""
     begin, end, cuts = 0, len(word), {0}
@@ -389,7 +389,7 @@ def _token_starts(word: str) -> list[int]:
     return sorted(cut for cut in cuts if cut < len(word))
 
 
-def _sentence_starts(starts: list[int], blank: list[bool], spans: list[tuple[int, int]]) -> set[int]:
+def _find_sentence_starts(starts: list[int], blank: list[bool], spans: list[tuple[int, int]]) -> set[int]:
     """Return the indices of the tokens that begin a sentence.
 
     These are the first token of each span and the token after the span; between two spans the first white

@@ -87,11 +87,9 @@ class TextBuilder:
             tokens = mark.tokens
             if opens and mark.start == 0:
                 tokens = tokens[0].upper() + tokens[1:]
-            span, places = (
-                (start + mark.start, start + mark.end),
-                (first_token + mark.first, first_token + mark.last),
-            )
-            self._marks.append((*span, *places, tokens, mark.label or label))
+            span = start + mark.start, start + mark.end
+            token_span = first_token + mark.first, first_token + mark.last
+            self._marks.append((*span, *token_span, tokens, mark.label or label))
         for source, name, target in phrase.relations:
             self._relations.append((base + source, name, base + target))
         for begin, end, kind in phrase.spans:
@@ -162,18 +160,18 @@ class Byte(IntEnum):
     EXTRA = 11
 
 
-def byte(wording: int, which: int) -> int:
+def get_byte(wording: int, which: int) -> int:
     """Return the byte of a wording at a position, counted from the lowest byte; from 0 to 255."""
     return (wording >> (8 * which)) & 255
 
 
 def pick(options: Sequence[_T], wording: int, which: int) -> _T:
     """Return the option that one byte of a wording selects."""
-    return options[byte(wording, which) % len(options)]
+    return options[get_byte(wording, which) % len(options)]
 
 
 @lru_cache(maxsize=4096)
-def article(text: str) -> str:
+def choose_article(text: str) -> str:
     """Return the article "a" or "an" that a text takes by its sound: an opacity, a unilateral, an 8 mm, an NG
     tube."""
     word = text.split(" ", 1)[0]
@@ -187,7 +185,7 @@ def article(text: str) -> str:
 
 
 @lru_cache(maxsize=16384)
-def size_phrase(size_mm: tuple[int, ...], centimetres: bool) -> Phrase:
+def build_size_phrase(size_mm: tuple[int, ...], centimetres: bool) -> Phrase:
     """Return the phrase for a size, such as "8 mm" or "2.3 x 1.8 cm", which is one RadGraph entity."""
     numbers = [f"{mm / 10:g}" if centimetres else str(mm) for mm in size_mm]
     return parse_name("_x_".join(numbers) + ("_cm" if centimetres else "_mm"))

@@ -9,11 +9,11 @@ from radeval_lib.rules.generator.builder import (
     Byte,
     Frame,
     TextBuilder,
-    article,
-    byte,
+    build_size_phrase,
+    choose_article,
+    get_byte,
     load_words,
     pick,
-    size_phrase,
 )
 from radeval_lib.rules.generator.records import Denial, PlannedFinding, SpatialRelation, Style
 from radeval_lib.rules.lexicon.entries import Phrase, Place, State
@@ -79,7 +79,7 @@ class FindingClause(Clause):
         self.looks_later = False
         if concept.names:
             self._choose_name()
-        place, place_byte = self.place, byte(wording, Byte.PLACE)
+        place, place_byte = self.place, get_byte(wording, Byte.PLACE)
         self.short = bool(place and place.shorts and style == "hospital" and place_byte & 12 == 0)
         self.place_before = bool(
             place
@@ -90,7 +90,7 @@ class FindingClause(Clause):
             # This avoids "left renal renal cyst".
             and not place.premodifiers[finding.side][0].words & self.words_of_name
         )
-        self.size_inside = byte(wording, Byte.SIZE) & 1 == 0
+        self.size_inside = get_byte(wording, Byte.SIZE) & 1 == 0
 
     def _choose_name(self) -> None:
         """Choose a name, if possible one that repeats no word of the appearance or the place, and its
@@ -172,7 +172,7 @@ class FindingClause(Clause):
         elif determiner == "a" and (
             first_phrase.text.endswith(" of") or not (self.plural or self.number == "mass")
         ):
-            builder.word(article(first_phrase.text))
+            builder.word(choose_article(first_phrase.text))
         phrases = [builder.phrase(piece, self.label) for piece in pieces]
         place_id = -1
         if place_phrase is not None:
@@ -209,8 +209,8 @@ class FindingClause(Clause):
     def _size_phrase(self) -> Phrase:
         """Return the size in words; most sizes of 10 mm or more, and all of devices, are in centimetres."""
         sizes = self.finding.size_mm or ()
-        in_centimetres = min(sizes) >= 10 and byte(self.wording, Byte.SIZE) & 6 != 0
-        return size_phrase(sizes, in_centimetres or self.concept.device)
+        in_centimetres = min(sizes) >= 10 and get_byte(self.wording, Byte.SIZE) & 6 != 0
+        return build_size_phrase(sizes, in_centimetres or self.concept.device)
 
     def _say_size(self) -> None:
         """Write the size as a modifier of the finding."""
@@ -309,7 +309,7 @@ class FindingClause(Clause):
         phrases = [name.prefix] if name.prefix else []
         phrases.append(name.many if is_plural else name.one)
         if name.number == "count" and not is_plural:
-            builder.word(article(phrases[0].text))
+            builder.word(choose_article(phrases[0].text))
         positions = [builder.phrase(phrase, "OBS-U") for phrase in phrases]
         start, head = positions[0][0], positions[-1][1]
         if name.prefix:
@@ -413,7 +413,7 @@ class DenialClause(Clause):
         """Write the names of the denied findings as a list; half of the lists of three or more have a
         comma before the conjunction."""
         builder, last = self.builder, len(self.items) - 1
-        comma = last > 1 and byte(self.wording, Byte.COMMA) & 1
+        comma = last > 1 and get_byte(self.wording, Byte.COMMA) & 1
         for index, item in enumerate(self.items):
             if index:
                 if last > 1 and (index < last or comma):

@@ -115,7 +115,7 @@ class Menu:
 
 
 @lru_cache(maxsize=1024)
-def menu(exam: Exam, style: Style) -> Menu:
+def build_menu(exam: Exam, style: Style) -> Menu:
     """Return everything that reports of an examination in a style can state."""
     lexicon, chances = load_lexicon(), CHANCES[style]
     protocol = lexicon.protocols[exam.modality, exam.anatomy]
@@ -137,7 +137,7 @@ def menu(exam: Exam, style: Style) -> Menu:
     )
 
 
-def allowed_changes(concept: Concept) -> tuple[Change, ...]:
+def list_changes(concept: Concept) -> tuple[Change, ...]:
     """Return the changes that are plausible for a finding: devices do not enlarge, and old or anatomical
     findings stay unchanged."""
     if not concept.changes:
@@ -147,7 +147,7 @@ def allowed_changes(concept: Concept) -> tuple[Change, ...]:
     return CHANGES if concept.uncertain else ("unchanged",)
 
 
-def sides(lexicon: Lexicon, concept: Concept, site: str | None) -> tuple[Side, ...]:
+def list_sides(lexicon: Lexicon, concept: Concept, site: str | None) -> tuple[Side, ...]:
     """Return the sides that a finding can have at ``site``, the key of a place; None for no place."""
     if site is not None:
         return tuple(side for side in lexicon.places[site].nouns if side)  # type: ignore[misc]
@@ -184,7 +184,7 @@ def draw_finding(
     if concept.vague and rng.random() < chances.no_place:
         place = None
     side: Side | None = None
-    options = sides(lexicon, concept, place)
+    options = list_sides(lexicon, concept, place)
     if "bilateral" in options and rng.random() < chances.both_sides:
         side = "bilateral"
     elif options:
@@ -239,7 +239,7 @@ def _draw_looks(rng: Random, groups: tuple[tuple[str, ...], ...], chances: Chanc
 
 def _draw_change(rng: Random, concept: Concept, chances: Chances) -> Change | None:
     """Return one of the plausible changes of a finding; None if it has none."""
-    allowed = allowed_changes(concept)
+    allowed = list_changes(concept)
     if not allowed:
         return None
     if "unchanged" in allowed and rng.random() < chances.unchanged:
@@ -320,7 +320,7 @@ def draw_plan(rng: Random, exam: Exam, style: Style, *, prior: bool, least: int)
     Remarks come first. Within an organ system, findings come before normal statements and denials, with some
     chance of another order. ``prior`` says whether there is an earlier examination.
     """
-    lexicon, card, chances = load_lexicon(), menu(exam, style), CHANCES[style]
+    lexicon, card, chances = load_lexicon(), build_menu(exam, style), CHANCES[style]
     concepts = _draw_concepts(rng, card, style, lexicon, least)
     present = {concept.key for concept in concepts}
     system_ranks = list(range(len(card.systems)))  # The rank of each organ system, in the usual order
@@ -365,14 +365,14 @@ def _make_statements(rng: Random, contents: list[Meaning], lexicon: Lexicon, sty
         joined = bool(
             last
             and not last.joined
-            and joinable(lexicon, last.content, content)
+            and can_join(lexicon, last.content, content)
             and rng.random() < CHANCES[style].joined
         )
         statements.append(Statement(uid, content, rng.getrandbits(96), joined))
     return statements
 
 
-def joinable(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
+def can_join(lexicon: Lexicon, before: Meaning, content: Meaning) -> bool:
     """Return whether a statement can be worded in one sentence with the statement ``before`` it, which
     needs the same organ system."""
     if isinstance(content, Denial) and isinstance(before, Normal):

@@ -60,7 +60,7 @@ class ReportDifference:
 Stated = dict[str, tuple[int, PlannedFinding]]
 
 
-def stated(plan: Plan) -> Stated:
+def index_findings(plan: Plan) -> Stated:
     """Return the uid and content of each finding of a plan, by its concept; a negated normal statement
     counts as a finding ``not <key>``."""
     findings: Stated = {}
@@ -73,28 +73,28 @@ def stated(plan: Plan) -> Stated:
     return findings
 
 
-def normals(plan: Plan) -> set[str]:
+def collect_normals(plan: Plan) -> set[str]:
     """Return the keys of the normal statements of a plan, without negated ones."""
     contents = (statement.content for statement in plan)
     return {content.key for content in contents if isinstance(content, Normal) and not content.opposite}
 
 
-def denied(plan: Plan) -> set[str]:
+def collect_denied(plan: Plan) -> set[str]:
     """Return the keys of the concepts that a plan denies."""
     contents = (statement.content for statement in plan)
     return {key for content in contents if isinstance(content, Denial) for key in content.concepts}
 
 
-def _conflict(first: object, other: object) -> bool:
+def _values_differ(first: object, other: object) -> bool:
     """Return whether two values of an attribute differ and neither is None; an attribute that one report
     leaves open is not an error."""
     return first is not None and other is not None and first != other
 
 
-def location_significant(lexicon: Lexicon, expected: PlannedFinding, given: PlannedFinding) -> bool:
+def is_location_significant(lexicon: Lexicon, expected: PlannedFinding, given: PlannedFinding) -> bool:
     """Return whether a wrong location is clinically significant: the sides differ, or the places differ
     and are not next to each other."""
-    if _conflict(expected.side, given.side):
+    if _values_differ(expected.side, given.side):
         return True
     if expected.place is None or given.place is None or expected.place == given.place:
         return False
@@ -102,7 +102,7 @@ def location_significant(lexicon: Lexicon, expected: PlannedFinding, given: Plan
     return given.place not in places[expected.place].near and expected.place not in places[given.place].near
 
 
-def degree_significant(expected: PlannedFinding, given: PlannedFinding) -> bool:
+def is_degree_significant(expected: PlannedFinding, given: PlannedFinding) -> bool:
     """Return whether a wrong degree is clinically significant: severities differ by two steps or more or,
     without severities, sizes by a factor of :data:`SIZE_RATIO` or more."""
     if expected.severity is not None and given.severity is not None:
@@ -113,7 +113,7 @@ def degree_significant(expected: PlannedFinding, given: PlannedFinding) -> bool:
     return False
 
 
-def finding_errors(
+def compare_findings(
     lexicon: Lexicon, expected: PlannedFinding | None, given: PlannedFinding | None
 ) -> list[GoldError]:
     """Return the errors about one finding, as the reference (``expected``) and the candidate (``given``)
@@ -136,15 +136,15 @@ def finding_errors(
     if given is None:
         return [error("b", True, "present", "")]
     errors = []
-    if _conflict(expected.place, given.place) or _conflict(expected.side, given.side):
-        words = (_place_in_words(lexicon, finding) for finding in (expected, given))
-        errors.append(error("c", location_significant(lexicon, expected, given), *words))
+    if _values_differ(expected.place, given.place) or _values_differ(expected.side, given.side):
+        words = (_describe_place(lexicon, finding) for finding in (expected, given))
+        errors.append(error("c", is_location_significant(lexicon, expected, given), *words))
     measured = concept is not None and not concept.device
-    if _conflict(expected.severity, given.severity) or (
-        measured and _conflict(expected.size_mm, given.size_mm)
+    if _values_differ(expected.severity, given.severity) or (
+        measured and _values_differ(expected.size_mm, given.size_mm)
     ):
-        words = (_degree_in_words(lexicon, finding) for finding in (expected, given))
-        errors.append(error("d", degree_significant(expected, given), *words))
+        words = (_describe_degree(lexicon, finding) for finding in (expected, given))
+        errors.append(error("d", is_degree_significant(expected, given), *words))
     was, now = expected.change or "", given.change or ""
     if was != now:
         errors += [error("e", now != "unchanged", was, now)] if now else []
@@ -152,14 +152,14 @@ def finding_errors(
     return errors
 
 
-def _place_in_words(lexicon: Lexicon, finding: PlannedFinding) -> str:
+def _describe_place(lexicon: Lexicon, finding: PlannedFinding) -> str:
     """Return the place or, without one, the side of a finding in words; empty if it has neither."""
     if finding.place is None:
         return finding.side or ""
     return lexicon.places[finding.place].nouns[finding.side][0].text
 
 
-def _degree_in_words(lexicon: Lexicon, finding: PlannedFinding) -> str:
+def _describe_degree(lexicon: Lexicon, finding: PlannedFinding) -> str:
     """Return the size or, without one, the severity of a finding in words; empty if it has neither."""
     if finding.size_mm:
         return " x ".join(map(str, finding.size_mm)) + " mm"
@@ -177,18 +177,18 @@ def compare(reference: SyntheticReport, candidate: SyntheticReport) -> ReportDif
     error.
     """
     lexicon = load_lexicon()
-    expected, given = stated(reference.plan), stated(candidate.plan)
-    negatives = denied(reference.plan) & denied(candidate.plan)
+    expected, given = index_findings(reference.plan), index_findings(candidate.plan)
+    negatives = collect_denied(reference.plan) & collect_denied(candidate.plan)
     errors: list[GoldError] = []
     matched: list[str] = []
     for concept in [*expected, *(key for key in given if key not in expected)]:
         pair = (statements[concept][1] if concept in statements else None for statements in (expected, given))
-        differences = finding_errors(lexicon, *pair)
+        differences = compare_findings(lexicon, *pair)
         errors += differences
         if not differences:
             matched.append(concept)
     errors.sort(key=lambda error: (error.category, error.concept))
-    shared_normals = normals(reference.plan) & normals(candidate.plan)
+    shared_normals = collect_normals(reference.plan) & collect_normals(candidate.plan)
     return ReportDifference(tuple(errors), tuple(matched), (*sorted(negatives), *sorted(shared_normals)))
 
 
@@ -199,25 +199,25 @@ def green_answer(reference: SyntheticReport, candidate: SyntheticReport, compari
     """Return the analysis of a pair in GREEN's layout, written from its exact differences."""
     by_kind: dict[tuple[bool, str], list[str]] = {}
     for error in comparison.errors:
-        text = _error_in_words(error, reference, candidate)
+        text = _describe_error(error, reference, candidate)
         by_kind.setdefault((error.significant, error.category), []).append(text)
     significant, insignificant = (
         [by_kind.get((weight, letter), []) for letter in CATEGORIES] for weight in (True, False)
     )
-    findings, normals = stated(reference.plan), load_lexicon().normals
+    findings, normals = index_findings(reference.plan), load_lexicon().normals
     negatives = (Normal(key) if key in normals else Denial((key,)) for key in comparison.agreed_negatives)
-    matched = [_finding_in_words(findings[concept][1]) for concept in comparison.matched]
-    matched += map(_statement_in_words, negatives)
+    matched = [_describe_finding(findings[concept][1]) for concept in comparison.matched]
+    matched += map(_describe_statement, negatives)
     return green_analysis.render(significant, insignificant, matched)
 
 
-def _error_in_words(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
+def _describe_error(error: GoldError, reference: SyntheticReport, candidate: SyntheticReport) -> str:
     """Return an error in words: the finding alone for the categories (a) and (b), else the finding with
     what is wrong with its (c) place, (d) degree or (e, f) change."""
     if error.category in "ab":
-        stated_findings = stated(candidate.plan if error.category == "a" else reference.plan)
-        return _finding_in_words(stated_findings[error.concept][1])
-    bare_finding = _finding_in_words(PlannedFinding(error.concept))
+        stated_findings = index_findings(candidate.plan if error.category == "a" else reference.plan)
+        return _describe_finding(stated_findings[error.concept][1])
+    bare_finding = _describe_finding(PlannedFinding(error.concept))
     if error.category == "c":
         return f"{bare_finding} in {error.candidate_says} instead of {error.reference_says}"
     if error.category == "d":
@@ -227,14 +227,14 @@ def _error_in_words(error: GoldError, reference: SyntheticReport, candidate: Syn
     return f"{bare_finding} is {error.reference_says}"
 
 
-def _finding_in_words(finding: PlannedFinding) -> str:
+def _describe_finding(finding: PlannedFinding) -> str:
     """Return a finding as an impression words it, without change and diagnosis."""
     if finding.concept.startswith("not "):
-        return _statement_in_words(Normal(finding.concept.removeprefix("not "), opposite=True))
-    return _statement_in_words(replace(finding, change=None, suggests=None))
+        return _describe_statement(Normal(finding.concept.removeprefix("not "), opposite=True))
+    return _describe_statement(replace(finding, change=None, suggests=None))
 
 
-def _statement_in_words(content: Meaning) -> str:
+def _describe_statement(content: Meaning) -> str:
     """Return a statement as the generator words it, with commas in place of ";" and ":", which separate
     the parts of an analysis."""
     text = realize((Statement(0, content, 0),), "hospital", "impression").text

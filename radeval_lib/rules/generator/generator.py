@@ -13,7 +13,7 @@ from random import Random
 from typing import Literal
 
 from radeval_lib.errors import check_choice, list_names
-from radeval_lib.rules.generator.builder import article
+from radeval_lib.rules.generator.builder import choose_article
 from radeval_lib.rules.generator.content import Weighted, choose, draw_plan
 from radeval_lib.rules.generator.grammar import realize
 from radeval_lib.rules.generator.records import (
@@ -49,7 +49,7 @@ _PRIOR_SHARE = 0.4  # share of reports with an earlier examination if none is re
 Pair = tuple[str, str]
 
 
-def seeded(*keys: int | str) -> Random:
+def make_rng(*keys: int | str) -> Random:
     """Return a random number generator whose seed is a hash of the keys, the same on every platform and
     in every run."""
     digest = blake2b(":".join(map(str, keys)).encode(), digest_size=16).digest()
@@ -103,7 +103,7 @@ def report_at(
 
     ``prior`` says whether there was an earlier study; None draws it.
     """
-    rng, protocols = seeded(seed, index), _protocols(modality_anatomy)
+    rng, protocols = make_rng(seed, index), _find_protocols(modality_anatomy)
     check_choice(style, Style | None, "style", SyntheticError)
     if style is None:
         style = "hospital" if rng.random() < _HOSPITAL_SHARE else "encyclopaedic"
@@ -143,7 +143,7 @@ def report_at(
     return rerender(report, plan)
 
 
-def _protocols(modality_anatomy: Pair | Sequence[Pair] | None) -> list[Protocol]:
+def _find_protocols(modality_anatomy: Pair | Sequence[Pair] | None) -> list[Protocol]:
     """Return the protocol of each (modality, anatomy); all protocols for None.
 
     Raises
@@ -156,11 +156,9 @@ def _protocols(modality_anatomy: Pair | Sequence[Pair] | None) -> list[Protocol]
     pairs = (chosen,) if chosen and isinstance(chosen[0], str) else chosen
     unknown = [pair for pair in pairs if pair not in by_pair]
     if unknown or not pairs:
-        raise SyntheticError(
-            f"unknown examination {unknown[0]!r}" if unknown else "no examination is named",
-            "modality_anatomy",
-            f"Choose from {list_names((' '.join(pair) for pair in by_pair), 1200)}.",
-        )
+        problem = f"unknown examination {unknown[0]!r}" if unknown else "the list of examinations is empty"
+        remedy = f"Give (modality, anatomy) pairs of these: {list_names(map(str, by_pair), 1200)}."
+        raise SyntheticError(problem, "modality_anatomy", remedy)
     return [by_pair[pair] for pair in pairs]  # type: ignore[index]
 
 
@@ -170,14 +168,14 @@ def rerender(report: SyntheticReport, plan: Plan, *, style: Style | None = None)
     lexicon = load_lexicon()
     protocol = lexicon.protocols[report.modality, report.anatomy]
     style = style or report.style
-    impression = impression_plan(lexicon, plan, protocol.regions[0].key, report.wording)
+    impression = plan_impression(lexicon, plan, protocol.regions[0].key, report.wording)
     return replace(
         report,
         style=style,
         plan=plan,
         findings=realize(plan, style),
         impression=realize(impression, style, "impression"),
-        chexpert=chexpert_labels(lexicon, plan, any(region.chest for region in protocol.regions)),
+        chexpert=derive_labels(lexicon, plan, any(region.chest for region in protocol.regions)),
     )
 
 
@@ -188,7 +186,7 @@ def _draw_indication(rng: Random, procedure: Procedure, style: Style, sex: str, 
     question = choose(rng, reason.questions)
     text = template.format(
         age=age,
-        a=article(str(age)),
+        a=choose_article(str(age)),
         sex="man" if sex == "male" else "woman",
         letter="M" if sex == "male" else "F",
         complaint=choose(rng, reason.complaints),
@@ -198,7 +196,7 @@ def _draw_indication(rng: Random, procedure: Procedure, style: Style, sex: str, 
     return text[0].upper() + text[1:] + "."
 
 
-def exam_of(report: SyntheticReport) -> Exam:
+def get_exam(report: SyntheticReport) -> Exam:
     """Return the examination of a report: modality, anatomy, sex of the patient, and the parts that it
     shows."""
     parts = load_lexicon().procedures[report.procedure].parts
@@ -213,7 +211,7 @@ _MOST_FINDINGS = 4  # major findings that an impression has at most
 CONCLUSION, ADVICE = -1, -2
 
 
-def impression_plan(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> Plan:
+def plan_impression(lexicon: Lexicon, plan: Plan, region: str, wording: int) -> Plan:
     """Return the plan of the impression: at most two negated normal statements, at most four major findings,
     and sometimes a recommendation; no denials.
 
@@ -256,7 +254,7 @@ def _shorten_finding(statement: Statement, finding: PlannedFinding, index: int) 
 _RANK = {None: 0, 0: 1, -1: 2, 1: 3}
 
 
-def chexpert_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int | None]:
+def derive_labels(lexicon: Lexicon, plan: Plan, chest: bool) -> dict[str, int | None]:
     """Return the value of each of CheXpert's 14 observations in a plan: 1 if positive, 0 if negative, -1 if
     uncertain, None if not mentioned; of several, 1 counts before -1, and -1 before 0.
 
@@ -319,7 +317,7 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
     check_choice(kind, RewriteKind, "kind of rewrite", SyntheticError)
     other_style = next(style for style in STYLES if style != report.style)
     for attempt in range(_TRIES):
-        rng = seeded(seed, report.report_id, kind, attempt)
+        rng = make_rng(seed, report.report_id, kind, attempt)
         if kind == "order":
             rewritten = _reorder(report, rng)
         else:
@@ -327,9 +325,8 @@ def rewrite(report: SyntheticReport, kind: RewriteKind = "synonym", seed: int = 
             rewritten = rerender(report, plan, style=other_style if kind == "style" else None)
         if rewritten.findings.text != report.findings.text:
             return rewritten
-    raise SyntheticError(
-        f"report {report.report_id} has no other text by {kind!r}", "rewrite", "Use another kind or report."
-    )
+    problem = f"none of {_TRIES} rewrites of kind {kind!r} changed the text of report {report.report_id}"
+    raise SyntheticError(problem, "rewrite", "Use another kind, seed or report.")
 
 
 def _reorder(report: SyntheticReport, rng: Random) -> SyntheticReport:
@@ -350,7 +347,7 @@ def opposite(report: SyntheticReport, seed: int = 0) -> SyntheticReport:
     Normal statements are negated ("the lungs are not clear"), and remarks stay. No statements are joined. A
     finding that becomes a denial loses all attributes, and a denied finding that is now stated has none.
     """
-    rng = seeded(seed, report.report_id, "opposite")
+    rng = make_rng(seed, report.report_id, "opposite")
     plan: list[Statement] = []
     uid = max((statement.uid for statement in report.plan), default=-1) + 1
     for statement in report.plan:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from typing import Literal
 
 from radeval_lib.errors import check_choice
-from radeval_lib.rules.generator.builder import Byte, Frame, TextBuilder, byte, load_words, pick
+from radeval_lib.rules.generator.builder import Byte, Frame, TextBuilder, get_byte, load_words, pick
 from radeval_lib.rules.generator.clauses import DenialClause, FindingClause
 from radeval_lib.rules.generator.records import (
     AnnotatedText,
@@ -138,7 +138,7 @@ class _Speaker:
         else None."""
         clause = FindingClause(self.builder, self.style, wording, finding)
         if finding.change:  # It comes before the noun in a quarter of all wordings.
-            clause.change_form = "pre" if byte(wording, Byte.SINCE) & 3 == 0 else "post"
+            clause.change_form = "pre" if get_byte(wording, Byte.SINCE) & 3 == 0 else "post"
         state = self._choose_state(clause)
         if state is not None:
             clause.be_a_state(state)
@@ -159,7 +159,7 @@ class _Speaker:
         finding, concept = clause.finding, clause.concept
         if not concept.states or finding.many or finding.looks or finding.size_mm:
             return None
-        if concept.names and byte(clause.wording, Byte.MODE) & 1:  # Half of them are worded by their name.
+        if concept.names and get_byte(clause.wording, Byte.MODE) & 1:  # Half of them use their name.
             return None
         side = finding.side
         usable = [
@@ -174,7 +174,7 @@ class _Speaker:
         """Return a frame with slots for all attributes of the finding; set ``change_form``,
         ``looks_later`` and ``place_before`` of the clause accordingly."""
         finding, concept, words, style = clause.finding, clause.concept, self.words, self.style
-        wording, mode = clause.wording, byte(clause.wording, Byte.MODE)
+        wording, mode = clause.wording, get_byte(clause.wording, Byte.MODE)
         needs = _CAUSE if finding.suggests else _EMPTY
         lacks = _EMPTY if finding.place else _WHERE
         if self.section == "impression":
@@ -204,7 +204,7 @@ class _Speaker:
         states = [s for s in single.states if s.place is None and None in s.subjects] if single else []
         # A finding that can be denied both by its name and as a state is denied as a state in a quarter of
         # wordings.
-        if states and single and (not single.denied or byte(wording, Byte.MODE) & 3 == 0):
+        if states and single and (not single.denied or get_byte(wording, Byte.MODE) & 3 == 0):
             clause = FindingClause(self.builder, self.style, wording, PlannedFinding(denial.concepts[0]))
             clause.label = "OBS-DA"
             clause.rate = f"Non-{clause.rate}"

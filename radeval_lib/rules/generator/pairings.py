@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from radeval_lib.rules.generator.content import choose
-from radeval_lib.rules.generator.difference import ReportDifference, compare, stated
-from radeval_lib.rules.generator.generator import generate, rerender, seeded
-from radeval_lib.rules.generator.planted_errors import ErrorKind, inject, with_content, without
+from radeval_lib.rules.generator.difference import ReportDifference, compare, index_findings
+from radeval_lib.rules.generator.generator import generate, make_rng, rerender
+from radeval_lib.rules.generator.planted_errors import ErrorKind, inject, remove_statement, replace_content
 from radeval_lib.rules.generator.records import Plan, PlannedFinding, SyntheticError, SyntheticReport
 from radeval_lib.rules.lexicon.entries import tokenize
 
@@ -39,7 +39,7 @@ class SyntheticPair:
     comparison: ReportDifference
 
 
-def token_cosine(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
+def measure_cosines(references: Sequence[str], candidates: Sequence[str]) -> NDArray[np.float64]:
     """Return the cosine of the token counts of every reference and every candidate, from 0 to 1, float64 of
     shape (references, candidates); 0 for an empty text.
 
@@ -99,51 +99,51 @@ def _pair_reports(
     if heuristic == "random":
         yield from zip(references, others, strict=False)
     elif heuristic == "nearest":
-        scores = token_cosine([r.findings.text for r in references], [o.findings.text for o in others])
+        scores = measure_cosines([r.findings.text for r in references], [o.findings.text for o in others])
         is_free = np.ones(len(others), dtype=bool)
         for row, reference in enumerate(references):
             best = int(np.argmax(np.where(is_free, scores[row], -np.inf)))
             is_free[best] = False
             yield reference, others[best]
     else:
-        change = {"shuffled": shuffled, "model": model_candidate, "permuted": permuted}[heuristic]
+        change = {"shuffled": shuffle_report, "model": simulate_model, "permuted": permute_report}[heuristic]
         for reference in references:
             yield reference, change(reference, seed)
 
 
-def shuffled(report: SyntheticReport, seed: int) -> SyntheticReport:
+def shuffle_report(report: SyntheticReport, seed: int) -> SyntheticReport:
     """Return a report without one or more statements, with the others in a drawn order, each as a sentence.
 
     A report with one statement loses none. In about a fifth of chest radiographs the order does not change,
     because the drawn order is the old one or one statement is left.
     """
-    rng = seeded(seed, report.report_id, "shuffled")
+    rng = make_rng(seed, report.report_id, "shuffled")
     uids = [statement.uid for statement in report.plan]
     plan: Plan = report.plan
     for _ in range(1 + int(rng.random() * len(uids) / 2)):
         if len(plan) > 1:
-            plan = without(plan, choose(rng, tuple(statement.uid for statement in plan)))
+            plan = remove_statement(plan, choose(rng, tuple(statement.uid for statement in plan)))
     alone = [replace(statement, joined=False) for statement in plan]
     alone.sort(key=lambda _: rng.random())
     return rerender(report, tuple(alone))
 
 
-def model_candidate(report: SyntheticReport, seed: int) -> SyntheticReport:
+def simulate_model(report: SyntheticReport, seed: int) -> SyntheticReport:
     """Return a report such as a trained report generator might write for the same image.
 
     It omits findings and details of findings, always their appearance; it has invented findings; and all
     statements are reworded. In a tenth of the cases a wrong place is tried, which succeeds in about 3%,
     because most reports have no finding that allows it.
     """
-    rng = seeded(seed, report.report_id, "model")
+    rng = make_rng(seed, report.report_id, "model")
     plan: Plan = tuple(
         replace(statement, wording=rng.getrandbits(96), joined=False) for statement in report.plan
     )
-    for uid, finding in stated(plan).values():
+    for uid, finding in index_findings(plan).values():
         if rng.random() > _KEEP_FINDING and len(plan) > 1:
-            plan = without(plan, uid)
+            plan = remove_statement(plan, uid)
         else:
-            plan = with_content(plan, uid, _drop_details(rng, finding))
+            plan = replace_content(plan, uid, _drop_details(rng, finding))
     candidate = rerender(report, plan)
     invented: list[ErrorKind] = []
     while rng.random() < _INVENTED_FINDINGS / (1 + _INVENTED_FINDINGS):
@@ -172,14 +172,14 @@ def _drop_details(rng: Random, finding: PlannedFinding) -> PlannedFinding:
     )
 
 
-def permuted(report: SyntheticReport, seed: int) -> SyntheticReport:
+def permute_report(report: SyntheticReport, seed: int) -> SyntheticReport:
     """Return a report with up to four planted changes of presence, size, severity or place, as in GREEN.
 
     One to four changes are wanted, and for each up to four kinds are tried. A kind that the report does not
     allow is skipped, and a later change may undo an earlier one, so that there may be fewer changes than
     wanted. About one of twenty chest radiographs is returned unchanged.
     """
-    rng = seeded(seed, report.report_id, "permuted")
+    rng = make_rng(seed, report.report_id, "permuted")
     candidate = report
     wanted = 1 + int(rng.random() * 4)
     for attempt in range(4 * wanted):

@@ -12,25 +12,25 @@ from random import Random
 
 from radeval_lib.rules.generator.content import (
     Weighted,
-    allowed_changes,
+    build_menu,
     choose,
     contradicts,
     draw_finding,
     draw_size,
-    menu,
-    sides,
+    list_changes,
+    list_sides,
 )
 from radeval_lib.rules.generator.difference import (
     SIZE_RATIO,
     GoldError,
     ReportDifference,
+    collect_denied,
     compare,
-    degree_significant,
-    denied,
-    location_significant,
-    stated,
+    index_findings,
+    is_degree_significant,
+    is_location_significant,
 )
-from radeval_lib.rules.generator.generator import Pair, exam_of, report_at, rerender, seeded
+from radeval_lib.rules.generator.generator import Pair, get_exam, make_rng, report_at, rerender
 from radeval_lib.rules.generator.records import (
     Denial,
     Meaning,
@@ -82,11 +82,8 @@ def _order_errors(errors: Sequence[ErrorKind]) -> list[ErrorKind]:
         If a category is unknown.
     """
     if unknown := [category for category, _ in errors if category not in CATEGORY_SHARES]:
-        raise SyntheticError(
-            f"unknown category of error {unknown[0]!r}",
-            "errors",
-            f"Choose from {', '.join(CATEGORY_SHARES)}.",
-        )
+        remedy = f"Choose from {', '.join(CATEGORY_SHARES)}."
+        raise SyntheticError(f"unknown category of error {unknown[0]!r}", "errors", remedy)
     return sorted(errors, key=lambda kind: _ORDER.index(kind[0]))
 
 
@@ -99,9 +96,9 @@ def _list_options(
 ) -> list[Option]:
     """Return, in a drawn order, the findings in which an error of one kind can be planted, each with the
     erroneous finding."""
-    exam = exam_of(report)
+    exam = get_exam(report)
     options: list[Option] = []
-    for uid, finding in stated(report.plan).values():
+    for uid, finding in index_findings(report.plan).values():
         if finding.concept not in lexicon.concepts:
             continue
         if category == "b":
@@ -169,7 +166,7 @@ def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) 
         If a category is unknown, or the report has no findings that allow the errors.
     """
     lexicon = load_lexicon()
-    rng = seeded(seed, report.report_id, "errors")
+    rng = make_rng(seed, report.report_id, "errors")
     kinds = _order_errors(errors)
     about = [kind for kind in kinds if kind[0] != "a"]
     assigned = _assign_errors(rng, lexicon, report, about)
@@ -177,20 +174,20 @@ def inject(report: SyntheticReport, errors: Sequence[ErrorKind], seed: int = 0) 
     impossible = SyntheticError(problem, "inject", "Use another report, or let error_pairs find one.")
     if assigned is None:
         raise impossible
-    findings, plan = stated(report.plan), report.plan
+    findings, plan = index_findings(report.plan), report.plan
     for (category, _), uid, changed in assigned:
         if category == "b":
-            plan = without(plan, uid)
+            plan = remove_statement(plan, uid)
         else:
             assert changed is not None
-            original, current = findings[changed.concept][1], stated(plan)[changed.concept][1]
+            original, current = findings[changed.concept][1], index_findings(plan)[changed.concept][1]
             values = {name: getattr(changed, name) for name in _ATTRIBUTES}
             changes = {name: value for name, value in values.items() if value != getattr(original, name)}
             # ``current`` may have another error already.
-            plan = with_content(plan, uid, replace(current, **changes))
+            plan = replace_content(plan, uid, replace(current, **changes))
     for category, significant in kinds:
         if category == "a":
-            extended = false_finding(rng, lexicon, report, plan, significant)
+            extended = add_false_finding(rng, lexicon, report, plan, significant)
             if extended is None:
                 raise impossible
             plan = extended
@@ -221,7 +218,7 @@ def error_pairs(
         If a category is unknown, or none of :data:`_ATTEMPTS` reports allows the errors.
     """
     for index in range(start, start + n):
-        kinds = _order_errors(errors) if errors is not None else random_kinds(seeded(seed, index, "pair"))
+        kinds = _order_errors(errors) if errors is not None else draw_kinds(make_rng(seed, index, "pair"))
         for attempt in range(_ATTEMPTS):
             if errors is None and attempt and attempt % _PATIENCE == 0:
                 kinds = kinds[1:]
@@ -240,12 +237,11 @@ def error_pairs(
             yield pair
             break
         else:
-            raise SyntheticError(
-                f"no report allows the errors {kinds}", "error_pairs", "Ask for fewer at once."
-            )
+            problem = f"none of {_ATTEMPTS} drawn reports allows the errors {kinds}"
+            raise SyntheticError(problem, "error_pairs", "Ask for fewer errors in one report.")
 
 
-def random_kinds(rng: Random, number: int | None = None) -> list[ErrorKind]:
+def draw_kinds(rng: Random, number: int | None = None) -> list[ErrorKind]:
     """Return kinds of errors, with categories and significance drawn according to :data:`CATEGORY_SHARES` and
     :data:`SIGNIFICANT_SHARE`.
 
@@ -263,7 +259,7 @@ def _move(rng: Random, lexicon: Lexicon, exam: Exam, finding: PlannedFinding) ->
     """Yield a finding moved to each other side, then to each other place that the examination shows."""
     concept = lexicon.concepts[finding.concept]
     if finding.side:
-        for side in sides(lexicon, concept, finding.place):
+        for side in list_sides(lexicon, concept, finding.place):
             if side not in (finding.side, "bilateral"):
                 yield replace(finding, side=side)
     if finding.place:
@@ -305,20 +301,21 @@ def change_finding(
         return replace(finding, change=None) if finding.change and matters == significant else None
     if category == "c":
         options = [
-            (new, location_significant(lexicon, finding, new)) for new in _move(rng, lexicon, exam, finding)
+            (new, is_location_significant(lexicon, finding, new))
+            for new in _move(rng, lexicon, exam, finding)
         ]
     elif category == "d":
         options = [
-            (new, degree_significant(finding, new)) for new in _regrade(rng, finding, concept, significant)
+            (new, is_degree_significant(finding, new)) for new in _regrade(rng, finding, concept, significant)
         ]
     else:  # A comparison is added that the reference lacks.
-        changes = () if finding.change else allowed_changes(concept)
+        changes = () if finding.change else list_changes(concept)
         options = [(replace(finding, change=change), change != "unchanged") for change in changes]
     fitting = tuple(new for new, matters in options if (concept.major and matters) == significant)
     return choose(rng, fitting) if fitting else None
 
 
-def without(plan: Plan, uid: int) -> Plan:
+def remove_statement(plan: Plan, uid: int) -> Plan:
     """Return a plan without the statement with this uid; if that opened a sentence, the statement joined
     to it opens one."""
     at = [statement.uid for statement in plan].index(uid)
@@ -328,12 +325,12 @@ def without(plan: Plan, uid: int) -> Plan:
     return plan[:at] + rest
 
 
-def with_content(plan: Plan, uid: int, finding: PlannedFinding) -> Plan:
+def replace_content(plan: Plan, uid: int, finding: PlannedFinding) -> Plan:
     """Return a plan with ``finding`` as the content of the statement with this uid."""
     return tuple(replace(s, content=finding) if s.uid == uid else s for s in plan)
 
 
-def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording: int) -> Plan:
+def add_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording: int) -> Plan:
     """Return a plan with one more finding, and without statements or parts of denials that contradict it.
 
     The finding replaces its denial or, without one, follows the last statement of its organ system or,
@@ -353,17 +350,17 @@ def with_finding(lexicon: Lexicon, plan: Plan, finding: PlannedFinding, wording:
         if kept:
             edited = tuple(replace(s, content=Denial(kept)) if s.uid == statement.uid else s for s in edited)
         else:
-            edited = without(edited, statement.uid)
+            edited = remove_statement(edited, statement.uid)
     if at is None:
-        system = _system_of(lexicon, finding)
-        same = [i for i, s in enumerate(edited) if _system_of(lexicon, s.content) == system]
+        system = _get_system(lexicon, finding)
+        same = [i for i, s in enumerate(edited) if _get_system(lexicon, s.content) == system]
         at = same[-1] + 1 if same else len(edited)
     while at < len(edited) and edited[at].joined:
         at += 1
     return (*edited[:at], Statement(uid, finding, wording), *edited[at:])
 
 
-def _system_of(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
+def _get_system(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
     """Return the region and the organ system of a statement, those of the first concept of a denial; None
     for a remark."""
     if isinstance(content, Remark):
@@ -377,7 +374,7 @@ def _system_of(lexicon: Lexicon, content: Meaning) -> tuple[str, str] | None:
     return entry.region, entry.system
 
 
-def false_finding(
+def add_false_finding(
     rng: Random, lexicon: Lexicon, report: SyntheticReport, plan: Plan, significant: bool
 ) -> Plan | None:
     """Return a plan with a drawn finding that neither it nor the reference states; None if the examination
@@ -388,18 +385,18 @@ def false_finding(
     report : the reference.
     plan : the candidate's plan so far.
     """
-    exam = exam_of(report)
-    present = stated(plan).keys() | stated(report.plan).keys()
-    suggested = {f.suggests for _, f in stated(plan).values() if f.suggests}
+    exam = get_exam(report)
+    present = index_findings(plan).keys() | index_findings(report.plan).keys()
+    suggested = {f.suggests for _, f in index_findings(plan).values() if f.suggests}
     options = [
         c
-        for c in menu(exam, report.style).findings.options
+        for c in build_menu(exam, report.style).findings.options
         if c.major == significant and not lexicon.conflicts(c.key) & present and c.key not in suggested
     ]
     if not options:
         return None
     # Weights are as in reports, but three times as high if the reference denies the finding.
-    absent = denied(report.plan)
+    absent = collect_denied(report.plan)
     concept = Weighted((c, c.common * (3 if c.key in absent else 1)) for c in options).draw(rng)
     finding = draw_finding(rng, concept, exam, report.style, prior=False, blocked=frozenset(lexicon.concepts))
-    return with_finding(lexicon, plan, replace(finding, certainty="present"), rng.getrandbits(96))
+    return add_finding(lexicon, plan, replace(finding, certainty="present"), rng.getrandbits(96))

@@ -193,7 +193,7 @@ class SyntheticReport:
         )
 
 
-def graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[int, int, str]]]:
+def index_graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[int, int, str]]]:
     """Return the RadGraph entities of a text as (first token, token after the last, label), and the
     relations as (position of the source entity, position of the target entity, type), all from 0."""
     entities = [(unit.start_ix, unit.end_ix + 1, unit.label) for unit in text.radgraph]
@@ -201,7 +201,7 @@ def graph(text: AnnotatedText) -> tuple[list[tuple[int, int, str]], list[tuple[i
     return entities, [(head, int(tail) - 1, kind) for head, (kind, tail) in links]
 
 
-def token_places(text: str) -> tuple[tuple[str, ...], list[int]]:
+def index_tokens(text: str) -> tuple[tuple[str, ...], list[int]]:
     """Return the tokens of a text and, for each character up to the end of the last token, the index of
     its token or, between tokens, of the next one."""
     tokens, token_at, position = tokenize(text), [], 0
@@ -212,11 +212,11 @@ def token_places(text: str) -> tuple[tuple[str, ...], list[int]]:
     return tokens, token_at
 
 
-def sentence_tokens(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple[int, int, str]]]]:
+def tokenize_sentences(text: AnnotatedText) -> Iterator[tuple[list[str], list[tuple[int, int, str]]]]:
     """Yield the tokens of each sentence, and its RaTE entities as (first token, last token, type), by
     indices in the sentence."""
     for sentence in text.sentences:
         begin, end = sentence.start, sentence.end
-        tokens, places = token_places(text.text[begin:end])
+        tokens, places = index_tokens(text.text[begin:end])
         inside = (e for e in text.entities if begin <= e.start < end)
         yield (list(tokens), [(places[e.start - begin], places[e.end - 1 - begin], e.label) for e in inside])

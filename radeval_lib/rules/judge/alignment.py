@@ -10,7 +10,7 @@ from typing import NamedTuple
 from radeval_lib.rules.judge.items import Content, Item
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.reader.records import HOME
-from radeval_lib.rules.reader.vocabulary import vocabulary
+from radeval_lib.rules.reader.vocabulary import load_vocabulary
 
 SAME, MEANT, KIND = "same finding", "sign and diagnosis", "finer or coarser name"
 #: The possible relations of two findings, closest first.
@@ -19,7 +19,7 @@ KIN = "near relative"
 _GOOD_POSITION = "good_position"  # a place of devices that does not say where they are
 
 
-def relation(item: Item, other: Item) -> str | None:
+def find_relation(item: Item, other: Item) -> str | None:
     """Return the closest relation of two findings: :data:`SAME`, :data:`MEANT`, :data:`KIND` or :data:`KIN`;
     None if they are not related."""
     if item.observation == other.observation or _are_namesakes(item, other):
@@ -27,7 +27,7 @@ def relation(item: Item, other: Item) -> str | None:
     keys, other_keys = item.means | {item.observation}, other.means | {other.observation}
     if keys & other_keys:
         return MEANT
-    kinds, kin = vocabulary().kinds, vocabulary().kin
+    kinds, kin = load_vocabulary().kinds, load_vocabulary().kin
     if any((a, b) in kinds or (b, a) in kinds for a in keys for b in other_keys):
         return KIND
     if any(frozenset((a, b)) in kin for a in keys for b in other_keys):
@@ -41,7 +41,7 @@ def _are_namesakes(first: Item, other: Item) -> bool:
 
     The rest of a report decides how an ambiguous name is read, so that the two reports may differ.
     """
-    if not first.names & other.names or places_near(first, other) is False:
+    if not first.names & other.names or are_places_near(first, other) is False:
         return False
     concepts = load_lexicon().concepts
     concept, other_concept = (concepts.get(item.observation) for item in (first, other))
@@ -53,7 +53,7 @@ def sides_conflict(item: Item, other: Item) -> bool:
     return item.side is not None and other.side is not None and item.side != other.side
 
 
-def places_near(first: Item, other: Item) -> bool | None:
+def are_places_near(first: Item, other: Item) -> bool | None:
     """Return whether the places of two findings overlap or are next to each other; None if a finding has
     none.
 
@@ -61,8 +61,8 @@ def places_near(first: Item, other: Item) -> bool | None:
     """
     if not first.places or not other.places:
         return None
-    if first.observation in vocabulary().devices:
-        by_device = vocabulary().malpositions
+    if first.observation in load_vocabulary().devices:
+        by_device = load_vocabulary().malpositions
         malpositions = {place for item in (first, other) for place in by_device.get(item.observation, ())}
         if bool(first.places & malpositions) != bool(other.places & malpositions):
             return False
@@ -71,25 +71,25 @@ def places_near(first: Item, other: Item) -> bool | None:
         return None
     if places & other_places:
         return True
-    return bool(_neighbours(places) & other_places or _neighbours(other_places) & places)
+    return bool(_list_neighbours(places) & other_places or _list_neighbours(other_places) & places)
 
 
-def numbered_far_apart(item: Item, other: Item) -> bool:
+def are_numbered_far_apart(item: Item, other: Item) -> bool:
     """Return whether a finding is at a vertebra or rib that is neither a place of the other finding nor
     next to one; False if the other has places that are not numbered, or none."""
-    numbered = vocabulary().beside
+    numbered = load_vocabulary().beside
     return any(
-        site in numbered and not ({site} | _neighbours([site])) & other_places
+        site in numbered and not ({site} | _list_neighbours([site])) & other_places
         for places, other_places in ((item.places, other.places), (other.places, item.places))
         for site in places
         if other_places and other_places <= numbered.keys()
     )
 
 
-def _neighbours(places: Iterable[str]) -> set[str]:
+def _list_neighbours(places: Iterable[str]) -> set[str]:
     """Return the places next to any of these, according to the lexicon and the numbers of vertebrae and
     ribs."""
-    lexicon_places, numbered_neighbours = load_lexicon().places, vocabulary().beside
+    lexicon_places, numbered_neighbours = load_lexicon().places, load_vocabulary().beside
     neighbours = {key for site in places if site in lexicon_places for key in lexicon_places[site].near}
     return neighbours.union(*(numbered_neighbours.get(site, frozenset()) for site in places))
 
@@ -109,17 +109,17 @@ class Link(NamedTuple):
     relation: str
 
 
-def _likeness(item: Item, other: Item) -> tuple[float, str] | None:
+def _measure_likeness(item: Item, other: Item) -> tuple[float, str] | None:
     """Return the likeness of two findings (higher is more alike) and their relation; None if they must not be
     linked."""
-    related_as = relation(item, other)
+    related_as = find_relation(item, other)
     if related_as is None:
         return None
     conflict = sides_conflict(item, other)
     opposite = conflict and "bilateral" not in (item.side, other.side)
     if opposite and related_as != SAME:
         return None
-    nearby = places_near(item, other)
+    nearby = are_places_near(item, other)
     if related_as in (KIND, KIN) and nearby is False:
         return None
     value = _BASE_LIKENESS[related_as] - 1.5 * conflict + (item.side is not None and item.side == other.side)
@@ -139,7 +139,7 @@ def align(reference: Content, candidate: Content) -> list[Link]:
     options = []
     for row, item in enumerate(reference.stated):
         for column, other in enumerate(candidate.stated):
-            if (likeness := _likeness(item, other)) is None:
+            if (likeness := _measure_likeness(item, other)) is None:
                 continue
             value, related_as = likeness
             denied = other.observation in reference.denied or item.observation in candidate.denied
@@ -157,7 +157,7 @@ def align(reference: Content, candidate: Content) -> list[Link]:
 def split_compounds(report: Content, other_report: Content) -> Content:
     """Return the content of a report with compound findings, such as hydropneumothorax, split into their
     parts if the other report mentions parts of them and not the compounds."""
-    compounds = vocabulary().compounds
+    compounds = load_vocabulary().compounds
     mentioned = {item.observation for item in other_report.stated} | other_report.denied.keys()
     observations = {item.observation for item in report.stated}
     stated = []
@@ -184,7 +184,7 @@ def split_by_side(report: Content, other_report: Content) -> Content:
     return replace(report, stated=stated)
 
 
-def covering_item(item: Item, report: Content, other_report: Content) -> tuple[Item, str] | None:
+def find_covering_item(item: Item, report: Content, other_report: Content) -> tuple[Item, str] | None:
     """Return the first finding of ``other_report`` that covers ``item``, a finding of ``report``, and their
     relation; None if there is none.
 
@@ -195,10 +195,10 @@ def covering_item(item: Item, report: Content, other_report: Content) -> tuple[I
     if item.observation in other_report.denied:
         return None
     for other in other_report.stated:
-        related_as = relation(item, other)
+        related_as = find_relation(item, other)
         if sides_conflict(other, item) or other.observation in report.denied:
             continue
-        if (related_as in (MEANT, KIND) and places_near(other, item) is not False) or (
+        if (related_as in (MEANT, KIND) and are_places_near(other, item) is not False) or (
             related_as == SAME and item.places and item.places <= other.places
         ):
             return other, related_as

@@ -44,7 +44,7 @@ def store_answers(answers: list[str], keep: Keep | None) -> list[str]:
     return answers
 
 
-def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
+def write_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
     """Return the prompt for a language model: the task, the kinds of error, both reports, cut after ``words``
     words, and the layout of the answer.
 
@@ -58,14 +58,14 @@ def prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
         "its errors and the findings in which both agree.\n\n"
         f"Kinds of error:\n{listed}\n\n"
         "An error is clinically significant if it could change what is done for the patient.\n\n"
-        f"Reference report:\n{cut(reference, words)}\n\n"
-        f"Candidate report:\n{cut(candidate, words)}\n\n"
+        f"Reference report:\n{cut_words(reference, words)}\n\n"
+        f"Candidate report:\n{cut_words(candidate, words)}\n\n"
         "Answer in this layout, errors separated by semicolons:\n\n"
         f"[Explanation]:\n<explanation>\n\n[{SIGNIFICANT}]:\n{layout}\n\n[{INSIGNIFICANT}]:\n{layout}\n\n"
         f"[{MATCHED}]:\n<count>. <findings>"
     )
 
 
-def cut(text: str, words: int) -> str:
+def cut_words(text: str, words: int) -> str:
     """Return the first ``words`` words of a report, separated by single blanks."""
     return " ".join(text.split()[:words])

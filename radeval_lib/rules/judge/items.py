@@ -84,7 +84,7 @@ class Content:
 
 
 @lru_cache(maxsize=8192)
-def content(text: str) -> Content:
+def read_content(text: str) -> Content:
     """Return the content of a report, with repeated mentions merged. The result is cached and must not be
     changed."""
     reading, merged = read(text), Content()
@@ -99,7 +99,7 @@ def content(text: str) -> Content:
                 merged.contradicted.setdefault(finding.observation, (finding.start, finding.end))
         elif number not in diagnoses:
             items += _split_by_place(_build_item(finding, reading), finding)
-    for item in sorted(_split_by_side(items), key=_merge_order):
+    for item in sorted(_split_by_side(items), key=_get_merge_order):
         _merge(merged.stated, item)
     merged.stated.sort(key=lambda item: item.uncertain)
     for statement in reading.normals:
@@ -112,7 +112,7 @@ def content(text: str) -> Content:
     return merged
 
 
-def _merge_order(item: Item) -> tuple[object, ...]:
+def _get_merge_order(item: Item) -> tuple[object, ...]:
     """Return the key that sorts items for merging: items with a place or side come first, so that an item
     without one is merged into the first that it fits."""
     return (

@@ -19,19 +19,19 @@ from radeval_lib.rules.judge.alignment import (
     SAME,
     Link,
     align,
-    covering_item,
-    numbered_far_apart,
-    places_near,
+    are_numbered_far_apart,
+    are_places_near,
+    find_covering_item,
     sides_conflict,
     split_by_side,
     split_compounds,
 )
 from radeval_lib.rules.judge.base import Keep, Pair, store_answers
-from radeval_lib.rules.judge.items import Content, Item, content
+from radeval_lib.rules.judge.items import Content, Item, read_content
 from radeval_lib.rules.lexicon.loading import load_lexicon
-from radeval_lib.rules.lexicon.significance import Context, factor, significance
+from radeval_lib.rules.lexicon.significance import Context, get_factor, grade_significance
 from radeval_lib.rules.reader.records import SEVERAL
-from radeval_lib.rules.reader.vocabulary import vocabulary
+from radeval_lib.rules.reader.vocabulary import load_vocabulary
 from radeval_lib.rules.report_text import statements
 from radeval_lib.rules.report_text.words import Span
 
@@ -138,7 +138,7 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     context : the patient's age and the indication, which change the significance of some findings; None if
         neither is known. Without an indication, the history in the reference is used in its place.
     """
-    expected, observed = content(reference), content(candidate)
+    expected, observed = read_content(reference), read_content(candidate)
     expected, observed = split_compounds(expected, observed), split_compounds(observed, expected)
     expected, observed = split_by_side(expected, observed), split_by_side(observed, expected)
     links = align(expected, observed)
@@ -162,13 +162,13 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
         errors += differences
         slight_weight += weigher.slight_difference(link)
         if not differences:
-            matched.append(finding_in_words(link.candidate))
+            matched.append(describe_finding(link.candidate))
     directions = (expected, observed, weigher.missing_error), (observed, expected, weigher.false_error)
     for source, target, make_error in directions:
         for item in source.stated:
             if id(item) in linked_items:
                 continue
-            if (covering := covering_item(item, source, target)) is None:
+            if (covering := find_covering_item(item, source, target)) is None:
                 errors.append(make_error(item, target.rules_out(item.observation)))
             else:
                 linked_pair = (item, covering[0]) if source is expected else (covering[0], item)
@@ -177,17 +177,17 @@ def judge_pair(reference: str, candidate: str, context: Context | None = None) -
     errors.sort(key=lambda error: (error.category, not error.significant, error.says))
     link_texts = tuple(
         (
-            observation_in_words(link.reference.observation),
-            observation_in_words(link.candidate.observation),
+            describe_observation(link.reference.observation),
+            describe_observation(link.candidate.observation),
             link.relation,
         )
         for link in links
     )
-    negatives = _agreed_negatives(expected, observed)
+    negatives = _list_agreed_negatives(expected, observed)
     return Judgement(tuple(errors), tuple(matched), negatives, link_texts, slight_weight)
 
 
-def _omission_in_words(denied: Span | None) -> str:
+def _describe_omission(denied: Span | None) -> str:
     """Return the predicate of a report that does not state a finding: it rules the finding out if it has a
     denial, else it does not mention it."""
     return "does not mention it" if denied is None else "rules it out"
@@ -198,7 +198,7 @@ class _Weigher:
 
     def __init__(self, context: Context | None) -> None:
         """Fix the context of the patient, None if nothing is known."""
-        self._grade = partial(significance, context=context)
+        self._grade = partial(grade_significance, context=context)
 
     def _weight(self, item: Item) -> float:
         """Return the weight of a finding: the highest weight of the diagnoses that it is read as or, without
@@ -237,7 +237,7 @@ class _Weigher:
         grade = self._grade(graded_as)
         # Acting on the wrong side does harm whatever the finding is, unless it is benign.
         is_significant = significant and (grade.major or (sided and grade.name != "benign"))
-        rule = f"{rule}; {observation_in_words(graded_as)} is {grade.name}: {grade.why}"
+        rule = f"{rule}; {describe_observation(graded_as)} is {grade.name}: {grade.why}"
         weight = weight_share * self._weight(item)
         return JudgedError(category, is_significant, weight, item.observation, says, rule, *spans)
 
@@ -260,19 +260,19 @@ class _Weigher:
             key=lambda key: (self._grade(key).major, self._grade(key).weight),
         )
         spans = (reference.start, reference.end), (candidate.start, candidate.end)
-        about = category, reference, graded_as, significant, factor(factor_name)
+        about = category, reference, graded_as, significant, get_factor(factor_name)
         return self._make_error(*about, says, rule, spans, sided=sided)
 
     def missing_error(self, item: Item, denied: Span | None) -> JudgedError:
         """Return the error that the candidate lacks a finding of the reference; ``denied`` are the characters
         with which the candidate rules it out, if it does."""
-        rule = f"the reference states it and the candidate {_omission_in_words(denied)}"
+        rule = f"the reference states it and the candidate {_describe_omission(denied)}"
         return self._make_unmatched("b", item, "missing", rule, ((item.start, item.end), denied))
 
     def false_error(self, item: Item, denied: Span | None) -> JudgedError:
         """Return the error that the candidate has a finding that the reference lacks; ``denied`` are the
         characters with which the reference rules it out, if it does."""
-        rule = f"the candidate states it and the reference {_omission_in_words(denied)}"
+        rule = f"the candidate states it and the reference {_describe_omission(denied)}"
         return self._make_unmatched("a", item, "false", rule, (denied, (item.start, item.end)))
 
     def _make_unmatched(
@@ -280,8 +280,8 @@ class _Weigher:
     ) -> JudgedError:
         """Return the error about a finding that only one report states; it weighs less if that report doubts
         the finding."""
-        share = factor(factor_name) * (factor("doubtful") if item.uncertain else 1.0)
-        says = finding_in_words(item)
+        share = get_factor(factor_name) * (get_factor("doubtful") if item.uncertain else 1.0)
+        says = describe_finding(item)
         return self._make_error(category, item, self._graded_key(item), True, share, says, rule, spans)
 
     def attribute_errors(self, link: Link) -> list[JudgedError]:
@@ -295,12 +295,12 @@ class _Weigher:
         """Yield the errors in side or place, or else in the distance of a device's tip, and the error in
         the side that has more of a bilateral finding."""
         reference, candidate = link.reference, link.candidate
-        finding = observation_in_words(reference.observation)
-        sides_differ, nearby = sides_conflict(reference, candidate), places_near(reference, candidate)
-        far_apart = numbered_far_apart(reference, candidate)
+        finding = describe_observation(reference.observation)
+        sides_differ, nearby = sides_conflict(reference, candidate), are_places_near(reference, candidate)
+        far_apart = are_numbered_far_apart(reference, candidate)
         if sides_differ or far_apart or (nearby is not None and not reference.places & candidate.places):
             matters = sides_differ or far_apart or nearby is False
-            expected, stated = (place_in_words(item.places, item.side) for item in (reference, candidate))
+            expected, stated = (describe_place(item.places, item.side) for item in (reference, candidate))
             says = f"{finding} in {stated} instead of {expected}"
             rule = "another side" if sides_differ else "another place" if matters else "a neighbouring place"
             factor_name = "location" if matters else "slight"
@@ -322,7 +322,7 @@ class _Weigher:
             stated, expected = (
                 "several" if item.count == SEVERAL else str(item.count) for item in (candidate, reference)
             )
-            says = f"{stated} instead of {expected} {observation_in_words(reference.observation)}"
+            says = f"{stated} instead of {expected} {describe_observation(reference.observation)}"
             yield self._make_difference("d", link, True, "severity", says, "another number")
 
     def _quality_errors(self, link: Link, *, places_too: bool) -> Iterator[JudgedError]:
@@ -337,20 +337,20 @@ class _Weigher:
             if stated and not expected & stated and (category == "d" or places_too):
                 places_too = False
                 says = f"{', '.join(sorted(stated))} instead of {', '.join(sorted(expected))}"
-                says += f" {observation_in_words(reference.observation)}"
+                says += f" {describe_observation(reference.observation)}"
                 factor_name = "severity" if category == "d" else "location"
                 yield self._make_difference(category, link, True, factor_name, says, f"of another {kind}")
 
     def _degree_errors(self, link: Link) -> Iterator[JudgedError]:
         """Yield the errors in grade, and in degree, volume or size."""
         reference, candidate = link.reference, link.candidate
-        finding = observation_in_words(reference.observation)
+        finding = describe_observation(reference.observation)
         if reference.grade and candidate.grade and reference.grade != candidate.grade:
             says = f"{finding} of grade {candidate.grade} instead of {reference.grade}"
             yield self._make_difference("d", link, True, "severity", says, "another grade")
         matters = _is_degree_error_significant(reference, candidate)
         if matters is not None:
-            says = f"{degree_in_words(candidate)} instead of {degree_in_words(reference)} {finding}"
+            says = f"{describe_degree(candidate)} instead of {describe_degree(reference)} {finding}"
             rule = "a degree or size that is clearly other" if matters else "a neighbouring degree or size"
             yield self._make_difference("d", link, matters, "severity" if matters else "slight", says, rule)
 
@@ -362,7 +362,7 @@ class _Weigher:
             ("f", reference.changes - candidate.changes, "is", "candidate"),
         ):
             for change in sorted(changes):
-                says = f"{observation_in_words(reference.observation)} {verb} {change}"
+                says = f"{describe_observation(reference.observation)} {verb} {change}"
                 is_change = change != "unchanged"
                 rule, factor_name = f"the {silent} does not say so", "change" if is_change else "slight"
                 yield self._make_difference(category, link, is_change, factor_name, says, rule)
@@ -384,8 +384,8 @@ class _Weigher:
         certainty."""
         reference, candidate = link.reference, link.candidate
         weight = max(self._weight(reference), self._weight(candidate))
-        name_share = factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
-        certainty_share = factor("certainty") if reference.uncertain != candidate.uncertain else 0.0
+        name_share = get_factor(_UNLIKE[link.relation]) if link.relation in _UNLIKE else 0.0
+        certainty_share = get_factor("certainty") if reference.uncertain != candidate.uncertain else 0.0
         return weight * (name_share + certainty_share)
 
 
@@ -396,7 +396,7 @@ def _is_degree_error_significant(item: Item, other: Item) -> bool | None:
         return abs(item.severity - other.severity) >= 2
     if item.volume_ml and other.volume_ml and item.volume_ml != other.volume_ml:
         return max(item.volume_ml, other.volume_ml) >= SIZE_RATIO * min(item.volume_ml, other.volume_ml)
-    if item.size_mm and other.size_mm and item.observation not in vocabulary().devices:
+    if item.size_mm and other.size_mm and item.observation not in load_vocabulary().devices:
         return _is_size_error_significant(item, other)
     return None
 
@@ -429,7 +429,7 @@ def _has_distance_error(item: Item, other: Item) -> bool:
     return one_is_safe and abs(item.distance_mm - other.distance_mm) >= NEARBY
 
 
-def _agreed_negatives(reference: Content, candidate: Content) -> tuple[str, ...]:
+def _list_agreed_negatives(reference: Content, candidate: Content) -> tuple[str, ...]:
     """Return the observations that both reports deny and the structures that both call normal, in words."""
     normals = load_lexicon().normals
     denied_by_both = sorted(reference.denied.keys() & candidate.denied.keys())
@@ -437,7 +437,7 @@ def _agreed_negatives(reference: Content, candidate: Content) -> tuple[str, ...]
         (key, normals.get(key)) for key in sorted(reference.normal.keys() & candidate.normal.keys())
     ]
     return (
-        *(f"No {observation_in_words(key)}" for key in denied_by_both),
+        *(f"No {describe_observation(key)}" for key in denied_by_both),
         *(
             item.wordings["hospital"][0].text if item else f"Normal {key.split('_')[0]}"
             for key, item in normal_in_both
@@ -448,7 +448,7 @@ def _agreed_negatives(reference: Content, candidate: Content) -> tuple[str, ...]
 # Observations, places, degrees and findings in the words of the rule-based judge.
 
 
-def observation_in_words(observation: str) -> str:
+def describe_observation(observation: str) -> str:
     """Return the first name of an observation in the lexicon; its key, with blanks, if the lexicon lacks
     it."""
     concept = load_lexicon().concepts.get(observation)
@@ -458,7 +458,7 @@ def observation_in_words(observation: str) -> str:
     return f"{first.prefix.text} {first.one.text}" if first.prefix else first.one.text
 
 
-def place_in_words(places: Iterable[str], side: str | None) -> str:
+def describe_place(places: Iterable[str], side: str | None) -> str:
     """Return places and side in words; empty if none is stated."""
     lexicon_places, place_names = load_lexicon().places, []
     for key in sorted(places):
@@ -475,7 +475,7 @@ def place_in_words(places: Iterable[str], side: str | None) -> str:
     return f"{side}, {text}" if text else side
 
 
-def degree_in_words(item: Item) -> str:
+def describe_degree(item: Item) -> str:
     """Return severity or size in words; empty if neither is stated."""
     if item.volume_ml:
         return f"{item.volume_ml:g} ml"
@@ -491,16 +491,16 @@ def degree_in_words(item: Item) -> str:
     return words.removesuffix(" amount of")
 
 
-def finding_in_words(item: Item) -> str:
+def describe_finding(item: Item) -> str:
     """Return a finding in words, such as "moderate pleural effusion (right)"."""
     parts = [
         "possible" if item.uncertain else "",
-        degree_in_words(item),
-        observation_in_words(item.observation),
+        describe_degree(item),
+        describe_observation(item.observation),
     ]
     text = " ".join(part for part in parts if part)
-    place = place_in_words(item.places, item.side)
+    place = describe_place(item.places, item.side)
     text = f"{text} ({place})" if place else text
     if item.means:
-        text += f", read as {' or '.join(sorted(map(observation_in_words, item.means)))}"
+        text += f", read as {' or '.join(sorted(map(describe_observation, item.means)))}"
     return text[0].upper() + text[1:]

@@ -38,7 +38,7 @@ _SIDE_WORDS = {"left": ("left", "L"), "right": ("right", "R")}
 _STYLES = ("hospital", "encyclopaedic")
 
 
-def texts(value: Any) -> tuple[str, ...]:
+def as_tuple(value: Any) -> tuple[str, ...]:
     """Return a YAML value as a tuple: the items of a list, a single value, or nothing for None."""
     return tuple(value) if isinstance(value, list) else () if value is None else (value,)
 
@@ -65,13 +65,13 @@ def _compile_place(key: str, raw: Mapping[str, Any]) -> Place:
     distance = raw.get("distance")
     return Place(
         key,
-        _compile_by_side(texts(raw["name"]), texts(raw.get("both"))),
-        _compile_by_side(texts(raw.get("short")), ()),
-        _compile_by_side(texts(raw.get("pre")), texts(raw.get("both_pre"))),
-        texts(raw.get("prep", "in")),
+        _compile_by_side(as_tuple(raw["name"]), as_tuple(raw.get("both"))),
+        _compile_by_side(as_tuple(raw.get("short")), ()),
+        _compile_by_side(as_tuple(raw.get("pre")), as_tuple(raw.get("both_pre"))),
+        as_tuple(raw.get("prep", "in")),
         raw.get("the", True),
         raw.get("plural", False),
-        frozenset(texts(raw.get("near"))),
+        frozenset(as_tuple(raw.get("near"))),
         tuple(distance) if distance else None,
         raw.get("part"),
     )
@@ -90,7 +90,7 @@ def _compile_name(markup: str, number: str) -> Name:
         before, markup = markup.split(" | ", maxsplit=1)
         prefix = parse_name(before)
     singular = parse_name(markup)
-    plural = parse_name(plural_markup(markup)) if number == "count" else singular
+    plural = parse_name(pluralize_markup(markup)) if number == "count" else singular
     return Name(prefix, singular, plural, number, singular.words | (prefix.words if prefix else frozenset()))
 
 
@@ -127,41 +127,41 @@ def _split_looks(raw: Any) -> dict[str, tuple[tuple[str, ...], ...]]:
     "solid/part-solid", only one descriptor can be true."""
     by_modality = {"any": raw} if isinstance(raw, list) else raw or {}
     return {
-        key: tuple(tuple(words.split("/")) for words in texts(names)) for key, names in by_modality.items()
+        key: tuple(tuple(words.split("/")) for words in as_tuple(names)) for key, names in by_modality.items()
     }
 
 
 def _compile_concept(key: str, raw: Mapping[str, Any], region: str, system: str) -> Concept:
     """Return the finding with this key from its entry; ``system`` is the organ system under which the file of
     the region lists it."""
-    number, names = raw.get("number", "count"), texts(raw.get("name"))
-    denied = texts(raw["deny"]) if "deny" in raw else names
+    number, names = raw.get("number", "count"), as_tuple(raw.get("name"))
+    denied = as_tuple(raw["deny"]) if "deny" in raw else names
     size = raw.get("size")
     return Concept(
         key=key,
         region=region,
         system=raw.get("system", system),
         names=tuple(_compile_name(name, number) for name in names),
-        shorts=tuple(_compile_name(name, number) for name in texts(raw.get("short"))),
+        shorts=tuple(_compile_name(name, number) for name in as_tuple(raw.get("short"))),
         denied=tuple(_compile_denial(name, number) for name in denied or names),
-        states=tuple(_compile_state(state) for state in texts(raw.get("state"))),
+        states=tuple(_compile_state(state) for state in as_tuple(raw.get("state"))),
         major=not raw.get("minor", False),
         scale=raw.get("scale"),
         steps=tuple(raw.get("steps", (0, 3))),
         sided=raw.get("side", False),
-        places=texts(raw.get("place")),
+        places=as_tuple(raw.get("place")),
         size=tuple(size) if size else None,
         looks=_split_looks(raw.get("looks")),
         **{flag: raw.get(flag, False) for flag in ("disease", "device", "tip", "rare", "vague", "many")},
         changes=raw.get("change", True),
         uncertain=raw.get("uncertain", True),
-        hints=texts(raw.get("hint")),
-        advice=texts(raw.get("advice")),
+        hints=as_tuple(raw.get("hint")),
+        advice=as_tuple(raw.get("advice")),
         chexpert=raw.get("chexpert"),
         common=float(raw.get("common", 1)),
         denials=float(raw.get("deny_weight", 1)) if denied else 0.0,
-        scope=Scope.of(texts(raw.get("only"))),
-        clash=frozenset(texts(raw.get("clash"))),
+        scope=Scope.of(as_tuple(raw.get("only"))),
+        clash=frozenset(as_tuple(raw.get("clash"))),
     )
 
 
@@ -176,11 +176,11 @@ def _invert(markup: str, antonyms: Mapping[str, str]) -> str:
     return re.sub(r"\ba (\[[aeiou])", r"an \1", re.sub(r"\(([^)]*)\)", invert_state, markup))
 
 
-def _sentences_by_style(raw: Any) -> dict[str, tuple[str, ...]]:
+def _group_by_style(raw: Any) -> dict[str, tuple[str, ...]]:
     """Return the markup of sentences by style. A text, a list, or the value of the key ``both`` is for both
     styles."""
     by_style = raw if isinstance(raw, dict) else {"both": raw}
-    return {style: texts(by_style.get(style)) + texts(by_style.get("both")) for style in _STYLES}
+    return {style: as_tuple(by_style.get(style)) + as_tuple(by_style.get("both")) for style in _STYLES}
 
 
 def _compile_sentences(wordings: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[Phrase, ...]]:
@@ -190,8 +190,8 @@ def _compile_sentences(wordings: Mapping[str, tuple[str, ...]]) -> dict[str, tup
 
 def _compile_remark(key: str, raw: Mapping[str, Any], wordings: Any, weight: float) -> RemarkEntry:
     """Return the remark with this key; ``raw`` has its scope, and whether it needs an earlier study."""
-    scope = Scope.of(texts(raw.get("only")))
-    sentences = _compile_sentences(_sentences_by_style(wordings))
+    scope = Scope.of(as_tuple(raw.get("only")))
+    sentences = _compile_sentences(_group_by_style(wordings))
     return RemarkEntry(key, sentences, weight, scope, raw.get("prior", False))
 
 
@@ -200,8 +200,8 @@ def _compile_normal(
 ) -> NormalEntry:
     """Return the normal statement with this key from its entry; ``concepts`` are the findings of its
     region."""
-    systems, wordings = texts(raw["system"]), _sentences_by_style(raw["say"])
-    system_keys = {concept.key for concept in concepts if concept.system in systems and not concept.device}
+    systems, wordings = as_tuple(raw["system"]), _group_by_style(raw["say"])
+    keys = {concept.key for concept in concepts if concept.system in systems and not concept.device}
     return NormalEntry(
         key,
         region,
@@ -210,10 +210,10 @@ def _compile_normal(
         _compile_sentences(
             {style: tuple(_invert(s, antonyms) for s in sentences) for style, sentences in wordings.items()}
         ),
-        frozenset(texts(raw["excludes"]) if "excludes" in raw else system_keys - {*texts(raw.get("allow"))}),
-        texts(raw.get("chexpert")),
+        frozenset(as_tuple(raw["excludes"]) if "excludes" in raw else keys - {*as_tuple(raw.get("allow"))}),
+        as_tuple(raw.get("chexpert")),
         float(raw.get("weight", 1)),
-        Scope.of(texts(raw.get("only"))),
+        Scope.of(as_tuple(raw.get("only"))),
         raw.get("prior", False),
     )
 
@@ -249,11 +249,11 @@ def _compile_procedure(code: str, raw: Mapping[str, Any], sex: str | None) -> Pr
     return Procedure(
         code,
         raw["title"],
-        _sentences_by_style(raw["technique"]),
-        tuple(Indication(texts(reason["complaint"]), texts(reason["question"])) for reason in raw["reasons"]),
+        _group_by_style(raw["technique"]),
+        tuple(Indication(as_tuple(r["complaint"]), as_tuple(r["question"])) for r in raw["reasons"]),
         float(raw.get("weight", 1)),
         raw.get("sex", sex),
-        frozenset(texts(raw.get("parts"))),
+        frozenset(as_tuple(raw.get("parts"))),
     )
 
 
@@ -262,7 +262,7 @@ def _compile_protocol(raw: Mapping[str, Any], regions: Mapping[str, Region]) -> 
     return Protocol(
         raw["modality"],
         raw["anatomy"],
-        tuple(regions[name] for name in texts(raw["regions"])),
+        tuple(regions[name] for name in as_tuple(raw["regions"])),
         tuple(_compile_procedure(code, entry, raw.get("sex")) for code, entry in raw["procedures"].items()),
         float(raw.get("weight", 1)),
         tuple(raw.get("ages", (18, 92))),
@@ -313,7 +313,7 @@ def load_lexicon() -> Lexicon:
 _IRREGULAR = {"focus": "foci", "thrombus": "thrombi", "diverticulum": "diverticula", "bronchus": "bronchi"}
 
 
-def plural(word: str) -> str:
+def pluralize(word: str) -> str:
     """Return the English plural of a singular noun of the lexicon: "masses" for "mass", "metastases" for
     "metastasis"."""
     stem, _, last_word = word.rpartition(" ")
@@ -330,7 +330,7 @@ def plural(word: str) -> str:
     return prefix + last_word + "s"
 
 
-def plural_markup(markup: str) -> str:
+def pluralize_markup(markup: str) -> str:
     """Return the markup of a name with its head in the plural: the word with a star or, without one, the last
     content word outside braces. The markup must not be empty."""
     words, inside, at = markup.split(), False, -1
@@ -343,5 +343,5 @@ def plural_markup(markup: str) -> str:
             at = index
         inside = inside and not word.endswith("}")
     star = "*" if words[at].startswith("*") else ""
-    words[at] = star + plural(words[at].removeprefix("*"))
+    words[at] = star + pluralize(words[at].removeprefix("*"))
     return " ".join(words)

@@ -75,14 +75,14 @@ def _load_table() -> Mapping[str, Any]:
     return own_yaml.read(_FILE)
 
 
-def factor(name: str) -> float:
+def get_factor(name: str) -> float:
     """Return the share of its finding's weight that an error of this kind has; KeyError for an unknown
     kind."""
     return float(_load_table()["factors"][name])
 
 
 @lru_cache(maxsize=4096)
-def significance(observation: str, context: Context | None = None) -> Significance:
+def grade_significance(observation: str, context: Context | None = None) -> Significance:
     """Return the significance of an observation, given the patient's context if it is known.
 
     As in the generator, an error about a minor finding is never clinically significant. An observation that

@@ -2,8 +2,8 @@
 that are stated as the state of a structure.
 
 The module has, in this order: attributes other than changes (:func:`attach`), the choice of the finding that
-an attribute describes (:func:`nearest`), changes (:func:`attach_changes`), and states such as "the heart is
-enlarged" (:func:`read_states`).
+an attribute describes (:func:`find_nearest`), changes (:func:`attach_changes`), and states such as "the
+heart is enlarged" (:func:`read_states`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
 from radeval_lib.rules.reader.phrases import NUMERALS, PhraseMatch, word_set
-from radeval_lib.rules.reader.places import JOINTS, OTHER_SIDE, both_sides, greater_side
+from radeval_lib.rules.reader.places import JOINTS, OTHER_SIDE, find_greater_side, make_bilateral
 from radeval_lib.rules.reader.records import (
     HOME,
     IGNORED,
@@ -26,7 +26,7 @@ from radeval_lib.rules.reader.records import (
     Sense,
     Spot,
     Subject,
-    plain,
+    normalize,
 )
 from radeval_lib.rules.reader.scope import BE
 
@@ -97,22 +97,22 @@ def _attach_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             if spot.value[0].location.side:
                 overlapped[0].sides.append(spot.value[0].location.side)
         elif around:
-            if _usual_places(sentence, around[0]) & {meant.location.place for meant in spot.value}:
+            if _list_usual_places(sentence, around[0]) & {meant.location.place for meant in spot.value}:
                 around[0].spots.append(spot.value)
                 sentence.use(spot.first, spot.end)
-        elif mention := _nearest_to_place(sentence, mentions, spot):
+        elif mention := _find_nearest_to_place(sentence, mentions, spot):
             mention.spots.append(spot.value)
             sentence.use(spot.first, spot.end)
             if _ends_at_landmark(sentence, mention, spot):
                 mention.distance_mm = 0.0
 
 
-def _usual_places(sentence: MarkedSentence, mention: Mention) -> set[str | None]:
+def _list_usual_places(sentence: MarkedSentence, mention: Mention) -> set[str | None]:
     """Return the places where any of the observations that a mention may stand for can be."""
     return set().union(*(sentence.vocab.places.get(sense.key, ()) for sense in mention.senses))
 
 
-def _nearest_to_place(
+def _find_nearest_to_place(
     sentence: MarkedSentence, mentions: list[Mention], place: PhraseMatch[Any]
 ) -> Mention | None:
     """Return the mention that a place describes; a place behind a preposition rather describes the
@@ -124,26 +124,26 @@ def _nearest_to_place(
         sentence.words[place_start - 1].word in _PREPOSITIONS
         or any(other.end == place_start - 1 for other in sentence.spots)
     )
-    return nearest(sentence, mentions, place, 0 if has_preposition else 4, 3 if has_preposition else 0)
+    return find_nearest(sentence, mentions, place, 0 if has_preposition else 4, 3 if has_preposition else 0)
 
 
 def _attach_sides(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Add each side that is named apart from a place to the mention that it describes."""
     for side in sentence.now(sentence.sides):
-        mention = nearest(sentence, mentions, side, 2, 0)
+        mention = find_nearest(sentence, mentions, side, 2, 0)
         if mention is None or _is_clear_side(sentence, side, mention):
             continue
         mention.sides.append(side.value)
         is_compared = side in sentence.compared
         if is_compared:
-            mention.greater = greater_side(sentence.words, side)
+            mention.greater = find_greater_side(sentence.words, side)
         sides = {spot.location.side for spots in mention.spots for spot in spots}
         if OTHER_SIDE.get(side.value) in sides - {None}:
             continue  # The side belongs to another place.
         is_apart = not any(spot.first < side.end and side.first < spot.end for spot in sentence.spots)
         if is_apart and is_compared and sentence.words[side.first].word not in ("left", "right"):
             # "At the left base greater than the right"
-            mention.spots = [[both_sides(spot) for spot in spots] for spots in mention.spots]
+            mention.spots = [[make_bilateral(spot) for spot in spots] for spots in mention.spots]
         sentence.use(side.first, side.end)
 
 
@@ -166,7 +166,7 @@ def _attach_degrees(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         # "Effusions, small on the left with atelectasis": the effusion is small
         earlier = [mention for mention in mentions if mention.first <= degree.first]
         refers_back = "on" in sentence.between(degree.end, degree.end + 1) and bool(earlier)
-        if mention := nearest(sentence, earlier if refers_back else mentions, degree, 4, 0, loose=True):
+        if mention := find_nearest(sentence, earlier if refers_back else mentions, degree, 4, 0, loose=True):
             mention.severity = max(degree.value, -1 if mention.severity is None else mention.severity)
             sentence.use(degree.first, degree.end)
 
@@ -187,7 +187,7 @@ def _share_places(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         between = sentence.between(mention.end, after.first)
         if mention.spots or mention.sides or not between & JOINTS or "," in between:
             continue
-        usual_places = _usual_places(sentence, mention)
+        usual_places = _list_usual_places(sentence, mention)
         mention.spots = [
             spot.value
             for spot in sentence.spots
@@ -226,28 +226,28 @@ def _attach_sizes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     """Set the sizes, volumes and tip distances of mentions, and the change that follows from an earlier
     size."""
     for size in sentence.now(sentence.sizes):
-        if _is_of_organ(sentence, mentions, size):
+        if _is_size_of_organ(sentence, mentions, size):
             continue
-        if mention := nearest(sentence, mentions, size, 0, 0):
+        if mention := find_nearest(sentence, mentions, size, 0, 0):
             sentence.use(size.first, size.end)
             if sentence.between(size.end, size.end + 1) & _DISTANCES:
                 mention.distance_mm = size.value[0]
             else:
                 mention.size_mm += size.value
-                mention.span_mm = mention.span_mm or _size_limits(sentence, size)
+                mention.span_mm = mention.span_mm or _read_size_limits(sentence, size)
     for volume in sentence.now(sentence.volumes):
-        if mention := nearest(sentence, mentions, volume, 0, 0):
+        if mention := find_nearest(sentence, mentions, volume, 0, 0):
             mention.volume_ml = max(volume.value)
             sentence.use(volume.first, volume.end)
     for size in sentence.sizes:
-        mention = nearest(sentence, mentions, size, 0, 0) if sentence.past[size.first] else None
+        mention = find_nearest(sentence, mentions, size, 0, 0) if sentence.past[size.first] else None
         if mention is not None and mention.size_mm:
             earlier_size, size_now = max(size.value), max(mention.size_mm)
             has_grown, has_shrunk = size_now > GROWN * earlier_size, size_now * GROWN < earlier_size
             mention.change = "increased" if has_grown else "decreased" if has_shrunk else "unchanged"
 
 
-def _size_limits(
+def _read_size_limits(
     sentence: MarkedSentence, size: PhraseMatch[tuple[float, ...]]
 ) -> tuple[float, float] | None:
     """Return the smallest and largest diameter, in millimetres, that a size allows if it is not exact
@@ -265,7 +265,7 @@ def _size_limits(
     return None
 
 
-def _is_of_organ(sentence: MarkedSentence, mentions: list[Mention], size: PhraseMatch[Any]) -> bool:
+def _is_size_of_organ(sentence: MarkedSentence, mentions: list[Mention], size: PhraseMatch[Any]) -> bool:
     """Return whether a size is that of an organ, which has no finding before it in the clause: "kidney:
     11 cm"."""
     spot = next((spot for spot in reversed(sentence.spots) if spot.end <= size.first), None)
@@ -274,9 +274,8 @@ def _is_of_organ(sentence: MarkedSentence, mentions: list[Mention], size: Phrase
     ):
         return False
     between = sentence.between(spot.end, size.first)
-    return (
-        bool(between) and between <= _MEASURES and sentence.between(size.end, size.end + 1) <= _BEHIND_MEASURE
-    )
+    behind = sentence.between(size.end, size.end + 1)
+    return bool(between) and between <= _MEASURES and behind <= _BEHIND_MEASURE
 
 
 def _attach_qualities(sentence: MarkedSentence, mentions: list[Mention]) -> None:
@@ -288,9 +287,9 @@ def _attach_qualities(sentence: MarkedSentence, mentions: list[Mention]) -> None
         is_position = quality.value[0] == "c"
         mention = next((each for each in mentions if each.first <= quality.first < each.end), None)
         if is_position and mention is None:
-            mention = _nearest_to_place(sentence, mentions, quality)
+            mention = _find_nearest_to_place(sentence, mentions, quality)
         elif not is_position:
-            mention = mention or nearest(sentence, mentions, quality, 4, 0)
+            mention = mention or find_nearest(sentence, mentions, quality, 4, 0)
         elif not any(spot.first <= quality.first < spot.end for spot in sentence.spots):
             continue
         if mention is not None:
@@ -303,7 +302,7 @@ def _attach_grades(sentence: MarkedSentence, mentions: list[Mention]) -> None:
     4B"."""
     for grade in sentence.grades:
         mention_before = next((mention for mention in mentions if mention.end == grade.first), None)
-        if mention := mention_before or nearest(sentence, mentions, grade, 2, 0):
+        if mention := mention_before or find_nearest(sentence, mentions, grade, 2, 0):
             mention.grade = grade.value
             sentence.use(grade.first, grade.end)
 
@@ -334,7 +333,7 @@ _MAY = frozenset(["may", "might", "could", "can", "probably", "possibly", "likel
 _TOO_FAR = 40
 
 
-def nearest(
+def find_nearest(
     sentence: MarkedSentence,
     mentions: list[Mention],
     match: PhraseMatch[Any],
@@ -353,11 +352,11 @@ def nearest(
     nearest_mention, least_cost = None, float(_TOO_FAR)
     for number, mention in enumerate(mentions):
         if match.end <= mention.first:
-            cost = before + _distance(sentence, match.end, mention.first)
+            cost = before + _measure_distance(sentence, match.end, mention.first)
             cost += 6 * sum(match.end <= other.first < mention.first for other in mentions)
             cost += 5 * sum(word.word == "," for word in sentence.words[match.end : mention.first])
         elif match.first >= mention.end:
-            cost = behind + _distance(sentence, mention.end, match.first)
+            cost = behind + _measure_distance(sentence, mention.end, match.first)
             cost += 6 * sum(mention.end <= other.first < match.first for other in mentions[number + 1 :])
         else:
             cost = 0
@@ -390,7 +389,7 @@ def _are_in_different_clauses(
     return clause != name_clause and not leads_to_name
 
 
-def _distance(sentence: MarkedSentence, first: int, end: int) -> int:
+def _measure_distance(sentence: MarkedSentence, first: int, end: int) -> int:
     """Return the number of words from ``first`` to before ``end``, plus costs of separators among them and of
     "which may", which separates a sign from its diagnosis."""
     words = [token.word for token in sentence.words[first : end + 1]]
@@ -422,17 +421,18 @@ def attach_changes(sentence: MarkedSentence, mentions: list[Mention]) -> None:
         if is_of_whole_study or _names_finding(sentence, change, mentions):
             sentence.use(change.first, change.end)
             continue
-        mention = nearest(sentence, _select_changeable(sentence, change, mentions), change, 1, 0, loose=True)
-        if mention is None or _is_of_structure(sentence, change, mentions):
+        targets = _select_targets(sentence, change, mentions)
+        mention = find_nearest(sentence, targets, change, 1, 0, loose=True)
+        if mention is None or _change_describes_structure(sentence, change, mentions):
             continue
-        if mention.change in (None, change.value) and not _is_of_normal(sentence, change, mention):
+        if mention.change in (None, change.value) and not _change_describes_normal(sentence, change, mention):
             mention.change = change.value
             _share_change(sentence, change, mention, mentions)
-            if not _may_be_of_others(sentence, change, mention, mentions):
+            if not _change_may_describe_others(sentence, change, mention, mentions):
                 sentence.use(change.first, change.end)
 
 
-def _select_changeable(
+def _select_targets(
     sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]
 ) -> list[Mention]:
     """Return the mentions that a change can describe: not those denied behind it ("again noted without
@@ -461,13 +461,27 @@ def _names_finding(sentence: MarkedSentence, change: PhraseMatch[str], mentions:
     )
 
 
-def _is_of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]) -> bool:
-    """Return whether a change describes a structure that is next to it or between the same commas: "large
-    heart, mediastinum stable", "stable mediastinum with tortuous aorta"."""
+def _change_describes_structure(
+    sentence: MarkedSentence, change: PhraseMatch[str], mentions: list[Mention]
+) -> bool:
+    """Return whether a change describes a structure, and so not a finding.
+
+    Only structures in ``normal_if_stable`` of the vocabulary count. There are three cases:
+
+    1. The change comes before the structure, directly or with only "the", "appearance" or "of" between them:
+       "stable mediastinum with tortuous aorta".
+    2. The change comes after the structure, with at least one word between them, all of which are in ``BE``
+       or are "grossly" or "also": "the mediastinum is stable".
+    3. A comma comes before the change, and between it and the next comma there is a structure, but no finding
+       begins there: "large heart, mediastinum stable".
+
+    In the first two cases, a structure inside the words of a finding does not count, and neither does one
+    that begins at most three words after a finding without a separator ("with", "in" ...) between them.
+    """
     for match in sentence.subjects:
         # In "the tortuous aorta is stable" the change describes the finding, not the structure.
-        if match.value[0].key not in sentence.vocab.stable or any(
-            each.start <= sentence.words[match.first].start < each.stop
+        if match.value[0].key not in sentence.vocab.normal_if_stable or any(
+            each.char_start <= sentence.words[match.first].start < each.char_stop
             or (
                 each.end <= match.first <= each.end + 3
                 and not sentence.between(each.end, match.first) & {",", "with", "and", "without", "in"}
@@ -476,8 +490,10 @@ def _is_of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mention
         ):
             continue
         between = sentence.between(*sorted((match.first, match.end, change.first, change.end))[1:3])
-        is_behind = match.end <= change.first and between and between <= BE | {"grossly", "also"}
-        if is_behind or (change.end <= match.first and between <= {"the", "appearance", "of"}):
+        change_follows_structure = (
+            match.end <= change.first and between and between <= BE | {"grossly", "also"}
+        )
+        if change_follows_structure or (change.end <= match.first and between <= {"the", "appearance", "of"}):
             return True
     commas = [at for at, word in enumerate(sentence.words) if word.word == ","]
     comma_before = max((at for at in commas if at < change.first), default=-1)
@@ -485,14 +501,14 @@ def _is_of_structure(sentence: MarkedSentence, change: PhraseMatch[str], mention
     return (
         comma_before >= 0
         and any(
-            comma_before < match.first < comma_after and match.value[0].key in sentence.vocab.stable
+            comma_before < match.first < comma_after and match.value[0].key in sentence.vocab.normal_if_stable
             for match in sentence.subjects
         )
         and not any(comma_before < match.first < comma_after for match in mentions)
     )
 
 
-def _is_of_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Mention) -> bool:
+def _change_describes_normal(sentence: MarkedSentence, change: PhraseMatch[str], finding: Mention) -> bool:
     """Return whether a change is nearer to the words of a normal statement than to the finding: "the
     heart remains normal"."""
 
@@ -533,7 +549,7 @@ def _share_change(
             mention.change = change.value
 
 
-def _may_be_of_others(
+def _change_may_describe_others(
     sentence: MarkedSentence, change: PhraseMatch[str], owner: Mention, mentions: list[Mention]
 ) -> bool:
     """Return whether a change behind two findings may describe both, although it was attached to one only."""
@@ -585,7 +601,7 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
             is_blocked = False
             described = [] if match == "with" else described
         elif kind == "named":
-            described = pending if _is_state_of(sentence, match, pending) else []
+            described = pending if _is_predicate(sentence, match, pending) else []
             is_blocked, pending, waiting_state = True, [], None
         elif kind == "subject":
             described = described if waiting_state is None and not is_blocked else []
@@ -606,7 +622,7 @@ def read_states(sentence: MarkedSentence) -> tuple[list[Mention], list[NormalMen
                 pending, described = [], pending or described
         elif match.value in ("normal", "abnormal") or not is_blocked:
             waiting_state, state_end = match, match.end
-    return mentions, normals if normals or mentions else _structures_called_stable(sentence)
+    return mentions, normals if normals or mentions else _find_stable_structures(sentence)
 
 
 def _list_events(sentence: MarkedSentence) -> list[tuple[int, str, Any]]:
@@ -641,10 +657,10 @@ def _read_heart_ratio(sentence: MarkedSentence) -> tuple[list[Mention], list[Nor
                 return [sentence.mention(subject.first, subject.end, [Sense("cardiomegaly", HOME)])], []
             span = words[subject.first].start, words[at].end
             return [], [NormalMention(subject.value, "normal", *span, None)]
-    return _structures_over_limit(sentence), []
+    return _find_enlarged_structures(sentence), []
 
 
-def _structures_over_limit(sentence: MarkedSentence) -> list[Mention]:
+def _find_enlarged_structures(sentence: MarkedSentence) -> list[Mention]:
     """Return mentions of the structures whose stated size is at or above their limit: "ascending aorta
     measures 4.6 cm"."""
     enlarged = []
@@ -658,7 +674,7 @@ def _structures_over_limit(sentence: MarkedSentence) -> list[Mention]:
     return enlarged
 
 
-def _is_state_of(
+def _is_predicate(
     sentence: MarkedSentence, name: PhraseMatch[list[Sense]], subjects: list[PhraseMatch[list[Subject]]]
 ) -> bool:
     """Return whether the name of a finding is the predicate of structures: "the lungs are hyperinflated but
@@ -679,10 +695,12 @@ def _add_statements(
 ) -> bool:
     """Add to ``mentions`` or ``normals``, in place, an entry for each structure to which a state applies;
     return whether it applies to any."""
-    words = plain(" ".join(word.word for word in sentence.words[state.first : state.end]))
+    words = normalize(" ".join(word.word for word in sentence.words[state.first : state.end]))
     if state.value != "normal":
         abnormal = [
-            mention for subject in subjects if (mention := _finding_of_state(sentence, subject, state, words))
+            mention
+            for subject in subjects
+            if (mention := _get_state_finding(sentence, subject, state, words))
         ]
         mentions += abnormal
         return bool(abnormal)
@@ -707,7 +725,7 @@ def _add_statements(
     return bool(fitting)
 
 
-def _finding_of_state(
+def _get_state_finding(
     sentence: MarkedSentence, subject: PhraseMatch[list[Subject]], state: PhraseMatch[str], words: str
 ) -> Mention | None:
     """Return the finding that a structure and an abnormal state make together; None if they make none."""
@@ -719,8 +737,8 @@ def _finding_of_state(
         return None
     region = subject.value[0].region or HOME
     mention = sentence.mention(state.first, state.end, [Sense(observation, region)])
-    mention.start = min(mention.start, sentence.words[subject.first].start)
-    mention.stop = max(mention.stop, sentence.words[subject.end - 1].end)
+    mention.char_start = min(mention.char_start, sentence.words[subject.first].start)
+    mention.char_stop = max(mention.char_stop, sentence.words[subject.end - 1].end)
     sentence.use_all([state, subject])
     return mention
 
@@ -740,14 +758,16 @@ def _find_change(sentence: MarkedSentence, first: int, end: int) -> str | None:
     return None
 
 
-def _structures_called_stable(sentence: MarkedSentence) -> list[NormalMention]:
+def _find_stable_structures(sentence: MarkedSentence) -> list[NormalMention]:
     """Return the structures that are called stable, which counts as normal in a sentence without a
     finding: "stable cardiomediastinal silhouette"."""
     if sentence.named:
         return []
     stable_words = [match for match in sentence.changes if match.value == "unchanged"]
     subjects = [
-        match for match in sentence.subjects if {each.key for each in match.value} & sentence.vocab.stable
+        match
+        for match in sentence.subjects
+        if {each.key for each in match.value} & sentence.vocab.normal_if_stable
     ]
     normals = []
     for subject in subjects:
@@ -768,7 +788,7 @@ def _is_near_stable(
     return abs(stable.first - subject.first) <= 5 or not between & (_BEGIN | {"with", "without"})
 
 
-def stacked_states(sentence: MarkedSentence) -> list[Mention]:
+def find_stacked_states(sentence: MarkedSentence) -> list[Mention]:
     """Return mentions of the states before a name that contains their structure, such as "calcified" in
     "calcified tortuous aorta"."""
     further_mentions = []

@@ -70,7 +70,7 @@ SEEN = word_set(
 )
 
 
-def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[PhraseMatch[str]]:
+def find_denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[PhraseMatch[str]]:
     """Yield the phrases that deny a change and not a finding, with the change that they state: "no worsening
     of" (unchanged), "not seen previously" (new), "almost resolved" (decreased).
 
@@ -80,24 +80,24 @@ def denied_changes(words: Sequence[Token], named: Sequence[bool]) -> Iterator[Ph
     size, at = len(words), 0
     while at < size:
         if (
-            end := _end_of_noun(words, at, named)
-            or _end_of_verb(words, at, named)
-            or _end_of_denied_comparative(words, at)
-            or _end_of_neither(words, at)
+            end := _match_noun(words, at, named)
+            or _match_verb(words, at, named)
+            or _match_denied_comparative(words, at)
+            or _match_neither(words, at)
         ):
             yield PhraseMatch(at, end, "unchanged")
-        elif end := _end_of_not_before(words, at):
+        elif end := _match_not_before(words, at):
             yield PhraseMatch(at, end, "new")
-        elif end := _end_of_not_quite(words, at):
+        elif end := _match_not_quite(words, at):
             yield PhraseMatch(at, end, "decreased")
-        elif denied := _verb_of_clause(words, at):
+        elif denied := _find_verb(words, at):
             yield PhraseMatch(at, at + 3, "unchanged")
             yield PhraseMatch(denied, denied + 2, "unchanged")
             end = at + 3
         at = end or at + 1
 
 
-def _end_of_not_before(words: Sequence[Token], at: int) -> int:
+def _match_not_before(words: Sequence[Token], at: int) -> int:
     """Return the index behind words for something new, such as "not seen on the previous exam", or 0."""
     if words[at].word != "not":
         return 0
@@ -116,7 +116,7 @@ def _end_of_not_before(words: Sequence[Token], at: int) -> int:
     return end + 1 + of_study
 
 
-def _end_of_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+def _match_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the index behind a denied noun of change, such as "no interval worsening", or 0."""
     if words[at].word not in ("no", "without", "lack", "absence"):
         return 0
@@ -133,7 +133,7 @@ def _end_of_noun(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     return last_end
 
 
-def _end_of_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+def _match_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the index behind a denied verb of change, such as "has not cleared" or "failed to resolve",
     or 0."""
     first_word = words[at].word
@@ -161,7 +161,7 @@ def _end_of_verb(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     return end + 1 if end < len(words) and words[end].word in verbs else 0
 
 
-def _end_of_neither(words: Sequence[Token], at: int) -> int:
+def _match_neither(words: Sequence[Token], at: int) -> int:
     """Return the index behind a phrase such as "neither improved nor worsened", or 0."""
     phrase = [word.word for word in words[at : at + 4]]
     if phrase[0] != "neither" or phrase[2:3] != ["nor"] or len(phrase) < 4:
@@ -169,7 +169,7 @@ def _end_of_neither(words: Sequence[Token], at: int) -> int:
     return at + 4 if {phrase[1], phrase[3]} <= _VERBS | _CHANGED | _OF_STATES | CHANGE_NOUNS else 0
 
 
-def _verb_of_clause(words: Sequence[Token], at: int) -> int:
+def _find_verb(words: Sequence[Token], at: int) -> int:
     """Return the index of the verb ("has") in a clause such as "no evidence that the effusion has
     resolved", or 0."""
     if words[at].word != "no" or [word.word for word in words[at + 2 : at + 3]] != ["that"]:
@@ -182,13 +182,13 @@ def _verb_of_clause(words: Sequence[Token], at: int) -> int:
     return 0
 
 
-def _end_of_denied_comparative(words: Sequence[Token], at: int) -> int:
+def _match_denied_comparative(words: Sequence[Token], at: int) -> int:
     """Return the index behind a phrase such as "not any larger" or "no bigger than before", or 0, also
     for "no larger effusion", which denies an effusion."""
     if words[at].word not in ("not", "no"):
         return 0
     end = skip(words, at + 1, _ADVERBS | {"any", "appear", "become", "gotten", "got"})
-    end = end_of_comparative(words, end)
+    end = match_comparative(words, end)
     if not end or words[end - 1].word not in _CHANGED | _MORE_OF:
         return 0
     if [word.word in ("than", *_USUAL) for word in words[end : end + 2]] == [True, True]:
@@ -197,7 +197,7 @@ def _end_of_denied_comparative(words: Sequence[Token], at: int) -> int:
     return end if is_complete or words[at].word == "not" else 0
 
 
-def _end_of_not_quite(words: Sequence[Token], at: int) -> int:
+def _match_not_quite(words: Sequence[Token], at: int) -> int:
     """Return the index behind a phrase such as "almost resolved" or "all but gone", which states that a
     finding is smaller but still present, or 0."""
     all_but = words[at].word == "all" and at + 1 < len(words) and words[at + 1].word == "but"
@@ -207,7 +207,7 @@ def _end_of_not_quite(words: Sequence[Token], at: int) -> int:
     return end + 1 if end < len(words) and words[end].word in _GONE else 0
 
 
-def end_of_comparative(words: Sequence[Token], at: int) -> int:
+def match_comparative(words: Sequence[Token], at: int) -> int:
     """Return the index behind the comparative that begins at ``at``, such as "larger" or "more
     prominent", or 0."""
     if at >= len(words):
@@ -255,7 +255,7 @@ def find_past_words(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[fl
     """
     is_past = [False] * len(words)
     # Sizes with a past date: "4 mm in May, 6 mm in June".
-    dated_sizes = [(size.first, end) for size in sizes if (end := _end_of_date(words, size.end))]
+    dated_sizes = [(size.first, end) for size in sizes if (end := _match_date(words, size.end))]
     if len(sizes) > 1:  # If all sizes are dated, the last one is the present one.
         for first, end in dated_sizes[: len(sizes) - 1]:
             is_past[first:end] = [True] * (end - first)
@@ -265,7 +265,7 @@ def find_past_words(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[fl
         if token.word in _THEN or (
             token.word == "compared" and at + 1 < len(words) and words[at + 1].word in ("to", "with")
         ):
-            end = _end_of_then(words, at)
+            end = _match_then(words, at)
         elif (
             token.word in _SHOWED
             and words[at - 1].word not in _OLD_STUDY
@@ -289,7 +289,7 @@ def find_past_words(words: Sequence[Token], sizes: Sequence[PhraseMatch[tuple[fl
     return is_past
 
 
-def _end_of_date(words: Sequence[Token], at: int) -> int:
+def _match_date(words: Sequence[Token], at: int) -> int:
     """Return the index behind a past date that begins at ``at`` ("in May", "on 3 June 2018",
     "yesterday"), or 0."""
     if at < len(words) and words[at].word == "yesterday":
@@ -304,7 +304,7 @@ def _end_of_date(words: Sequence[Token], at: int) -> int:
     return end if any(word.word in DATES or len(word.word) == 4 for word in words[at + 1 : end]) else 0
 
 
-def _end_of_then(words: Sequence[Token], at: int) -> int:
+def _match_then(words: Sequence[Token], at: int) -> int:
     """Return the index behind the words about the past that begin at ``at``; ``at`` itself if there are
     none."""
     if words[at].word in ("before", "prior", "previous"):

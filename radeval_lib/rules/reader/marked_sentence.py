@@ -7,18 +7,18 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, TypeVar
 
-from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, denied_changes, find_past_words, skip
-from radeval_lib.rules.reader.phrases import SEGMENTS, VOLUMES, PhraseMatch, grades, segments, sizes
+from radeval_lib.rules.reader.changes import CHANGE_NOUNS, MORE, find_denied_changes, find_past_words, skip
+from radeval_lib.rules.reader.phrases import VOLUMES, PhraseMatch, find_grades, find_segments, find_sizes
 from radeval_lib.rules.reader.places import (
     OTHER_SIDE,
     ZONES,
-    both_sides,
-    denied_places,
-    places,
-    side_comparisons,
+    find_denied_places,
+    find_places,
+    find_side_comparisons,
+    make_bilateral,
 )
 from radeval_lib.rules.reader.records import HOME, IGNORED, WHOLE, Mention, Presence, Sense, Spot
-from radeval_lib.rules.reader.scope import PROBABLE, ScopeWords, WordFlags, scope
+from radeval_lib.rules.reader.scope import PROBABLE, ScopeWords, WordFlags, find_scope
 from radeval_lib.rules.reader.vocabulary import Vocabulary
 from radeval_lib.rules.report_text import Token, tokens
 
@@ -108,18 +108,18 @@ class MarkedSentence:
         # Places, without those within phrases that name no place.
         self.spots: list[PhraseMatch[list[Spot]]] = [
             match._replace(value=[self._trim_side(spot, match, statement) for spot in match.value])
-            for match in places(self.words, self.vocab)
+            for match in find_places(self.words, self.vocab)
             if not self._is_in_ignored_phrase(match)
         ]
-        self.sizes: list[PhraseMatch[tuple[float, ...]]] = sizes(self.words)
+        self.sizes: list[PhraseMatch[tuple[float, ...]]] = find_sizes(self.words)
         self._mark_changes(text, named)
         self._mark_structures(text, named)
         self.sides = vocabulary.sides.find(text, _mark_words(size, self.spots, self.compared)) + self.compared
-        self.volumes = list(sizes(self.words, VOLUMES))
-        self.grades = list(grades(self.words))
+        self.volumes = list(find_sizes(self.words, VOLUMES))
+        self.grades = list(find_grades(self.words))
         self.qualities = [
             *vocabulary.qualities.find(text),
-            *(segments(self.words) if not SEGMENTS.isdisjoint(text) else ()),
+            *find_segments(self.words),
         ]
         self.limits = vocabulary.limits.find(text, named) if self.sizes else []
         self.past = find_past_words(self.words, self.sizes)
@@ -127,8 +127,8 @@ class MarkedSentence:
 
     def _mark_changes(self, text: list[str], named: list[bool]) -> None:
         """Set ``compared``, ``changes`` and ``degrees``, and make places within a comparison bilateral."""
-        denied = list(denied_changes(self.words, named))
-        self.compared = list(side_comparisons(self.words))
+        denied = list(find_denied_changes(self.words, named))
+        self.compared = list(find_side_comparisons(self.words))
         self.spots = [self._widen_if_compared(match) for match in self.spots]
         taken_words = _mark_words(len(text), denied, self.compared)
         changes = [
@@ -167,7 +167,7 @@ class MarkedSentence:
     def _mark_scope(self, named: list[bool]) -> None:
         """Set ``scope``, and remove the places and sides of asides from ``spots`` and ``sides``."""
         size = len(self.words)
-        asides = list(denied_places(self.words, [*self.spots, *self.sides], named))
+        asides = list(find_denied_places(self.words, [*self.spots, *self.sides], named))
         flags = WordFlags(
             blocked=_mark_words(size, self.changes, self.compared, asides),
             descriptors=_mark_words(size, self.degrees, self.sizes, self.changes, self.sides, begins=True),
@@ -176,7 +176,7 @@ class MarkedSentence:
             placed=_mark_words(size, self.spots),
             seldom=_mark_words(size, [match for match in self.named if self._is_seldom_denied(match)]),
         )
-        self.scope: ScopeWords = scope(self.words, self.vocab, flags)
+        self.scope: ScopeWords = find_scope(self.words, self.vocab, flags)
         # Only asides about a finding that no other words deny restrict its places.
         asides = [
             aside
@@ -213,7 +213,7 @@ class MarkedSentence:
             compared.first <= spot.first < compared.end and compared.value == "bilateral"
             for compared in self.compared
         )
-        return spot._replace(value=[both_sides(compared) for compared in spot.value]) if is_compared else spot
+        return spot._replace(value=[make_bilateral(place) for place in spot.value]) if is_compared else spot
 
     def _trim_side(self, spot: Spot, match: PhraseMatch[list[Spot]], statement: str) -> Spot:
         """Return a bilateral place without its side if it is named in the singular: unlike "bases", "the

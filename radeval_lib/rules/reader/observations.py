@@ -30,13 +30,13 @@ def _load_tables() -> Mapping[str, Any]:
     return own_yaml.read(FILE)
 
 
-def observations() -> tuple[str, ...]:
+def list_labels() -> tuple[str, ...]:
     """Return the names of the fourteen observations, in the labeler's order."""
     return (*_load_tables()["chexpert"], NO_FINDING)
 
 
-def codes() -> tuple[str, ...]:
-    """Return the Open-i codes that :func:`coded` can return, named as in the data set ``openi_labels``."""
+def list_codes() -> tuple[str, ...]:
+    """Return all Open-i codes that :func:`read_codes` can return, in the spelling of ``openi_labels``."""
     return tuple(_load_tables()["codes"])
 
 
@@ -62,7 +62,7 @@ def label(text: str) -> dict[str, int | None]:
     text.
     """
     reading, tables = read(text), _load_tables()
-    labels: dict[str, int | None] = dict.fromkeys(observations())
+    labels: dict[str, int | None] = dict.fromkeys(list_labels())
     for finding in reading.findings:
         value = _VALUES[finding.presence]
         for name in _names_in_table(finding, tables["chexpert"]):
@@ -71,12 +71,12 @@ def label(text: str) -> dict[str, int | None]:
     for normal in reading.normals:
         for name in tables["chexpert_normal"].get(normal.key, ()):
             labels[name] = NEGATIVE if labels[name] is None else labels[name]
-    if text.strip() and not positive(labels) - {DEVICES}:
+    if text.strip() and not select_positive(labels) - {DEVICES}:
         labels[NO_FINDING] = POSITIVE
     return labels
 
 
-def coded(text: str) -> frozenset[str]:
+def read_codes(text: str) -> frozenset[str]:
     """Return the Open-i codes of the findings that a report states as present, as probable or as one of
     two; not of findings that are merely possible."""
     return frozenset(
@@ -87,6 +87,6 @@ def coded(text: str) -> frozenset[str]:
     )
 
 
-def positive(labels: Mapping[str, int | None]) -> frozenset[str]:
+def select_positive(labels: Mapping[str, int | None]) -> frozenset[str]:
     """Return the observations with the value 1 or -1, which F1-CheXbert counts as present."""
     return frozenset(name for name, value in labels.items() if value in (POSITIVE, UNCERTAIN))

@@ -105,7 +105,7 @@ _NUMBER_WORDS = (
 NUMERALS = {word: number for number, word in enumerate(_NUMBER_WORDS.split(), 1)}
 
 
-def sizes(
+def find_sizes(
     words: Sequence[Token], units: Mapping[str, float] = _UNITS
 ) -> list[PhraseMatch[tuple[float, ...]]]:
     """Return the measurements in a statement, in order, with their numbers in millimetres: "8 mm", "2.3 x 1.8
@@ -140,12 +140,12 @@ def sizes(
         if numbers:
             while matches and matches[-1].first > position:  # "8 mm" within "8 mm by 1.2 cm"
                 matches.pop()
-            matches += _sizes_sharing_unit(words, position + 1, units[token.word])
+            matches += _find_sizes_sharing_unit(words, position + 1, units[token.word])
             matches.append(PhraseMatch(position + 1, at + 1, tuple(reversed(numbers))))
     return matches
 
 
-def _sizes_sharing_unit(
+def _find_sizes_sharing_unit(
     words: Sequence[Token], first: int, unit: float
 ) -> list[PhraseMatch[tuple[float, ...]]]:
     """Return the measurements before index ``first`` that share the unit of the measurement there: "3, 5 and
@@ -176,7 +176,7 @@ _NODES = re.compile(r"(n[0-3x][a-c]?)(m[01x][a-c]?)?")
 _METASTASES = re.compile(r"m[01x][a-c]?")
 
 
-def grades(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
+def find_grades(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
     """Yield the grades, stages and categories in a statement, with Roman numerals as digits; the parts of
     a tumor's TNM stage are one grade."""
     for at, token in enumerate(words):
@@ -187,9 +187,7 @@ def grades(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
             first = at if token.word not in ("rad", "bosniak") else at + 1
             yield PhraseMatch(first, at + 2, (match[1] or _ROMAN.get(match[2], match[2])) + match[3])
         elif (match := _TNM.fullmatch(token.word)) and (match[2] or _NODES.fullmatch(after)):
-            end = at + 1
-            if not match[2]:
-                end += 1
+            end = at + 1 + (not match[2])
             if end < len(words) and not match[3] and _METASTASES.fullmatch(words[end].word):
                 end += 1
             yield PhraseMatch(at, end, "".join(word.word for word in words[at:end]).lstrip("cpyr"))
@@ -198,7 +196,7 @@ def grades(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
 SEGMENTS = frozenset(["segment", "level"])
 
 
-def segments(words: Sequence[Token]) -> Iterator[PhraseMatch[Quality]]:
+def find_segments(words: Sequence[Token]) -> Iterator[PhraseMatch[Quality | None]]:
     """Yield the numbered segments and levels in a statement as qualities of location, with Roman numerals as
     digits: "segment 7", "level IV"."""
     for at, (noun, number) in enumerate(pairwise(words)):
@@ -246,7 +244,7 @@ class Spelling:
             for short in _drop_each_letter(word):
                 candidates |= {short} & self._wanted
                 candidates |= {
-                    other for other in self._shortened.get(short, ()) if _one_letter_off(other, word)
+                    other for other in self._shortened.get(short, ()) if _differ_by_one_letter(other, word)
                 }
             self._corrections[word] = candidates.pop() if len(candidates) == 1 else None
         return self._corrections[word]
@@ -258,7 +256,7 @@ def _drop_each_letter(word: str) -> Iterator[str]:
         yield word[:at] + word[at + 1 :]
 
 
-def _one_letter_off(word: str, other: str) -> bool:
+def _differ_by_one_letter(word: str, other: str) -> bool:
     """Return whether two words of equal length differ in one letter, or in two swapped neighbours."""
     differing = [at for at, letter in enumerate(word) if letter != other[at]]
     if len(differing) == 2 and differing[1] == differing[0] + 1:

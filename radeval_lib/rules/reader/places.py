@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from radeval_lib.rules.reader.changes import end_of_comparative, skip
+from radeval_lib.rules.reader.changes import match_comparative, skip
 from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
 from radeval_lib.rules.reader.records import Spot
 from radeval_lib.rules.reader.vocabulary import Vocabulary
@@ -22,7 +22,7 @@ ZONES = frozenset(["upper", "lower", "middle", "mid"])
 _SIDED = frozenset(["left", "right", "bilateral", "both"])
 
 
-def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
+def find_places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[list[Spot]]]:
     """Return the places in a sentence with their possible meanings; in "the right upper and lower lobes"
     there are two places, which share the side and the noun."""
     spots = vocabulary.spots.find([word.word for word in words])
@@ -48,7 +48,7 @@ def places(words: Sequence[Token], vocabulary: Vocabulary) -> list[PhraseMatch[l
     return spots
 
 
-def both_sides(spot: Spot) -> Spot:
+def make_bilateral(spot: Spot) -> Spot:
     """Return a place on one side as bilateral; any other place unchanged."""
     one_sided = spot.location.side in ("left", "right")
     return spot._replace(location=replace(spot.location, side="bilateral")) if one_sided else spot
@@ -61,7 +61,7 @@ def _widen_to_both_sides(spot: PhraseMatch[list[Spot]], words: Sequence[Token]) 
     side_word = words[spot.first].word
     if words_before[1:] not in (["and"], ["or"]) or {side_word, words_before[0]} != {"left", "right"}:
         return spot
-    return PhraseMatch(spot.first - 2, spot.end, [both_sides(location) for location in spot.value])
+    return PhraseMatch(spot.first - 2, spot.end, [make_bilateral(location) for location in spot.value])
 
 
 # Both sides of a finding compared: "larger on the right", "left > right".
@@ -77,7 +77,7 @@ _BEFORE_COMPARATIVE = word_set("is slightly much somewhat mildly")
 _BEING = word_set("is being side one slightly much somewhat mildly appearing appear a bit")
 
 
-def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
+def find_side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
     """Yield the comparisons of both sides, with the value "bilateral": "larger on the right", "left > right",
     "the right being larger".
 
@@ -87,17 +87,17 @@ def side_comparisons(words: Sequence[Token]) -> Iterator[PhraseMatch[str]]:
     while at < len(words):
         end, side = 0, "bilateral"
         if words[at].word not in _SIDES:
-            end = _end_of_larger_on(words, at)
+            end = _match_larger_on(words, at)
         elif has_shift and [next_word.word for next_word in words[at + 1 : at + 3]] in _TO_SIDES:
             end, side = at + 3, words[at + 2].word
         else:
-            end = _end_of_larger_side(words, at) or _end_of_side_by_side(words, at)
+            end = _match_larger_side(words, at) or _match_side_by_side(words, at)
         if end:
             yield PhraseMatch(at, end, side)
         at = end or at + 1
 
 
-def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | None:
+def find_greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | None:
     """Return the side that has more according to a comparison of both sides; None for a shift, or if the
     comparison names no side."""
     compared_words = [word.word for word in words[compared.first : compared.end]]
@@ -109,10 +109,10 @@ def greater_side(words: Sequence[Token], compared: PhraseMatch[str]) -> str | No
     return OTHER_SIDE[side] if says_less != names_lesser_side else side
 
 
-def _end_of_larger_on(words: Sequence[Token], at: int) -> int:
+def _match_larger_on(words: Sequence[Token], at: int) -> int:
     """Return the index behind a comparison such as "larger on the right" or "> left than right" that
     begins at ``at``; 0 if there is none, as in "a larger right effusion"."""
-    comparison = end_of_comparative(words, at)
+    comparison = match_comparative(words, at)
     end = skip(words, comparison, _TOWARD) if comparison else 0
     # A side right behind a comparative needs "than": "larger left than right".
     is_adjacent = end == comparison and words[at].word not in ("<", ">")
@@ -124,20 +124,20 @@ def _end_of_larger_on(words: Sequence[Token], at: int) -> int:
     return after_side + 1 if after_side < len(words) and words[after_side].word in _SIDES else end + 1
 
 
-def _end_of_side_by_side(words: Sequence[Token], at: int) -> int:
+def _match_side_by_side(words: Sequence[Token], at: int) -> int:
     """Return the index behind a comparison such as "right more than left" or "left > right" that begins
     at ``at``, or 0."""
-    end = end_of_comparative(words, skip(words, at + 1, _BEFORE_COMPARATIVE))
+    end = match_comparative(words, skip(words, at + 1, _BEFORE_COMPARATIVE))
     end = skip(words, end, frozenset(["than", "on", "the", "to", "side"])) if end else 0
     is_other_side = 0 < end < len(words) and words[end].word in _SIDES and words[end].word != words[at].word
     return end + 1 if is_other_side else 0
 
 
-def _end_of_larger_side(words: Sequence[Token], at: int) -> int:
+def _match_larger_side(words: Sequence[Token], at: int) -> int:
     """Return the index behind a comparison such as "the right is larger" or "left side being greater"
     whose side is at ``at``, or 0."""
     end = skip(words, at + 1, _BEING)
-    if end == at + 1 or not (end := end_of_comparative(words, end)):
+    if end == at + 1 or not (end := match_comparative(words, end)):
         return 0
     return end if end >= len(words) or words[end].word in (",", ".", ")", "and", "one") else 0
 
@@ -152,7 +152,7 @@ _DENIALS = frozenset(["not", "none", "nothing", "absent", "without"])
 _ON = word_set("any one seen present visible identified noted evident in on at within over of to the")
 
 
-def denied_places(
+def find_denied_places(
     words: Sequence[Token], matches: Sequence[PhraseMatch[Any]], named: Sequence[bool]
 ) -> Iterator[PhraseMatch[None]]:
     """Yield the asides of a sentence that deny a finding at a place ("on the left, not on the right"), from

@@ -33,7 +33,7 @@ from radeval_lib.rules.reader.records import (
     Subject,
 )
 from radeval_lib.rules.reader.sentence import Parsed, parse
-from radeval_lib.rules.reader.vocabulary import vocabulary
+from radeval_lib.rules.reader.vocabulary import load_vocabulary
 from radeval_lib.rules.report_text import Section, Statement, findings, sections
 from radeval_lib.rules.report_text.words import Span
 
@@ -69,14 +69,14 @@ def read(text: str) -> Reading:
     return _Report(text).read()
 
 
-def why_unread(text: str) -> str:
+def explain_unread(text: str) -> str:
     """Return the reason that a report as a whole is not read, such as another language or a loop of
     words; empty if it is read."""
-    return unreadable(" ".join(finding.text for finding in findings(text)))
+    return find_unread_reason(" ".join(finding.text for finding in findings(text)))
 
 
 @lru_cache(maxsize=8192)
-def parsed(text: str) -> list[tuple[Statement, Parsed]]:
+def parse_report(text: str) -> list[tuple[Statement, Parsed]]:
     """Return the statements about this study with their parsed sentences, in the report's order.
 
     A statement without a finding that refers back ("It measures 8 mm") is read together with the name in the
@@ -112,11 +112,11 @@ def _join_to_previous(
         mention
         for mention in previous_sentence.mentions
         if mention.presence != "absent"
-        and (not about_tip or any(sense.key in vocabulary().devices for sense in mention.senses))
+        and (not about_tip or any(sense.key in load_vocabulary().devices for sense in mention.senses))
     ]
     if not candidates:
         return None
-    prefix = f"{previous.text[candidates[-1].start : candidates[-1].stop]} "
+    prefix = f"{previous.text[candidates[-1].char_start : candidates[-1].char_stop]} "
     places = [*[statement.start] * (len(prefix) - 1), statement.end, *statement.places]
     statement_with_name = replace(statement, text=prefix + statement.text, places=places)
     sentence = parse(statement_with_name.text, side)
@@ -129,8 +129,8 @@ class _Report:
 
     def __init__(self, text: str) -> None:
         """Parse a report, and count the votes of its words for regions."""
-        self.text, self.vocab = text, vocabulary()
-        self.parsed = [] if why_unread(text) else parsed(text)
+        self.text, self.vocab = text, load_vocabulary()
+        self.parsed = [] if explain_unread(text) else parse_report(text)
         self.regions = Counter({HOME: 3})
         # A repeated sentence votes once, so that repetition does not change how the report is read.
         for sentence in {
@@ -158,7 +158,7 @@ class _Report:
             kept_numbers = []
             for number, (mention, sense) in enumerate(chosen):
                 if self._is_stray(mention, sense):
-                    stray_spans.append(statement.span(mention.start, mention.stop))
+                    stray_spans.append(statement.span(mention.char_start, mention.char_stop))
                 elif not self._is_absorbed(mention, chosen, statement):
                     kept_numbers.append(number)
             indices = {number: len(findings) + rank for rank, number in enumerate(kept_numbers)}
@@ -187,7 +187,7 @@ class _Report:
     def _is_absorbed(mention: Mention, chosen: Iterable[tuple[Mention, Sense]], statement: Statement) -> bool:
         """Return whether a mention is only the prefix of another finding's name, such as "calcified" in
         "calcified hilar lymph nodes"."""
-        words = statement.text[mention.start : mention.stop].lower()
+        words = statement.text[mention.char_start : mention.char_stop].lower()
         return any(
             words in sense.prefix and other is not mention and 0 <= other.first - mention.end <= 5
             for other, sense in chosen
@@ -262,7 +262,7 @@ class _Report:
         self, mention: Mention, sense: Sense, statement: Statement, diagnoses: tuple[int, ...]
     ) -> Finding:
         """Return the finding that a mention states, given its sense and the indices of its diagnoses."""
-        start, end = statement.span(mention.start, mention.stop)
+        start, end = statement.span(mention.char_start, mention.char_stop)
         words, locations = self.text[start:end], self._locate(mention, sense)
         is_qualified = locations or mention.severity is not None or mention.size_mm or mention.change
         # "No effusion" denies the name itself; "no large effusion" and "no acute effusion" deny only a kind.
@@ -291,7 +291,7 @@ class _Report:
             return self.regions[subject.region], fits
 
         subject = max((subject for subject in normal_mention.subjects if subject.region), key=score)
-        start, end = statement.span(normal_mention.start, normal_mention.stop)
+        start, end = statement.span(normal_mention.char_start, normal_mention.char_stop)
         return NormalStatement(subject.key, start, end, self.text[start:end], normal_mention.change)
 
 
@@ -329,7 +329,7 @@ _OTHER_IMAGES = re.compile(
 
 
 @lru_cache(maxsize=8192)
-def unreadable(text: str) -> str:
+def find_unread_reason(text: str) -> str:
     """Return the reason that a text in plain characters is not read: :data:`NOT_ENGLISH`, :data:`LOOP` or
     :data:`OTHER_IMAGE`; empty if it is read."""
     words = [word.lower() for word in _WORDS.findall(text)]
@@ -394,10 +394,10 @@ def coverage(text: str) -> Coverage:
     """Return which share of the meaningful words of a report was used in reading it, and which statements and
     words were not."""
     statement_spans, unread, in_part = [], [], []
-    reason = why_unread(text)
+    reason = explain_unread(text)
     remarks = [f"not read: {reason}"] if reason else []
     used, total, strays = 0, 0, read(text).strays
-    for statement, sentence in parsed(text):
+    for statement, sentence in parse_report(text):
         if not (word_count := sentence.used + len(sentence.unused)):
             continue
         span, total = (statement.start, statement.end), total + word_count
@@ -407,7 +407,7 @@ def coverage(text: str) -> Coverage:
             unread.append(span)
             continue
         used += max(sentence.used - len(strays_inside), 0)
-        unused = [(statement.span(word.start, word.stop), word.kind) for word in sentence.unused]
+        unused = [(statement.span(word.char_start, word.char_stop), word.kind) for word in sentence.unused]
         unused += [(stray, "word") for stray in strays_inside]
         if unused:
             unused_spans, kinds = zip(*unused, strict=True)

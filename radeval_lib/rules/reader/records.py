@@ -116,7 +116,7 @@ WHOLE = "chest_normal"
 HOME = "chest"
 
 
-def plain(text: str) -> str:
+def normalize(text: str) -> str:
     """Return the words of a text in the form of the vocabularies, joined by blanks."""
     return " ".join(token.word for token in tokens(text))
 
@@ -160,8 +160,8 @@ class Mention:
     first, end : the indices of its first word and of the word after its last one.
     senses : the observations that its name may stand for.
     presence : present, absent or uncertain.
-    start, stop : its characters in the sentence, end exclusive, including those of its structure if it is the
-        state of one.
+    char_start, char_stop : its characters in the sentence, end exclusive, including those of its structure if
+        it is the state of one.
     spots : for each place named with it, the possible meanings of the place.
     sides : the sides that are named with it apart from places.
     severity : the highest degree stated, from 0; None if none is.
@@ -178,8 +178,8 @@ class Mention:
     end: int
     senses: list[Sense]
     presence: Presence
-    start: int
-    stop: int
+    char_start: int
+    char_stop: int
     spots: list[list[Spot]] = field(default_factory=list)
     sides: list[str] = field(default_factory=list)
     severity: int | None = None
@@ -199,21 +199,26 @@ class Mention:
 
 class NormalMention(NamedTuple):
     """A mention of a structure as normal: the possible meanings of the structure, the words that call it
-    normal (``state``), its (start, stop) in the sentence, and the stated change."""
+    normal (``state``), its (char_start, char_stop) in the sentence, and the stated change."""
 
     subjects: list[Subject]
     state: str
-    start: int
-    stop: int
+    char_start: int
+    char_stop: int
     change: str | None
 
 
 class Unused(NamedTuple):
-    """A meaningful word that was not used: its (start, stop) in the sentence, and its kind (degree, side,
-    ...)."""
+    """A meaningful word that was not used in reading the sentence.
 
-    start: int
-    stop: int
+    Attributes
+    ----------
+    char_start, char_stop : its characters in the sentence, end exclusive.
+    kind : "size", "place", "side", "degree", "change", "negation", or "word" for any other.
+    """
+
+    char_start: int
+    char_stop: int
     kind: str
 
 

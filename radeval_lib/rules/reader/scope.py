@@ -80,7 +80,7 @@ class WordFlags(NamedTuple):
 
 
 class ScopeWords(NamedTuple):
-    """The words of a statement, n in all, that negations and hedges reach; :func:`scope` returns it.
+    """The words of a statement, n in all, that negations and hedges reach; :func:`find_scope` returns it.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class ScopeWords(NamedTuple):
     after: list[PhraseMatch[str]]
 
 
-def scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> ScopeWords:
+def find_scope(words: Sequence[Token], vocabulary: Vocabulary, flags: WordFlags) -> ScopeWords:
     """Return which words of a statement each negation, hedge and hypothetical phrase reaches.
 
     One pass from left to right applies the cues that reach forward. Cues that reach back are applied
@@ -184,12 +184,12 @@ class _ForwardPass:
             self.denying, self.doubting, self.start = False, 0, at
         elif kind == "negation_before":
             self._begin_denial(at)
-        elif word == "cleared" and _stands_first(words, at):
+        elif word == "cleared" and _precedes_finding(words, at):
             self.denying = True
             self._begins[at] = PhraseMatch(at, end, "negation_before")
         elif kind == "hypothetical":
             self.talking = True
-        elif word == ":" and (answered := _end_of_denying_answer(words, at, self._begins, flags.named)):
+        elif word == ":" and (answered := _match_denying_answer(words, at, self._begins, flags.named)):
             # The name before the colon begins behind the last answer: "edema: none, effusion: none".
             earlier = next((colon for colon in range(at - 1, -1, -1) if words[colon].word == ":"), at)
             commas = (comma for comma in range(at - 1, earlier, -1) if words[comma].word == ",")
@@ -238,7 +238,7 @@ class _ForwardPass:
         text, comma = self._text, self.comma
         continues = any(self._flags.named[comma:at]) or bool(_OR_WORDS.intersection(text[comma:at]))
         if not self.denying or (comma > 0 and not continues):
-            strength = _hedge_strength(text[at:end], self._vocabulary)
+            strength = _grade_hedge(text[at:end], self._vocabulary)
             self.denying, self.doubting = False, min(self.doubting or strength, strength)
             self.listing = "differential" in text[at:end]
 
@@ -288,12 +288,12 @@ def _find_late_denials(words: Sequence[Token], named: Sequence[bool]) -> dict[in
     return {}
 
 
-def _hedge_strength(cue: Iterable[str], vocabulary: Vocabulary) -> int:
+def _grade_hedge(cue: Iterable[str], vocabulary: Vocabulary) -> int:
     """Return the strength of a hedge: :data:`POSSIBLE` for "may be", :data:`PROBABLE` for "likely"."""
     return POSSIBLE if vocabulary.possible.intersection(cue) else PROBABLE
 
 
-def _stands_first(words: Sequence[Token], at: int) -> bool:
+def _precedes_finding(words: Sequence[Token], at: int) -> bool:
     """Return whether the word at ``at`` stands before the finding that it describes, as in "cleared left
     lower lobe pneumonia"."""
     next_word = words[at + 1].word if at + 1 < len(words) else ","
@@ -304,9 +304,7 @@ def _stands_first(words: Sequence[Token], at: int) -> bool:
 def _starts_clause(words: Sequence[Token], at: int, subjects: Sequence[bool]) -> bool:
     """Return whether a clause begins behind the word at ``at``, which a structure with its own verb
     shows: "no effusion and the heart is normal"."""
-    end = next(
-        (position for position in range(at + 1, len(words)) if words[position].word == ","), len(words)
-    )
+    end = next((to for to in range(at + 1, len(words)) if words[to].word == ","), len(words))
     return any(subjects[at + 1 : min(at + 4, end)]) and any(
         word.word in BE for word in words[at + 2 : min(at + 7, end)]
     )
@@ -354,7 +352,7 @@ def _reach_back(
     """Apply the cues that reach back: update ``denied`` and ``doubted`` of ``reached``, in place.
 
     A cue reaches back to the beginning of its clause, but not across an earlier cue; a hedge reaches only the
-    last item of a list (:func:`_start_of_own_item`). A denied word that a hedge reaches is doubted and no
+    last item of a list (:func:`_find_item_start`). A denied word that a hedge reaches is doubted and no
     longer denied.
     """
     earlier_end = 0
@@ -376,15 +374,15 @@ def _reach_back(
         start = max(earlier_end, reached.clause[match.first])
         cue_words = [word.word for word in words[match.first : match.end]]
         if match.value == "hedge" or _LIKELIHOOD & set(cue_words):
-            start = max(start, _start_of_own_item(words, match.first, flags.named))
+            start = max(start, _find_item_start(words, match.first, flags.named))
         for position in range(start, match.first):
             reached.denied[position] = match.value == "negation"
             if match.value != "negation":
-                reached.doubted[position] = _hedge_strength(cue_words, vocabulary)
+                reached.doubted[position] = _grade_hedge(cue_words, vocabulary)
         earlier_end = match.end
 
 
-def _start_of_own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
+def _find_item_start(words: Sequence[Token], at: int, named: Sequence[bool]) -> int:
     """Return the index of the first word that a hedge at ``at`` reaches back to: the word after the last
     comma in "opacity, pneumonia not excluded", which doubts only pneumonia. It is 0 if no finding, or a
     conjunction, follows that comma."""
@@ -393,7 +391,7 @@ def _start_of_own_item(words: Sequence[Token], at: int, named: Sequence[bool]) -
     return comma + 1 if any(named[comma + 1 : at]) and not is_joined else 0
 
 
-def _end_of_denying_answer(
+def _match_denying_answer(
     words: Sequence[Token], colon: int, begins: dict[int, PhraseMatch[str]], named: Sequence[bool]
 ) -> int:
     """Return the index behind an answer that denies the name before a colon, as in "Effusion: none"; 0 if

@@ -18,15 +18,15 @@ from radeval_lib.rules.reader.attributes import (
     SEPARATORS,
     attach,
     attach_changes,
+    find_stacked_states,
     read_states,
-    stacked_states,
 )
 from radeval_lib.rules.reader.changes import DATES, NOW, skip
 from radeval_lib.rules.reader.marked_sentence import MarkedSentence
 from radeval_lib.rules.reader.phrases import PhraseMatch, word_set
 from radeval_lib.rules.reader.records import HOME, IGNORED, Mention, Parsed, Sense, Unused
 from radeval_lib.rules.reader.scope import BE
-from radeval_lib.rules.reader.vocabulary import vocabulary
+from radeval_lib.rules.reader.vocabulary import load_vocabulary
 from radeval_lib.rules.report_text import MASK
 
 _FIRST = attrgetter("first")
@@ -57,9 +57,9 @@ def parse(text: str, side: str = "") -> Parsed:
 
     ``side`` is the last side that earlier sentences name, for words such as "contralateral".
     """
-    sentence = MarkedSentence(text, vocabulary(), side)
+    sentence = MarkedSentence(text, load_vocabulary(), side)
     mentions = [
-        sentence.mention(match.first, match.end, _senses_for_subject(sentence, match))
+        sentence.mention(match.first, match.end, _narrow_senses(sentence, match))
         for match in sentence.named
         if match.value[0].key != IGNORED
     ]
@@ -70,7 +70,7 @@ def parse(text: str, side: str = "") -> Parsed:
     mentions = [mention for mention in mentions if not sentence.past[mention.first]] or (
         mentions if not normals and NOW & sentence.between(0, len(sentence.words)) else []
     )
-    mentions = sorted([*_drop_parts_of_names(sentence, mentions), *stacked_states(sentence)], key=_FIRST)
+    mentions = sorted([*_drop_parts_of_names(sentence, mentions), *find_stacked_states(sentence)], key=_FIRST)
     mentions = sorted([*mentions, *_find_other_sides(sentence, mentions)], key=_FIRST)
     _doubt_alternatives(sentence, mentions)
     _link_signs(sentence, mentions)
@@ -90,12 +90,12 @@ def parse(text: str, side: str = "") -> Parsed:
     if normals and not mentions:
         sentence.use_all(sentence.spots)
         sentence.use_all(sentence.sides)
-    used, unused = usage(sentence, mentions)
+    used, unused = measure_usage(sentence, mentions)
     spots = tuple(spot.value for spot in sentence.spots)
     return Parsed(tuple(mentions), tuple(normals), spots, used, unused, tuple(sentence.misspelt))
 
 
-def _senses_for_subject(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> list[Sense]:
+def _narrow_senses(sentence: MarkedSentence, match: PhraseMatch[list[Sense]]) -> list[Sense]:
     """Return the senses of a name, limited to the structure if the name is general: "The bones show no acute
     abnormality" is about the bones."""
     if match.value[0].key == "acute_disease":
@@ -160,7 +160,9 @@ def _split_by_side(sentence: MarkedSentence, mentions: list[Mention]) -> list[tu
             continue
         for first, end, change in (pair,) if after is not None else (pair, following):
             part = sentence.mention(first, end, owner.senses)
-            parts.append((owner, replace(part, start=owner.start, stop=owner.stop, change=change)))
+            parts.append(
+                (owner, replace(part, char_start=owner.char_start, char_stop=owner.char_stop, change=change))
+            )
     return parts
 
 
@@ -200,10 +202,10 @@ def _belongs_to_next(sentence: MarkedSentence, mention: Mention, after: Mention)
         return True
     is_heading = all(sense.key == "tubes_lines" for sense in mention.senses)
     has_colon = ":" in sentence.between(mention.end, mention.end + 1)
-    return (is_heading and has_colon) or _is_of_hardware(sentence, mention, after)
+    return (is_heading and has_colon) or _is_device_fracture(sentence, mention, after)
 
 
-def _is_of_hardware(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
+def _is_device_fracture(sentence: MarkedSentence, mention: Mention, after: Mention) -> bool:
     """Return whether a fracture is that of a device, which is no finding of a bone: "fracture of a sternotomy
     wire"."""
     if not all(sense.key in sentence.vocab.devices for sense in after.senses):
@@ -241,7 +243,7 @@ def _link_signs(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             if link < mention.first <= link + 12 and sentence.scope.doubted[mention.first]
         ]
         if signs and diagnoses and not mentions[signs[-1]].sign_of:
-            mentions[signs[-1]].sign_of = _joined_diagnoses(sentence, mentions, diagnoses)
+            mentions[signs[-1]].sign_of = _select_joined_diagnoses(sentence, mentions, diagnoses)
     for number, mention in enumerate(mentions):
         # "The opacity at the left base is atelectasis", "the opacity is not a nodule but a nipple shadow"
         stated_after = [at for at in range(number + 1, len(mentions)) if mentions[at].presence != "absent"]
@@ -256,7 +258,7 @@ def _link_signs(sentence: MarkedSentence, mentions: list[Mention]) -> None:
             mention.sign_of = (stated_after[0],)
 
 
-def _joined_diagnoses(
+def _select_joined_diagnoses(
     sentence: MarkedSentence, mentions: list[Mention], diagnoses: list[int]
 ) -> tuple[int, ...]:
     """Return the first of the diagnoses, and those that "or" joins to it without a place between them.
@@ -275,14 +277,14 @@ def _joined_diagnoses(
 # The words of a sentence that were used in reading it, and those that were not.
 
 
-def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
+def measure_usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple[Unused, ...]]:
     """Return the number of meaningful words that were used in reading a sentence, and the meaningful words
     that were not.
 
     ``mentions`` are the findings that were read. Words about earlier or hypothetical states are not counted.
     """
     sentence.use_all(sentence.named)
-    kinds = _kinds_of_words(sentence, mentions)
+    kinds = _classify_words(sentence, mentions)
     # "Calcified" is a finding of its own in "tortuous calcified aorta"
     calcified = any(sense.key in sentence.vocab.calcified for mention in mentions for sense in mention.senses)
     looks = sentence.vocab.looks - ({"calcified"} if not calcified else set()) if mentions else frozenset()
@@ -297,18 +299,18 @@ def usage(sentence: MarkedSentence, mentions: list[Mention]) -> tuple[int, tuple
             or at in neutral
             or (len(word) == 1 and not word.isdigit())
             or (word == "interval" and at > 0 and sentence.words[at - 1].word == "the")
-            or _adds_nothing(sentence, at)
+            or _degree_adds_nothing(sentence, at)
         )
         if sentence.used[at]:
             used += not ignored
             continue
-        ignored = ignored or (word.isdigit() and (not mentions or _is_of_date(sentence, at)))
+        ignored = ignored or (word.isdigit() and (not mentions or _is_date_number(sentence, at)))
         if kinds[at] or not ignored:
             unused.append(Unused(start, end, kinds[at] or "word"))
     return used, tuple(dict.fromkeys(unused))
 
 
-def _is_of_date(sentence: MarkedSentence, at: int) -> bool:
+def _is_date_number(sentence: MarkedSentence, at: int) -> bool:
     """Return whether a number is part of a date or counts an image: "3/4/2019", "series 4"."""
     word = sentence.words[at].word
     if len(word) == 4 and word.startswith(("19", "20")):
@@ -317,17 +319,17 @@ def _is_of_date(sentence: MarkedSentence, at: int) -> bool:
     return bool(neighbours & _NEXT_TO_DATES)
 
 
-def _adds_nothing(sentence: MarkedSentence, at: int) -> bool:
+def _degree_adds_nothing(sentence: MarkedSentence, at: int) -> bool:
     """Return whether a word of degree without a step describes a change or is denied, so that it adds
     nothing: "no significant effusion"."""
     of_change = any(at < change.first <= at + 2 for change in sentence.changes)
     return sentence.words[at].word in sentence.vocab.unscaled and (of_change or sentence.scope.denied[at])
 
 
-def _kinds_of_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
+def _classify_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[str]:
     """Return the kind of each word (size, place, side, degree, change, negation); empty for other words."""
     kinds = [
-        "degree" if word.word in sentence.vocab.unscaled and not _adds_nothing(sentence, at) else ""
+        "degree" if word.word in sentence.vocab.unscaled and not _degree_adds_nothing(sentence, at) else ""
         for at, word in enumerate(sentence.words)
     ]
     groups: dict[str, Sequence[PhraseMatch[Any]]] = {
@@ -336,7 +338,7 @@ def _kinds_of_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[s
         "side": sentence.sides,
         "degree": [*sentence.degrees, *sentence.grades],
         "change": sentence.changes,
-        "negation": _unused_negations(sentence, mentions),
+        "negation": _find_unused_negations(sentence, mentions),
     }
     for kind, group in groups.items():
         for match in group:
@@ -344,7 +346,7 @@ def _kinds_of_words(sentence: MarkedSentence, mentions: list[Mention]) -> list[s
     return kinds
 
 
-def _unused_negations(sentence: MarkedSentence, mentions: list[Mention]) -> list[PhraseMatch[str]]:
+def _find_unused_negations(sentence: MarkedSentence, mentions: list[Mention]) -> list[PhraseMatch[str]]:
     """Return the negations that deny none of the mentions; mark the others, and all hedges, as used."""
     unused = []
     for cue in sentence.scope.before:

@@ -14,7 +14,7 @@ from radeval_lib import own_yaml
 from radeval_lib.rules.lexicon.entries import Lexicon, NormalEntry
 from radeval_lib.rules.lexicon.loading import load_lexicon
 from radeval_lib.rules.reader.phrases import Phrases, Quality, Spelling
-from radeval_lib.rules.reader.records import HOME, IGNORED, Location, Sense, Spot, Subject, plain
+from radeval_lib.rules.reader.records import HOME, IGNORED, Location, Sense, Spot, Subject, normalize
 from radeval_lib.rules.report_text import tokens
 
 FILE = Path(__file__).with_name("reading.yml")
@@ -51,7 +51,7 @@ class Vocabulary:
     no_abnormality : by structure, the observation that "no acute abnormality" of it denies.
     placeless : observations whose places are not read.
     normal : words for normal that fit every structure.
-    stable : keys of structures for which "stable" counts as normal.
+    normal_if_stable : keys of structures for which "stable" counts as normal.
     degrees : words of degree, with their step of severity from 0.
     changes : words of change, with their kind.
     qualities : words for qualities that exclude each other, as in a :class:`Finding`; None for phrases with
@@ -91,7 +91,7 @@ class Vocabulary:
     no_abnormality: Mapping[str, str]
     placeless: frozenset[str]
     normal: frozenset[str]
-    stable: frozenset[str]
+    normal_if_stable: frozenset[str]
     degrees: Phrases[int]
     changes: Phrases[str]
     qualities: Phrases[Quality | None]
@@ -124,7 +124,7 @@ class Vocabulary:
         return observation in self.paired or bool(_OF_LUNGS & self.places.get(observation, frozenset()))
 
 
-def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
+def _list_lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
     """Yield the names of the lexicon's findings with their senses; a name with a prefix is yielded with
     it, and without it with a sense that requires the prefix somewhere before."""
     for concept in lexicon.concepts.values():
@@ -140,7 +140,7 @@ def _lexicon_names(lexicon: Lexicon) -> Iterator[tuple[str, Sense]]:
             yield phrase.text, Sense(concept.key, concept.region)
 
 
-def _reading_names(raw: Mapping[str, Any]) -> Iterator[tuple[str, Sense]]:
+def _list_reading_names(raw: Mapping[str, Any]) -> Iterator[tuple[str, Sense]]:
     """Yield the names in ``reading.yml`` with their senses; "calcified | lymph node" requires "calcified"
     somewhere before "lymph node"."""
     yield from ((name, Sense(IGNORED, HOME)) for name in (*raw["ignored"], *raw["no_findings"]))
@@ -150,7 +150,7 @@ def _reading_names(raw: Mapping[str, Any]) -> Iterator[tuple[str, Sense]]:
                 yield rest, Sense(key, HOME, tuple(prefix.split()))
 
 
-def _lexicon_places(lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
+def _list_lexicon_places(lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
     """Yield the names of the lexicon's places with their meanings, once for each region with a finding
     there."""
     regions: dict[str, set[str]] = {}
@@ -168,7 +168,7 @@ def _lexicon_places(lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
                         yield phrase.text, Spot(Location(site.key, side), region)
 
 
-def _reading_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
+def _list_reading_places(raw: Mapping[str, list[str]], lexicon: Lexicon) -> Iterator[tuple[str, Spot]]:
     """Yield the names of places in ``reading.yml`` with their meanings; "@" is replaced by each side."""
     two_sided = {"bibasilar", "biapical", "bibasal", "bihilar"}
     for key, forms in raw.items():
@@ -200,7 +200,7 @@ def _group_values(pairs: Iterable[tuple[str, Any]]) -> Phrases[list[Any]]:
     return phrases
 
 
-def _observation_names(
+def _group_observation_names(
     pairs: Iterable[tuple[str, Sense]],
     spots: Sequence[tuple[str, Spot]],
     usual: Mapping[str, frozenset[str]],
@@ -222,11 +222,11 @@ def _observation_names(
     pairs = list(pairs)
     anatomy: dict[str, set[str | None]] = {}
     for text, spot in spots:
-        for word in plain(text).split():
+        for word in normalize(text).split():
             anatomy.setdefault(word, set()).add(spot.location.place if spot.region == HOME else None)
     phrases = _group_values(pairs)
     for text, sense in pairs:
-        words = plain(text).split()
+        words = normalize(text).split()
         senses = phrases.add(text, [])
         if sense.region == HOME or any(each.region == HOME for each in senses):
             continue
@@ -241,33 +241,33 @@ def _observation_names(
     return phrases
 
 
-def _structure_names(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator[tuple[str, Subject]]:
+def _list_structure_names(lexicon: Lexicon, raw: Mapping[str, list[str]]) -> Iterator[tuple[str, Subject]]:
     """Yield names of structures with their meanings: those in ``reading.yml``, then those in the
     lexicon's normal statements, the most common statements first."""
     yield from ((word, Subject(key, HOME)) for key, words in raw.items() for word in words)
     for entry in sorted(lexicon.normals.values(), key=lambda entry: -entry.weight):
-        for text in _parts_with_label(entry, "Anatomy"):
+        for text in _find_labelled_parts(entry, "Anatomy"):
             if text.lower() not in _NO_SUBJECTS:
                 yield text, Subject(entry.key, entry.region)
 
 
-def _parts_with_label(entry: NormalEntry, label: str) -> Iterator[str]:
+def _find_labelled_parts(entry: NormalEntry, label: str) -> Iterator[str]:
     """Yield the parts of the wordings of a normal statement that have a label, such as "Anatomy"."""
     for wordings in entry.wordings.values():
         for phrase in wordings:
             yield from (phrase.text[start:end] for start, end, kind in phrase.spans if kind == label)
 
 
-def _entry_states(lexicon: Lexicon) -> dict[str, frozenset[str]]:
+def _get_entry_states(lexicon: Lexicon) -> dict[str, frozenset[str]]:
     """Return, by the key of each normal statement of the lexicon, the words that call its structure
     normal."""
     return {
-        entry.key: frozenset(map(plain, _parts_with_label(entry, "Non-Abnormality")))
+        entry.key: frozenset(map(normalize, _find_labelled_parts(entry, "Non-Abnormality")))
         for entry in lexicon.normals.values()
     }
 
 
-def _abnormal_states(
+def _collect_abnormal_states(
     lexicon: Lexicon,
     raw: Mapping[str, Mapping[str, list[str]]],
     named: Mapping[str, list[str]],
@@ -282,25 +282,25 @@ def _abnormal_states(
     for structure, states in raw.items():
         for observation, words in states.items():
             for word in words + (enlarged if "enlarged" in words else []):
-                table.setdefault((structure, plain(word)), observation)
+                table.setdefault((structure, normalize(word)), observation)
     for observation, names in named.items():
         for name in names:
             first, _, structure = name.partition(" ")
             if first in ("enlarged", "dilated", "widened", "elevated") and "xxxx" not in name:
                 for word in (first, *(enlarged if first != "elevated" else [])):
-                    table.setdefault((plain(structure), plain(word)), observation)
+                    table.setdefault((normalize(structure), normalize(word)), observation)
     for concept in lexicon.concepts.values():
         for state in concept.states:
             for side, subject in state.subjects.items():
                 for adjective in state.adjectives.values():
-                    structure, word = plain(subject.text), plain(adjective.text)
+                    structure, word = normalize(subject.text), normalize(adjective.text)
                     table.setdefault((structure, word), concept.key)
                     if side is not None:
                         table.setdefault((structure.replace(f"{side} ", ""), word), concept.key)
     return table
 
 
-def _state_phrases(
+def _build_state_phrases(
     raw: Mapping[str, Any], lexicon: Lexicon, abnormal: Iterable[tuple[str, str]]
 ) -> Phrases[str]:
     """Return the words for states with their kind; a word that is abnormal for one structure is normal for
@@ -308,13 +308,13 @@ def _state_phrases(
     phrases: Phrases[str] = Phrases((word, "abnormal") for word in raw["abnormal"])
     for _, word in abnormal:
         phrases.add(word, word)
-    of_entries = (word for words in _entry_states(lexicon).values() for word in words if word != "stable")
-    for word in (*raw["normal"], *of_entries):
+    normals = (word for words in _get_entry_states(lexicon).values() for word in words if word != "stable")
+    for word in (*raw["normal"], *normals):
         phrases.add(word, "normal")
     return phrases
 
 
-def _degree_words(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, int]]:
+def _list_degree_words(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[str, int]]:
     """Yield words of degree with their step: those in ``reading.yml``, then those of the lexicon's scales."""
     yield from ((word, int(step)) for step, words in raw["severity"].items() for word in words)
     for scale in lexicon.grammar["scales"].values():
@@ -322,7 +322,7 @@ def _degree_words(raw: Mapping[str, Any], lexicon: Lexicon) -> Iterator[tuple[st
             yield from ((word, step) for step, words in enumerate(scale[kind]) for word in words)
 
 
-def _quality_words(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None]]:
+def _list_quality_words(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None]]:
     """Yield each word for a quality with the quality, and each phrase with such a word that states no quality
     ("lateral view") with None."""
     for category, kinds in raw["qualities"].items():
@@ -332,24 +332,24 @@ def _quality_words(raw: Mapping[str, Any]) -> Iterator[tuple[str, Quality | None
     yield from ((phrase, None) for phrase in raw["no_qualities"])
 
 
-def _single_words(texts: Iterable[str]) -> frozenset[str]:
+def _split_words(texts: Iterable[str]) -> frozenset[str]:
     """Return all words of texts, in the form of the vocabularies."""
     return frozenset(token.word for text in texts for token in tokens(text))
 
 
-def _texts_within(part: Any) -> Iterator[str]:
+def _list_values(part: Any) -> Iterator[str]:
     """Yield every single value within a part of ``reading.yml``, as text."""
     if isinstance(part, Mapping):
         for value in part.values():
-            yield from _texts_within(value)
+            yield from _list_values(value)
     elif isinstance(part, list):
         for value in part:
-            yield from _texts_within(value)
+            yield from _list_values(value)
     else:
         yield str(part)
 
 
-def _name_pairs(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
+def _list_kind_pairs(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
     """Return all pairs (coarser, finer) of observations, also those through observations between them."""
     pairs = {(coarse, fine) for coarse, finer in raw.items() for fine in finer}
     while new_pairs := {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs:
@@ -358,40 +358,40 @@ def _name_pairs(raw: Mapping[str, list[str]]) -> frozenset[tuple[str, str]]:
 
 
 @lru_cache(maxsize=1)
-def vocabulary() -> Vocabulary:
+def load_vocabulary() -> Vocabulary:
     """Return the reader's vocabulary, which is compiled at the first call."""
     lexicon = load_lexicon()
     raw = own_yaml.read(FILE)
     concepts = lexicon.concepts
-    abnormal = _abnormal_states(lexicon, raw["states"], raw["names"], raw["enlarged"])
+    abnormal = _collect_abnormal_states(lexicon, raw["states"], raw["names"], raw["enlarged"])
     after = [(word, "hedge") for word in raw["hedge_after"]]
     after += [(word, "negation") for word in raw["negation_after"]]
-    numbered = ((text, Spot(site, HOME)) for text, site in numbered_names())
-    spots = [*numbered, *_reading_places(raw["places"], lexicon), *_lexicon_places(lexicon)]
-    observations = [*_reading_names(raw), *_lexicon_names(lexicon)]
-    kinds = _name_pairs(raw["kinds"])
-    passed_over = _single_words(raw["passed_over"])
-    looks = _single_words(phrase.text for phrase in lexicon.looks.values())
+    numbered = ((text, Spot(site, HOME)) for text, site in list_numbered_names())
+    spots = [*numbered, *_list_reading_places(raw["places"], lexicon), *_list_lexicon_places(lexicon)]
+    observations = [*_list_reading_names(raw), *_list_lexicon_names(lexicon)]
+    kinds = _list_kind_pairs(raw["kinds"])
+    passed_over = _split_words(raw["passed_over"])
+    looks = _split_words(phrase.text for phrase in lexicon.looks.values())
     places = {
-        key: with_numbered(frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ())))
+        key: add_numbered(frozenset(concept.places) | frozenset(raw["usual_places"].get(key, ())))
         for key, concept in concepts.items()
     }
-    subjects = [*_structure_names(lexicon, raw["structures"])]
+    subjects = [*_list_structure_names(lexicon, raw["structures"])]
     subjects += [(words, Subject(words, "")) for words, _ in abnormal if words not in raw["structures"]]
     return Vocabulary(
-        observations=_observation_names(observations, spots, places, passed_over | looks),
+        observations=_group_observation_names(observations, spots, places, passed_over | looks),
         subjects=_group_values(subjects),
         spots=_group_values(spots),
-        states=_state_phrases(raw, lexicon, abnormal),
+        states=_build_state_phrases(raw, lexicon, abnormal),
         abnormal_states=abnormal,
-        entry_states=_entry_states(lexicon),
+        entry_states=_get_entry_states(lexicon),
         no_abnormality=raw["no_abnormality"],
         placeless=frozenset(raw["placeless"]),
-        normal=frozenset(map(plain, raw["normal"])),
-        stable=frozenset(raw["stable"]),
-        degrees=Phrases(_degree_words(raw, lexicon)),
+        normal=frozenset(map(normalize, raw["normal"])),
+        normal_if_stable=frozenset(raw["stable"]),
+        degrees=Phrases(_list_degree_words(raw, lexicon)),
         changes=Phrases((word, kind) for kind, words in raw["change"].items() for word in words),
-        qualities=Phrases(_quality_words(raw)),
+        qualities=Phrases(_list_quality_words(raw)),
         compounds=raw["compounds"],
         cues=Phrases((word, kind) for kind in _CUES for word in raw[kind]),
         possible=frozenset(raw["possible"]),
@@ -405,8 +405,8 @@ def vocabulary() -> Vocabulary:
         places=places,
         devices=frozenset(key for key, concept in concepts.items() if concept.device),
         spelling=Spelling(
-            _single_words(text for text, _ in (*observations, *spots, *subjects)),
-            _single_words(_texts_within(raw)),
+            _split_words(text for text, _ in (*observations, *spots, *subjects)),
+            _split_words(_list_values(raw)),
         ),
         passed_over=passed_over,
         looks=looks,
@@ -414,8 +414,8 @@ def vocabulary() -> Vocabulary:
         unscaled=frozenset(raw["unscaled"]),
         relatives=frozenset(raw["relatives"]),
         seldom_denied=frozenset(raw["seldom_denied"]),
-        no_findings=frozenset(map(plain, raw["no_findings"])),
-        beside=neighbours(raw["numbered"]),
+        no_findings=frozenset(map(normalize, raw["no_findings"])),
+        beside=find_neighbours(raw["numbered"]),
         malpositions={key: frozenset(places) for key, places in raw["malpositions"].items()},
         kin=frozenset(frozenset(pair) for family in raw["families"] for pair in combinations(family, 2)),
         kinds=kinds,
@@ -442,7 +442,7 @@ SPINE = tuple(f"{letter}{number}" for letter, _, count in _VERTEBRAE for number 
 RIBS = tuple(f"rib_{number}" for number in range(1, _HIGHEST + 1))
 
 
-def numbered_names() -> Iterator[tuple[str, Location]]:
+def list_numbered_names() -> Iterator[tuple[str, Location]]:
     """Yield names of vertebrae and ribs with their meanings: "T8", "eighth thoracic vertebra", "left 7th
     rib"."""
     for letter, name, count in _VERTEBRAE:
@@ -467,37 +467,43 @@ def numbered_names() -> Iterator[tuple[str, Location]]:
                     yield f"{ordinal} {part}{side_word} rib", location
 
 
-def within(region: str) -> tuple[str, ...]:
-    """Return the vertebrae or ribs of a region that is given by its first and last one, such as "t11-l2".
+def expand_region(region: str) -> tuple[str, ...]:
+    """Return the keys of all vertebrae or ribs of a region, from the upper to the lower end.
+
+    Parameters
+    ----------
+    region : the keys of its upper and its lower end, joined by a hyphen: "t11-l2" gives t11, t12, l1 and l2.
 
     Raises
     ------
     ValueError
-        If there are no such vertebrae or ribs in this order.
+        If a key is unknown, one end is a rib and the other a vertebra, or the first end is below the last.
     """
     first, _, last = region.partition("-")
-    series = RIBS if first in RIBS else SPINE
-    members = series[series.index(first) : series.index(last) + 1]
+    series, kind = (RIBS, "rib") if first in RIBS else (SPINE, "vertebra")
+    unknown = [key for key in (first, last) if key not in series]
+    members = () if unknown else series[series.index(first) : series.index(last) + 1]
     if not members:
-        raise ValueError(f"region {region!r} does not begin with its upper end, as in 't11-l2'")
+        fault = f"{unknown[0]!r} is not a {kind}" if unknown else f"{first!r} is below {last!r}"
+        raise ValueError(f"region {region!r}: {fault}. Write its upper and its lower end, as in 't11-l2'.")
     return members
 
 
-def neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
+def find_neighbours(regions: Mapping[str, str]) -> dict[str, frozenset[str]]:
     """Return, for each vertebra and rib, its neighbours and the names of the regions that include it;
-    ``regions`` are given by name as for :func:`within`."""
+    ``regions`` are given by name as for :func:`expand_region`."""
     table: dict[str, set[str]] = {key: set() for key in (*SPINE, *RIBS)}
     for row in (SPINE, RIBS):
         for first, other in pairwise(row):
             table[first].add(other)
             table[other].add(first)
     for region, ends in regions.items():
-        for key in within(ends):
+        for key in expand_region(ends):
             table[key].add(region)
     return {key: frozenset(near) for key, near in table.items()}
 
 
-def with_numbered(places: frozenset[str]) -> frozenset[str]:
+def add_numbered(places: frozenset[str]) -> frozenset[str]:
     """Return the places, with all vertebrae added if the spine or a part of it is among them, and all
     ribs if the ribs are."""
     spine = {"spine", "thoracic_spine", "lumbar_spine", "cervical_spine"} & places

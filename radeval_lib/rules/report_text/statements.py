@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from radeval_lib.rules.report_text.words import Span, plain_text
+from radeval_lib.rules.report_text.words import Span, to_plain_text
 
 #: The kind of the section that states what this study shows, and of a text without a heading.
 FINDINGS = "findings"
@@ -128,7 +128,7 @@ def statements(text: str) -> tuple[Statement, ...]:
     PlaceholderError
         If the text is the placeholder of a text that is stored only as numbers.
     """
-    plain, places = plain_text(text)
+    plain, places = to_plain_text(text)
     # "Pneumothorax? No." and "Pneumothorax ... none" are templates, just as "Pneumothorax: none".
     rewritten = _ASKED.sub(lambda mark: ":".ljust(len(mark.group())), plain)
     plain = plain if rewritten == plain else _ANY_ASKED.sub(":", rewritten)
@@ -257,13 +257,13 @@ def _split_pieces(text: str) -> Iterator[tuple[str, int, int]]:
     If the findings have a heading, a section extends to the next heading. If they have none, a history
     extends to the end of its paragraph, or to the first sentence that is not about the patient.
     """
-    titles = headings(text)
+    titles = find_headings(text)
     impressions = ("impression", "conclusion", "opinion")  # Findings above one may lack a heading.
     headed = any(
         head.kind == FINDINGS and not text[head.start : head.end].lower().startswith(impressions)
         for head in titles
     )
-    marks: list[Break | Heading] = sorted([*breaks(text), *titles], key=lambda mark: (mark.start, mark.end))
+    marks: list[Break | Heading] = sorted([*find_breaks(text), *titles], key=lambda m: (m.start, m.end))
     marks.append(Break(len(text), len(text), False, False))
     kind, start, opens_section = FINDINGS, 0, True
     for mark in marks:
@@ -346,7 +346,7 @@ class Break(NamedTuple):
     paragraph: bool
 
 
-def breaks(text: str) -> list[Break]:
+def find_breaks(text: str) -> list[Break]:
     """Return the breaks between the statements of a text in plain characters, in order."""
     marks = [Break(*match.span(), False, False) for match in _STOP.finditer(text)]
     # A question mark stays with its statement: "pneumonia?" is doubted.
@@ -366,7 +366,7 @@ def _find_item_marks(text: str) -> Iterator[tuple[int, int]]:
         yield from ((start, start) for start in box_starts if text[:start].strip())
     yield from (match.span() for match in _STAR.finditer(text))
     dashes = list(_DASH.finditer(text))
-    if dashes and (not text[: dashes[0].start()].strip() or _separate_items(text, dashes)):
+    if dashes and (not text[: dashes[0].start()].strip() or _dashes_separate_items(text, dashes)):
         yield from (match.span() for match in dashes)
 
 
@@ -378,13 +378,13 @@ def _find_item_numbers(text: str) -> list[tuple[int, int]]:
     for match in _NUMBER.finditer(text):
         number = int(match[1] or match[2])
         # One number may be missing, because a number right behind a digit ("24.73)Opacity") is not matched.
-        if expected <= number <= expected + 2 * bool(spans) and not _in_brackets(text, match.start()):
+        if expected <= number <= expected + 2 * bool(spans) and not _is_in_brackets(text, match.start()):
             spans.append(match.span())
             expected = number + 1
     return spans if len(spans) > 1 or (spans and not text[: spans[0][0]].strip()) else []
 
 
-def _separate_items(text: str, dashes: list[re.Match[str]]) -> bool:
+def _dashes_separate_items(text: str, dashes: list[re.Match[str]]) -> bool:
     """Return whether most dashes separate items of a list, and not names from answers, as in "Lungs - Clear.
     Heart - Normal."."""
     item_count = answer_count = 0
@@ -398,7 +398,7 @@ def _separate_items(text: str, dashes: list[re.Match[str]]) -> bool:
     return item_count > answer_count
 
 
-def _in_brackets(text: str, at: int) -> bool:
+def _is_in_brackets(text: str, at: int) -> bool:
     """Return whether a bracket is open before ``at``, within 60 characters."""
     before = text[max(0, at - 60) : at]
     return before.count("(") > before.count(")")
@@ -454,7 +454,7 @@ def _ends_statement(text: str, line: Span, following: Span, shape: _LineShape) -
     words, next_word = text[slice(*line)].split(), text[slice(*following)].split()[0]
     if _BOX.match(text, following[0]) or LIST.fullmatch(text, *line):
         return True
-    if _is_unfinished(words) or _in_brackets(text, line[1]):
+    if _is_unfinished(words) or _is_in_brackets(text, line[1]):
         return False
     if words[-1][-1] in ".!?;":
         return True
@@ -545,7 +545,7 @@ class Heading(NamedTuple):
     end: int
 
 
-def headings(text: str) -> list[Heading]:
+def find_headings(text: str) -> list[Heading]:
     """Return the headings of a text in plain characters, in order.
 
     Words within a line count as a heading only if they begin with a capital or begin a statement.

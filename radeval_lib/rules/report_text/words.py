@@ -116,7 +116,7 @@ def tokens(text: str) -> list[Token]:
             token_list += [Token(part, start, end) for part in _SHORTHAND[word]]
         elif word.endswith("n't"):
             token_list += [Token(_FULL.get(word, word[:-3]), start, end), Token("not", start, end)]
-        elif word in ("r", "l") and _is_side(token_list, text, match):
+        elif word in ("r", "l") and _is_side_letter(token_list, text, match):
             token_list.append(Token("right" if word == "r" else "left", start, end))
         elif word == "cm" and (token_list[-1].word if token_list else "") in _BEFORE_NAME:
             token_list.append(Token("cardiomegaly", start, end))
@@ -126,7 +126,7 @@ def tokens(text: str) -> list[Token]:
     return token_list
 
 
-def _is_side(earlier: list[Token], text: str, match: re.Match[str]) -> bool:
+def _is_side_letter(earlier: list[Token], text: str, match: re.Match[str]) -> bool:
     """Return whether a lone "R" or "L" is a side, and not a unit ("2 L") or a part of "L-spine" or "T&L
     spine"."""
     previous_word = earlier[-1].word if earlier else ""
@@ -182,7 +182,7 @@ class PlainText(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def _plain_character(character: str) -> str:
+def _to_plain_character(character: str) -> str:
     """Return plain characters for a character that is not ASCII; an empty text for accents and for invisible
     format characters."""
     if character in _PLAIN:
@@ -195,7 +195,7 @@ def _plain_character(character: str) -> str:
     return "".join(part for part in normalize("NFKD", character) if category(part) != "Mn") or character
 
 
-def plain_text(text: str) -> PlainText:
+def to_plain_text(text: str) -> PlainText:
     """Return a text with tags, entities, typographic signs and accents replaced by plain characters, and
     marks of de-identification by :data:`MASK` in capitals.
 
@@ -225,7 +225,7 @@ def _replace_special_characters(text: str) -> tuple[str, list[int]]:
         places += range(end, start)
         kind = match.lastgroup or ""
         if kind == "odd":
-            replacement = _plain_character(match.group())
+            replacement = _to_plain_character(match.group())
         elif kind == "entity":
             replacement = _ENTITIES[match.group(kind)]
         else:

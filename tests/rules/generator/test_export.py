@@ -10,7 +10,7 @@ from radeval_lib.rules.generator import (
     tokenize,
 )
 from radeval_lib.rules.generator.grammar import realize
-from radeval_lib.rules.generator.records import sentence_tokens
+from radeval_lib.rules.generator.records import tokenize_sentences
 
 
 def test_iob_by_hand() -> None:
@@ -43,7 +43,7 @@ def test_radgraph_by_hand() -> None:
 def test_token_level_gold_matches_the_spans() -> None:
     for report in generate(300, 1):
         text = report.findings
-        sentences = list(sentence_tokens(text))
+        sentences = list(tokenize_sentences(text))
         assert [token for tokens, _ in sentences for token in tokens] == list(tokenize(text.text))
         spans = [" ".join(tokens[a : b + 1]) for tokens, result in sentences for a, b, _ in result]
         assert spans == [" ".join(tokenize(entity.text)) for entity in text.entities]

@@ -24,7 +24,7 @@ from radeval_lib.rules.generator import (
     report_at,
 )
 from radeval_lib.rules.generator.content import contradicts
-from radeval_lib.rules.generator.generator import chexpert_labels
+from radeval_lib.rules.generator.generator import derive_labels
 from radeval_lib.rules.generator.grammar import realize
 from radeval_lib.rules.generator.records import Meaning
 from radeval_lib.rules.lexicon.loading import load_lexicon
@@ -211,7 +211,7 @@ def test_chexpert_by_hand() -> None:
         Statement(2, Denial(("pneumothorax", "edema")), 0),
         Statement(3, Normal("heart_size"), 0),
     )
-    labels = chexpert_labels(load_lexicon(), plan, chest=True)
+    labels = derive_labels(load_lexicon(), plan, chest=True)
     assert {name: value for name, value in labels.items() if value is not None} == {
         "Pleural Effusion": 1,
         "Lung Opacity": -1,

@@ -21,8 +21,8 @@ from radeval_lib.rules.generator import (
     report_at,
     rewrite,
 )
-from radeval_lib.rules.generator.difference import denied, stated
-from radeval_lib.rules.generator.pairings import token_cosine
+from radeval_lib.rules.generator.difference import collect_denied, index_findings
+from radeval_lib.rules.generator.pairings import measure_cosines
 
 from .checks import check_text
 
@@ -46,8 +46,8 @@ def test_opposites() -> None:
         turned = opposite(report)
         check_text(turned.findings)
         check_text(turned.impression)
-        assert {s.concept for _, s in stated(report.plan).values()} == denied(turned.plan)
-        assert denied(report.plan) <= {s.concept for _, s in stated(turned.plan).values()}
+        assert {s.concept for _, s in index_findings(report.plan).values()} == collect_denied(turned.plan)
+        assert collect_denied(report.plan) <= {s.concept for _, s in index_findings(turned.plan).values()}
         for statement in turned.plan:
             if isinstance(statement.content, Normal):
                 assert statement.content.opposite
@@ -55,7 +55,7 @@ def test_opposites() -> None:
         findings = sum(isinstance(s.content, PlannedFinding) for s in report.plan)
         normals = sum(isinstance(s.content, Normal) for s in report.plan)
         assert errors["b"] == findings
-        assert errors["a"] == len(denied(report.plan)) + normals
+        assert errors["a"] == len(collect_denied(report.plan)) + normals
 
 
 def test_negated_normal_state_is_abnormal() -> None:
@@ -90,5 +90,5 @@ CHESTS = tuple(generate(300, 3, style="hospital", modality_anatomy=("X-Ray", "CH
 
 
 def test_token_cosine_by_hand() -> None:
-    scores = token_cosine(["a b"], ["a b", "a c", "d"])
+    scores = measure_cosines(["a b"], ["a b", "a c", "d"])
     np.testing.assert_allclose(scores, [[1.0, 0.5, 0.0]])

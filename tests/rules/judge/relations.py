@@ -16,11 +16,11 @@ import pandas as pd
 from notebooks.ratescore.where_it_fails import WRAPPED, sentences
 from radeval_lib.categories import LETTERS
 from radeval_lib.rules.judge import Judgement, judge_pair
-from radeval_lib.rules.judge.alignment import relation
-from radeval_lib.rules.judge.items import content
+from radeval_lib.rules.judge.alignment import find_relation
+from radeval_lib.rules.judge.items import read_content
 from radeval_lib.rules.reader import read
 from radeval_lib.rules.reader.records import IGNORED
-from radeval_lib.rules.reader.vocabulary import vocabulary
+from radeval_lib.rules.reader.vocabulary import load_vocabulary
 from radeval_lib.rules.report_text import MASK, tokens
 
 #: What each error, a to f, becomes where reference and candidate change places: a false finding (a) is then
@@ -131,7 +131,7 @@ def lone_findings(text: str) -> Iterator[tuple[list[str], int]]:
 def _only_finding(sentence: str) -> set[str]:
     """Return what the one finding of a sentence that says nothing else can be; empty for any other
     sentence."""
-    settings, words = vocabulary(), [word.word for word in tokens(sentence)]
+    settings, words = load_vocabulary(), [word.word for word in tokens(sentence)]
     named = settings.observations.find(words)
     if len(named) != 1 or named[0].value[0].key in (IGNORED, "acute_disease"):
         return set()
@@ -154,11 +154,11 @@ def _only_finding(sentence: str) -> set[str]:
 def _is_related(keys: set[str], sentence: str, rest: str) -> bool:
     """Return whether the rest of a report mentions a sentence's finding, one of ``keys``, or a relative of
     it."""
-    settings = vocabulary()
+    settings = load_vocabulary()
     related = {key for pair in (*settings.kin, *settings.kinds) if keys & set(pair) for key in pair} | keys
     if related & {finding.observation for finding in read(rest).findings}:
         return True
-    return any(relation(item, other) for item in content(sentence).stated for other in content(rest).stated)
+    return any(find_relation(a, b) for a in read_content(sentence).stated for b in read_content(rest).stated)
 
 
 def _without(parts: list[str], position: int, *instead: str) -> list[str]:
@@ -168,7 +168,7 @@ def _without(parts: list[str], position: int, *instead: str) -> list[str]:
 def denial(sentence: str) -> str | None:
     """Return a sentence turned into a denial; None where it is empty, points ("the"), is about change or what
     has been."""
-    if vocabulary().changes.find([word.word for word in tokens(sentence)]) or re.match(
+    if load_vocabulary().changes.find([word.word for word in tokens(sentence)]) or re.match(
         r"(?i)(?:the|this|these|and|there ha[sd]|there have)\b|\s*$", sentence
     ):
         return None
@@ -221,7 +221,7 @@ def tries(texts: Sequence[str]) -> Iterator[tuple[str, bool]]:
         for name, layout in FORMS.items():
             form = layout(text)
             yield name, _same(text, form) and _beside(form, other) == expected
-        if not content(text).stated:
+        if not read_content(text).stated:
             more = f"{text} {_NORMAL}"
             yield NORMAL, not judge_pair(text, more).errors and not judge_pair(more, text).errors
         for parts, position in lone_findings(text):

@@ -12,7 +12,7 @@ from radeval_lib.metrics import green
 from radeval_lib.rules.generator import error_pairs, rewrite
 from radeval_lib.rules.generator.records import SyntheticError
 from radeval_lib.rules.judge import RulesJudge, judge_pair
-from radeval_lib.rules.lexicon.significance import Context, significance
+from radeval_lib.rules.lexicon.significance import Context, grade_significance
 
 
 def kinds(reference, candidate):
@@ -169,8 +169,8 @@ def test_a_report_against_itself_has_no_error(number):
 
 
 def test_an_unknown_observation_is_grave_unless_the_lexicon_says_minor():
-    assert significance("something_new").major
-    assert not significance("atelectasis").major
+    assert grade_significance("something_new").major
+    assert not grade_significance("atelectasis").major
 
 
 @pytest.mark.parametrize(

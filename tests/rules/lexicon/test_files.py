@@ -15,12 +15,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 
 from radeval_lib import own_yaml
 from radeval_lib.rules.lexicon.entries import CHEXPERT, MODALITIES, SEXES
-from radeval_lib.rules.lexicon.loading import FOLDER, load_lexicon, texts
+from radeval_lib.rules.lexicon.loading import FOLDER, as_tuple, load_lexicon
 from radeval_lib.rules.reader.records import WHOLE
-from radeval_lib.rules.reader.vocabulary import FILE, within
+from radeval_lib.rules.reader.vocabulary import FILE, expand_region
 
 Text = Annotated[str, Field(min_length=1, pattern=r"\S")]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(texts)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(as_tuple)]
 Weight = Annotated[float, Field(ge=0)]
 Range = tuple[int, int]
 Wordings = Annotated[
@@ -84,7 +84,7 @@ class NormalEntry(Entry):
     say: Wordings
     allow: Texts = ()
     excludes: Texts = ()
-    chexpert: Annotated[tuple[CheXpert, ...], BeforeValidator(texts)] = ()
+    chexpert: Annotated[tuple[CheXpert, ...], BeforeValidator(as_tuple)] = ()
     weight: Weight = 1
     only: Texts = ()
     prior: bool = False
@@ -279,7 +279,7 @@ def test_the_words_of_the_reader() -> None:
     ]
     for names, settings in pairs:
         assert [name for name in names if name not in settings] == []
-    assert all(within(ends) for ends in raw["numbered"].values())
+    assert all(expand_region(ends) for ends in raw["numbered"].values())
 
 
 def test_the_weights_of_errors() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from radeval_lib.rules.generator import MIMIC_RRS_PAIRS, STYLES
-from radeval_lib.rules.generator.content import menu
+from radeval_lib.rules.generator.content import build_menu
 from radeval_lib.rules.lexicon.entries import MODALITIES, Exam, Scope
 from radeval_lib.rules.lexicon.loading import load_lexicon
 
@@ -47,7 +47,7 @@ def _said(exam: Exam) -> str:
 @pytest.mark.parametrize("exam", exams(), ids=_said)
 def test_every_examination_has_enough_to_say(exam: Exam) -> None:
     for style in STYLES:
-        card = menu(exam, style)
+        card = build_menu(exam, style)
         assert len(card.findings.options) >= 6
         assert {concept.major for concept in card.findings.options} == {True, False}
         assert len(card.deniable.options) >= 4

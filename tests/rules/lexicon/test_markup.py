@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from radeval_lib.errors import LexiconError
-from radeval_lib.rules.generator.builder import article, size_phrase
+from radeval_lib.rules.generator.builder import build_size_phrase, choose_article
 from radeval_lib.rules.lexicon.entries import parse_name, parse_sentence, tokenize
-from radeval_lib.rules.lexicon.loading import plural
+from radeval_lib.rules.lexicon.loading import pluralize
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_state_before_its_anatomy_and_denied_words() -> None:
     ],
 )
 def test_article_follows_the_sound(text: str, expected: str) -> None:
-    assert article(text) == expected
+    assert choose_article(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_article_follows_the_sound(text: str, expected: str) -> None:
     ],
 )
 def test_plural(item: str, many: str) -> None:
-    assert plural(item) == many
+    assert pluralize(item) == many
 
 
 def test_sizes() -> None:
-    assert size_phrase((8,), False).text == "8 mm"
-    assert size_phrase((23, 18), True).text == "2.3 x 1.8 cm"
-    assert size_phrase((20,), True).text == "2 cm"
-    assert len(size_phrase((23, 18), True).marks) == 1
+    assert build_size_phrase((8,), False).text == "8 mm"
+    assert build_size_phrase((23, 18), True).text == "2.3 x 1.8 cm"
+    assert build_size_phrase((20,), True).text == "2 cm"
+    assert len(build_size_phrase((23, 18), True).marks) == 1

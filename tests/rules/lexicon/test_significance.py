@@ -9,13 +9,13 @@ import pytest
 from radeval_lib import own_yaml
 from radeval_lib.errors import RadevalError
 from radeval_lib.rules.lexicon.loading import FOLDER
-from radeval_lib.rules.lexicon.significance import Context, significance
-from radeval_lib.rules.reader.vocabulary import vocabulary
+from radeval_lib.rules.lexicon.significance import Context, grade_significance
+from radeval_lib.rules.reader.vocabulary import load_vocabulary
 
 
 def test_every_finding_is_one_that_the_reader_knows() -> None:
     table = own_yaml.read(FOLDER / "significance.yml")
-    names = vocabulary().observations
+    names = load_vocabulary().observations
     keys = {sense.key for words in names.entries() for sense in names.get(words) or ()}
     for entry in (*table["classes"], *table["context"]):
         assert set(entry["findings"]) <= keys
@@ -49,7 +49,7 @@ TUBERCULOSIS = ("calcified_nodes", "actionable")
 )
 def test_an_indication_asks_by_whole_words(finding: tuple[str, str], asked: str) -> None:
     observation, _ = finding
-    assert significance(observation, Context(indication=asked)) == significance(observation)
+    assert grade_significance(observation, Context(indication=asked)) == grade_significance(observation)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_an_indication_asks_by_whole_words(finding: tuple[str, str], asked: str)
 def test_an_indication_asks_in_any_inflection(finding: tuple[str, str], words: str) -> None:
     observation, name = finding
     for word in words.split():
-        assert significance(observation, Context(indication=f"Eval: {word.upper()}?")).name == name, word
-        why = significance(observation, Context(indication=f"History of {word}, cough")).why
+        assert grade_significance(observation, Context(indication=f"Eval: {word.upper()}?")).name == name
+        why = grade_significance(observation, Context(indication=f"History of {word}, cough")).why
         assert why.startswith("the examination asks"), word
-    assert significance("atelectasis", Context(indication="weight\nloss")).name == "actionable"
+    assert grade_significance("atelectasis", Context(indication="weight\nloss")).name == "actionable"

@@ -3,7 +3,7 @@
 import pytest
 
 from radeval_lib.rules.reader.phrases import Phrases
-from radeval_lib.rules.reader.vocabulary import neighbours, vocabulary, with_numbered, within
+from radeval_lib.rules.reader.vocabulary import add_numbered, expand_region, find_neighbours, load_vocabulary
 
 PART_OF_A_NAME = [
     # anatomy
@@ -32,7 +32,7 @@ PART_OF_A_NAME = [
 
 
 def test_no_name_holds_a_word_of_degree_side_or_change():
-    settings = vocabulary()
+    settings = load_vocabulary()
     needed = {
         words[0]
         for phrases in (settings.degrees, settings.sides, settings.changes)
@@ -48,16 +48,16 @@ def test_no_name_holds_a_word_of_degree_side_or_change():
 
 
 def test_numbered_places():
-    assert within("t11-l2") == ("t11", "t12", "l1", "l2")
-    near = neighbours({"thoracolumbar": "t11-l2"})
+    assert expand_region("t11-l2") == ("t11", "t12", "l1", "l2")
+    near = find_neighbours({"thoracolumbar": "t11-l2"})
     assert near["t11"] == {"t10", "t12", "thoracolumbar"}
     assert near["c1"] == {"c2"}
     assert near["rib_12"] == {"rib_11"}
-    assert len(with_numbered(frozenset(["ribs"]))) == 1 + 12
-    assert len(with_numbered(frozenset(["spine"]))) == 1 + 7 + 12 + 5
+    assert len(add_numbered(frozenset(["ribs"]))) == 1 + 12
+    assert len(add_numbered(frozenset(["spine"]))) == 1 + 7 + 12 + 5
     for bad in ("l2-t11", "t1-t13", "t1"):
         with pytest.raises(ValueError):
-            within(bad)
+            expand_region(bad)
 
 
 def test_a_phrase_has_a_word():
