@@ -178,7 +178,8 @@ def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
     that fail. ``card`` comes from :func:`scorecard`, ``up`` is as in :func:`link_to`."""
     cells = []
     for row in card[(card["paper"] == paper) & (card["kind"] == "claim")].itertuples():
-        badge = verdict_badge(str(row.verdict), str(row.outcome), str(row.coverage), str(row.weight))
+        decided = re.sub(" statements?", "", str(row.coverage))  # the header says of what
+        badge = verdict_badge(str(row.verdict), str(row.outcome), decided, str(row.weight))
         claim = f"{escape(str(row.title))} ({link_to(row, up)})"
         cells.append((claim, badge + grey_line(escape(f"fails: {row.fails}") if row.fails else "")))
     frame = pd.DataFrame(cells, columns=["claim", "verdict, and statements decided"])
