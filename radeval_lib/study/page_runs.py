@@ -104,7 +104,7 @@ def metric_label(metric: Metric | type[Metric], models: Mapping[str, str]) -> st
         if model.startswith(CELL_MODEL):
             return f"{title} (our {_noun(role)})"
         if model == RULES or names.is_packaged(model.removeprefix(names.UNTRAINED)):
-            return f"{title} ({names.title(model)})"
+            return f"{title} ({names.format_title(model)})"
     return title
 
 
@@ -177,7 +177,7 @@ class PageRun(runs.Run):
 
         ``wanted`` has the paper's source by role.
         """
-        descriptions, model_title = [], _model_names().title
+        descriptions, model_title = [], _model_names().format_title
         for role, papers_own in wanted.items():
             source = self.source_of("models" if role in self.declared.models else "data", role)
             if source == papers_own:
