@@ -62,7 +62,7 @@ RECORDINGS = {
 for texts."""
 
 
-OWN_READERS = {"ratings": "radeval_lib.data.ratings:reader"}
+OWN_READERS = {"ratings": "radeval_lib.data.ratings:make_reader"}
 """The function ``(name) -> Read`` for data sets of users, by the value of ``reader`` in their manifest."""
 
 
@@ -82,17 +82,17 @@ def _role(record: str, generator: str = "") -> Role:
 
 
 ROLES = {
-    "reports": _role("Report", "generated:reports"),
-    "summaries": _role("ReportPair", "generated:summaries"),
-    "anatomy_summaries": _role("ReportPair", "generated:anatomy_summaries"),
-    "descriptions": _role("Document", "generated:descriptions"),
-    "procedures": _role("Document", "generated:procedures"),
-    "ner_corpus": _role("AnnotatedSentence", "generated:ner_corpus"),
-    "graph_corpus": _role("AnnotatedSentence", "generated:graph_corpus"),
-    "spatial_corpus": _role("AnnotatedSentence", "generated:spatial_corpus"),
-    "stanza_corpus": _role("AnnotatedSentence", "generated:ner_corpus"),
+    "reports": _role("Report", "generated:generate_reports"),
+    "summaries": _role("ReportPair", "generated:generate_summaries"),
+    "anatomy_summaries": _role("ReportPair", "generated:generate_anatomy_summaries"),
+    "descriptions": _role("Document", "generated:generate_descriptions"),
+    "procedures": _role("Document", "generated:generate_procedures"),
+    "ner_corpus": _role("AnnotatedSentence", "generated:generate_ner_corpus"),
+    "graph_corpus": _role("AnnotatedSentence", "generated:generate_graph_corpus"),
+    "spatial_corpus": _role("AnnotatedSentence", "generated:generate_spatial_corpus"),
+    "stanza_corpus": _role("AnnotatedSentence", "generated:generate_ner_corpus"),
     "edited_reports": _role("TextPair"),
-    "text_pairs": _role("TextPair", "generated:text_pairs"),
+    "text_pairs": _role("TextPair", "generated:generate_text_pairs"),
     "rated_sentences": _role("RatedPair"),
     "rated_paragraphs": _role("RatedPair"),
     "rated_pairs": _role("RatedPair"),
@@ -100,7 +100,7 @@ ROLES = {
     "error_counts": _role("ErrorCount"),
     "fact_ratings": _role("FactRating"),
     "note_judgements": _role("NoteJudgement"),
-    "judged_pairs": _role("JudgedPair", "generated:judged_pairs"),
+    "judged_pairs": _role("JudgedPair", "generated:generate_judged_pairs"),
 }
 """The data roles that a notebook can declare."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from radeval_lib.papers.exhibits import level_of
+from radeval_lib.papers.exhibits import find_level
 from radeval_lib.study.checks import Check
 from radeval_lib.study.superiority import UNKNOWN, unknown_leads
 
@@ -19,6 +19,6 @@ def rests_on_cases(evidence: str, check: Check) -> bool:
         (unknown,) = unknown_leads([check.printed])
         return UNKNOWN.wording not in check.computed and check.key != unknown.key
     if check.low is not None and check.high is not None:
-        return level_of(evidence) == "data" and check.low < check.high
-    in_words = level_of(evidence) != "printed" and _INTERVAL.search(check.computed)
+        return find_level(evidence) == "data" and check.low < check.high
+    in_words = find_level(evidence) != "printed" and _INTERVAL.search(check.computed)
     return bool(in_words or _P_VALUE.search(check.computed))

@@ -48,7 +48,7 @@ def group_by_reason(checks: pd.DataFrame) -> list[pd.DataFrame]:
     return sorted(groups, key=lambda rows: ([*CAUSES].index(rows["cause"].iloc[0]), -len(rows)))
 
 
-def reasons_table(checks: pd.DataFrame) -> HTML:
+def show_reasons(checks: pd.DataFrame) -> HTML:
     """Return a searchable table with one row per reason for disagreement, the gravest first.
 
     Its columns are the paper and exhibits concerned, the explanation with the first disagreeing check and
@@ -91,7 +91,7 @@ def write_letters(checks: pd.DataFrame) -> str:
     )
 
 
-def audit_table(checks: pd.DataFrame) -> HTML:
+def show_checks(checks: pd.DataFrame) -> HTML:
     """Return a searchable table with one row per check: paper, exhibit, check, printed value, computed
     value, and outcome (*holds*, *fails* or *inconclusive*)."""
     table_rows = [

@@ -58,7 +58,7 @@ def cut_references(references: Texts) -> list[str]:
     return [" ".join(word if word in frequent else "unk" for word in row[:_MOST_WORDS]) for row in reports]
 
 
-def _set_bleu(order: int, prepare: Prepare, prepare_references: Prepare | None = None) -> Score:
+def _pool_bleu(order: int, prepare: Prepare, prepare_references: Prepare | None = None) -> Score:
     """Return a function that computes BLEU over the whole set, with n-grams of up to ``order`` words.
     ``prepare`` is applied to both sides, unless ``prepare_references`` is given for the references."""
     return lambda references, candidates: (
@@ -66,7 +66,7 @@ def _set_bleu(order: int, prepare: Prepare, prepare_references: Prepare | None =
     )
 
 
-def _mean_bleu(order: int) -> Score:
+def _average_bleu(order: int) -> Score:
     """Return a function that computes the mean over cleaned report pairs of the BLEU of one pair."""
     return lambda references, candidates: (
         100 * float(sentence_bleu(_clean_reports(references), _clean_reports(candidates), order).mean())
@@ -81,12 +81,12 @@ def _split_stops(texts: Texts) -> list[str]:
     return [text.lower().replace(".", " .") for text in texts]
 
 
-def _mean_bleu2(references: Texts, candidates: Texts) -> float:
+def _average_bleu2(references: Texts, candidates: Texts) -> float:
     """Return the mean over pairs of BLEU-2 as the package fast-bleu computes it, in percent."""
     return 100 * float(np.mean([compute_bleu2(*pair) for pair in zip(references, candidates, strict=True)]))
 
 
-def _sacrebleu(**settings: Any) -> Score:
+def _make_sacrebleu(**settings: Any) -> Score:
     """Return a function that computes BLEU over the whole set with sacrebleu, given these ``settings`` of its
     class BLEU."""
 
@@ -98,29 +98,30 @@ def _sacrebleu(**settings: Any) -> Score:
     return score
 
 
-def variants() -> dict[str, tuple[str, Score]]:
+def list_variants() -> dict[str, tuple[str, Score]]:
     """Return the URL of the source and the scoring function of each way to compute BLEU, by the way's name.
 
     The three ways of sacrebleu are left out if it is not installed.
     """
     orders, clean, cut = (1, 2, 3, 4), _clean_reports, cut_references
-    ways = {f"BLEU-{n}, COCO, cleaned": (COCO, _set_bleu(n, clean)) for n in orders}
-    ways |= {f"BLEU-{n}, COCO, references cut at 59, unk": (R2GEN, _set_bleu(n, clean, cut)) for n in orders}
-    ways |= {"BLEU-4, COCO, as written": (COCO, _set_bleu(4, list))}
-    ways |= {f"BLEU-{n}, COCO, split at “ .”": (CXR_METRIC, _set_bleu(n, _split_stops)) for n in (2, 4)}
-    ways |= {f"BLEU-{n}, mean of sentences, cleaned": (COCO, _mean_bleu(n)) for n in (4, 2)}
-    ways |= {"BLEU-2, mean of sentences, fast-bleu": (CXR_METRIC, _mean_bleu2)}
+    ways = {f"BLEU-{n}, COCO, cleaned": (COCO, _pool_bleu(n, clean)) for n in orders}
+    ways |= {f"BLEU-{n}, COCO, references cut at 59, unk": (R2GEN, _pool_bleu(n, clean, cut)) for n in orders}
+    ways |= {"BLEU-4, COCO, as written": (COCO, _pool_bleu(4, list))}
+    ways |= {f"BLEU-{n}, COCO, split at “ .”": (CXR_METRIC, _pool_bleu(n, _split_stops)) for n in (2, 4)}
+    ways |= {f"BLEU-{n}, mean of sentences, cleaned": (COCO, _average_bleu(n)) for n in (4, 2)}
+    ways |= {"BLEU-2, mean of sentences, fast-bleu": (CXR_METRIC, _average_bleu2)}
     if find_spec("sacrebleu"):
+        international = _make_sacrebleu(lowercase=True, tokenize="intl")
         ways |= {
-            "sacrebleu, cased": (SACREBLEU, _sacrebleu()),
-            "sacrebleu, lower case": (SACREBLEU, _sacrebleu(lowercase=True)),
-            "sacrebleu, lower case, international": (SACREBLEU, _sacrebleu(lowercase=True, tokenize="intl")),
+            "sacrebleu, cased": (SACREBLEU, _make_sacrebleu()),
+            "sacrebleu, lower case": (SACREBLEU, _make_sacrebleu(lowercase=True)),
+            "sacrebleu, lower case, international": (SACREBLEU, international),
         }
     return ways
 
 
 def compute_variants(texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
-    """Return the BLEU of each system in percent, computed in each of the :func:`variants`.
+    """Return the BLEU of each system in percent, computed in each of the :func:`list_variants`.
 
     Parameters
     ----------
@@ -138,6 +139,6 @@ def compute_variants(texts: pd.DataFrame, systems: Sequence[str]) -> pd.DataFram
     rows = [
         {"variant": name, "source": source}
         | {system: round(score(*map(list, pair)), 6) for system, pair in sides.items()}
-        for name, (source, score) in variants().items()
+        for name, (source, score) in list_variants().items()
     ]
     return pd.DataFrame(rows)

@@ -26,7 +26,7 @@ LOST, SOME, BESIDE = "a “no” lost", "“no” becomes “some”", "1 word e
 EXCHANGED = ("1 word exchanged", "2 words exchanged", "3 words exchanged")
 
 
-def edited_pairs(records: Sequence[TextPair]) -> pd.DataFrame:
+def tabulate_pairs(records: Sequence[TextPair]) -> pd.DataFrame:
     """Return one row per edited report: ``report`` (its number), ``edit`` (the name of the edit),
     ``reference`` (the unchanged text) and ``candidate`` (the edited text).
 
@@ -42,7 +42,7 @@ def edited_pairs(records: Sequence[TextPair]) -> pd.DataFrame:
 def compute_losses(metrics: Mapping[str, Metric], pairs: pd.DataFrame) -> pd.DataFrame:
     """Return by how much each candidate scores less than the unchanged report, whose edit is ``same``.
 
-    ``pairs`` is the table of :func:`edited_pairs`. The result has its rows, with ``report``, ``edit`` and
+    ``pairs`` is the table of :func:`tabulate_pairs`. The result has its rows, with ``report``, ``edit`` and
     one column per metric, in the metric's unit; a positive number is a drop.
     """
     values = score_candidates(metrics, pairs["reference"], pairs["candidate"]).set_index(pairs.index)
@@ -72,11 +72,11 @@ def compute_costs(losses: pd.DataFrame, edits: Sequence[str], run: Run) -> pd.Da
 
 
 def divide_losses(first: pd.Series, second: pd.Series, run: Run, name: str) -> Estimate:
-    """Return the sum of ``first`` divided by the sum of ``second``, over the reports that have both, with
-    its interval.
+    """Return the sum of ``first`` divided by the sum of ``second``, with its 95% interval.
 
-    Both are losses indexed by report. The three numbers are NaN if the second sum is not positive. ``name``
-    is that of the random stream.
+    Both are losses indexed by report; only reports in both, with numbers in both, count. The value and both
+    ends of the interval are NaN if the second sum is not positive. ``name`` is the name of the random stream
+    (``run.rng``).
     """
     paired = pd.concat([first, second], axis=1).dropna().to_numpy(np.float64)
     if paired[:, 1].sum() <= 0:
@@ -85,7 +85,7 @@ def divide_losses(first: pd.Series, second: pd.Series, run: Run, name: str) -> E
     return estimate
 
 
-def words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
+def compute_words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
     """Return how many words exchanged for synonyms cost each metric as much as one deleted “no”.
 
     Of each report, the edit that exchanges most words (:data:`EXCHANGED`) is used. The loss per word is the
@@ -105,12 +105,12 @@ def words_per_no(losses: pd.DataFrame, run: Run) -> pd.DataFrame:
         most_words = exchanged.ffill(axis=1).iloc[:, -1]
         both = pd.concat([wide[metric][LOST], most_words, word_counts], axis=1).dropna().assign(reports=1.0)
         sums = both.to_numpy(np.float64)
-        (estimate,) = sum_estimates(sums, _to_words, resamples=run.profile.resamples, rng=run.rng("words"))
+        (estimate,) = sum_estimates(sums, _divide, resamples=run.profile.resamples, rng=run.rng("words"))
         rows[metric] = (estimate.value, estimate.low, estimate.high, len(sums))
     return pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high", "n"])
 
 
-def _to_words(sums: FloatArray) -> FloatArray:
+def _divide(sums: FloatArray) -> FloatArray:
     """Return the mean loss from a deleted “no” divided by the mean loss from one exchanged word; infinite
     if exchanged words cost nothing.
 
@@ -122,7 +122,7 @@ def _to_words(sums: FloatArray) -> FloatArray:
         return np.where(exchanged > 1e-9, lost / reports * words / exchanged, np.inf)[..., None]
 
 
-def edited_sentences(sentences: Sequence[str], edits: Mapping[str, Edit]) -> pd.DataFrame:
+def edit_sentences(sentences: Sequence[str], edits: Mapping[str, Edit]) -> pd.DataFrame:
     """Return, for each edit, the first sentence of a report that the edit changes: ``edit`` (its name),
     ``before`` and ``after``. Each edit must change at least one of the ``sentences``."""
     rows = []
@@ -134,8 +134,8 @@ def edited_sentences(sentences: Sequence[str], edits: Mapping[str, Edit]) -> pd.
 
 
 def draw_words_per_no(axes: Axes, table: pd.DataFrame) -> None:
-    """Draw the values and intervals of :func:`words_per_no`, which must be finite, on a logarithmic scale,
-    with a line at one word."""
+    """Draw the values and intervals of :func:`compute_words_per_no` on a logarithmic scale, with a line at
+    one word. All of them must be finite."""
     plots.intervals(axes, table, size=28)
     axes.axvline(1, color=plots.PALETTE[6], linewidth=1, linestyle=":")
     axes.set_xscale("log")

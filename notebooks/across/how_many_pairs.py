@@ -40,7 +40,7 @@ def compute_power(first: Correlation, second: Correlation, n: int, rho: float) -
     }
 
 
-def power_of_printed_leads(rho: float) -> pd.DataFrame:
+def compute_power_of_leads(rho: float) -> pd.DataFrame:
     """Return the power to detect the leads that RaTEScore and GREEN claim over the strongest other metric
     in a table.
 

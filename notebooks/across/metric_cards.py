@@ -81,7 +81,7 @@ def note_recorded(run: Run) -> None:
         run.reading.note_file(RECORDED_SCORES, RECORDED / f"{name}.csv")
 
 
-def stored_five_lines() -> dict[str, FloatArray]:
+def read_five_lines() -> dict[str, FloatArray]:
     """Return the stored scores of the metric of five lines: for each of :data:`SETS`, one score per
     candidate, in the order of the set's rows."""
     scores = pd.read_csv(FIVE_LINES)
@@ -91,20 +91,20 @@ def stored_five_lines() -> dict[str, FloatArray]:
     }
 
 
-def five_lines_card(run: Run) -> Card:
+def make_five_lines_card(run: Run) -> Card:
     """Return the card of the metric of five lines, from its stored scores."""
     return metric_card(
         five_lines,
         name="five lines",
         value_range=(0, 1),
         tuned="no",
-        rated_scores=stored_five_lines(),
+        rated_scores=read_five_lines(),
         data_root=None,
         seed=run.seed,
     )
 
 
-def built_to_win_cards(run: Run) -> dict[str, Card]:
+def make_winner_cards(run: Run) -> dict[str, Card]:
     """Return two cards of the metric that is built to win: ``development`` for the half of RadPref whose
     grades it knows, ``report`` for the other half."""
     metric = Nearest()
@@ -126,11 +126,11 @@ def built_to_win_cards(run: Run) -> dict[str, Card]:
     }
 
 
-def agreement_of_winner(cards: Mapping[str, Card]) -> pd.DataFrame:
+def tabulate_winner(cards: Mapping[str, Card]) -> pd.DataFrame:
     """Return the agreement of the metric that is built to win on the half of RadPref that it knows, on the
     other half, and on MTS-Dialog.
 
-    ``cards`` come from :func:`built_to_win_cards`. The table has one row per set: ``value`` (τ_b), ``low``,
+    ``cards`` come from :func:`make_winner_cards`. The table has one row per set: ``value`` (τ_b), ``low``,
     ``high`` (95% interval) and ``n`` (texts).
     """
     rows = {}

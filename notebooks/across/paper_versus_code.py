@@ -69,7 +69,7 @@ def contrast(name: str, values: Iterable[float], **words: object) -> Contrast:
     return Contrast(name, paper, difference, quantity.format(**words), stated, released_value, basis, kind)
 
 
-def contrast_table(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame:
+def tabulate_contrasts(contrasts: Iterable[Contrast], packages: pd.DataFrame) -> pd.DataFrame:
     """Return one row per contrast.
 
     Parameters
@@ -125,14 +125,14 @@ _SHARED = (
 )
 
 
-def _ratescore(
+def _score(
     reference: _Entities, candidate: _Entities, cosines: Any, weights: str = "long", /, **changes: str
 ) -> float:
     scorer = ratescore.Scorer(weights, ratescore.options("released", **changes))
     return scorer.score(reference, candidate, np.array(cosines, dtype=float)).score
 
 
-def _scores(
+def _compare_settings(
     pairs: Mapping[str, tuple[_Entities, _Entities, Any]], option: str, rules: Mapping[str, str]
 ) -> pd.DataFrame:
     """Return RaTEScore of pairs of entity lists: one row per pair and set of weights, one column per
@@ -146,7 +146,7 @@ def _scores(
     """
     rows = {
         f"{name}, {weights}": {
-            column: _ratescore(*pair, weights, **{option: rule}) for column, rule in rules.items()
+            column: _score(*pair, weights, **{option: rule}) for column, rule in rules.items()
         }
         for name, pair in pairs.items()
         for weights in ("long", "short")
@@ -154,65 +154,65 @@ def _scores(
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def mismatch_penalty() -> _TableAndContrast:
+def compare_penalties() -> _TableAndContrast:
     """Return RaTEScore of pairs of single entities, with the penalty for every mismatch of types (column
     ``paper``) and with the code's penalty (``code``), and the contrast of a disease with an abnormality."""
     pairs = {
         f"disease v {kind}": ([("pneumonia", "DISEASE")], [("consolidation", kind.upper())], [[0.8]])
         for kind in ("abnormality", "non-disease", "disease")
     }
-    frame = _scores(pairs, "penalty", {"paper": "any_mismatch", "code": "cross_polarity"})
+    frame = _compare_settings(pairs, "penalty", {"paper": "any_mismatch", "code": "cross_polarity"})
     return frame, contrast("mismatch_penalty", frame.loc["disease v abnormality, short"])
 
 
-def empty_report() -> Contrast:
+def compare_empty_report() -> Contrast:
     """Return the contrast in RaTEScore for a candidate without entities and a reference with one entity."""
-    scores = [_ratescore([("pneumonia", "DISEASE")], [], [[]], empty=rule) for rule in ("zero", "half")]
+    scores = [_score([("pneumonia", "DISEASE")], [], [[]], empty=rule) for rule in ("zero", "half")]
     return contrast("empty_report", scores)
 
 
-def _overlap(reference: list[str], candidate: list[str]) -> float:
+def _compute_overlap(reference: list[str], candidate: list[str]) -> float:
     """Return the Dice coefficient of the words of two texts, each a list of sentences: 1 if the words are
     the same, 0 if none is. At least one text must have a word."""
     left, right = (set(" ".join(lines).lower().split()) for lines in (reference, candidate))
     return 2 * len(left & right) / (len(left) + len(right))
 
 
-def shifted_pairs() -> tuple[Contrast, Contrast]:
+def compare_shifted_pairs() -> tuple[Contrast, Contrast]:
     """Return two contrasts for five pairs, if the code drops the only sentence of one text: the number of
     scores, and the mean score."""
     reports = ["Heart size is normal.", "Small left effusion.", "No acute process.", "Right basal opacity."]
     references = [[line] for line in [*reports, "Lines in place."]]
     candidates = [["OK"] if line == ["Small left effusion."] else line for line in references]
-    meant = [_overlap(*pair) for pair in zip(references, candidates, strict=True)]
-    shifted = [_overlap(*pair) for pair in demo.pair_as_released(references, candidates)]
+    meant = [_compute_overlap(*pair) for pair in zip(references, candidates, strict=True)]
+    shifted = [_compute_overlap(*pair) for pair in demo.pair_sentences_as_released(references, candidates)]
     returned = contrast("shifted_pairs", (len(meant), len(shifted)))
     return returned, contrast("shifted_mean", (float(np.mean(meant)), float(np.mean(shifted))))
 
 
-def orientation() -> _TableAndContrast:
+def compare_orientations() -> _TableAndContrast:
     """Return RaTEScore for both orders of the types in W, for matches that are mutual and matches that are
     not, and the contrast for the latter."""
     pairs = {"mutual matches (A.1)": _MUTUAL, "matches not mutual": _SHARED}
     readings = {"W[match, query]": "match_first", "W[query, match] (code)": "query_first"}
-    frame = _scores(pairs, "orientation", readings)
+    frame = _compare_settings(pairs, "orientation", readings)
     return frame, contrast("orientation", frame.loc["matches not mutual, short"])
 
 
-def example_a1() -> Contrast:
+def compare_example_a1() -> Contrast:
     """Return the contrast between the printed score of Example A.1 and the code's default score."""
     values = printed("ratescore.example_a1").query("quantity == 'score'").set_index("direction")["value"]
-    return contrast("example_a1", (values["both"], _ratescore(*_MUTUAL, "long")))
+    return contrast("example_a1", (values["both"], _score(*_MUTUAL, "long")))
 
 
-def irregular_answers() -> Contrast:
+def compare_irregular_answers() -> Contrast:
     """Return the contrast in the GREEN score of :data:`IRREGULAR`, as it is meant and as the parser reads
     it."""
     parsed = green.parse(IRREGULAR)
     return contrast("irregular_answers", (green.compute_green_score(2, 3), parsed.score or 0.0))
 
 
-def cluster_search(rng: np.random.Generator, repeats: int) -> _TableAndContrast:
+def compare_cluster_search(rng: np.random.Generator, repeats: int) -> _TableAndContrast:
     """Return how often the released search finds the number of clusters with the best silhouette, in
     ``repeats`` simulations with one noisy peak, by the number of sentences, and the contrast for twenty
     sentences."""
@@ -223,13 +223,13 @@ def cluster_search(rng: np.random.Generator, repeats: int) -> _TableAndContrast:
             peak = rng.integers(2, sentences)
             heights = -np.abs(ks - peak) / sentences + rng.normal(0, 0.02, len(ks))
             silhouette = dict(zip(ks.tolist(), heights.tolist(), strict=True))
-            hits += demo.search_clusters_released(silhouette, sentences) == ks[heights.argmax()]
+            hits += demo.search_cluster_number(silhouette, sentences) == ks[heights.argmax()]
         shares[sentences] = hits / repeats
     frame = pd.DataFrame({"sentences": list(shares), "search finds the best k": list(shares.values())})
     return frame, contrast("cluster_search", (1.0, shares[20]))
 
 
-def aklu_bound() -> Contrast:
+def compare_aklu_bound() -> Contrast:
     """Return the contrast between the aKLU of the first model in RaLEs' Table 7 according to the paper's
     formula, whose bound is log K, and as printed."""
     table7, bound = wide(printed("rales.table7"), "model", "metric"), float(np.log(AKLU_CLASSES))
@@ -237,7 +237,7 @@ def aklu_bound() -> Contrast:
     return contrast("aklu_bound", (bound - first["aPE"], first["aKLU"]), model=table7.index[0])
 
 
-def weighted_gap() -> Contrast:
+def compare_weighted_gap() -> Contrast:
     """Return the contrast in the maximum calibration error (MCE) of the example in the code's
     documentation: the largest gap, and the largest gap weighted by bin size."""
     example = [[0.5, 0.3, 0.2], [0.5, 0.3, 0.2], [0.4, 0.1, 0.5], [0.1, 0.3, 0.6]], [0, 1, 1, 2]
@@ -245,7 +245,7 @@ def weighted_gap() -> Contrast:
     return contrast("weighted_gap", (measure(*example) for measure in measures))
 
 
-def lost_zero() -> Contrast:
+def compare_lost_zero() -> Contrast:
     """Return the contrast in the static calibration error (SCE) if a probability of 0 is in the first bin,
     and if it is in no bin."""
     predictions = [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], [0, 1, 1, 1]
@@ -253,40 +253,40 @@ def lost_zero() -> Contrast:
     return contrast("lost_zero", (kept, calibration.static_calibration_error(*predictions, zeros="dropped")))
 
 
-def short_impressions() -> Contrast:
+def compare_short_impressions() -> Contrast:
     """Return the contrast between 1, which identical texts should score, and the BLEU-4 of a text of three
     words against itself."""
     text = "No acute process."
     return contrast("short_impressions", (1.0, bleu.sentence_bleu([text], [text])[0]), text=text)
 
 
-def procedure_texts() -> _TableAndContrast:
+def compare_procedure_texts() -> _TableAndContrast:
     """Return an indication and the procedure titles of two headers (rows), as the code intends to extract
     them and as it does (columns), and the contrast in the length of the indication."""
     report = (
         "HEAD CT WITHOUT CONTRAST. INDICATION: fall. COMPARISON: none. FINDINGS: acute subdural hematoma."
     )
     headers = ["CT HEAD W/O CONTRAST   CT CHEST W/CONTRAST", "CT HEAD W/O CONTRAST   CT 3D RECON"]
-    rows = {"indication": {rule: demo.indication(report, rule) for rule in _RULES_OF_CODE}}
+    rows = {"indication": {rule: demo.cut_indication(report, rule) for rule in _RULES_OF_CODE}}
     for header in headers:
-        titles = {rule: "; ".join(demo.title_pieces(header, rule)) or "none" for rule in _RULES_OF_CODE}
+        titles = {rule: "; ".join(demo.split_titles(header, rule)) or "none" for rule in _RULES_OF_CODE}
         rows[f"titles in “{header}”"] = titles
     lengths = map(len, rows["indication"].values())
     return pd.DataFrame(rows).T, contrast("procedure_texts", lengths)
 
 
-def findings_after_impression() -> Contrast:
+def compare_findings_section() -> Contrast:
     """Return the contrast in the share of the impression's words that the findings section contains, as the
     code intends to extract it and as it does, if the findings follow the impression."""
     names = ["preamble", "indication", "impression", "findings"]
     texts = ["ct head", "fall", "no acute hemorrhage", "the ventricles are normal in size"]
-    findings_by_rule = {rule: demo.findings_section(names, texts, rule) for rule in _RULES_OF_CODE}
+    findings_by_rule = {rule: demo.cut_findings(names, texts, rule) for rule in _RULES_OF_CODE}
     impression_words = set(texts[names.index("impression")].split())
     contained = (impression_words & set(text.split()) for text in findings_by_rule.values())
     return contrast("findings_after_impression", (len(words) / len(impression_words) for words in contained))
 
 
-def levels_example() -> list[tuple[list[tuple[str, str]], list[tuple[int, str, int]]]]:
+def make_levels_example() -> list[tuple[list[tuple[str, str]], list[tuple[int, str, int]]]]:
     """Return two graphs, each as entities with labels and relations between entity numbers: the reference
     of Appendix A.2 of MIMIC-RRS, and a candidate of our own that differs in a capital letter and a further
     relation."""
@@ -297,16 +297,16 @@ def levels_example() -> list[tuple[list[tuple[str, str]], list[tuple[int, str, i
     return [(entities, edges), ([("Mild", "obs-dp"), *entities[1:]], [*edges, (3, "modify", 5)])]
 
 
-def radgraph_levels() -> Contrast:
-    """Return the contrast in F1-RadGraph for :func:`levels_example` between the paper's level, *partial*,
-    and the level *complete*."""
-    reference, candidate = (radgraph.build_graph(*graph) for graph in levels_example())
+def compare_radgraph_levels() -> Contrast:
+    """Return the contrast in F1-RadGraph between the paper's level of matching, *partial*, and the level
+    *complete*, for the two graphs of :func:`make_levels_example`."""
+    reference, candidate = (radgraph.build_graph(*graph) for graph in make_levels_example())
     levels: tuple[radgraph.Level, ...] = ("partial", "complete")
     scores = [radgraph.compare(reference, candidate, level, "relations").f1 for level in levels]
     return contrast("radgraph_levels", scores)
 
 
-def report_counts() -> Contrast:
+def compare_report_counts() -> Contrast:
     """Return the contrast between the number of reports from MIMIC-III in the paper and in its authors'
     notebook."""
     stated = quoted("rrs.claim_size")["mimic_iii"].value

@@ -29,7 +29,7 @@ def _load_manifests() -> list[Manifest]:
     )
 
 
-def catalogue() -> HTML:
+def show_data_sets() -> HTML:
     """Return a searchable table with one row per data set: who may have it, what it can show, and how to
     get it."""
     headers = ["data set", "who may have it", "what it can show, and how to get it"]
@@ -37,8 +37,8 @@ def catalogue() -> HTML:
 
 
 def _table_row(dataset: Manifest) -> list[str]:
-    """Return a data set's row of :func:`catalogue`: three cells as HTML."""
-    exhibits = [ledger()[exhibit_id] for exhibit_id in sorted(exhibits_that_need(dataset))]
+    """Return a data set's row of :func:`show_data_sets`: three cells as HTML."""
+    exhibits = [ledger()[exhibit_id] for exhibit_id in sorted(find_dependent_exhibits(dataset))]
     links = "; ".join(
         link(entry.notebook, entry.anchor, f"{PAPERS[entry.paper]}, {entry.heading}") for entry in exhibits
     )
@@ -59,7 +59,7 @@ def count_data_sets() -> tuple[int, int]:
     return len(names()), sum(not manifest.redistributable for manifest in _load_manifests())
 
 
-def exhibits_that_need(dataset: Manifest) -> set[str]:
+def find_dependent_exhibits(dataset: Manifest) -> set[str]:
     """Return the ids of the exhibits that need a data set, according to the papers' ``paper.yml``."""
     return {
         exhibit.id

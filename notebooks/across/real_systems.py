@@ -30,12 +30,12 @@ NAME = "iu_systems"
 def open_recording(run: Run) -> Recording:
     """Return the stored set ``iu_systems`` and list its files in the page's provenance."""
     recording = recorded.load(NAME)
-    for path in recorded.files(NAME):
+    for path in recorded.list_tables(NAME):
         run.reading.note_file(RECORDED_SCORES, path)
     return recording
 
 
-def of_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
+def select_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
     """Return the rows of one system, sorted by study.
 
     Raises
@@ -49,12 +49,13 @@ def of_system(table: pd.DataFrame, system: str) -> pd.DataFrame:
     return rows
 
 
-def difference(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
+def compare_systems(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
     """Return how much better the first system of a ``pair`` scores than the second, on average over the
     studies that both have.
 
     The estimate is in the metric's unit and positive if the first system is better. Its 95% interval comes
-    from a bootstrap over distinct references. ``name`` is that of the random stream.
+    from a bootstrap over distinct references. ``name`` is the name of the random stream
+    (``run.rng``).
     """
     leads = _leads_by_study(table, metric, pair)
     sums = leads.groupby("case")["lead"].agg(["sum", "count"]).to_numpy(np.float64)
@@ -62,9 +63,12 @@ def difference(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run
     return estimate
 
 
-def between_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
-    """Return the :func:`difference` on references without masked words minus that on references with masked
-    words, with its 95% interval."""
+def compare_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run: Run, name: str) -> Estimate:
+    """Return the lead of :func:`compare_systems` on references without masked words minus the lead on
+    references with masked words, with its 95% interval (bootstrap over distinct references).
+
+    ``name`` is the name of the random stream (``run.rng``).
+    """
     leads = _leads_by_study(table, metric, pair)
     leads["group"] = np.where(leads["masked"] == 0, "whole", "masked")
     sums = leads.pivot_table("lead", "case", "group", ["sum", "count"], fill_value=0)
@@ -81,14 +85,14 @@ def between_groups(table: pd.DataFrame, metric: str, pair: tuple[str, str], run:
 def _leads_by_study(table: pd.DataFrame, metric: str, pair: tuple[str, str]) -> pd.DataFrame:
     """Return the first system's rows by study with a column ``lead``: its score minus the second system's,
     positive if the first is better. Studies that only one system has are left out."""
-    first, second = (of_system(table, name).set_index("study") for name in pair)
+    first, second = (select_system(table, name).set_index("study") for name in pair)
     return first.assign(lead=get(metric).sign() * (first[metric] - second[metric])).dropna(subset="lead")
 
 
 def count_named_findings(table: pd.DataFrame, system: str) -> NDArray[np.intp]:
     """Return, for each study, how many of the findings that people coded are stated in a system's text
     according to our rules. The studies are sorted by number."""
-    rows = of_system(table, system)
+    rows = select_system(table, system)
     # Each set of findings is a number whose bits stand for single findings.
     return np.array([int(code).bit_count() for code in rows["gold"] & rows["found"]])
 
@@ -97,7 +101,7 @@ def draw_texts(axes: Axes, table: pd.DataFrame, systems: Sequence[str]) -> None:
     """Draw one line per file: how many studies share each of its distinct texts, the most frequent text
     first. Both scales are logarithmic."""
     for row, system in enumerate(systems):
-        counts = of_system(table, system)["text"].value_counts()
+        counts = select_system(table, system)["text"].value_counts()
         axes.plot(
             range(1, len(counts) + 1),
             counts,

@@ -46,7 +46,7 @@ SOURCE = "words found in the source"
 _RULE_BASED = ("observations", "green_rules", "green_rules_errors")
 
 
-def rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def select_rated_candidates(records: Sequence[RatedPair]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the candidates that all raters graded, and the grades.
 
     Returns
@@ -176,7 +176,7 @@ def resample_agreement(
     return pd.DataFrame(np.vstack([values, draws.T]), columns=by_rater[0].names)
 
 
-def agreement_by_system(
+def resample_agreement_by_system(
     scores: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run
 ) -> dict[str, pd.DataFrame]:
     """Return the table of draws of :func:`resample_agreement` for the candidates of each system.
@@ -192,8 +192,10 @@ def agreement_by_system(
 
 
 def average_systems(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return the unweighted mean of the systems' tables of draws, from :func:`agreement_by_system` or
-    :func:`auc_by_system`."""
+    """Return the mean of the systems' tables of draws, in which each system has the same weight.
+
+    ``tables`` comes from :func:`resample_agreement_by_system` or :func:`resample_auc_by_system`.
+    """
     return sum(tables.values()) / len(tables)
 
 
@@ -220,7 +222,7 @@ def resample_auc(
     return pd.DataFrame(aucs, columns=scores.columns)
 
 
-def auc_by_system(
+def resample_auc_by_system(
     scores: pd.DataFrame, wrong: pd.Series, pairs: pd.DataFrame, *, run: Run, name: str
 ) -> dict[str, pd.DataFrame]:
     """Return the table of draws of :func:`resample_auc` for the candidates of each system.
@@ -251,7 +253,7 @@ def correlate_with_invented_facts(
     candidates = [reveal(fact.candidate) for fact in facts]
     scores = score_candidates(metrics, references, candidates)
     if parse_placeholder(candidates[0]):  # The texts are not here, so the overlap is read as stored.
-        scores[SOURCE] = recorded.column(candidates, "found_in_source")
+        scores[SOURCE] = recorded.read_column(candidates, "found_in_source")
     else:
         sources = [reveal(fact.source) for fact in facts]
         scores[SOURCE] = list(map(found_in_source, sources, candidates))
@@ -260,14 +262,14 @@ def correlate_with_invented_facts(
     return correlations.intervals().set_index("metric")[["value", "low", "high"]].sort_values("value")
 
 
-def highest_rank_correlation(values: Sequence[float]) -> float:
+def compute_highest_correlation(values: Sequence[float]) -> float:
     """Return the highest Spearman correlation with ``values`` that a measure without ties can reach: 1 if
     all values differ, and well below 1 if many are equal."""
     ranks = pd.Series(values).rank()
     return float(ranks.std() / pd.Series(range(len(ranks))).std())
 
 
-def agreement_on_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: Run) -> pd.DataFrame:
+def correlate_reviews(metrics: Mapping[str, Metric], summaries: pd.DataFrame, *, run: Run) -> pd.DataFrame:
     """Return τ_b between each metric in :data:`~notebooks.across.trial_reviews.WORDS` and the ratings of
     summaries of clinical trials: one row per metric, with ``value``, ``low`` and ``high`` (95% interval,
     reviews resampled).

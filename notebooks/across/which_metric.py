@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 
 from radeval_lib import plots
 from radeval_lib.data.errors import DataError
-from radeval_lib.data.ratings import text_table
+from radeval_lib.data.ratings import tabulate_texts
 from radeval_lib.metrics.base import Metric
 from radeval_lib.metrics.ratescore.sentences import split
 from radeval_lib.papers.printed_numbers import printed
@@ -37,7 +37,7 @@ def count_weights(config: Any) -> int:
     return int(config.num_hidden_layers * (4 * hidden**2 + 2 * hidden * inner))
 
 
-def encoding_operations(config: Any, lengths: Sequence[int]) -> int:
+def count_operations(config: Any, lengths: Sequence[int]) -> int:
     """Return the number of floating-point operations with which a bidirectional transformer encodes texts
     of these token counts: two per weight and token, and those of attention."""
     attention = 4 * config.num_hidden_layers * config.hidden_size
@@ -52,7 +52,7 @@ def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int
     pair: of its sentences, which the entity tagger reads, and of the distinct names of its entities, which
     the encoder reads.
     """
-    pairs = text_table(run.load("text_pairs")).head(60)
+    pairs = tabulate_texts(run.load("text_pairs")).head(60)
 
     def count_tokens(texts: Sequence[str]) -> list[int]:
         return [len(metric.entity_encoder.tokenizer(text)["input_ids"]) for text in texts]
@@ -67,17 +67,17 @@ def read_pairs(run: Run, metric: Any) -> tuple[pd.DataFrame, list[tuple[list[int
     return pairs, lengths
 
 
-def mean_tokens(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> float:
+def compute_mean_tokens(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> float:
     """Return the mean token count of the two texts of a pair together, without the special tokens that
     RaTEScore's encoder adds to each sentence.
 
-    ``metric``, ``lengths``: see :func:`cost_table`.
+    ``metric``, ``lengths``: see :func:`tabulate_costs`.
     """
     special = metric.entity_encoder.tokenizer.num_special_tokens_to_add()
     return float(np.mean([sum(sentences) - special * len(sentences) for sentences, _ in lengths]))
 
 
-def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> pd.DataFrame:
+def tabulate_costs(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]]]) -> pd.DataFrame:
     """Return the weights and operations of RaTEScore's two models, and a lower bound for language models as
     judges.
 
@@ -104,10 +104,10 @@ def cost_table(metric: Any, lengths: Sequence[tuple[Sequence[int], Sequence[int]
     }
     rows = {}
     for name, configs in models.items():
-        operations = np.mean([sum(map(encoding_operations, configs, pair)) for pair in lengths]) / 1e9
+        operations = np.mean([sum(map(count_operations, configs, pair)) for pair in lengths]) / 1e9
         rows[name] = (sum(map(count_weights, configs)) / 1e6, operations)
     printed_sizes = printed("green.table11")["model"].str.extract(r"\(([\d.]+)B\)")[0]
-    tokens = mean_tokens(metric, lengths)
+    tokens = compute_mean_tokens(metric, lengths)
     for billions in sorted(set(printed_sizes.dropna().astype(float))):
         # Two operations per weight and token are the least with which a dense model can read a text once.
         # Attention, the instructions of the prompt, and each token of the answer add to them.

@@ -172,7 +172,7 @@ class BuildDocuments:
     @property
     def kept(self) -> list[Document]:
         """The documents with a text and a description of at least 12 words, as the paper keeps them."""
-        long = mtsamples.with_long_descriptions(self.documents)
+        long = mtsamples.keep_long_descriptions(self.documents)
         return [document for document in long if reveal(document.text)]
 
     @property
@@ -259,7 +259,7 @@ def check_whole_file(loaded: BuildDocuments, in_print: Mapping[str, Printed]) ->
         return []
     documents = loaded.documents
     sizes = Counter(document.group for document in documents)
-    kept = Counter(document.group for document in mtsamples.with_long_descriptions(documents))
+    kept = Counter(document.group for document in mtsamples.keep_long_descriptions(documents))
     splits = zip(*(split_sizes(size) for size in kept.values()), strict=True)
     train, development, test = (sum(part) for part in splits)
     exact = {
@@ -331,7 +331,7 @@ def copying_of_descriptions(loaded: BuildDocuments, resamples: int, rng: np.rand
         *((reveal(document.text), reveal(document.summary)) for document in loaded.kept), strict=True
     )
     if loaded.evidence == "recorded":
-        values = pd.DataFrame({key: recorded.column(summaries, key) for key in MEASURES})
+        values = pd.DataFrame({key: recorded.read_column(summaries, key) for key in MEASURES})
     else:
         values = measure_copying(texts, summaries)
     cases = pd.factorize(pd.Series(texts))[0]  # numbered in the file's order, with texts or placeholders

@@ -41,7 +41,7 @@ def stack_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
     Each has shape (pairs, 6 categories, raters).
     """
     kinds: tuple[rexval.Kind, ...] = (*KINDS, "total")
-    return {kind: rexval.counts_array(records, kind) for kind in kinds}
+    return {kind: rexval.make_counts_array(records, kind) for kind in kinds}
 
 
 def number_cases(counts: FloatArray) -> list[int]:

@@ -81,7 +81,7 @@ def score_with_judge(run: Run) -> list[float] | None:
     path = run.find("radpref", radpref.CASES_FILE)
     if path is None or run.source_of("models", "judge") == RULES:
         return None
-    texts = radpref.candidates(path)[["reference", "text"]]
+    texts = radpref.read_candidates(path)[["reference", "text"]]
     cache = run.output_dir / "cache" / "judge"
     judge = open_judge(run.model("judge"), cache=cache, device=run.profile.device)
     analyses = judge.judge(list(texts.itertuples(index=False, name=None)))

@@ -71,7 +71,7 @@ def check_openi(reports: list[Report], printed: Printed) -> list[Check]:
     The paper does not say whether it counts all reports with findings and impression, or only those with at
     least ten words of findings and two of impression.
     """
-    both = openi.pairs(reports)
+    both = openi.make_pairs(reports)
     long = [
         pair
         for pair in both

@@ -11,7 +11,7 @@ from typing import get_args
 import numpy as np
 import pandas as pd
 
-from radeval_lib.data.generated import radgraph_json
+from radeval_lib.data.generated import make_radgraph_record
 from radeval_lib.metrics import radgraph
 from radeval_lib.metrics.radgraph import Case, Graph, Level, compare, parse_graph
 from radeval_lib.models.graph_extraction import Extractor
@@ -217,7 +217,7 @@ def read_graphs(pairs: Sequence[ErrorPair], extractor: Extractor) -> tuple[Graph
     gold, extracted = Graphs(), Graphs()
     for side in ("reference", "candidate"):
         texts = [getattr(pair, side).findings for pair in pairs]
-        gold.append([parse_graph(radgraph_json(text)["entities"]) for text in texts])
+        gold.append([parse_graph(make_radgraph_record(text)["entities"]) for text in texts])
         annotated = extractor.annotate([text.text for text in texts])
         extracted.append([parse_graph(item["entities"]) for item in annotated])
     return gold, extracted

@@ -51,7 +51,7 @@ FILE = click.Path(path_type=Path)
 _EXTRAS = {"data": "hub", "labs": "labs,models", "models": "models"}
 
 
-def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
+def print_errors_in_one_line(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return ``command``, changed so that it prints certain errors in one line and exits with status 2.
 
     These errors are a RadevalError, an operating-system error, and a package that is not installed. The line

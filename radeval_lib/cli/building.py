@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli import FILE, data_root_option, one_line_errors, profile_option
+from radeval_lib.cli import FILE, data_root_option, print_errors_in_one_line, profile_option
 from radeval_lib.errors import ParameterError, RadevalError
 from radeval_lib.paths import BUILD, NOTEBOOKS, ROOT, RUNS, display_path
 
@@ -34,7 +34,7 @@ _COLUMNS = ("exhibit", "verdict", "coverage", "evidence", "command", "title")
     help="Build only a folder of notebooks/, a notebook (rales/datasets) or an exhibit (rales.table3).",
 )
 @click.option("--dry-run", is_flag=True, help="List missing data and the steps that would run; run nothing.")
-@one_line_errors
+@print_errors_in_one_line
 def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_run: bool) -> None:
     """Run outdated notebooks and render the book.
 
@@ -68,7 +68,7 @@ def build(profile: str, data_root: str, cores: int, only: tuple[str, ...], dry_r
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder of an earlier build or rendered book; also write what changed since.",
 )
-@one_line_errors
+@print_errors_in_one_line
 def release(profile: str, data_root: str, output: Path | None, since: Path | None) -> None:
     """Check the book for restricted text.
 
@@ -99,7 +99,7 @@ def release(profile: str, data_root: str, output: Path | None, since: Path | Non
     help="Include the page Try the judge, which runs Python in the browser [default: yes, if the package "
     "that workflow/fetch_pyodide downloads is in build/].",
 )
-@one_line_errors
+@print_errors_in_one_line
 def render(profile: str, data_root: str, judge: bool | None) -> None:
     """Render the book from executed notebooks.
 
@@ -117,7 +117,7 @@ def render(profile: str, data_root: str, judge: bool | None) -> None:
 @click.option(
     "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="The port to serve on."
 )
-@one_line_errors
+@print_errors_in_one_line
 def serve(profile: str, port: int) -> None:
     """Serve the rendered book on this computer.
 
@@ -137,7 +137,7 @@ def serve(profile: str, port: int) -> None:
 @click.argument("exhibit", required=False)
 @profile_option
 @click.option("--json", "as_json", is_flag=True, help="Print every column, as JSON.")
-@one_line_errors
+@print_errors_in_one_line
 def exhibits(exhibit: str | None, profile: str, as_json: bool) -> None:
     """List exhibits with their verdicts.
 
@@ -173,7 +173,7 @@ def exhibits(exhibit: str | None, profile: str, as_json: bool) -> None:
 )
 @click.option("--quiet", is_flag=True, help="Show no progress bar.")
 @click.option("--in-build", is_flag=True, hidden=True, help="Run as a step of a build.")
-@one_line_errors
+@print_errors_in_one_line
 def run(
     notebook: str, data_root: str, parameters: tuple[tuple[str, str], ...], quiet: bool, in_build: bool
 ) -> None:
@@ -200,7 +200,7 @@ def run(
 @click.option("--unfreeze", is_flag=True, help="Also replace frozen scores; for RadPref, count the use.")
 @click.option("--check", is_flag=True, help="Store nothing; compare new scores with the stored ones.")
 @data_root_option
-@one_line_errors
+@print_errors_in_one_line
 def record(sets: tuple[str, ...], profile: str, unfreeze: bool, check: bool, data_root: str) -> None:
     """Score public data sets and store the scores.
 

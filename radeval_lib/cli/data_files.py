@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli import FILE, data_root_option, one_line_errors
+from radeval_lib.cli import FILE, data_root_option, print_errors_in_one_line
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import DATA, display_path
 
@@ -20,7 +20,7 @@ def data_group() -> None:
 @data_group.command("status")
 @click.argument("dataset", required=False, default="")
 @data_root_option
-@one_line_errors
+@print_errors_in_one_line
 def data_status(dataset: str, data_root: str) -> None:
     """Show which data files exist.
 
@@ -31,7 +31,7 @@ def data_status(dataset: str, data_root: str) -> None:
     from radeval_lib.data import fetch
 
     root = data.data_root(data_root or None)
-    statuses = fetch.status(root, dataset)
+    statuses = fetch.check_files(root, dataset)
     if dataset:
         for file in statuses:
             click.echo(f"{file.state:10} {file.path}{': ' + file.detail if file.detail else ''}")
@@ -54,7 +54,7 @@ def data_status(dataset: str, data_root: str) -> None:
 @click.argument("dataset", required=False, default="")
 @click.option("--open", "every_open", is_flag=True, help="Download every open data set; prints the licences.")
 @data_root_option
-@one_line_errors
+@print_errors_in_one_line
 def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
     """Download DATASET, or with --open all open data sets.
 
@@ -80,7 +80,7 @@ def data_fetch(dataset: str, every_open: bool, data_root: str) -> None:
 @data_group.command("verify")
 @click.argument("dataset", required=False, default="")
 @data_root_option
-@one_line_errors
+@print_errors_in_one_line
 def data_verify(dataset: str, data_root: str) -> None:
     """Compare data files with their checksums, and count their records.
 
@@ -101,7 +101,7 @@ def data_verify(dataset: str, data_root: str) -> None:
 @click.argument("dataset")
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @data_root_option
-@one_line_errors
+@print_errors_in_one_line
 def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
     """Copy FILES of DATASET to where the loaders expect them.
 
@@ -116,7 +116,7 @@ def data_add(dataset: str, files: tuple[Path, ...], data_root: str) -> None:
 
 @data_group.command("purge")
 @click.option("--dry-run", is_flag=True, help="List what would be removed, and stop.")
-@one_line_errors
+@print_errors_in_one_line
 def data_purge(dry_run: bool) -> None:
     """Remove builds that could read restricted data.
 
@@ -142,7 +142,7 @@ def models_group() -> None:
 
 @models_group.command("status")
 @click.argument("model", required=False, default="")
-@one_line_errors
+@print_errors_in_one_line
 def models_status(model: str) -> None:
     """Describe MODEL, or list all models.
 

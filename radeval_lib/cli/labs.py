@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from radeval_lib.cli import FILE, one_line_errors
+from radeval_lib.cli import FILE, print_errors_in_one_line
 from radeval_lib.paths import display_path
 
 
@@ -19,7 +19,7 @@ def labs_group() -> None:
 
 @labs_group.command("build")
 @click.option("--output", type=FILE, help="Folder to write to.  [default: build/labs]")
-@one_line_errors
+@print_errors_in_one_line
 def build(output: Path | None) -> None:
     """Write the notebooks, slides and quiz of every lab.
 
@@ -37,7 +37,7 @@ def build(output: Path | None) -> None:
 
 @labs_group.command("start")
 @click.argument("lab")
-@one_line_errors
+@print_errors_in_one_line
 def start(lab: str) -> None:
     """Create my_labs/LAB.ipynb to work on, and print its path.
 
@@ -64,7 +64,7 @@ def start(lab: str) -> None:
 )
 @click.option("--jobs", default=0, type=click.IntRange(0), help="Submissions run at once; 0: one per core.")
 @click.option("--trust-submissions", is_flag=True, help="Run submissions with your own access rights.")
-@one_line_errors
+@print_errors_in_one_line
 def grade(
     submissions: Path, output: Path, lab: str, seconds: int, jobs: int, trust_submissions: bool
 ) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from radeval_lib.cli import EXIT_BAD_INPUT, FILE, data_root_option, one_line_errors
+from radeval_lib.cli import EXIT_BAD_INPUT, FILE, data_root_option, print_errors_in_one_line
 from radeval_lib.errors import ParameterError
 from radeval_lib.paths import display_path
 from radeval_lib.registry import METRICS
@@ -110,7 +110,7 @@ def parse_metric_settings(
     type=click.IntRange(min=1),
     help="Number of processes. Default: one per core for a large file, one if a metric runs a model.",
 )
-@one_line_errors
+@print_errors_in_one_line
 def score(
     metrics: tuple[str, ...],
     assignments: tuple[str, ...],
@@ -230,7 +230,7 @@ def _print_summary(scored: ScoredFile, output_path: Path) -> None:
     type=FILE,
     help="Write a paragraph for a methods section, with its references in BibTeX, to this file.",
 )
-@one_line_errors
+@print_errors_in_one_line
 def compare(
     input_path: Path,
     systems: tuple[str, ...],
@@ -379,7 +379,7 @@ def resolve_metric(
 @click.option("--quick", is_flag=True, help="Edit 30 reports instead of 100; the card says so first.")
 @click.option("--systems", is_flag=True, help="Also score reports of real systems on Open-i.")
 @data_root_option
-@one_line_errors
+@print_errors_in_one_line
 def metric_card(
     metric: str,
     program: str,

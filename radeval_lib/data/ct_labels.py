@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import load_each
+from radeval_lib.data.readers import make_reader
 
 # The findings that were labelled, as the file's columns name them.
 LABELS = (
@@ -59,4 +59,4 @@ def load(path: Path) -> list[LabelledReport]:
     ]
 
 
-read = load_each(load, FILE)
+read = make_reader(load, FILE)

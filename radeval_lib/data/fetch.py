@@ -52,7 +52,7 @@ def _require_root(root: Path | None) -> Path:
     return root
 
 
-def status(root: Path | None, dataset: str = "") -> list[FileStatus]:
+def check_files(root: Path | None, dataset: str = "") -> list[FileStatus]:
     """Return the state of every file of one data set, or of all data sets if ``dataset`` is empty.
 
     Without a data root, every file is ``missing``.
@@ -86,7 +86,7 @@ def verify(root: Path | None, dataset: str = "", say: Say = print) -> list[FileS
         If there is no data root.
     """
     folder = _require_root(root)
-    present = [file for file in status(folder, dataset) if file.state != "missing"]
+    present = [file for file in check_files(folder, dataset) if file.state != "missing"]
     if not present:
         remedy = f"Run `{f'radbook data status {dataset}'.strip()}` to see what belongs there."
         raise FetchError(f"no file of {dataset or 'any data set'} is there", "data root", remedy)
@@ -117,7 +117,8 @@ def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
         If a downloaded file differs from the manifest; it is not kept.
     """
     folder, manifest = _require_root(root), load_manifest(dataset)
-    present = [file.path for file in status(folder, dataset) if file.state not in ("missing", "mismatch")]
+    statuses = check_files(folder, dataset)
+    present = [file.path for file in statuses if file.state not in ("missing", "mismatch")]
     missing = [manifest.file(path) for path in manifest.missing(present)]
     if not missing:
         say(f"{dataset}: every file is in place")

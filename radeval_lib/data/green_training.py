@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import load_each
+from radeval_lib.data.readers import make_reader
 from radeval_lib.data.records import JudgedPair
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark_restricted
 
 NAME = "green_training"
 TURNS = ("human", "gpt")
@@ -28,10 +28,10 @@ def load(path: Path) -> list[JudgedPair]:
         turns = [reading.Entry(turn, item.where) for turn in item.take(key, list)]
         if tuple(turn.take("from", str) for turn in turns) != TURNS:
             raise ValueError(f"its {len(turns)} turns must be one of 'human', then one of 'gpt'")
-        texts = (mark(turn.take("value", str), NAME, True) for turn in turns)
+        texts = (mark_restricted(turn.take("value", str), NAME) for turn in turns)
         return JudgedPair(str(item.get("id", f"{path.stem}-{item.at}")), *texts)
 
-    return reading.records(reading.read_objects(path), parse_pair)
+    return reading.parse_records(reading.read_objects(path), parse_pair)
 
 
-read = load_each(load, "train.json")
+read = make_reader(load, "train.json")

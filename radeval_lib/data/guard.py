@@ -32,8 +32,8 @@ import yaml
 from radeval_lib import atomic, checksums, green_analysis, own_yaml
 from radeval_lib.data import green_training, leak_readings, leak_sequences, reading
 from radeval_lib.data.errors import DataError, FormatError
-from radeval_lib.data.leak_sequences import Hashes, distinct, kinds, of_text, within, words
-from radeval_lib.data.manifests import find, load_manifest, names, restricted_in
+from radeval_lib.data.leak_sequences import Hashes, hash_text, is_in, kinds_of, merge, split_words
+from radeval_lib.data.manifests import find, list_restricted, load_manifest, names
 from radeval_lib.data.readers import load
 from radeval_lib.data.restricted import Text, reveal
 from radeval_lib.errors import list_names
@@ -112,14 +112,14 @@ def find_sequences(texts: Iterable[Text], watched: Hashes) -> Hashes:
     """
     texts_with: dict[int, set[int]] = defaultdict(set)  # by sequence; at most one more than a rare one has
     for text in map(reveal, texts):
-        text_id, sequences = hash(tuple(words(text))), leak_sequences.of_corpus(text)
-        for sequence in sequences[within(sequences, watched)].tolist():
-            if len(texts_with[sequence]) <= leak_sequences.RARE:
+        text_id, sequences = hash(tuple(split_words(text))), leak_sequences.hash_corpus_text(text)
+        for sequence in sequences[is_in(sequences, watched)].tolist():
+            if len(texts_with[sequence]) <= leak_sequences.MAX_TEXTS:
                 texts_with[sequence].add(text_id)
     found = np.array(sorted(texts_with), np.uint64)
-    rare = np.array([len(texts_with[each]) <= leak_sequences.RARE for each in found.tolist()], bool)
-    also_frequent = (leak_sequences.WORDS, leak_sequences.NUMBERS, leak_sequences.NAMED)
-    return found[rare | np.isin(kinds(found), also_frequent)]
+    rare = np.array([len(texts_with[each]) <= leak_sequences.MAX_TEXTS for each in found.tolist()], bool)
+    also_frequent = (leak_sequences.LEAK_RUN, leak_sequences.NUMBER, leak_sequences.NAMED_NUMBER)
+    return found[rare | np.isin(kinds_of(found), also_frequent)]
 
 
 def scan(
@@ -148,20 +148,20 @@ def scan(
         return []
     vocabulary = set[str]()
     for name, texts in corpora.items():
-        if not (corpus_words := {word for text in texts for word in words(reveal(text))}):
+        if not (corpus_words := {word for text in texts for word in split_words(reveal(text))}):
             remedy = "Replace its files, or remove them from the data root."
             raise DataError("its files have no words that the guard could search for", name, remedy)
         vocabulary |= corpus_words
     searched, refused = _read_all(folder, frozenset(vocabulary), trusted)
-    watched = distinct(each.sequences for each in searched)
-    watched = watched[~within(watched, distinct(of_text(text, vocabulary) for text in public))]
+    watched = merge(each.sequences for each in searched)
+    watched = watched[~is_in(watched, merge(hash_text(text, vocabulary) for text in public))]
     by_corpus = {name: find_sequences(texts, watched) for name, texts in corpora.items()}
-    allowed = _own_phrases(distinct(by_corpus.values()), own)
+    allowed = _find_own_phrases(merge(by_corpus.values()), own)
     leaks = []
     for name, sequences in by_corpus.items():
-        leaked = sequences[~within(sequences, allowed)]
+        leaked = sequences[~is_in(sequences, allowed)]
         for each in searched:
-            if count := int(within(leaked, each.sequences).sum()):
+            if count := int(is_in(leaked, each.sequences).sum()):
                 leaks.append(Leak(each.path.as_posix(), name, count, each.is_name))
     return leaks + refused
 
@@ -173,16 +173,16 @@ def _read_all(
     searched, refused = [], []
     by_digest: dict[str, tuple[Hashes, str]] = {}  # A build has most pages several times.
     for path in sorted(path.relative_to(folder) for path in folder.rglob("*")):
-        readings, _ = leak_readings.of_text(" ".join((*path.parts, path.stem)))
-        sequences = distinct(of_text(text, vocabulary) for text in readings)
+        readings, _ = leak_readings.read_text(" ".join((*path.parts, path.stem)))
+        sequences = merge(hash_text(text, vocabulary) for text in readings)
         searched.append(_SearchedText(path, True, sequences))
         if not (folder / path).is_file() or leak_readings.UNREAD.search(path.as_posix()):
             continue
         if (digest := checksums.of_file(folder / path)) in trusted:
             continue
         if digest not in by_digest:
-            readings, why = leak_readings.of_file((folder / path).read_bytes(), path.as_posix())
-            by_digest[digest] = distinct(of_text(text, vocabulary) for text in readings), why
+            readings, why = leak_readings.read_file((folder / path).read_bytes(), path.as_posix())
+            by_digest[digest] = merge(hash_text(text, vocabulary) for text in readings), why
         sequences, why = by_digest[digest]
         searched.append(_SearchedText(path, False, sequences))
         if why and not _THEME & {*path.parts}:
@@ -190,21 +190,21 @@ def _read_all(
     return searched, refused
 
 
-def _own_phrases(found: Hashes, own: Iterable[str]) -> Hashes:
+def _find_own_phrases(found: Hashes, own: Iterable[str]) -> Hashes:
     """Return the phrases and named numbers among ``found`` that the study's ``own`` texts contain.
 
     Longer sequences are not returned, for a whole sentence of a corpus is a leak in these texts too. The
     texts, many of which are generated, are read only until all phrases are found.
     """
-    phrases = missing = found[np.isin(kinds(found), (leak_sequences.PHRASE, leak_sequences.NAMED))]
+    phrases = missing = found[np.isin(kinds_of(found), (leak_sequences.PHRASE, leak_sequences.NAMED_NUMBER))]
     texts = iter(own)
     while len(missing) and (text := next(texts, None)) is not None:
-        contained = distinct([leak_sequences.phrases_and_identifiers(leak_readings.unescaped(text).lower())])
-        missing = missing[~within(missing, contained)]
-    return phrases[~within(phrases, missing)]
+        contained = merge([leak_sequences.hash_phrases_and_ids(leak_readings.unescape(text).lower())])
+        missing = missing[~is_in(missing, contained)]
+    return phrases[~is_in(phrases, missing)]
 
 
-def refuse(folder: Path, leaks: Sequence[Leak]) -> None:
+def remove_leaks(folder: Path, leaks: Sequence[Leak]) -> None:
     """Remove files with leaks from a build and raise a LeakError that names them; without leaks, do nothing.
 
     A rendered book is removed as a whole, because its pages, search index and Sphinx's records repeat one
@@ -250,18 +250,18 @@ class RestrictedTexts:
             path = find(self.name, self.root, file.path)
             if path is None or not file.holds_reports:
                 continue
-            for text in of_file(path, manifest.identifiers):
+            for text in read_data_texts(path, manifest.identifiers):
                 # Each of GREEN's training pairs repeats a layout that its authors published: no leak.
                 has_layout = self.name == green_training.NAME
                 yield from green_analysis.without_layout(text) if has_layout else [text]
 
 
-def restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
+def list_restricted_texts(root: Path) -> dict[str, RestrictedTexts]:
     """Return the texts of each data set in a data root that may not be redistributed, by name."""
-    return {name: RestrictedTexts(name, root) for name in restricted_in(root)}
+    return {name: RestrictedTexts(name, root) for name in list_restricted(root)}
 
 
-def public_texts(root: Path | None) -> Iterator[str]:
+def read_public_texts(root: Path | None) -> Iterator[str]:
     """Yield texts that are never a leak: those that papers print, and text fields of a data root's open sets.
 
     Fields that are lists of words or findings are skipped.
@@ -278,7 +278,7 @@ def public_texts(root: Path | None) -> Iterator[str]:
                 yield from (value for value in vars(record).values() if isinstance(value, str))
 
 
-def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
+def read_data_texts(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
     """Yield the texts in a data file: cells of a table, strings in JSON (lines), or lines of other files.
 
     Values in the columns or under the keys in ``identifiers`` are also yielded as ``id <value>``. Of
@@ -303,12 +303,12 @@ def of_file(path: Path, identifiers: Sequence[str] = ()) -> Iterator[str]:
             content = reading.decode_json(reading.read_text(path), object, path.name)
         except FormatError:
             content = [dict(item) for item in reading.read_objects(path)]
-        yield from _strings(content, identifiers)
+        yield from _walk_json(content, identifiers)
     else:
         yield from filter(None, reading.read_text(path).split("\n"))
 
 
-def _strings(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
+def _walk_json(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
     """Yield the strings in a JSON value, and its keys that are not plain names.
 
     A list of words is yielded as one text. Lists of IOB tags are skipped: the labels are in every model that
@@ -322,11 +322,11 @@ def _strings(value: Any, identifiers: Sequence[str]) -> Iterator[str]:
                 yield " ".join(value)
         else:
             for entry in value:
-                yield from _strings(entry, identifiers)
+                yield from _walk_json(entry, identifiers)
     elif isinstance(value, dict):
         for key, entry in value.items():
             if not key.replace("_", "").isalpha():
                 yield key
             if key in identifiers and isinstance(entry, str | int):
                 yield f"id {entry}"
-            yield from _strings(entry, identifiers)
+            yield from _walk_json(entry, identifiers)

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import SPLIT_FILES, load_each
+from radeval_lib.data.readers import SPLIT_FILES, make_reader
 from radeval_lib.data.records import AnnotatedSentence, Entity
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark_restricted
 
 WordSpan = tuple[int, int, str]  # first word, one past the last word, type
 _PREFIXES = frozenset("BIES")
@@ -79,10 +79,10 @@ def load(path: Path) -> list[AnnotatedSentence]:
             raise ValueError(f"{len(tokens)} tokens but {len(tags)} tags; each token needs one tag")
         # A sentence without an id is identified by the number of its record.
         name = str(item.get("id", item.get("doc_key", f"{path.stem}-{item.at}")))
-        words = tuple(mark(token, "stanza_radiology", True) for token in tokens)
+        words = tuple(mark_restricted(token, "stanza_radiology") for token in tokens)
         return AnnotatedSentence(name, words, decode(tags))
 
-    return reading.records(reading.read_objects(path), parse_sentence)
+    return reading.parse_records(reading.read_objects(path), parse_sentence)
 
 
-read = load_each(load, *SPLIT_FILES)
+read = make_reader(load, *SPLIT_FILES)

@@ -34,7 +34,7 @@ RELEASED = ("bleu_score", "bertscore", "semb_score", "radgraph_combined", "RadCl
 _UID = re.compile(r"\bCXR([1-9]\d{0,5})_")  # CXR12_IM-0345: study 12
 
 
-def uid(study: str) -> str:
+def parse_uid(study: str) -> str:
     """Return Open-i's number of a study, such as ``12`` for the study id or image name ``CXR12_IM-0345``.
 
     Raises
@@ -45,20 +45,20 @@ def uid(study: str) -> str:
     return _UID.findall(study)[0]
 
 
-def references(path: Path) -> dict[str, str]:
+def read_references(path: Path) -> dict[str, str]:
     """Return the reference findings section of each study by uid, in the order of the split."""
     studies = reading.read_json(path, dict)
-    return {uid(study): content["section_findings"].strip() for study, content in studies.items()}
+    return {parse_uid(study): content["section_findings"].strip() for study, content in studies.items()}
 
 
-def outputs(path: Path, column: str, *, last: bool = False) -> dict[str, str]:
+def read_outputs(path: Path, column: str, *, last: bool = False) -> dict[str, str]:
     """Return a system's report for each study, by uid.
 
     ``column`` has the study id or image name. If several rows are on one study, the first counts, or the last
     if ``last`` is true.
     """
     rows = list(reading.read_csv(path, (column, "report")))
-    return {uid(row.text(column)): row.text("report") for row in (rows if last else rows[::-1])}
+    return {parse_uid(row.text(column)): row.text("report") for row in (rows if last else rows[::-1])}
 
 
 def read(find: Find) -> list[SystemReport]:
@@ -70,13 +70,13 @@ def read(find: Find) -> list[SystemReport]:
     paths = {name: path for name, path in found.items() if path is not None}
     if len(paths) < len(found):
         return []
-    originals = references(paths[REFERENCES])
+    originals = read_references(paths[REFERENCES])
     texts = {
         REFERENCE: originals,
-        "MLRG": outputs(paths[FILES["MLRG"]], "dicom_id"),
-        LAST_IMAGE: outputs(paths[FILES["MLRG"]], "dicom_id", last=True),
-        "MoERad": outputs(paths[FILES["MoERad"]], "study_id"),
-        "CvT2DistilGPT2": outputs(paths[FILES["CvT2DistilGPT2"]], "dicom_id"),
+        "MLRG": read_outputs(paths[FILES["MLRG"]], "dicom_id"),
+        LAST_IMAGE: read_outputs(paths[FILES["MLRG"]], "dicom_id", last=True),
+        "MoERad": read_outputs(paths[FILES["MoERad"]], "study_id"),
+        "CvT2DistilGPT2": read_outputs(paths[FILES["CvT2DistilGPT2"]], "dicom_id"),
         "AAMN": dict(zip(originals, reading.read_lines(paths[FILES["AAMN"]]), strict=True)),
     }
     return [
@@ -86,7 +86,7 @@ def read(find: Find) -> list[SystemReport]:
     ]
 
 
-def released_scores(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
+def read_released_scores(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
     """Return the scores that MoERad's repository publishes, by column of :data:`RELEASED` and uid.
 
     ``studies`` are the uids in the order of MoERad's file of reports.

@@ -48,7 +48,7 @@ _KEYS = object()  # marks the keys in a JSON value, which have no key themselves
 _PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # of a notebook's outputs: "image/png"
 
 
-def of_file(content: bytes, name: str = "") -> tuple[set[str], str]:
+def read_file(content: bytes, name: str = "") -> tuple[set[str], str]:
     """Return the readings of a file's bytes, and the reason to refuse the file, empty if there is none.
 
     Of an archive, the members and their names are read. A file whose ``name`` matches
@@ -60,23 +60,23 @@ def of_file(content: bytes, name: str = "") -> tuple[set[str], str]:
     if not (content.startswith((b"\x1f\x8b", b"PK\3\4")) or content[257:262] == b"ustar"):
         if b"\0" not in content and not content.startswith((b"%PDF-", b"%!PS")):
             with suppress(UnicodeDecodeError):
-                return of_text(content.decode("utf-8"))
+                return read_text(content.decode("utf-8"))
         return set(), "neither text in UTF-8 nor a gzip, zip or tar archive"
     try:
-        members = _members(content)
+        members = _read_members(content)
     except _DAMAGED:
         return set(), "an archive that is damaged or encrypted"
     if any(len(inner) > MAX_UNPACKED_BYTES for _, inner in members):
         return set(), f"an archive with a member of more than {MAX_UNPACKED_BYTES >> 20} MiB"
     readings, refused = set[str](), ""
     for member, inner in members:
-        member_readings, reason = of_file(inner, f"{name}/{member}")
-        readings |= member_readings | of_text(member)[0]
+        member_readings, reason = read_file(inner, f"{name}/{member}")
+        readings |= member_readings | read_text(member)[0]
         refused = refused or reason
     return readings, refused
 
 
-def _members(content: bytes) -> list[tuple[str, bytes]]:
+def _read_members(content: bytes) -> list[tuple[str, bytes]]:
     """Return the name and the content of each file in an archive; a link has its target's content."""
     stream = io.BytesIO(content)
     if content.startswith(b"PK\3\4"):
@@ -89,12 +89,12 @@ def _members(content: bytes) -> list[tuple[str, bytes]]:
         return [(name, inner.read(MAX_UNPACKED_BYTES + 1) if inner else b"") for name, inner in opened]
 
 
-def of_text(text: str) -> tuple[set[str], str]:
+def read_text(text: str) -> tuple[set[str], str]:
     """Return the readings of a text (as it is, without markup, by columns), and the reason to refuse it.
 
     A text is refused if a picture or file is encoded in it; otherwise the reason is empty.
     """
-    plain, strings = unescaped(text), _json_strings(text)
+    plain, strings = unescape(text), _find_json_strings(text)
     by_key: dict[object, list[str]] = defaultdict(list)
     for key, string in strings:
         by_key[key].append(string)
@@ -103,7 +103,7 @@ def of_text(text: str) -> tuple[set[str], str]:
         values = (string for key, string in strings if key is not _KEYS)
         readings = {plain, " ".join(keys)}
         for joined in (values, *by_key.values()):
-            readings.update(_read_with_markup(unescaped(" ".join(joined))))
+            readings.update(_read_with_markup(unescape(" ".join(joined))))
     else:
         readings = set(_read_with_markup(plain))
     encoded = _DATA_URL.search(plain) or any(map(_PICTURE_KEY.fullmatch, keys))
@@ -111,7 +111,7 @@ def of_text(text: str) -> tuple[set[str], str]:
     return readings | set(map(_join_word_pieces, readings)), reason
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     r"""Return ``text`` without terminal colours and with escapes decoded, such as ``&amp;`` or ``\u00e9``.
 
     Escaped line breaks and tabs (``\n``, ``\r``, ``\t``) become blanks.
@@ -131,15 +131,15 @@ def _read_with_markup(text: str) -> Iterator[str]:
     """Yield a text as it is, without its HTML markup, and by columns."""
     yield text
     if "<" not in text or ">" not in text:
-        yield from _column_texts(text)
+        yield from _read_columns(text)
         return
     yield _TAG.sub("", text)  # Inline markup does not separate words;
     yield _TAG.sub(" ", text)  # block markup does.
-    yield from _strided([cell for cell in map(str.strip, _TAG.split(text)) if cell])
-    yield from _column_texts(_TAG.sub("", _CELL_END.sub("\t", _ROW_END.sub("\n", text))))
+    yield from _skip_tokens([cell for cell in map(str.strip, _TAG.split(text)) if cell])
+    yield from _read_columns(_TAG.sub("", _CELL_END.sub("\t", _ROW_END.sub("\n", text))))
 
 
-def _json_strings(text: str) -> list[tuple[object, str]]:
+def _find_json_strings(text: str) -> list[tuple[object, str]]:
     """Return (key, string) for each string in JSON or JSON lines; an empty list for any other text.
 
     In a table given as rows, the key also has the column's number. Keys themselves are listed under
@@ -147,37 +147,37 @@ def _json_strings(text: str) -> list[tuple[object, str]]:
     """
     if text.lstrip().startswith(("{", "[")):
         with suppress(ValueError, RecursionError):
-            return list(_strings(json.loads(text)))
+            return list(_walk_json(json.loads(text)))
         with suppress(ValueError, RecursionError):
-            return list(_strings([json.loads(line) for line in text.splitlines() if line.strip()]))
+            return list(_walk_json([json.loads(line) for line in text.splitlines() if line.strip()]))
     return []
 
 
-def _strings(value: object, key: object = "") -> Iterator[tuple[object, str]]:
-    """Yield (key, string) for each string in the JSON value under ``key``; see :func:`_json_strings`."""
+def _walk_json(value: object, key: object = "") -> Iterator[tuple[object, str]]:
+    """Yield (key, string) for each string in the JSON value under ``key``; see :func:`_find_json_strings`."""
     if isinstance(value, str):
         yield key, value
     elif isinstance(value, dict):
         yield from ((_KEYS, name) for name in value)
         for name, inner in value.items():
-            yield from _strings(inner, name)
+            yield from _walk_json(inner, name)
     elif isinstance(value, list) and any(isinstance(row, list) for row in value):
         for row in value:
             for column, cell in enumerate(row if isinstance(row, list) else [row]):
-                yield from _strings(cell, (key, column))
+                yield from _walk_json(cell, (key, column))
     elif isinstance(value, list):
         for inner in value:
-            yield from _strings(inner, key)
+            yield from _walk_json(inner, key)
 
 
-def _column_texts(text: str) -> Iterator[str]:
+def _read_columns(text: str) -> Iterator[str]:
     """Yield the columns of a text, each as one reading.
 
     Columns are those of a table (CSV, Markdown, aligned with spaces, or up to four words per line), the
     values of each name in ``name: value``, and words that alternate with labels.
     """
     if 16 * sum(map(text.count, "'\"|/=({[:,")) >= len(text):
-        yield from _strided([quoted or double or word for quoted, double, word in _TOKEN.findall(text)])
+        yield from _skip_tokens([quoted or double or word for quoted, double, word in _TOKEN.findall(text)])
     lines = [line.strip().strip("|") for line in text.splitlines()]
     if len(lines) < 3:
         return
@@ -194,7 +194,7 @@ def _column_texts(text: str) -> Iterator[str]:
             yield " ".join(row[column] for row in rows if len(row) > column)
 
 
-def _strided(tokens: list[str]) -> Iterator[str]:
+def _skip_tokens(tokens: list[str]) -> Iterator[str]:
     """Yield every second, every third, up to every sixth token, from each possible start.
 
     One of these readings has only the words of ``[('left', 'B'), ('lung', 'I')]``.

@@ -19,12 +19,12 @@ from radeval_lib.data.radgraph import ENTITY_LABELS
 
 # The kind of a sequence is its number of words, or one of these three.
 PHRASE = 1  # four adjacent words; a hit if they are rare and in no public text or text of the study
-NUMBERS = 2  # a long number, a date, or an identifier of letters and digits; always a hit
-NAMED = 3  # a shorter number that follows the name of an identifier; always a hit
-FEWEST_WORDS = 5  # A whole text is a hit if it is rare and has at least this number of words.
-RARE_WORDS = 7  # A sequence of this number of words is a hit if it is rare.
-WORDS = 8  # A sequence of this number of words is always a hit.
-RARE = 2  # A sequence is rare if at most this number of texts of the corpus contain it.
+NUMBER = 2  # a long number, a date, or an identifier of letters and digits; always a hit
+NAMED_NUMBER = 3  # a shorter number that follows the name of an identifier; always a hit
+MIN_WORDS = 5  # A whole text is a hit if it is rare and has at least this number of words.
+RARE_RUN = 7  # A sequence of this number of words is a hit if it is rare.
+LEAK_RUN = 8  # A sequence of this number of words is always a hit.
+MAX_TEXTS = 2  # A sequence is rare if at most this number of texts of the corpus contain it.
 _KIND = np.uint64(15)  # the bits of a hash that encode its kind
 _WORD = re.compile(r"[a-z]{2,}")  # of lower-case text: "an", not "a" or "t1"
 # Parts of phrases: words and numbers; and marks that end a sentence or clause, which no phrase crosses.
@@ -61,24 +61,24 @@ Hashes = NDArray[np.uint64]
 _NONE = np.empty(0, np.uint64)
 
 
-def _with_kind(hashes: Hashes, kind: int) -> Hashes:
+def _set_kind(hashes: Hashes, kind: int) -> Hashes:
     """Return hashes with ``kind`` (1 to 15) in the last four bits, so that one array can hold all kinds."""
     return (hashes & ~_KIND) | np.uint64(kind)
 
 
-def kinds(hashes: Hashes) -> NDArray[np.uint64]:
+def kinds_of(hashes: Hashes) -> NDArray[np.uint64]:
     """Return the kind of each hashed sequence: 1 to 3 as above, or its number of words."""
     return hashes & _KIND
 
 
-def words(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return words of two letters or more in lower case, without numbers and the labels of annotations."""
     if _IMAGE_ID.fullmatch(text):  # The letters in it are no words.
         return []
     return [word for word in _WORD.findall(text.lower()) if word not in LABELS]
 
 
-def _phrases(plain: str) -> Hashes:
+def _hash_phrases(plain: str) -> Hashes:
     """Return a hash of each four adjacent words and numbers within a sentence of a lower-case text.
 
     Three of the four must be words of three or more letters, and the last must not be a function word.
@@ -91,10 +91,10 @@ def _phrases(plain: str) -> Hashes:
     long_words -= len(parts) * np.array([not part.isalnum() for part in parts])
     ends_well = np.array([part not in FUNCTION_WORDS for part in parts])[3:]
     has_enough = np.convolve(long_words, np.ones(4, int), "valid") >= _FEWEST_LONG_WORDS
-    return _sequences(_hashes(parts), 4)[has_enough & ends_well]
+    return _hash_runs(_hash_strings(parts), 4)[has_enough & ends_well]
 
 
-def _numbers(plain: str) -> Hashes:
+def _hash_numbers(plain: str) -> Hashes:
     """Return the hashes of the long numbers, dates and identifiers in a lower-case text.
 
     Numbers have 8 to 14 digits; a date is hashed as the number YYYYMMDD.
@@ -106,7 +106,7 @@ def _numbers(plain: str) -> Hashes:
     ]
     numbers += [number.split(".")[0].replace(",", "") for number in _GROUPED.findall(plain)]
     numbers += [number for both in _PATIENT_STUDY.findall(plain) for number in both]
-    return _hashes(
+    return _hash_strings(
         [
             *(number for number in numbers if len(number) > 7),  # Shorter numbers may mean anything.
             *(re.sub("[-_]", "", code) for code in _CODE.findall(plain)),
@@ -116,13 +116,13 @@ def _numbers(plain: str) -> Hashes:
     )
 
 
-def _hashes(texts: list[str]) -> Hashes:
+def _hash_strings(texts: list[str]) -> Hashes:
     """Return a 64-bit hash of each text; they differ between processes, as Python salts them."""
     # With 64 bits, a chance hit is negligible.
     return np.array([hash(word) & 0xFFFF_FFFF_FFFF_FFFF for word in texts], np.uint64)
 
 
-def _sequences(hashes: Hashes, length: int) -> Hashes:
+def _hash_runs(hashes: Hashes, length: int) -> Hashes:
     """Return a hash of each ``length`` successive hashes of words, in order.
 
     The shape is (words - length + 1,), or (0,) if there are fewer words.
@@ -136,47 +136,48 @@ def _sequences(hashes: Hashes, length: int) -> Hashes:
     return sequences
 
 
-def phrases_and_identifiers(plain: str) -> Hashes:
+def hash_phrases_and_ids(plain: str) -> Hashes:
     """Return the hashes of the phrases, numbers and identifiers in a lower-case text."""
-    sequences = [_with_kind(_phrases(plain), PHRASE)]
+    sequences = [_set_kind(_hash_phrases(plain), PHRASE)]
     if _DIGIT.search(plain):
         named = [number for run in _NAMED.findall(plain) for number in re.findall("[0-9]{5,7}", run)]
-        sequences += [_with_kind(_numbers(plain), NUMBERS), _with_kind(_hashes(named), NAMED)]
+        sequences += [_set_kind(_hash_numbers(plain), NUMBER), _set_kind(_hash_strings(named), NAMED_NUMBER)]
     return np.concatenate(sequences)
 
 
-def of_text(text: str, vocabulary: Collection[str]) -> Hashes:
+def hash_text(text: str, vocabulary: Collection[str]) -> Hashes:
     """Return the hashes of all sequences in a text from a file or the public.
 
     Only words in ``vocabulary`` count; sequences of 5 to 8 of them are hashed, and phrases and identifiers.
     """
-    hashes = _hashes([word for word in _WORD.findall(text.lower()) if word in vocabulary])
-    return _of_words(text.lower(), hashes, range(FEWEST_WORDS, WORDS + 1))
+    hashes = _hash_strings([word for word in _WORD.findall(text.lower()) if word in vocabulary])
+    return _hash_sequences(text.lower(), hashes, range(MIN_WORDS, LEAK_RUN + 1))
 
 
-def of_corpus(text: str) -> Hashes:
+def hash_corpus_text(text: str) -> Hashes:
     """Return the hashes by which a text of a corpus is recognised.
 
     They are those of its sequences of 7 and of 8 words, its phrases and its identifiers. A text of 5 or 6
     words is recognised by all of its words; a shorter one has no sequence of words.
     """
-    hashes = _hashes(words(text))
-    return _of_words(text.lower(), hashes, {min(len(hashes), RARE_WORDS), WORDS} - set(range(FEWEST_WORDS)))
+    hashes = _hash_strings(split_words(text))
+    lengths = {min(len(hashes), RARE_RUN), LEAK_RUN} - set(range(MIN_WORDS))
+    return _hash_sequences(text.lower(), hashes, lengths)
 
 
-def _of_words(plain: str, hashes: Hashes, lengths: Iterable[int]) -> Hashes:
+def _hash_sequences(plain: str, hashes: Hashes, lengths: Iterable[int]) -> Hashes:
     """Return the hashes of a text's sequences of words of these ``lengths``, phrases and identifiers."""
-    by_length = (_with_kind(_sequences(hashes, length), length) for length in lengths)
-    return np.concatenate([*by_length, phrases_and_identifiers(plain)])
+    by_length = (_set_kind(_hash_runs(hashes, length), length) for length in lengths)
+    return np.concatenate([*by_length, hash_phrases_and_ids(plain)])
 
 
-def distinct(arrays: Iterable[Hashes]) -> Hashes:
+def merge(arrays: Iterable[Hashes]) -> Hashes:
     """Return the distinct hashes in any of the arrays, sorted; several times faster than ``numpy.unique``."""
     hashes = np.sort(np.concatenate([_NONE, *arrays]))
     return hashes[np.append(hashes[1:] != hashes[:-1], True)] if len(hashes) else hashes
 
 
-def within(values: Hashes, ordered: Hashes) -> NDArray[np.bool_]:
+def is_in(values: Hashes, ordered: Hashes) -> NDArray[np.bool_]:
     """Return a mask of the ``values`` that are in the sorted array ``ordered``; it has the values' shape."""
     if not len(ordered):
         return np.zeros(len(values), bool)

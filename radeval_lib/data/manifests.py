@@ -250,7 +250,7 @@ def find(name: str, root: Path | None, file: str = "") -> Path | None:
     return path
 
 
-def restricted_in(root: Path | None) -> list[str]:
+def list_restricted(root: Path | None) -> list[str]:
     """Return the names of the data sets that may not be redistributed and have a file in the data root."""
     return [name for name in names() if is_present(name, root) and not load_manifest(name).redistributable]
 
@@ -270,18 +270,18 @@ def check_file(path: Path, entry: DataFile) -> None:
     if entry.size is not None and size != entry.size:
         raise ChecksumError(f"{size} bytes instead of {entry.size}", entry.path, remedy)
     if entry.sha256 is not None:
-        actual = sha256(path)
+        actual = hash_file(path)
         if actual != entry.sha256:
             raise ChecksumError(f"SHA-256 {actual} instead of {entry.sha256}", entry.path, remedy)
 
 
-def sha256(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """Return the SHA-256 of a data file as 64 hexadecimal digits, cached until the file changes."""
-    return _sha256(path, checksums.state(path))
+    return _hash_file(path, checksums.state(path))
 
 
 @lru_cache(maxsize=256)
-def _sha256(path: Path, _state: tuple[int, ...]) -> str:
+def _hash_file(path: Path, _state: tuple[int, ...]) -> str:
     return checksums.of_file(path)
 
 
@@ -298,7 +298,7 @@ class SendingStatement:
     signed: Line
 
 
-def sending_statements(root: Path) -> list[SendingStatement]:
+def read_statements(root: Path) -> list[SendingStatement]:
     """Return the statements in the data root's folder ``statements``, in the order of their file names.
 
     Raises
@@ -327,7 +327,7 @@ def require_statements(corpora: Sequence[str], model: str, root: Path | None) ->
     server = address.netloc.rpartition("@")[2] if address.scheme in ("http", "https") else ""
     if not (server and corpora and root):
         return
-    allowed = {each.corpus for each in sending_statements(root) if each.server == server}
+    allowed = {each.corpus for each in read_statements(root) if each.server == server}
     if missing := [corpus for corpus in corpora if corpus not in allowed]:
         raise StatementError(
             f"no statement allows sending text of {list_names(missing)} to the model server {server}",

@@ -7,10 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import SPLIT_FILES, load_each
-from radeval_lib.data.recorded import Recording, section_placeholders
+from radeval_lib.data.readers import SPLIT_FILES, make_reader
+from radeval_lib.data.recorded import Recording, make_section_placeholders
 from radeval_lib.data.records import ReportPair
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark_restricted
+
+MIMIC_CXR = "mediqa2021_mimic_cxr"  # the data set whose texts are restricted
 
 
 def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> list[ReportPair]:
@@ -28,20 +30,21 @@ def load(path: Path, *, group: str = "Indiana", restricted: bool = False) -> lis
 
     def parse_pair(item: reading.Entry) -> ReportPair:
         findings, impression = (
-            mark(item.text(key), "mediqa2021_mimic_cxr", restricted) for key in ("findings", "impression")
+            mark_restricted(item.text(key), MIMIC_CXR, restricted=restricted)
+            for key in ("findings", "impression")
         )
         patient = item.take("subject_id", str)
         return ReportPair(item.take("study_id", str), findings, impression, patient, group)
 
-    return reading.records(reading.read_objects(path), parse_pair, name="study_id")
+    return reading.parse_records(reading.read_objects(path), parse_pair, name="study_id")
 
 
 def recorded_pairs(recording: Recording) -> Iterator[ReportPair]:
     """Yield the report pairs of a stored set, with placeholders that have the stored numbers of words."""
     for row in recording.table.itertuples():
-        findings, impression = section_placeholders(recording.name, row)
+        findings, impression = make_section_placeholders(recording.name, row)
         yield ReportPair(f"{recording.name} {row.number}", findings, impression, group="Indiana")
 
 
-read = load_each(load, "indiana_dev.json")
-read_mimic_cxr = load_each(partial(load, group="MIMIC-CXR", restricted=True), *SPLIT_FILES[:2])
+read = make_reader(load, "indiana_dev.json")
+read_mimic_cxr = make_reader(partial(load, group="MIMIC-CXR", restricted=True), *SPLIT_FILES[:2])

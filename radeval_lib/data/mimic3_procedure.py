@@ -1,7 +1,7 @@
 """Procedure selection from MIMIC-III's CT reports: documents of reasons with procedure codes.
 
 Source: RaLEs, Appendix A. The authors mapped procedure titles to codes by hand and did not publish the
-mapping. :func:`title_counts` lists the titles that a mapping of your own must cover.
+mapping. :func:`count_titles` lists the titles that a mapping of your own must cover.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from pathlib import Path
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.mimic3_rrs import radiology_notes
+from radeval_lib.data.mimic3_rrs import read_radiology_notes
 from radeval_lib.data.readers import Find
 from radeval_lib.data.records import Document
-from radeval_lib.data.restricted import mark, reveal
+from radeval_lib.data.restricted import mark_restricted, reveal
 
 NAME = "mimic3_procedure"
-RARE = 100  # codes with fewer reports become OTHER (Appendix A; not in the released code)
+MIN_REPORTS = 100  # codes with fewer reports become OTHER (Appendix A; not in the released code)
 OTHER = "Other"
 SEED = 28102022  # of both random splits, so that they are the same on every machine
-_FEWEST = 5  # documents per code: one each for development and testing, and three for training
+_MIN_DOCUMENTS = 5  # documents per code: one each for development and testing, and three for training
 
 # Headings of the section with the reason, in order of preference, each with the marker that ends it.
 _RULE = "__________"
@@ -41,7 +41,7 @@ _AFTER_REASON = ("\n", "Admitting Diagnosis:", "Field", "____")
 _HEADER_ENDS = ("_____", "Reason:", "Admitting Diagnosis:", "Field of view:")
 
 
-def indication(text: str) -> str:
+def find_reason(text: str) -> str:
     """Return the reason for the examination from the text of a report; empty if the report gives none.
 
     It is the text after ``Reason:``, else the first section with one of the headings of :data:`_SECTIONS`.
@@ -57,7 +57,7 @@ def indication(text: str) -> str:
     return ""
 
 
-def titles(text: str) -> frozenset[str]:
+def find_titles(text: str) -> frozenset[str]:
     """Return the procedure titles in the report's header: pieces that begin with CT and contain no digit."""
     begin = text.find("CT")
     if begin < 0:
@@ -80,9 +80,9 @@ def load(path: Path) -> list[Document]:
     def parse_document(row: reading.Entry) -> Document:
         reason, code = (row.take(name, reading.Filled) for name in ("indication", "procedure_label"))
         name, patient = str(row.take("ROW_ID", reading.Count)), row.get("SUBJECT_ID", "")
-        return Document(name, mark(reason, NAME, True), label=code, patient=patient)
+        return Document(name, mark_restricted(reason, NAME), label=code, patient=patient)
 
-    return reading.records(
+    return reading.parse_records(
         reading.read_csv(path, ("ROW_ID", "indication", "procedure_label")), parse_document, name="ROW_ID"
     )
 
@@ -105,23 +105,23 @@ def load_mapping(path: Path) -> dict[frozenset[str], str]:
             remedy = "Write a Python list of strings, such as ['CT HEAD W/O CONTRAST']."
             raise FormatError("procedure_titles is not a list", row.where, remedy) from None
         code = row.take("LOINC_NUM", reading.Filled)
-        return frozenset(reading.value(titles_in_row, list[str], "procedure_titles", row.where)), code
+        return frozenset(reading.convert_value(titles_in_row, list[str], "procedure_titles", row.where)), code
 
     rows = reading.read_csv(path, ("procedure_titles", "LOINC_NUM"))
-    return dict(reading.records(rows, parse_row, itemgetter(0), "procedure_titles"))
+    return dict(reading.parse_records(rows, parse_row, itemgetter(0), "procedure_titles"))
 
 
-def title_counts(notes: Iterable[Document]) -> Counter[frozenset[str]]:
+def count_titles(notes: Iterable[Document]) -> Counter[frozenset[str]]:
     """Return, for each set of procedure titles, the number of CT reports that have it and give a reason.
 
-    ``notes``: from :func:`~radeval_lib.data.mimic3_rrs.radiology_notes`. A mapping must cover all sets.
+    ``notes``: from :func:`~radeval_lib.data.mimic3_rrs.read_radiology_notes`. A mapping must cover all sets.
     """
     texts = (reveal(note.text) for note in notes if note.label.startswith("CT"))
-    return Counter(found for text in texts if (found := titles(text)) and indication(text))
+    return Counter(found for text in texts if (found := find_titles(text)) and find_reason(text))
 
 
-def build(
-    notes: Iterable[Document], mapping: Mapping[frozenset[str], str], rare: int = RARE
+def build_documents(
+    notes: Iterable[Document], mapping: Mapping[frozenset[str], str], min_reports: int = MIN_REPORTS
 ) -> list[Document]:
     """Return one document for each CT report with a reason and a code: the reason as text, the code as label.
 
@@ -130,17 +130,17 @@ def build(
     documents = []
     for note in (note for note in notes if note.label.startswith("CT")):
         text = reveal(note.text)
-        reason, code = indication(text), mapping.get(titles(text))
-        if reason and code:
-            documents.append(Document(note.id, mark(reason, NAME, True), label=code, patient=note.patient))
+        reason, code = mark_restricted(find_reason(text), NAME), mapping.get(find_titles(text))
+        if len(reason) and code:
+            documents.append(Document(note.id, reason, label=code, patient=note.patient))
     frequency = Counter(document.label for document in documents)
     return [
-        replace(document, label=document.label if frequency[document.label] >= rare else OTHER)
+        replace(document, label=document.label if frequency[document.label] >= min_reports else OTHER)
         for document in documents
     ]
 
 
-def report_split(documents: Sequence[Document]) -> list[Document]:
+def assign_splits(documents: Sequence[Document]) -> list[Document]:
     """Return the documents with the paper's split: 60% ``train``, 20% ``dev`` and 20% ``test``.
 
     Reports are drawn at random within each code, so a patient may be in several splits.
@@ -154,11 +154,11 @@ def report_split(documents: Sequence[Document]) -> list[Document]:
 
     if not documents:
         return []
-    if (count := min(Counter(document.label for document in documents).values())) < _FEWEST:
+    if (count := min(Counter(document.label for document in documents).values())) < _MIN_DOCUMENTS:
         raise FormatError(
-            f"a procedure code has {count} documents; a split within codes needs {_FEWEST}",
+            f"a procedure code has {count} documents; a split within codes needs {_MIN_DOCUMENTS}",
             "annotated_dataset.csv, or the mapping of titles",
-            f"Replace codes of fewer than {_FEWEST} documents by {OTHER!r}.",
+            f"Replace codes of fewer than {_MIN_DOCUMENTS} documents by {OTHER!r}.",
         )
     labels = [document.label for document in documents]
     not_test, test = train_test_split(list(documents), test_size=0.2, random_state=SEED, stratify=labels)
@@ -175,7 +175,7 @@ def read(find: Find) -> list[Document]:
     """
     events, mapping, built = (find(file.path) for file in load_manifest(NAME).files)
     if built:
-        return report_split(load(built))
+        return assign_splits(load(built))
     if not (events and mapping):
         return []
-    return report_split(build(radiology_notes(events), load_mapping(mapping)))
+    return assign_splits(build_documents(read_radiology_notes(events), load_mapping(mapping)))

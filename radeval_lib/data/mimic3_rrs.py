@@ -17,7 +17,7 @@ from pathlib import Path
 from radeval_lib.data import reading
 from radeval_lib.data.readers import Find
 from radeval_lib.data.records import Document, ReportPair
-from radeval_lib.data.restricted import mark, reveal
+from radeval_lib.data.restricted import mark_restricted, reveal
 
 NAME = "mimic3_rrs"
 # The paper's groups by modality and anatomy. Those for training have three splits; their order is that in
@@ -44,7 +44,7 @@ _INTERVENTION = re.compile(r"\b(GUID\w*|BIOPSY|DRAIN\w*|NEEDLE|ABLATION|ASPIR\w*
 _OTHER_SECTION = re.compile(r"technique|indication|history|comparison|reason|impression|protocol|conclusion")
 
 
-def radiology_notes(path: Path) -> Iterator[Document]:
+def read_radiology_notes(path: Path) -> Iterator[Document]:
     """Yield the notes of category Radiology in ``NOTEEVENTS.csv`` or ``.csv.gz``, in the file's order.
 
     The label is the examination's name (``DESCRIPTION``), the id is ``ROW_ID``.
@@ -56,9 +56,9 @@ def radiology_notes(path: Path) -> Iterator[Document]:
     """
     rows = reading.read_csv(path, ("ROW_ID", "SUBJECT_ID", "CATEGORY", "DESCRIPTION", "TEXT"))
     radiology_rows = (row for row in rows if row.text("CATEGORY") == "Radiology")
-    for row in reading.distinct(radiology_rows, "ROW_ID"):
+    for row in reading.require_distinct(radiology_rows, "ROW_ID"):
         row_id, patient = (row.take(key, reading.Count) for key in ("ROW_ID", "SUBJECT_ID"))
-        name, text = " ".join(row["DESCRIPTION"].split()), mark(row["TEXT"], "mimic3", True)
+        name, text = " ".join(row["DESCRIPTION"].split()), mark_restricted(row["TEXT"], "mimic3")
         yield Document(str(row_id), text, label=name, patient=str(patient))
 
 
@@ -89,7 +89,7 @@ def is_spelling_of(header: str, word: str) -> bool:
     return SequenceMatcher(None, header, word).ratio() >= 0.85
 
 
-def group_of(examination: str) -> str | None:
+def find_group(examination: str) -> str | None:
     """Return the group of :data:`PAIRS` that an examination belongs to, by its name, such as ``CT_head``.
 
     None if the name fits none of the groups or several, or names an intervention.
@@ -105,7 +105,7 @@ def group_of(examination: str) -> str | None:
     return group if group in PAIRS else None
 
 
-def findings_sections(group: str, headers: Sequence[str]) -> list[int]:
+def rank_findings_sections(group: str, headers: Sequence[str]) -> list[int]:
     """Return the indices of the headers whose sections may contain the findings, best first.
 
     The header *findings* comes first, then headers that name the group's anatomy: those that begin with
@@ -126,12 +126,12 @@ def findings_sections(group: str, headers: Sequence[str]) -> list[int]:
     return [index for _, index in sorted((rank, index) for rank, index in ranks if rank is not None)]
 
 
-def _clean(text: str) -> str:
+def _normalize_text(text: str) -> str:
     """Return ``text`` in lower case on one line, with each de-identified part (``[**...**]``) as ``___``."""
     return " ".join(re.sub(r"\[\*\*.*?\*\*\]", "___", text.lower(), flags=re.DOTALL).split())
 
 
-def extract(text: str, group: str) -> tuple[str, str] | None:
+def extract_sections(text: str, group: str) -> tuple[str, str] | None:
     """Return the findings and impression of a note's final report, cleaned.
 
     None if the note has no final report, one of the two sections is missing or empty, or there are several
@@ -145,27 +145,28 @@ def extract(text: str, group: str) -> tuple[str, str] | None:
     is_impression = [is_spelling_of(name, "impression") or name == "impression and plan" for name in headers]
     if sum(is_impression) != 1:
         return None
-    impression = _clean(texts[is_impression.index(True)])
+    impression = _normalize_text(texts[is_impression.index(True)])
     spelled = ["impression" if is_one else name for name, is_one in zip(headers, is_impression, strict=True)]
-    findings = next(filter(None, (_clean(texts[index]) for index in findings_sections(group, spelled))), "")
+    candidates = (_normalize_text(texts[index]) for index in rank_findings_sections(group, spelled))
+    findings = next(filter(None, candidates), "")
     return (findings, impression) if findings and impression else None
 
 
-def build(notes: Iterable[Document]) -> list[ReportPair]:
+def build_pairs(notes: Iterable[Document]) -> list[ReportPair]:
     """Return the pairs of findings and impression in radiology notes of the paper's groups.
 
     Notes of other examinations, and those without both sections, are skipped.
     """
     pairs = []
     for note in notes:
-        group = group_of(note.label)
-        if group and (sections := extract(reveal(note.text), group)):
-            findings, impression = (mark(section, NAME, True) for section in sections)
+        group = find_group(note.label)
+        if group and (sections := extract_sections(reveal(note.text), group)):
+            findings, impression = (mark_restricted(section, NAME) for section in sections)
             pairs.append(ReportPair(note.id, findings, impression, patient=note.patient, group=group))
     return pairs
 
 
-def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
+def assign_splits(pairs: Sequence[ReportPair]) -> list[ReportPair]:
     """Return the pairs with the paper's split: 80/10/10 by report in groups for training, else all ``test``.
 
     As in the reference code, one random generator with seed 42 shuffles the groups in the order of
@@ -185,4 +186,4 @@ def report_split(pairs: Sequence[ReportPair]) -> list[ReportPair]:
 def read(find: Find) -> list[ReportPair]:
     """Return the pairs in MIMIC-III's notes with the paper's split; empty if the file is absent."""
     path = find("NOTEEVENTS.csv.gz")
-    return report_split(build(radiology_notes(path))) if path else []
+    return assign_splits(build_pairs(read_radiology_notes(path))) if path else []

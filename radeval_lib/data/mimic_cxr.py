@@ -12,7 +12,7 @@ from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find
 from radeval_lib.data.records import Report, ReportPair
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark_restricted
 
 NAME = "mimic_cxr_rrs"
 
@@ -31,10 +31,10 @@ def load_sections(path: Path) -> list[Report]:
     def parse_report(row: reading.Entry) -> Report:
         study = row.take("study", Annotated[str, Field(pattern=r"^s\d+$")])
         sections = (" ".join(row[name].split()) for name in ("findings", "impression"))
-        findings, impression = (mark(section, NAME, True) for section in sections)
+        findings, impression = (mark_restricted(section, NAME) for section in sections)
         return Report(study, findings, impression)
 
-    return reading.records(
+    return reading.parse_records(
         reading.read_csv(path, ("study", "impression", "findings")), parse_report, name="study"
     )
 
@@ -55,11 +55,11 @@ def load_splits(path: Path) -> dict[str, tuple[str, str]]:
         assignment = patient, row.take("split", Literal["train", "validate", "test"])
         if splits.setdefault(f"s{study}", assignment) != assignment:
             problem = "an earlier row gives this study another split or patient"
-            raise FormatError(problem, row.where, reading.RIGHT_FILE)
+            raise FormatError(problem, row.where, reading.CORRECT_FILE)
     return splits
 
 
-def pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list[ReportPair]:
+def make_pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list[ReportPair]:
     """Return pairs for the studies that have both sections and an official split (MIMIC-RRS, Section 2.1).
 
     ``splits``: from :func:`load_splits`.
@@ -76,4 +76,4 @@ def pairs(reports: Sequence[Report], splits: dict[str, tuple[str, str]]) -> list
 def read(find: Find) -> list[ReportPair]:
     """Return the pairs with their official splits; empty unless both files exist."""
     sections, splits = find("mimic_cxr_sectioned.csv"), find("mimic-cxr-2.0.0-split.csv")
-    return pairs(load_sections(sections), load_splits(splits)) if sections and splits else []
+    return make_pairs(load_sections(sections), load_splits(splits)) if sections and splits else []

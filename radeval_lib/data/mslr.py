@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import load_each
+from radeval_lib.data.readers import make_reader
 from radeval_lib.data.records import RatedPair
 
 RATERS = ("A1", "A2")
@@ -33,4 +33,4 @@ def load(path: Path) -> list[RatedPair]:
     return pairs
 
 
-read = load_each(load, *(f"{rater}.tsv" for rater in RATERS))
+read = make_reader(load, *(f"{rater}.tsv" for rater in RATERS))

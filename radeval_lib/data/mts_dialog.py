@@ -13,7 +13,7 @@ import numpy as np
 
 from radeval_lib.data import reading
 from radeval_lib.data.readers import Find
-from radeval_lib.data.recorded import Recording, pair_placeholders
+from radeval_lib.data.recorded import Recording, make_pair_placeholders
 from radeval_lib.data.records import FactRating
 from radeval_lib.placeholders import placeholder
 
@@ -73,7 +73,7 @@ def read(find: Find) -> list[FactRating]:
 def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
     """Yield the ratings of a stored set, with a placeholder for each text."""
     for row in recording.table.itertuples():
-        reference, candidate = pair_placeholders(recording.name, row)
+        reference, candidate = make_pair_placeholders(recording.name, row)
         yield FactRating(
             id=f"{row.case}/{row.system}",
             case=str(row.case),

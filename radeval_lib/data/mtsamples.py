@@ -31,7 +31,7 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
 
     def parse_document(row: reading.Entry) -> Document:
         texts = row.text("transcription"), row.text("description")
-        name = str(reading.value(row[""], reading.Count, "row number", row.where))
+        name = str(reading.convert_value(row[""], reading.Count, "row number", row.where))
         return Document(name, *texts, label=row.text("sample_name"), group=row.text("medical_specialty"))
 
     rows: list[reading.Entry] = []
@@ -41,10 +41,10 @@ def load(path: Path, *, partial: bool = False) -> list[Document]:
     except FormatError:  # A partial file ends within a row.
         if not partial:
             raise
-    return reading.records(rows, parse_document, name="row number")
+    return reading.parse_records(rows, parse_document, name="row number")
 
 
-def with_long_descriptions(documents: list[Document]) -> list[Document]:
+def keep_long_descriptions(documents: list[Document]) -> list[Document]:
     """Return the documents with a description of at least 12 words, as the paper keeps them.
 
     Source: Moramarco et al. 2021, Section 3.

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from radeval_lib.data import reading
-from radeval_lib.data.readers import load_each
-from radeval_lib.data.recorded import Recording, section_placeholders
+from radeval_lib.data.readers import make_reader
+from radeval_lib.data.recorded import Recording, make_section_placeholders
 from radeval_lib.data.records import CodedStudy, Report, ReportPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.stats.tokens import words
@@ -47,7 +47,7 @@ def load(path: Path) -> list[Report]:
     ]
 
 
-def text_key(report: Report) -> str:
+def join_words(report: Report) -> str:
     """Return the words and numbers of findings and impression, joined by blanks.
 
     Reports with the same key count as the same text: case, punctuation and line breaks are ignored.
@@ -55,30 +55,30 @@ def text_key(report: Report) -> str:
     return " ".join(words(f"{reveal(report.findings)} {reveal(report.impression)}"))
 
 
-def halves(reports: Sequence[Report]) -> dict[str, str]:
+def assign_halves(reports: Sequence[Report]) -> dict[str, str]:
     """Return the half that each report belongs to, ``odd`` or ``even``, by uid.
 
-    It is the parity of the uid. Reports with the same text (:func:`text_key`) all take the parity of the
+    It is the parity of the uid. Reports with the same text (:func:`join_words`) all take the parity of the
     smallest uid among them, so that no text is in both halves.
     """
-    keys = {report.id: text_key(report) for report in reports}
+    keys = {report.id: join_words(report) for report in reports}
     smallest_uid: dict[str, int] = {}
     for uid, key in keys.items():
         smallest_uid[key] = min(int(uid), smallest_uid.get(key, int(uid)))
     return {uid: "odd" if smallest_uid[key] % 2 else "even" for uid, key in keys.items()}
 
 
-def development_reports(reports: Sequence[Report], test_uids: Collection[str]) -> list[Report]:
-    """Return the reports of the odd half whose text (:func:`text_key`) is not in a test split.
+def select_development(reports: Sequence[Report], test_uids: Collection[str]) -> list[Report]:
+    """Return the reports of the odd half whose text (:func:`join_words`) is not in a test split.
 
     ``test_uids``: uids of the studies in the test split.
     """
-    half = halves(reports)
-    test_keys = {text_key(report) for report in reports if report.id in test_uids}
-    return [report for report in reports if half[report.id] == "odd" and text_key(report) not in test_keys]
+    half = assign_halves(reports)
+    test_keys = {join_words(report) for report in reports if report.id in test_uids}
+    return [report for report in reports if half[report.id] == "odd" and join_words(report) not in test_keys]
 
 
-def pairs(reports: list[Report]) -> list[ReportPair]:
+def make_pairs(reports: list[Report]) -> list[ReportPair]:
     """Return one pair of findings and impression for each report that has both sections."""
     return [
         ReportPair(report.id, report.findings, report.impression, group="Indiana")
@@ -93,7 +93,7 @@ def recorded_reports(recording: Recording) -> Iterator[Report]:
     The id is the row's number, from 1.
     """
     for row in recording.table.itertuples():
-        findings, impression = section_placeholders(recording.name, row)
+        findings, impression = make_section_placeholders(recording.name, row)
         yield Report(id=str(row.number + 1), findings=findings, impression=impression)
 
 
@@ -105,15 +105,16 @@ def load_labels(path: Path) -> list[CodedStudy]:
     FormatError
         If a column is missing, a label is neither 0 nor 1, or a report has two rows.
     """
+    rows = reading.read_csv(path, ("filename", "normal", *LABELS))
     return [
         CodedStudy(
             row["filename"].removeprefix("CXR"),
             frozenset(name for name in LABELS if row.take(name, reading.Flag) == "1"),
             row.take("normal", reading.Flag) == "1",
         )
-        for row in reading.distinct(reading.read_csv(path, ("filename", "normal", *LABELS)), "filename")
+        for row in reading.require_distinct(rows, "filename")
     ]
 
 
-read = load_each(load, "indiana_reports.csv")
-read_labels = load_each(load_labels, LABELS_FILE)
+read = make_reader(load, "indiana_reports.csv")
+read_labels = make_reader(load_labels, LABELS_FILE)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import load_each
+from radeval_lib.data.readers import make_reader
 from radeval_lib.data.records import NoteError, NoteJudgement
 
 COLUMNS = (
@@ -50,7 +50,7 @@ def load(path: Path) -> list[NoteJudgement]:
         )
 
     name = "consultation, model and evaluator"
-    return reading.records(
+    return reading.parse_records(
         reading.read_csv(path, COLUMNS), parse_judgement, attrgetter("case", "group", "rater"), name
     )
 
@@ -69,4 +69,4 @@ def _parse_errors(row: reading.Entry, column: str) -> tuple[NoteError, ...]:
     return tuple(NoteError(text, critical) for critical, text in errors)
 
 
-read = load_each(load, "results.csv")
+read = make_reader(load, "results.csv")

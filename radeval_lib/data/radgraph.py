@@ -10,9 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import SPLIT_FILES, load_each
+from radeval_lib.data.readers import SPLIT_FILES, make_reader
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark_restricted
 
 NAME = "radgraph"
 ENTITY_LABELS = ("ANAT-DP", "OBS-DP", "OBS-U", "OBS-DA")
@@ -51,7 +51,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
     entries = (
         reading.Entry({"key": key, "item": item}, f"{path.name}, report {at}") for at, (key, item) in reports
     )
-    return reading.records(entries, _parse_report)
+    return reading.parse_records(entries, _parse_report)
 
 
 def _parse_report(entry: reading.Entry) -> list[AnnotatedSentence]:
@@ -68,7 +68,7 @@ def _parse_report(entry: reading.Entry) -> list[AnnotatedSentence]:
             raise FormatError("an entity has an unknown label", annotated.where, remedy)
         sentence = AnnotatedSentence(
             id=f"{entry['key']}/{name}" if name else entry["key"],
-            tokens=tuple(mark(word, NAME, True) for word in words),
+            tokens=tuple(mark_restricted(word, NAME) for word in words),
             entities=entities,
             relations=relations,
             group=item.take("data_source", str),
@@ -103,7 +103,7 @@ def check_annotation(item: Any, where: str) -> None:
     _parse_graph(entry, entry.take("text", str).split())
 
 
-def annotation(
+def make_annotation(
     words: Sequence[str], entities: Sequence[tuple[int, int, str]], relations: Sequence[tuple[int, int, str]]
 ) -> Annotation:
     """Return the record of one text in RadGraph's form.
@@ -144,16 +144,16 @@ def _parse_graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity,
     entities, relations = [], []
     for head, item in enumerate(content.values()):
         where = f"{holder.where}, entity {head + 1}"
-        span: _RawEntity = reading.value(item, _RawEntity, "entity", where)
+        span: _RawEntity = reading.convert_value(item, _RawEntity, "entity", where)
         start, end = span.start_ix, span.end_ix + 1
         if words[start:end] != span.tokens.split() or not start < end <= len(words):
             problem = f"words {start} to {end - 1} of the text are not the entity's tokens"
-            raise FormatError(problem, where, reading.RIGHT_FILE)
+            raise FormatError(problem, where, reading.CORRECT_FILE)
         if any(tail not in index for _, tail in span.relations):
-            raise FormatError("a relation leads to an id without entity", where, reading.RIGHT_FILE)
+            raise FormatError("a relation leads to an id without entity", where, reading.CORRECT_FILE)
         entities.append(Entity(start, end, span.label))
         relations += [Relation(head, index[tail], kind) for kind, tail in span.relations]
     return tuple(entities), tuple(relations)
 
 
-read = load_each(load, *SPLIT_FILES)
+read = make_reader(load, *SPLIT_FILES)

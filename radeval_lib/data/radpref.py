@@ -12,7 +12,7 @@ import pandas as pd
 
 from radeval_lib.data import reading
 from radeval_lib.data.readers import Find
-from radeval_lib.data.recorded import Recording, placeholder_table
+from radeval_lib.data.recorded import Recording, tabulate_placeholders
 from radeval_lib.data.records import RatedPair
 
 CASES_FILE = "preference_data.json"
@@ -30,7 +30,7 @@ SIGNIFICANT = frozenset(["urgent", "actionable_not_urgent", "significant"])
 Mark = tuple[str, int, str]  # kind, number of the finding, and significance of one marked error
 
 
-def candidates(path: Path) -> pd.DataFrame:
+def read_candidates(path: Path) -> pd.DataFrame:
     """Return one row per candidate of ``preference_data.json``, in the file's order, numbered from 0.
 
     Returns
@@ -61,13 +61,13 @@ def candidates(path: Path) -> pd.DataFrame:
     return table.assign(case=pd.factorize(table["case"])[0], system=pd.factorize(table["system"])[0] + 1)
 
 
-def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
+def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
     """Return the grade and the numbers of marked errors, one row per radiologist and candidate.
 
     Parameters
     ----------
     paths : the radiologists' files ``user_<n>.json``.
-    table : the rows of :func:`candidates`.
+    table : the rows of :func:`read_candidates`.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
         for case, judged in content["annotations"].items():
             for key in CANDIDATES:
                 number, stated = by_name[f"{case}/{key}"]
-                errors = list(_marked_errors(judged[key]))
+                errors = list(_list_marks(judged[key]))
                 in_candidate = [error for error in errors if error[0] != "missing"]
                 false = {finding for kind, finding, _ in in_candidate if kind == "false"}
                 significant = {finding for _, finding, weight in in_candidate if weight in SIGNIFICANT}
@@ -106,7 +106,7 @@ def marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values(["rater", "number"], ignore_index=True)
 
 
-def _marked_errors(judged: dict[str, Any]) -> Iterator[Mark]:
+def _list_marks(judged: dict[str, Any]) -> Iterator[Mark]:
     """Yield every error that a radiologist marked in a candidate.
 
     Kinds are ``false`` (the image does not show the finding) and ``attribute``, with the number of the
@@ -122,13 +122,13 @@ def _marked_errors(judged: dict[str, Any]) -> Iterator[Mark]:
         yield "missing", int(finding), error["clinical_significance"]
 
 
-def _rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
+def _make_rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
     """Yield the rated pair of each row of ``rows``, on each of three scales in turn.
 
     ``grade`` is from 1 to 5. ``errors`` is the number of marked errors of any significance. ``error_share``
     divides this number by the number of findings listed in either text, and is at most 1; if no finding is
-    listed, it is 1 if an error was marked, else 0. ``rows`` has the columns of :func:`marks` and
-    :func:`candidates`.
+    listed, it is 1 if an error was marked, else 0. ``rows`` has the columns of :func:`read_marks` and
+    :func:`read_candidates`.
     """
     errors = rows[["_".join(mark) for mark in MARKS]].sum(axis=1)
     possible = rows["reference_findings"] + rows["candidate_findings"]
@@ -142,9 +142,9 @@ def _rated_pairs(rows: pd.DataFrame) -> Iterator[RatedPair]:
 def recorded_pairs(recording: Recording) -> Iterator[RatedPair]:
     """Return an iterator over the rated pairs of the stored set on each scale, with placeholders as texts."""
     rows = recording.parts["ratings"].merge(recording.table, on="number")
-    placeholders = placeholder_table(recording.name).loc[rows["number"]]
+    placeholders = tabulate_placeholders(recording.name).loc[rows["number"]]
     names = [f"{row.set:03d}/{CANDIDATES[row.number % len(CANDIDATES)]}" for row in rows.itertuples()]
-    return _rated_pairs(
+    return _make_rated_pairs(
         rows.assign(
             name=names,
             reference=placeholders["reference"].to_numpy(),
@@ -160,5 +160,5 @@ def read(find: Find) -> list[RatedPair]:
     cases, rating_paths = find(CASES_FILE), [path for path in map(find, RATING_FILES) if path]
     if cases is None or not rating_paths:
         return []
-    table = candidates(cases)
-    return list(_rated_pairs(marks(rating_paths, table).merge(table, on="number")))
+    table = read_candidates(cases)
+    return list(_make_rated_pairs(read_marks(rating_paths, table).merge(table, on="number")))

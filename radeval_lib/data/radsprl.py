@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import load_each
+from radeval_lib.data.readers import make_reader
 from radeval_lib.data.records import AnnotatedSentence, Entity, Relation
 
 ROLES = ("Trajector", "Landmark", "Diagnosis", "Hedge")
@@ -29,12 +29,12 @@ def load(path: Path) -> list[AnnotatedSentence]:
         root = ElementTree.fromstring(reading.read_text(path))
     except ElementTree.ParseError as error:
         where = f"{path.name}, line {error.position[0]}"
-        raise FormatError("not well-formed XML", where, reading.CUT_SHORT) from None
+        raise FormatError("not well-formed XML", where, reading.REPLACE_FILE) from None
     entries = (
         reading.Entry({"document": document}, f"{path.name}, document {number}")
         for number, document in enumerate(root.iter("Document"), start=1)
     )
-    return reading.records(entries, _parse_document)
+    return reading.parse_records(entries, _parse_document)
 
 
 def _parse_document(entry: reading.Entry) -> AnnotatedSentence:
@@ -90,4 +90,4 @@ def _parse_entity(element: ElementTree.Element, label: str) -> Entity:
     return Entity(min(spans)[0], max(end for _, end in spans), label)
 
 
-read = load_each(load, "Rad-SpRL.xml")
+read = make_reader(load, "Rad-SpRL.xml")

@@ -9,7 +9,7 @@ from radeval_lib.data.errors import DataError, FormatError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find
 from radeval_lib.data.records import ReportPair
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark_restricted
 
 NAME = "radsum23"
 
@@ -27,14 +27,14 @@ def load(findings: Path, impressions: Path, *, group: str, split: str) -> list[R
     findings_lines, impression_lines = reading.read_lines(findings), reading.read_lines(impressions)
     if len(findings_lines) != len(impression_lines):
         problem = f"{len(findings_lines)} lines, but {impressions.name} has {len(impression_lines)}"
-        raise FormatError(problem, findings.name, reading.CUT_SHORT)
+        raise FormatError(problem, findings.name, reading.REPLACE_FILE)
     pairs = []
     for number, texts in enumerate(zip(findings_lines, impression_lines, strict=True), start=1):
         if not texts[1]:
             continue
         if not texts[0]:
-            raise FormatError("empty findings", f"{findings.name}, line {number}", reading.CUT_SHORT)
-        sections = mark(texts[0], NAME, True), mark(texts[1], NAME, True)
+            raise FormatError("empty findings", f"{findings.name}, line {number}", reading.REPLACE_FILE)
+        sections = mark_restricted(texts[0], NAME), mark_restricted(texts[1], NAME)
         pairs.append(ReportPair(f"{group}/{findings.name}/{number}", *sections, group=group, split=split))
     return pairs
 

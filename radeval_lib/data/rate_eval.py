@@ -14,9 +14,9 @@ from pydantic import Field
 
 from radeval_lib.data import reading
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.readers import Find, Records, load_each
+from radeval_lib.data.readers import Find, Records, make_reader
 from radeval_lib.data.records import RatedPair
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark_restricted
 
 NAME = "rate_eval"
 PAIR_COLUMNS = ("gt_report", "similar_report", "Score")
@@ -35,10 +35,11 @@ def load_pairs(path: Path) -> list[RatedPair]:
     """
 
     def parse_pair(row: reading.Entry) -> RatedPair:
-        reference, candidate = (mark(row[column], NAME, True) for column in PAIR_COLUMNS[:2])
+        reference, candidate = (mark_restricted(row[column], NAME) for column in PAIR_COLUMNS[:2])
         return RatedPair(str(row.at), reference, candidate, row.take("Score", Rating))
 
-    return reading.records(reading.distinct(reading.read_csv(path, PAIR_COLUMNS), *PAIR_COLUMNS), parse_pair)
+    rows = reading.read_csv(path, PAIR_COLUMNS)
+    return reading.parse_records(reading.require_distinct(rows, *PAIR_COLUMNS), parse_pair)
 
 
 _SCALES = {"Task1_sentence_rate": "sentence", "Task2_paragraph_rate": "paragraph"}
@@ -56,4 +57,4 @@ def _load_with_task(path: Path) -> Records:
 
 def read(find: Find) -> Records:
     """Return the pairs of both tasks; ``group`` is the task, ``scale`` is ``sentence`` or ``paragraph``."""
-    return load_each(_load_with_task, *(file.path for file in load_manifest(NAME).files))(find)
+    return make_reader(_load_with_task, *(file.path for file in load_manifest(NAME).files))(find)

@@ -14,9 +14,9 @@ from pydantic import AfterValidator, BeforeValidator
 from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
-from radeval_lib.data.readers import SPLITS, Find, Records, load_each
+from radeval_lib.data.readers import SPLITS, Find, Records, make_reader
 from radeval_lib.data.records import AnnotatedSentence, Entity
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark_restricted
 
 NAME = "rate_ner"
 SOURCES = {"MIMIC_IV": "MIMIC-IV", "Radiopaedia": "Radiopaedia"}  # folder -> the paper's name
@@ -37,7 +37,7 @@ def load_span(path: Path, group: str = "") -> list[AnnotatedSentence]:
         If a key is missing, a type is unknown, a span extends beyond its sentence, or an id is repeated.
     """
     sentences = partial(_parse_document, stem=path.stem, group=group)
-    return reading.records(reading.read_objects(path), sentences, name="doc_key")
+    return reading.parse_records(reading.read_objects(path), sentences, name="doc_key")
 
 
 def _parse_document(item: reading.Entry, stem: str, group: str) -> list[AnnotatedSentence]:
@@ -58,7 +58,7 @@ def _parse_document(item: reading.Entry, stem: str, group: str) -> list[Annotate
             raise FormatError("an entity has an unknown type", item.where, remedy)
         sentence = AnnotatedSentence(
             id=key if len(sentences) == 1 else f"{key}-{number}",
-            tokens=tuple(mark(token, NAME, True) for token in tokens),
+            tokens=tuple(mark_restricted(token, NAME) for token in tokens),
             entities=tuple(
                 Entity(first - offset, last - offset + 1, _LABELS[label]) for first, last, label in spans
             ),
@@ -77,5 +77,5 @@ def read(find: Find) -> Records:
     records: Records = []
     for folder, group in SOURCES.items():
         spans = [f"rate_ner/{folder}/{split}_span.json" for split in SPLITS]
-        records += load_each(partial(load_span, group=group), *spans)(find)
+        records += make_reader(partial(load_span, group=group), *spans)(find)
     return records

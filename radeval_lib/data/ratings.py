@@ -19,14 +19,14 @@ from radeval_lib.data.errors import DataError, FormatError
 from radeval_lib.data.manifests import load_manifest
 from radeval_lib.data.readers import Find, Read, Records
 from radeval_lib.data.records import RatedPair, TextPair
-from radeval_lib.data.restricted import mark, reveal
+from radeval_lib.data.restricted import mark_restricted, reveal
 
 COLUMNS = ("case", "id", "candidate", "reference", "rater", "grade")
 # By scale on which lower is better, the function that reverses it.
 _REVERSED = {"errors": lambda count: -count, "error_share": lambda share: 1 - share}
 
 
-def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
+def tabulate_ratings(records: Sequence[RatedPair]) -> pd.DataFrame:
     """Return one row per rated pair, with its mean rating, in the order in which the pairs first occur.
 
     Returns
@@ -63,7 +63,7 @@ def rating_table(records: Sequence[RatedPair]) -> pd.DataFrame:
     return table
 
 
-def text_table(records: Sequence[TextPair]) -> pd.DataFrame:
+def tabulate_texts(records: Sequence[TextPair]) -> pd.DataFrame:
     """Return a table with the index ``id`` and the columns ``case``, ``reference`` and ``candidate``.
 
     Restricted texts are revealed, so never show the table.
@@ -79,7 +79,7 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
     ----------
     paths : files with the columns of :data:`COLUMNS`.
     name : name of the data set, for errors on attempts to show its texts.
-    restricted : whether the texts must not be shown (:func:`radeval_lib.data.restricted.mark`).
+    restricted : whether the texts must not be shown (:func:`radeval_lib.data.restricted.mark_restricted`).
 
     Raises
     ------
@@ -103,17 +103,17 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
             raise FormatError(problem, row.where, "Give each reference its own case.")
         return RatedPair(
             id=f"{case}/{own_id}",
-            reference=mark(reference, name, restricted),
-            candidate=mark(candidate, name, restricted),
+            reference=mark_restricted(reference, name, restricted=restricted),
+            candidate=mark_restricted(candidate, name, restricted=restricted),
             rating=row.take("grade", reading.Number),
             rater=rater,
         )
 
     rows = chain.from_iterable(reading.read_csv(path, COLUMNS) for path in paths)
-    return reading.records(rows, parse_rating, lambda pair: (pair.id, pair.rater), "id, case and rater")
+    return reading.parse_records(rows, parse_rating, lambda pair: (pair.id, pair.rater), "id, case and rater")
 
 
-def reader(name: str) -> Read:
+def make_reader(name: str) -> Read:
     """Return the function that reads the data set ``name``, whose manifest has ``reader: ratings``."""
     manifest = load_manifest(name)
 

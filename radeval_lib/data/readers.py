@@ -37,7 +37,7 @@ def count_records(name: str, records: Sequence[Any]) -> dict[str, int]:
     return dict(Counter(kinds))
 
 
-def load_each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Read:
+def make_reader(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Read:
     """Return a function that reads the existing ones of ``files`` by ``load_file`` and joins their records.
 
     If a file's name begins with a split, as ``train.json`` and ``train_span.json`` do, and its records have a
@@ -57,7 +57,7 @@ def load_each(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Read:
     return read
 
 
-def reader(name: str) -> Read:
+def find_reader(name: str) -> Read:
     """Return the function that reads the data set ``name``.
 
     Raises
@@ -96,4 +96,4 @@ def load(name: str, root: Path, note: Callable[[Path], None] = lambda path: None
             note(path)
         return path
 
-    return reader(name)(find_file)
+    return find_reader(name)(find_file)

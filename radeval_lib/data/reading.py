@@ -32,13 +32,13 @@ Flag = Literal["0", "1"]  # no, yes
 # Clinical notes are single CSV fields that may pass the 128 KiB that the csv module allows by default.
 csv.field_size_limit(2**27)
 
-CUT_SHORT = "Replace the file: it may be cut short."
-RIGHT_FILE = "Correct it, or replace the file by the one that the manifest describes."
+REPLACE_FILE = "Replace the file: it may be cut short."
+CORRECT_FILE = "Correct it, or replace the file by the one that the manifest describes."
 SAVE_AS_UTF8 = "Save the file as UTF-8."
 _adapter = lru_cache(TypeAdapter)
 
 
-def value(raw: Any, kind: Any, name: str, where: str) -> Any:
+def convert_value(raw: Any, kind: Any, name: str, where: str) -> Any:
     """Return the value ``raw``, converted by pydantic to the type ``kind``.
 
     Raises
@@ -49,7 +49,7 @@ def value(raw: Any, kind: Any, name: str, where: str) -> Any:
     try:
         return _adapter(kind).validate_python(raw)
     except ValidationError as error:
-        raise FormatError(f"{name}: {describe(error)}", where, RIGHT_FILE) from None
+        raise FormatError(f"{name}: {describe(error)}", where, CORRECT_FILE) from None
 
 
 class Entry(dict[str, Any]):
@@ -64,15 +64,15 @@ class Entry(dict[str, Any]):
     def __init__(self, content: Any, where: str, at: int = 0) -> None:
         if not isinstance(content, dict):
             problem = f"must be an object (key and value), not {type(content).__name__}"
-            raise FormatError(problem, where, RIGHT_FILE)
+            raise FormatError(problem, where, CORRECT_FILE)
         super().__init__(content)
         self.where, self.at = where, at
 
     def take(self, key: str, kind: Any) -> Any:
         """Return the value under ``key``, converted to the type ``kind``; FormatError if it does not fit."""
         if key not in self:
-            raise FormatError(f"missing key {key!r} among {len(self)} keys", self.where, RIGHT_FILE)
-        return value(self[key], kind, key, self.where)
+            raise FormatError(f"missing key {key!r} among {len(self)} keys", self.where, CORRECT_FILE)
+        return convert_value(self[key], kind, key, self.where)
 
     def inner(self, key: str) -> Entry:
         """Return the object under ``key``, as an Entry with the same position."""
@@ -99,7 +99,7 @@ def read_text(path: Path) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise FormatError("not UTF-8 text", f"{path.name}, line {line}", SAVE_AS_UTF8) from None
     if not text.strip():
-        raise FormatError("file is empty", path.name, CUT_SHORT)
+        raise FormatError("file is empty", path.name, REPLACE_FILE)
     return text
 
 
@@ -124,7 +124,7 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Ite
     rows = _numbered_rows(path, delimiter)
     line, header = next(rows, (1, []))
     if not header:
-        raise FormatError("file is empty", path.name, CUT_SHORT)
+        raise FormatError("file is empty", path.name, REPLACE_FILE)
     if missing := [name for name in columns if name not in header]:
         raise FormatError(
             f"missing column {missing[0]!r}; the first line has {len(header)} cells",
@@ -139,7 +139,7 @@ def read_csv(path: Path, columns: Sequence[str], *, delimiter: str = ",") -> Ite
         where = f"{path.name}, line {line}"
         if len(cells) != len(names):
             problem = f"{len(cells)} cells, but the header has {len(names)}"
-            raise FormatError(problem, where, CUT_SHORT)
+            raise FormatError(problem, where, REPLACE_FILE)
         yield Entry(dict(zip(names, cells, strict=True)), where, at)
 
 
@@ -163,13 +163,13 @@ def _numbered_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]
                 first_line = rows.line_num + 1
         except csv.Error as error:
             where = f"{path.name}, line {first_line}"
-            raise FormatError(f"not a CSV row ({error})", where, CUT_SHORT) from None
+            raise FormatError(f"not a CSV row ({error})", where, REPLACE_FILE) from None
         except UnicodeDecodeError:
             where = f"{path.name}, line {rows.line_num + 1}"
             raise FormatError("not UTF-8 text", where, SAVE_AS_UTF8) from None
         except (EOFError, OSError, zlib.error) as error:
             where = f"{path.name}, line {first_line}"
-            raise FormatError(f"not readable ({error})", where, CUT_SHORT) from None
+            raise FormatError(f"not readable ({error})", where, REPLACE_FILE) from None
 
 
 def decode_json(text: str, kind: type[T], where: str) -> T:
@@ -183,10 +183,10 @@ def decode_json(text: str, kind: type[T], where: str) -> T:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"not JSON ({error})", where, CUT_SHORT) from None
+        raise FormatError(f"not JSON ({error})", where, REPLACE_FILE) from None
     if not isinstance(content, kind):
         problem = f"must be a JSON {kind.__name__}, not {type(content).__name__}"
-        raise FormatError(problem, where, RIGHT_FILE)
+        raise FormatError(problem, where, CORRECT_FILE)
     return content
 
 
@@ -216,7 +216,7 @@ def read_objects(path: Path) -> Iterator[Entry]:
         yield Entry(item, f"{path.name}, record {at}", at)
 
 
-def distinct(entries: Iterable[Entry], *keys: str) -> Iterator[Entry]:
+def require_distinct(entries: Iterable[Entry], *keys: str) -> Iterator[Entry]:
     """Yield the entries, and raise a FormatError if two of them have the same values under all ``keys``."""
     earlier = set()
     for entry in entries:
@@ -228,7 +228,7 @@ def distinct(entries: Iterable[Entry], *keys: str) -> Iterator[Entry]:
         yield entry
 
 
-def records(
+def parse_records(
     entries: Iterable[Entry],
     parse: Callable[[Entry], T | list[T]],
     key: Callable[[T], Any] = attrgetter("id"),
@@ -250,7 +250,7 @@ def records(
             parsed = parse(entry)
         except ValueError as error:
             problem = describe(error) if isinstance(error, ValidationError) else str(error)
-            raise FormatError(problem, entry.where, RIGHT_FILE) from None
+            raise FormatError(problem, entry.where, CORRECT_FILE) from None
         for record in parsed if isinstance(parsed, list) else [parsed]:
             first, earlier = by_key.setdefault(key(record), (record, entry.where))
             if first is not record:

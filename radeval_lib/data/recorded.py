@@ -1,7 +1,7 @@
 """Stored sets: ratings and scores of texts that are not in the repository, as tables of numbers.
 
 In ``data_manifests/recorded``, ``<set>.csv`` has one row per candidate in the order of the set's files,
-``<set>_<part>.csv`` are further tables, and ``<set>.yml`` describes how they were made. :func:`records`
+``<set>_<part>.csv`` are further tables, and ``<set>.yml`` describes how they were made. :func:`load_records`
 returns the same records as the set's own loader, with a placeholder for each text
 (:mod:`radeval_lib.placeholders`).
 """
@@ -68,7 +68,7 @@ def names() -> list[str]:
     return sorted(path.stem for path in RECORDED.glob("*.yml"))
 
 
-def published_recording(name: str) -> Recording | None:
+def load_published(name: str) -> Recording | None:
     """Return the stored scores of the published models on a set; None if they are not stored."""
     return load(name, PUBLISHED) if (PUBLISHED / f"{name}.yml").is_file() else None
 
@@ -99,12 +99,12 @@ def load(name: str, folder: Path | None = None) -> Recording:
     return Recording(name, pd.read_csv(folder / f"{name}.csv"), about, parts)
 
 
-def files(name: str) -> list[Path]:
+def list_tables(name: str) -> list[Path]:
     """Return the paths of a stored set's tables."""
     return [RECORDED / file for file in load(name).about["tables"]]
 
 
-def column(placeholders: Iterable[str], name: str) -> np.ndarray:
+def read_column(placeholders: Iterable[str], name: str) -> np.ndarray:
     """Return the values in a stored column for the candidates with these placeholders.
 
     The array is float64 of shape (placeholders,), with NaN where the table has an empty cell.
@@ -128,7 +128,7 @@ def column(placeholders: Iterable[str], name: str) -> np.ndarray:
     return np.array(values, dtype=np.float64)
 
 
-def records(name: str) -> list[Any]:
+def load_records(name: str) -> list[Any]:
     """Return the records of a stored set, with placeholders as texts, in the order of the set's own loader.
 
     Raises
@@ -142,7 +142,7 @@ def records(name: str) -> list[Any]:
     return list(registry.find(registry.RECORDINGS[name])(load(name)))
 
 
-def pair_placeholders(name: str, row: Any) -> tuple[str, str]:
+def make_pair_placeholders(name: str, row: Any) -> tuple[str, str]:
     """Return placeholders for the reference and the candidate in a row of the table of the set ``name``."""
     return (
         placeholder(name, "reference", row.case, row.reference_words),
@@ -150,7 +150,7 @@ def pair_placeholders(name: str, row: Any) -> tuple[str, str]:
     )
 
 
-def section_placeholders(name: str, row: Any) -> tuple[str, str]:
+def make_section_placeholders(name: str, row: Any) -> tuple[str, str]:
     """Return placeholders for the findings and the impression in a row of the table of the set ``name``.
 
     The placeholder is empty if the report lacks the section.
@@ -161,8 +161,8 @@ def section_placeholders(name: str, row: Any) -> tuple[str, str]:
     )
 
 
-def placeholder_table(name: str) -> pd.DataFrame:
+def tabulate_placeholders(name: str) -> pd.DataFrame:
     """Return a table of placeholders for a stored set: ``reference`` and ``candidate``, index ``number``."""
     table = load(name).table
-    rows = [pair_placeholders(name, row) for row in table.itertuples()]
+    rows = [make_pair_placeholders(name, row) for row in table.itertuples()]
     return pd.DataFrame(rows, columns=["reference", "candidate"], index=table["number"])

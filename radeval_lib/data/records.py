@@ -239,7 +239,7 @@ class NoteJudgement:
     seconds: Annotated[float, Field(ge=0)] | None = None
 
 
-def text_pair(record: TextPair | FactRating | RatedPair) -> TextPair:
+def to_text_pair(record: TextPair | FactRating | RatedPair) -> TextPair:
     """Return the texts of a record without its rating.
 
     The case of a RatedPair is its id up to the last slash, or all of it without one.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from radeval_lib.data.recorded import Recording, pair_placeholders
+from radeval_lib.data.recorded import Recording, make_pair_placeholders
 from radeval_lib.data.records import Report, TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.rules.report_text import statements
@@ -71,7 +71,7 @@ def _join_sentences(parts: Sequence[str]) -> str:
     return " ".join(f"{part.strip().rstrip('.')}." for part in parts)
 
 
-def _edit_of_denial(change: Callable[[str], str | None]) -> Edit:
+def _make_denial_edit(change: Callable[[str], str | None]) -> Edit:
     """Return an edit that applies ``change`` to one sentence that begins with a denial (``No pleural ...``).
 
     It is the first denial with a word of :data:`SYNONYMS`, or else the first denial. The edit returns None if
@@ -109,7 +109,7 @@ HARMLESS: dict[str, Edit] = {
 }
 # Edits that change the meaning of the report.
 HARMFUL: dict[str, Edit] = {
-    "a “no” lost": _edit_of_denial(_delete_no),
+    "a “no” lost": _make_denial_edit(_delete_no),
     "left for right": lambda parts, _: _exchange(_join_sentences(parts), _SIDES),
     "mild for severe": lambda parts, _: _exchange(_join_sentences(parts), _DEGREES),
     "a sentence left out": lambda parts, _: _join_sentences([*parts[:2], *parts[3:]]),
@@ -121,8 +121,8 @@ WORDINGS: dict[str, Edit] = {
     "1 word exchanged": lambda parts, _: _exchange(_join_sentences(parts), SYNONYMS, 1),
     "2 words exchanged": lambda parts, _: _exchange(_join_sentences(parts), SYNONYMS, 2),
     "3 words exchanged": lambda parts, _: _exchange(_join_sentences(parts), SYNONYMS, 3),
-    "1 word exchanged beside the “no”": _edit_of_denial(lambda sentence: _exchange(sentence, SYNONYMS, 1)),
-    "“no” becomes “some”": _edit_of_denial(_replace_no),
+    "1 word exchanged beside the “no”": _make_denial_edit(lambda sentence: _exchange(sentence, SYNONYMS, 1)),
+    "“no” becomes “some”": _make_denial_edit(_replace_no),
 }
 # Edits of the layout or of the case of letters alone.
 LAYOUTS: dict[str, Edit] = {
@@ -133,7 +133,7 @@ LAYOUTS: dict[str, Edit] = {
 }
 
 
-def sentences(reports: Sequence[Report]) -> list[list[str]]:
+def split_reports(reports: Sequence[Report]) -> list[list[str]]:
     """Return the first 100 distinct findings sections with six or more sentences, each as its sentences."""
     distinct: dict[str, list[str]] = {}
     for report in reports:
@@ -183,12 +183,12 @@ def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS
     return pd.DataFrame(rows, columns=["report", "edit", "reference", "candidate"])
 
 
-def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
-    """Return all edits and controls of the reports' :func:`sentences` as pairs of texts.
+def make_text_pairs(reports: Sequence[Report]) -> list[TextPair]:
+    """Return all edits and controls of the reports' :func:`split_reports` as pairs of texts.
 
     ``case`` is the report's number, ``group`` the name of the edit, and the id joins both by a slash.
     """
-    rows = edit_reports(sentences(reports), EDITS | WORDINGS).itertuples()
+    rows = edit_reports(split_reports(reports), EDITS | WORDINGS).itertuples()
     return [
         TextPair(f"{row.report}/{row.edit}", str(row.report), row.reference, row.candidate, group=row.edit)
         for row in rows
@@ -196,7 +196,7 @@ def text_pairs(reports: Sequence[Report]) -> list[TextPair]:
 
 
 def recorded_pairs(recording: Recording) -> Iterator[TextPair]:
-    """Yield the pairs of :func:`text_pairs` from their stored set, with placeholders as texts."""
+    """Yield the pairs of :func:`make_text_pairs` from their stored set, with placeholders as texts."""
     for row in recording.table.itertuples():
-        reference, candidate = pair_placeholders(recording.name, row)
+        reference, candidate = make_pair_placeholders(recording.name, row)
         yield TextPair(f"{row.case}/{row.edit}", str(row.case), reference, candidate, group=row.edit)

@@ -66,8 +66,12 @@ def reveal(text: Text) -> str:
     return text.reveal() if isinstance(text, RestrictedText) else text
 
 
-def mark(text: str, source: str, restricted: bool) -> Text:
-    """Return ``text``, if ``restricted`` as a :class:`RestrictedText` of the data set ``source``."""
+def mark_restricted(text: str, source: str, *, restricted: bool = True) -> Text:
+    """Return ``text`` as a :class:`RestrictedText` of the data set ``source``.
+
+    If ``restricted`` is False, the string itself is returned; so a loader of a set with both kinds of files
+    needs one call.
+    """
     return RestrictedText(text, source) if restricted else text
 
 
@@ -80,7 +84,7 @@ def is_safe_error(name: str) -> bool:
     return any(isinstance(each, type) and issubclass(each, errors.RadevalError) for each in classes)
 
 
-def without_outputs(notebook: Any) -> None:
+def withhold_outputs(notebook: Any) -> None:
     """Replace the outputs of every code cell of an nbformat notebook by :data:`WITHHELD`, in place."""
     import nbformat  # Imported here, because only the code that runs notebooks needs it.
 

@@ -23,9 +23,9 @@ from radeval_lib.categories import LETTERS
 from radeval_lib.data import reading
 from radeval_lib.data.errors import FormatError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.readers import Find, Records, load_each
+from radeval_lib.data.readers import Find, Records, make_reader
 from radeval_lib.data.records import ErrorCount, RatedPair, TextPair
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark_restricted
 
 NAME = "rexval"
 RATERS = tuple(f"Expert {number}" for number in range(6))
@@ -56,7 +56,7 @@ def load_public_counts(path: Path) -> list[ErrorCount]:
     ]
 
 
-def counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> np.ndarray:
+def make_counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> np.ndarray:
     """Return the numbers of errors as a float64 array of shape (pairs, 6 categories, 6 raters).
 
     Pairs are sorted by study, then by origin.
@@ -96,13 +96,13 @@ def load_reports(path: Path) -> list[TextPair]:
 
     def parse_candidates(row: reading.Entry) -> list[TextPair]:
         cells = [row.take(name, reading.Filled) and row[name] for name in ("gt_report", *ORIGINS)]
-        reference, *texts = (mark(text, NAME, True) for text in cells)
+        reference, *texts = (mark_restricted(text, NAME) for text in cells)
         case = str(row.at - 1)
         pairs = zip(ORIGINS, texts, strict=True)
         return [TextPair(f"{case}/{name}", case, reference, text, group=name) for name, text in pairs]
 
     rows = reading.read_csv(path, ("study_id", "gt_report", *ORIGINS))
-    return reading.records(reading.distinct(rows, "study_id"), parse_candidates)
+    return reading.parse_records(reading.require_distinct(rows, "study_id"), parse_candidates)
 
 
 COUNT_COLUMNS = (
@@ -123,7 +123,7 @@ def load_counts(path: Path) -> list[ErrorCount]:
     FormatError
         If a column is missing, a value is out of range or of the wrong type, or a count is repeated.
     """
-    return reading.records(
+    return reading.parse_records(
         reading.read_csv(path, COUNT_COLUMNS),
         lambda row: ErrorCount(*(row.take(title, Any) for title in COUNT_COLUMNS)),
         attrgetter("study", "origin", "category", "rater", "significant"),
@@ -131,7 +131,7 @@ def load_counts(path: Path) -> list[ErrorCount]:
     )
 
 
-def rated_pairs(reports: Sequence[TextPair], counts: Sequence[ErrorCount]) -> list[RatedPair]:
+def make_rated_pairs(reports: Sequence[TextPair], counts: Sequence[ErrorCount]) -> list[RatedPair]:
     """Return one rated pair per candidate and rater, in the order of ``reports``.
 
     The rating is the rater's number of errors, significant or not. Candidates without counts are left out.
@@ -151,7 +151,7 @@ def read(find: Find) -> Records:
     reports_path, counts_path = (find(file.path) for file in load_manifest(NAME).files)
     reports = load_reports(reports_path) if reports_path else []
     counts = load_counts(counts_path) if counts_path else []
-    return [*reports, *counts, *rated_pairs(reports, counts)]
+    return [*reports, *counts, *make_rated_pairs(reports, counts)]
 
 
-read_counts = load_each(load_public_counts, "")
+read_counts = make_reader(load_public_counts, "")

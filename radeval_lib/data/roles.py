@@ -22,7 +22,7 @@ from radeval_lib import registry
 from radeval_lib.data import manifests, readers
 from radeval_lib.data.errors import AbsentDataError, RoleError
 from radeval_lib.data.manifests import load_manifest
-from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair, text_pair
+from radeval_lib.data.records import FactRating, RatedPair, Report, TextPair, to_text_pair
 from radeval_lib.errors import did_you_mean, list_names
 from radeval_lib.registry import ABSENT, SYNTHETIC, dataset_of, datasets_of, is_recorded, scale_of
 from radeval_lib.text_format import joined
@@ -79,7 +79,7 @@ def load(
             raise RoleError(f"the source {source!r} repeats a part", where, "Name each part once.")
         return [
             record
-            for part in (loadable_parts(source, root) or source).split("+")
+            for part in (keep_loadable(source, root) or source).split("+")
             for record in load(role, part, size=size, seed=seed, root=root, note=note)
         ]
     if source == ABSENT:
@@ -88,9 +88,9 @@ def load(
     dataset = dataset_of(source)
     if is_recorded(source):
         recorded = registry.module("radeval_lib.data.recorded")
-        for path in recorded.files(dataset):
+        for path in recorded.list_tables(dataset):
             note(path)
-        return _select_for_role(recorded.records(dataset), role, source, root)
+        return _select_for_role(recorded.load_records(dataset), role, source, root)
     if dataset not in manifests.names():
         sources = [SYNTHETIC, *manifests.names()]
         raise RoleError(
@@ -120,9 +120,9 @@ def _select_for_role(records: list[Any], role: str, source: str, root: Path | No
     kind, scale = registry.find(registry.ROLES[role].record), scale_of(source)
     if kind is TextPair and scale in HALVES:
         reports = [record for record in records if isinstance(record, Report)]
-        half_of = registry.find("radeval_lib.data.openi:halves")(reports)
+        half_of = registry.find("radeval_lib.data.openi:assign_halves")(reports)
         in_half = [report for report in reports if half_of[report.id] == scale]
-        records, scale = registry.find("radeval_lib.data.report_edits:text_pairs")(in_half), ""
+        records, scale = registry.find("radeval_lib.data.report_edits:make_text_pairs")(in_half), ""
     kinds = (RatedPair, FactRating, TextPair) if kind is TextPair else kind
     selected = [
         record
@@ -130,7 +130,7 @@ def _select_for_role(records: list[Any], role: str, source: str, root: Path | No
         if isinstance(record, kinds) and (not scale or getattr(record, "scale", "") == scale)
     ]
     if kind is TextPair:
-        selected = list({record.id: text_pair(record) for record in selected}.values())
+        selected = list({record.id: to_text_pair(record) for record in selected}.values())
     if selected:
         return selected
     files = load_manifest(dataset_of(source)).files
@@ -138,10 +138,10 @@ def _select_for_role(records: list[Any], role: str, source: str, root: Path | No
         scales = sorted({record.scale for record in records if isinstance(record, RatedPair)})
         remedy = f"Name a scale after a slash: {', '.join(scales)}." if scales else "Name another data set."
         raise RoleError(f"the source {source!r} has no records of its type", f"role {role!r}", remedy)
-    raise lack(role, source, root)
+    raise make_absence_error(role, source, root)
 
 
-def loadable_parts(source: str, root: Path | None) -> str:
+def keep_loadable(source: str, root: Path | None) -> str:
     """Return those parts of a source that can be loaded, joined by ``+``; empty if there are none.
 
     A data set can be loaded if the data root has any of its files; the generator and stored sets always can.
@@ -155,14 +155,14 @@ def loadable_parts(source: str, root: Path | None) -> str:
     )
 
 
-def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
+def make_absence_error(role: str, source: str, root: Path | None) -> AbsentDataError:
     """Return (not raise) an error that names a role's missing data sets and how to get the first of them.
 
     All parts of ``source`` must be data sets.
     """
     sets = [load_manifest(name) for name in datasets_of(source)]
     titles = joined([manifest.title.partition(":")[0] for manifest in sets])
-    problem = "incomplete and gives no records" if loadable_parts(source, root) else "not in the data root"
+    problem = "incomplete and gives no records" if keep_loadable(source, root) else "not in the data root"
     remedy = f"Run `radbook data status {sets[0].name}` to see how to get it"
     return AbsentDataError(f"{titles}, for the role {role!r}, is {problem}", remedy=remedy)
 
@@ -170,7 +170,7 @@ def lack(role: str, source: str, root: Path | None) -> AbsentDataError:
 _LEVELS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")
 
 
-def evidence(source: str) -> str:
+def classify(source: str) -> str:
     """Return the kind of evidence of results from a source.
 
     It is ``absent``, ``synthetic``, ``recorded`` (stored scores of public data), ``open`` or

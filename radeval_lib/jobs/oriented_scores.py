@@ -59,7 +59,7 @@ def published_scores(cases: Sequence[int]) -> pd.DataFrame:
     ``RaTEScore (published)``. There are no columns if these scores are not stored, or ``cases`` are not
     RadPref's.
     """
-    recording = recorded.published_recording("radpref")
+    recording = recorded.load_published("radpref")
     if recording is None or not np.array_equal(recording.table["case"], cases):
         return pd.DataFrame(index=range(len(cases)))
     return stored_scores(recording).add_suffix(" (published)")

@@ -96,8 +96,8 @@ def texts_outside(reports: Sequence[Report], tested: set[str]) -> list[str]:
 
     ``tested`` has the ids of the studies in the test split.
     """
-    test_keys = {openi.text_key(report) for report in reports if report.id in tested}
-    others = [report for report in reports if openi.text_key(report) not in test_keys]
+    test_keys = {openi.join_words(report) for report in reports if report.id in tested}
+    others = [report for report in reports if openi.join_words(report) not in test_keys]
     return [text for report in others if (text := reveal(report.findings).strip())]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from radeval_lib.data.generated import CANDIDATES, error_cases
+from radeval_lib.data.generated import CANDIDATES, generate_error_cases
 from radeval_lib.rules.generator import ErrorPair
 from radeval_lib.rules.generator.difference import CATEGORIES, ReportDifference
 from radeval_lib.rules.generator.generator import make_rng
@@ -45,7 +45,7 @@ class Rater:
 def cases(n: int, seed: int) -> Iterator[tuple[ErrorPair, list[list[Noted]]]]:
     """Yield ``n`` pairs, four candidates for each reference, each with the notes of six raters."""
     people = panel(_RATERS, seed)
-    for number, pair in enumerate(error_cases(n, seed)):
+    for number, pair in enumerate(generate_error_cases(n, seed)):
         case, origin = divmod(number, CANDIDATES)
         yield pair, [note_errors(pair.comparison, rater, seed, f"{case}/{origin}") for rater in people]
 

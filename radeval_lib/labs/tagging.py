@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from radeval_lib.data.generated import iob
+from radeval_lib.data.generated import encode_iob
 from radeval_lib.models.entities import compare_spans, decode_standard
 from radeval_lib.rules import generator
 from radeval_lib.rules.generator.records import Style
@@ -19,7 +19,7 @@ def sentences(style: Style, reports: int, seed: int) -> list[Sentence]:
     ``style`` is ``hospital`` or ``encyclopaedic``. Articles at the beginning of an entity are left out of it.
     """
     generated = generator.generate(reports, seed=seed, style=style, modality_anatomy=("X-Ray", "CHEST"))
-    tagged = [sentence for report in generated for sentence in iob(report.findings)]
+    tagged = [sentence for report in generated for sentence in encode_iob(report.findings)]
     for words, tags in tagged:
         for index, (word, tag) in enumerate(zip(words, list(tags), strict=True)):
             if tag.startswith("B-") and word.lower() in ("a", "an", "the"):

@@ -24,13 +24,12 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib import checksums
-from radeval_lib.data.records import Report
-from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edit_reports, sentences
+from radeval_lib.data.generated import generate_reports
+from radeval_lib.data.report_edits import EDITS, LAYOUTS, REPORTS, edit_reports, split_reports
 from radeval_lib.data.restricted import reveal
 from radeval_lib.errors import list_names, to_line
 from radeval_lib.metrics import file_scoring
 from radeval_lib.metrics.base import Metric, MetricError
-from radeval_lib.rules.generator import generate
 from radeval_lib.stats.base import FloatArray
 
 RATED = ("radpref", "mts_dialog")
@@ -114,15 +113,15 @@ def load_reports_to_edit(root: Path | None) -> tuple[str, list[list[str]]]:
 
         if studies := readers.load("openi", root):
             tested = {report.id for report in readers.load("iu_systems", root)}
-            return "Open-i, the half for development", sentences(openi.development_reports(studies, tested))
+            reports = openi.select_development(studies, tested)
+            return "Open-i, the half for development", split_reports(reports)
     return "generated reports", _generated_reports()
 
 
 @lru_cache(maxsize=1)
 def _generated_reports() -> list[list[str]]:
     """Return generated reports, each as a list of sentences."""
-    reports = generate(_POOL, _SEED)
-    return sentences([Report(made.report_id, made.findings.text, made.impression.text) for made in reports])
+    return split_reports(list(generate_reports(_POOL, _SEED)))
 
 
 def _system_pairs(root: Path) -> list[_Row]:
@@ -140,7 +139,7 @@ def _system_pairs(root: Path) -> list[_Row]:
         by_file.setdefault(record.system, {})[record.id] = reveal(record.text)
     studies = list(by_file[iu_systems.REFERENCE])
     outputs = {name: [by_file[name][study] for study in studies] for name in FILES}
-    others = openi.development_reports(readers.load("openi", root), set(studies))
+    others = openi.select_development(readers.load("openi", root), set(studies))
     counts = Counter(text for report in others if (text := reveal(report.findings).strip()))
     if counts:
         outputs[CONSTANT] = [min(counts, key=lambda text: (-counts[text], text))] * len(studies)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from radeval_lib.data.radgraph import Annotation, annotation, check_annotation, read_annotations
+from radeval_lib.data.radgraph import Annotation, check_annotation, make_annotation, read_annotations
 from radeval_lib.errors import ModelError
 from radeval_lib.models.batching import pick_device
 from radeval_lib.models.catalog import RADGRAPH
@@ -92,7 +92,7 @@ class ModelExtractor:
         """Return the annotation of each text, in order, as the model predicts it."""
         words = [tokenize(text) for text in texts]
         graphs = read_by_units(words, self.model.settings.unit, self._read)
-        return [annotation(text_words, *graph) for text_words, graph in zip(words, graphs, strict=True)]
+        return [make_annotation(text_words, *graph) for text_words, graph in zip(words, graphs, strict=True)]
 
 
 class PackageExtractor:
@@ -126,7 +126,7 @@ class PackageExtractor:
         # The package would read an empty text as the word "None", so it does not get empty texts.
         not_empty = [text for text in texts if text.strip()]
         graphs = dict(zip(not_empty, self._read(not_empty), strict=True))
-        return [graphs.get(text) or annotation([], [], []) for text in texts]
+        return [graphs.get(text) or make_annotation([], [], []) for text in texts]
 
     def _read_texts(self, texts: list[str]) -> list[Annotation]:
         """Return the annotation of each text, none of which is empty; a :class:`ModelError` if the package
@@ -164,7 +164,7 @@ class RecordedGraphs:
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
-        self._annotations: dict[str, Annotation] = {"": annotation([], [], [])}
+        self._annotations: dict[str, Annotation] = {"": make_annotation([], [], [])}
         for name, item in read_annotations(path).items():
             first = self._annotations.setdefault(_remove_space(item["text"]), item)
             if first["entities"] != item["entities"]:

@@ -18,7 +18,7 @@ import requests
 from requests.adapters import HTTPAdapter, Retry
 
 from radeval_lib import checksums
-from radeval_lib.data.manifests import data_root, require_statements, restricted_in
+from radeval_lib.data.manifests import data_root, list_restricted, require_statements
 from radeval_lib.errors import FileError
 from radeval_lib.models.catalog import ADDRESSES
 from radeval_lib.registry import RULES
@@ -229,7 +229,7 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
     judge: Judge
     if name.startswith(ADDRESSES):
         root = data_root()
-        require_statements(restricted_in(root), name, root)
+        require_statements(list_restricted(root), name, root)
         address, _, model_in_name = name.partition("#")
         judge = EndpointJudge(address, model or model_in_name)
     else:

@@ -14,7 +14,7 @@ from typing import Literal
 Rule = Literal["released", "meant"]  # as the released code does, or as the paper describes
 
 
-def pair_as_released(
+def pair_sentences_as_released(
     references: Sequence[Sequence[str]], candidates: Sequence[Sequence[str]]
 ) -> list[tuple[list[str], list[str]]]:
     """Return the pairs of reference and candidate sentences that the released RaTEScore compares.
@@ -31,7 +31,7 @@ def pair_as_released(
     return list(zip(drop_short(references), drop_short(candidates), strict=False))
 
 
-def indication(report: str, rule: Rule) -> str:
+def cut_indication(report: str, rule: Rule) -> str:
     """Return the section INDICATION, with its heading, of a report in which COMPARISON follows it.
 
     ``meant`` ends the section at COMPARISON. ``released`` first removes the text before INDICATION, then cuts
@@ -44,7 +44,7 @@ def indication(report: str, rule: Rule) -> str:
     return report[start:end] if end > start else report[start:]
 
 
-def findings_section(names: Sequence[str], texts: Sequence[str], rule: Rule) -> str:
+def cut_findings(names: Sequence[str], texts: Sequence[str], rule: Rule) -> str:
     """Return the text of the section ``findings``.
 
     ``names`` are the headings of the ``texts``; ``findings`` and ``impression`` must be among them.
@@ -57,7 +57,7 @@ def findings_section(names: Sequence[str], texts: Sequence[str], rule: Rule) -> 
     return texts[headings.index("findings")]
 
 
-def search_clusters_released(silhouette: Mapping[int, float], sentences: int) -> int:
+def search_cluster_number(silhouette: Mapping[int, float], sentences: int) -> int:
     """Return the number of clusters that GREEN's function ``binary_search_optimal_kmeans`` chooses.
 
     ``silhouette`` has the silhouette score for each number of clusters from 2 to ``sentences`` - 1. The
@@ -76,7 +76,7 @@ def search_clusters_released(silhouette: Mapping[int, float], sentences: int) ->
     return best
 
 
-def labels_by_string(text: str, entities: Sequence[tuple[int, int, str]], rule: Rule) -> list[str]:
+def label_words(text: str, entities: Sequence[tuple[int, int, str]], rule: Rule) -> list[str]:
     """Return one label per word of the text, ``O`` outside entities.
 
     Entities are (first word, last word, label), with words counted from 0. ``meant`` labels the words of each
@@ -93,7 +93,7 @@ def labels_by_string(text: str, entities: Sequence[tuple[int, int, str]], rule: 
     return labels
 
 
-def title_pieces(header: str, rule: Rule) -> list[str]:
+def split_titles(header: str, rule: Rule) -> list[str]:
     """Return the procedure titles in a report's header: the pieces that begin with CT and contain no digit.
 
     ``meant`` splits the header at line breaks and at two or more blanks. ``released`` splits only at line

@@ -37,7 +37,7 @@ class Implementation:
     test: str
 
 
-def file_of(paper: str) -> Path:
+def find_file(paper: str) -> Path:
     """Return the path of a paper's ``paper.yml``: its exhibits, tables, quotations and discrepancies.
 
     ``paper`` is the name of its folder; the file need not exist.
@@ -45,7 +45,7 @@ def file_of(paper: str) -> Path:
     return paths.PAPERS / paper / "paper.yml"
 
 
-def level_of(evidence: str) -> Literal["printed", "released", "data"]:
+def find_level(evidence: str) -> Literal["printed", "released", "data"]:
     """Return the key under which the ledger lists what this kind of evidence leaves unchecked.
 
     It is ``printed`` or ``released`` for these two kinds, and ``data`` for all others.
@@ -101,11 +101,11 @@ class Exhibit:
 
     def remaining_on(self, evidence: str) -> str:
         """Return a description of the parts that this kind of evidence leaves unchecked; empty if none."""
-        return self.remaining.get(level_of(evidence), "")
+        return self.remaining.get(find_level(evidence), "")
 
     def unchecked_on(self, evidence: str) -> int:
         """Return the number of statements or settings that no check with this kind of evidence covers."""
-        return len(self.unchecked.get(level_of(evidence), []))
+        return len(self.unchecked.get(find_level(evidence), []))
 
     @property
     def would_need(self) -> str:
@@ -172,7 +172,7 @@ class Paper(TypedDict):
 
 
 @cache
-def description(paper: str) -> Paper:
+def load_paper(paper: str) -> Paper:
     """Return the content of a paper's ``paper.yml``, cached.
 
     Raises
@@ -181,11 +181,11 @@ def description(paper: str) -> Paper:
         If there is no such paper, or its file has an unknown, missing or malformed key, or a ``citation``
         that is not in the bibliography.
     """
-    where = paths.display_path(file_of(paper))
-    if not file_of(paper).is_file():
+    where = paths.display_path(find_file(paper))
+    if not find_file(paper).is_file():
         raise LedgerError(f"unknown paper {paper!r}", where, "Name the folder of a paper.")
     try:
-        content = TypeAdapter(Paper).validate_python(own_yaml.read(file_of(paper)))
+        content = TypeAdapter(Paper).validate_python(own_yaml.read(find_file(paper)))
     except ValidationError as error:
         problem = describe(error, Paper.__annotations__)
         raise LedgerError(problem, where, "Correct this key, or remove it.") from None
@@ -195,7 +195,7 @@ def description(paper: str) -> Paper:
     return content
 
 
-_DESCRIPTIONS = (description(path.parent.name) for path in paths.PAPERS.glob("*/paper.yml"))
+_DESCRIPTIONS = (load_paper(path.parent.name) for path in paths.PAPERS.glob("*/paper.yml"))
 # The name of each paper for pages, by its folder, in the order in which pages list the papers.
 PAPERS = {content["paper"]: content["name"] for content in sorted(_DESCRIPTIONS, key=itemgetter("order"))}
 
@@ -203,7 +203,7 @@ PAPERS = {content["paper"]: content["name"] for content in sorted(_DESCRIPTIONS,
 @cache
 def ledger() -> dict[str, Exhibit]:
     """Return all exhibits by id: paper by paper, in the order of the ``paper.yml``; cached."""
-    return {entry.id: entry for paper in PAPERS for entry in description(paper)["exhibits"]}
+    return {entry.id: entry for paper in PAPERS for entry in load_paper(paper)["exhibits"]}
 
 
 def exhibit(exhibit_id: str) -> Exhibit:
@@ -220,6 +220,6 @@ def exhibit(exhibit_id: str) -> Exhibit:
     return ledger()[exhibit_id]
 
 
-def of_notebook(notebook: str) -> list[Exhibit]:
+def list_notebook_exhibits(notebook: str) -> list[Exhibit]:
     """Return the exhibits that ``notebook`` (``<folder>/<name>``) rebuilds, in the ledger's order."""
     return [entry for entry in ledger().values() if entry.notebook == notebook]

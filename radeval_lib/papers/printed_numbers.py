@@ -17,7 +17,7 @@ import pandas as pd
 
 from radeval_lib import provenance
 from radeval_lib.errors import PrintedError, did_you_mean, list_names
-from radeval_lib.papers.exhibits import Quote, Table, description, exhibit, file_of
+from radeval_lib.papers.exhibits import Quote, Table, exhibit, find_file, load_paper
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.stats.base import Estimate, FloatArray
 
@@ -81,17 +81,17 @@ def parse(text: str) -> Printed:
     return Printed(stripped, float(digits.replace(",", "")), 0.5 * 10**-decimals if is_rounded else 0.0)
 
 
-def _table_entry(exhibit_id: str) -> Table:
+def _find_table_entry(exhibit_id: str) -> Table:
     """Return the entry under ``tables`` in ``paper.yml`` for an exhibit; a PrintedError if there is none."""
     paper = exhibit(exhibit_id).paper
-    tables = description(paper)["tables"]
+    tables = load_paper(paper)["tables"]
     if exhibit_id not in tables:
         remedy = f"{did_you_mean(exhibit_id, tables)}Use one of {', '.join(tables)}."
-        raise PrintedError(f"no transcription of {exhibit_id!r}", display_path(file_of(paper)), remedy)
+        raise PrintedError(f"no transcription of {exhibit_id!r}", display_path(find_file(paper)), remedy)
     return tables[exhibit_id]
 
 
-def table_path(exhibit_id: str) -> Path:
+def find_table(exhibit_id: str) -> Path:
     """Return the path of the CSV with an exhibit's printed table.
 
     Raises
@@ -99,7 +99,7 @@ def table_path(exhibit_id: str) -> Path:
     PrintedError
         If the exhibit is not transcribed.
     """
-    return file_of(exhibit(exhibit_id).paper).parent / _table_entry(exhibit_id)["file"]
+    return find_file(exhibit(exhibit_id).paper).parent / _find_table_entry(exhibit_id)["file"]
 
 
 def _read_csv(paper: str, path: Path, columns: Iterable[str]) -> pd.DataFrame:
@@ -135,8 +135,8 @@ def printed(exhibit_id: str) -> pd.DataFrame:
         If the exhibit is not transcribed, the columns of its file are not ``keys`` in ``paper.yml`` and
         ``printed``, or a cell is not a number.
     """
-    path = table_path(exhibit_id)
-    frame = _read_csv(exhibit(exhibit_id).paper, path, [*_table_entry(exhibit_id)["keys"], "printed"])
+    path = find_table(exhibit_id)
+    frame = _read_csv(exhibit(exhibit_id).paper, path, [*_find_table_entry(exhibit_id)["keys"], "printed"])
     cells = []
     for row, text in enumerate(frame["printed"], start=2):
         try:
@@ -182,38 +182,38 @@ def cells_in(frame: pd.DataFrame) -> list[Printed]:
     return [cell_in(row) for _, row in frame.iterrows()]
 
 
-def transcribed(exhibit_id: str) -> bool:
+def has_table(exhibit_id: str) -> bool:
     """Return whether ``paper.yml`` names a transcription of the exhibit that :func:`printed` can read."""
-    return exhibit_id in description(exhibit(exhibit_id).paper)["tables"]
+    return exhibit_id in load_paper(exhibit(exhibit_id).paper)["tables"]
 
 
-def layout_of(exhibit_id: str) -> list[str]:
+def find_column_keys(exhibit_id: str) -> list[str]:
     """Return the key columns whose values are the column headings of the printed table.
 
     They are ``columns`` in ``paper.yml``, by default the last key column; empty if each printed row has only
     one number.
     """
-    entry = _table_entry(exhibit_id)
+    entry = _find_table_entry(exhibit_id)
     return entry.get("columns", list(entry["keys"])[-1:])
 
 
-def unit_of(exhibit_id: str) -> str:
+def find_unit(exhibit_id: str) -> str:
     """Return the unit of a printed table's numbers in words, such as ``share of facts, 0 to 1``."""
-    return _table_entry(exhibit_id)["unit"]
+    return _find_table_entry(exhibit_id)["unit"]
 
 
-def origin_of(exhibit_id: str) -> str:
+def find_origin(exhibit_id: str) -> str:
     """Return the origin of an exhibit's numbers, for a caption.
 
     It is ``as printed``, or ``by the paper's repository`` for a figure without printed numbers.
     """
-    from_repository = transcribed(exhibit_id) and "source" in _table_entry(exhibit_id)
+    from_repository = has_table(exhibit_id) and "source" in _find_table_entry(exhibit_id)
     return "by the paper's repository" if from_repository else "as printed"
 
 
-def cells_of(exhibit_id: str) -> list[tuple[str, ...]]:
+def list_legible_cells(exhibit_id: str) -> list[tuple[str, ...]]:
     """Return the key columns' values of each legible cell of a printed table; empty if not transcribed."""
-    if not transcribed(exhibit_id):
+    if not has_table(exhibit_id):
         return []
     frame = printed(exhibit_id)
     legible = frame[frame["value"].notna()].drop(columns=["printed", "value", "half_width"])
@@ -271,9 +271,9 @@ def _load_quotations(exhibit_id: str) -> list[Quote]:
         If there are none.
     """
     paper = exhibit(exhibit_id).paper
-    provenance.note_printed(paper, file_of(paper))
-    if not (quotes := description(paper)["prose"].get(exhibit_id)):
-        where = display_path(file_of(paper))
+    provenance.note_printed(paper, find_file(paper))
+    if not (quotes := load_paper(paper)["prose"].get(exhibit_id)):
+        where = display_path(find_file(paper))
         raise PrintedError(f"no quotation on {exhibit_id!r}", where, "Add one under `prose`.")
     return quotes
 
@@ -319,10 +319,10 @@ def texts(name: str) -> pd.DataFrame:
         If ``paper.yml`` has no such entry, or the columns of its file are not those in the entry.
     """
     paper = name.partition(".")[0]
-    entry = description(paper).get("texts", {}).get(name)
+    entry = load_paper(paper).get("texts", {}).get(name)
     if entry is None:
-        raise PrintedError(f"no texts {name!r}", display_path(file_of(paper)), "Add them under `texts`.")
-    return _read_csv(paper, file_of(paper).parent / entry["file"], entry["columns"])
+        raise PrintedError(f"no texts {name!r}", display_path(find_file(paper)), "Add them under `texts`.")
+    return _read_csv(paper, find_file(paper).parent / entry["file"], entry["columns"])
 
 
 def released(name: str) -> pd.DataFrame:

@@ -82,12 +82,12 @@ def search(output_dir: Path, data_root: Path | None) -> None:
 
     Nothing is searched if ``data_root`` is None or has no restricted data set.
     """
-    if data_root and (corpora := guard.restricted_texts(data_root)):
+    if data_root and (corpora := guard.list_restricted_texts(data_root)):
         # A restricted text may also be an example on the page on users' own data.
         examples = [page.read_text(encoding="utf-8") for page in BOOK.glob("own.md")]
-        public = chain(guard.public_texts(data_root), examples)
+        public = chain(guard.read_public_texts(data_root), examples)
         allowed = yield_allowed_texts(output_dir)
-        guard.refuse(output_dir, guard.scan(output_dir, corpora, public, hash_trusted_files(), allowed))
+        guard.remove_leaks(output_dir, guard.scan(output_dir, corpora, public, hash_trusted_files(), allowed))
 
 
 def hash_trusted_files() -> set[str]:

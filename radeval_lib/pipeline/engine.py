@@ -14,7 +14,7 @@ from dataclasses import replace
 import joblib
 
 from radeval_lib import atomic, registry
-from radeval_lib.data.roles import loadable_parts
+from radeval_lib.data.roles import keep_loadable
 from radeval_lib.errors import RadevalError
 from radeval_lib.models import catalog
 from radeval_lib.paths import BUILD_LOCK, ROOT, THREAD_VARIABLES, display_path
@@ -185,7 +185,7 @@ def describe_missing(graph: Graph) -> list[str]:
         datasets = joined(list(registry.datasets_of(graph.settings.roles[role])))
         lines.append(f"Without {datasets} ({role}), these are left out or end early: {joined(pages)}.")
     for role, source in graph.settings.roles.items():
-        loadable = loadable_parts(source, graph.data_root)
+        loadable = keep_loadable(source, graph.data_root)
         if loadable and loadable != source:
             lines.append(f"Role {role} uses only {loadable}; the rest of {source} is missing.")
     if missing := [name for name, is_cached in find_hub_models(graph).items() if not is_cached]:
@@ -211,7 +211,7 @@ def find_pages_without_data(graph: Graph) -> dict[str, list[str]]:
     missing = [
         role
         for role, source in graph.settings.roles.items()
-        if source != registry.ABSENT and not loadable_parts(source, graph.data_root)
+        if source != registry.ABSENT and not keep_loadable(source, graph.data_root)
     ]
     roles_of_page = dict[str, set[str]]()
     for page in graph.pages if missing else ():

@@ -24,7 +24,7 @@ from traitlets.config import Config
 from radeval_lib import atomic, data
 from radeval_lib.data import restricted
 from radeval_lib.data.errors import AbsentDataError
-from radeval_lib.data.manifests import restricted_in
+from radeval_lib.data.manifests import list_restricted
 from radeval_lib.errors import NotebookError, ParameterError, list_names, to_line
 from radeval_lib.paths import (
     BUILD,
@@ -229,9 +229,9 @@ def _keep_failed(run: NotebookRun, error: PapermillExecutionError, source: Path,
     may quote these data is withheld.
     """
     content = nbformat.read(source, as_version=4)
-    can_leak = bool(restricted_in(data.data_root(run.parameters["data_root"] or None)))
+    can_leak = bool(list_restricted(data.data_root(run.parameters["data_root"] or None)))
     if can_leak:
-        restricted.without_outputs(content)
+        restricted.withhold_outputs(content)
     nbformat.write(content, kept)
     code = [cell for cell in content.cells if cell.cell_type == "code"]
     # Cells are counted as in the source, which lacks the cell that papermill inserts.

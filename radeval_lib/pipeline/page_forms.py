@@ -12,7 +12,7 @@ import nbformat
 import pandas as pd
 
 from radeval_lib.labs import sources
-from radeval_lib.papers.exhibits import PAPERS, description, of_notebook
+from radeval_lib.papers.exhibits import PAPERS, list_notebook_exhibits, load_paper
 from radeval_lib.pipeline import steps
 from radeval_lib.pipeline.sphinx_extension import typeset_svg
 from radeval_lib.study import citing
@@ -99,8 +99,8 @@ def add_papers(source: str, notebook: str) -> str:
 
     ``notebook`` is the notebook's name. Without exhibits, ``source`` is returned unchanged.
     """
-    papers = sorted({entry.paper for entry in of_notebook(notebook)}, key=list(PAPERS).index)
-    citations = " · ".join(f"{{cite}}`{description(paper)['citation']}`" for paper in papers)
+    papers = sorted({entry.paper for entry in list_notebook_exhibits(notebook)}, key=list(PAPERS).index)
+    citations = " · ".join(f"{{cite}}`{load_paper(paper)['citation']}`" for paper in papers)
     return _insert_below_title(source, f"Paper: {citations}" if citations else "")
 
 

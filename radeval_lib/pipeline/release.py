@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 
 from radeval_lib import __version__, atomic, checksums, provenance
 from radeval_lib.data import guard, manifests
-from radeval_lib.data.manifests import find, load_manifest, restricted_in
+from radeval_lib.data.manifests import find, list_restricted, load_manifest
 from radeval_lib.errors import RadevalError, list_names
 from radeval_lib.paths import BUILD, BUILD_LOCK, IN_REACH, MANIFESTS, ROOT
 from radeval_lib.pipeline import book, steps
@@ -91,7 +91,7 @@ def make_report(profile: Profile, data_root: Path | None, sums: str) -> tuple[st
     refuse_out_of_date(profile)
     if not steps.book_index(output_dir).is_file():
         raise ReleaseError("no rendered book", profile.name, f"Run `radbook build --profile {profile.name}`.")
-    mark, corpora = output_dir / IN_REACH, restricted_in(data_root)
+    mark, corpora = output_dir / IN_REACH, list_restricted(data_root)
     readable = mark.read_text(encoding="utf-8").split() if mark.is_file() else []
     if missing := sorted(set(readable) - set(corpora)):
         problem = f"the build could read {list_names(missing)}, which the data root lacks"
@@ -116,7 +116,7 @@ def make_report(profile: Profile, data_root: Path | None, sums: str) -> tuple[st
         recall=read_recall(),
         confidence=CONFIDENCE,
         unseen=guard.UNSEEN,
-        statements=manifests.sending_statements(data_root) if data_root else [],
+        statements=manifests.read_statements(data_root) if data_root else [],
         files=files,
         sums=sums,
         digest_of_sums=checksums.of_text(lines),

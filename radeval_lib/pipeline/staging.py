@@ -17,7 +17,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from radeval_lib import own_yaml
 from radeval_lib.errors import NotebookError
 from radeval_lib.papers.exhibits import ledger
-from radeval_lib.papers.printed_numbers import table_path, transcribed
+from radeval_lib.papers.printed_numbers import find_table, has_table
 from radeval_lib.paths import BOOK, REFERENCES, ROOT, display_path, notebooks
 from radeval_lib.pipeline import browser_judge, page_forms
 from radeval_lib.study import citing, profiles, recordings, results
@@ -69,8 +69,8 @@ def _yield_downloads(output_dir: Path) -> Iterator[tuple[str, bytes]]:
             if pattern == "*.*.*.json":
                 table = table_to_download(results.read(path)).to_csv(index=False, lineterminator="\n")
                 yield f"_extra/results/{path.stem}.csv", table.encode()
-    for exhibit_id in filter(transcribed, ledger()):
-        yield f"_extra/results/{exhibit_id}.transcribed.csv", table_path(exhibit_id).read_bytes()
+    for exhibit_id in filter(has_table, ledger()):
+        yield f"_extra/results/{exhibit_id}.transcribed.csv", find_table(exhibit_id).read_bytes()
     for name, path in notebooks().items():
         yield f"_extra/sources/{name}.md", path.read_bytes()
     folder = Path(mathjax.__file__).parent / "static" / "mathjax" / "es5"

@@ -22,8 +22,8 @@ from radeval_lib import plots, registry
 from radeval_lib.data.manifests import Manifest, load_manifest
 from radeval_lib.data.manifests import names as data_sets
 from radeval_lib.errors import ResultError
-from radeval_lib.papers.exhibits import exhibit, file_of
-from radeval_lib.papers.printed_numbers import Printed, quotations, table_path, transcribed
+from radeval_lib.papers.exhibits import exhibit, find_file
+from radeval_lib.papers.printed_numbers import Printed, find_table, has_table, quotations
 from radeval_lib.paths import RECORDED, ROOT, display_path
 from radeval_lib.provenance import PRINTED, RECORDED_SCORES, commit, device, note_printed
 from radeval_lib.registry import ABSENT, CELL_MODEL, RULES, SYNTHETIC
@@ -144,7 +144,7 @@ def evidence_words(source: str) -> str:
     """Return the evidence of a data role's source in words: ``public data, scored on 4 July 2023``."""
     if any(data.reader for data in _manifests(source)):
         return "private data"
-    evidence = registry.module(registry.FILLING["data"]).evidence(source)
+    evidence = registry.module(registry.FILLING["data"]).classify(source)
     if evidence == "recorded":
         return f"public data, scored on {long_date(_recording(source).scored_on)}"
     words = {SYNTHETIC: "generated reports", ABSENT: "nothing", "open": "public data"}
@@ -256,7 +256,7 @@ class PageRun(runs.Run):
         if entry.notebook != self.notebook:
             problem = f"{exhibit_id} belongs to notebook {entry.notebook!r}, not to {self.notebook!r}"
             remedy = "Record it on that page, or correct `notebook` of the exhibit."
-            raise ResultError(problem, display_path(file_of(entry.paper)), remedy)
+            raise ResultError(problem, display_path(find_file(entry.paper)), remedy)
         if evidence == "synthetic":  # the generator is ours
             implementation = verdicts.OURS
         rebuilt = OpenExhibit(exhibit_id)
@@ -285,11 +285,11 @@ class PageRun(runs.Run):
         """Return the names of all that an exhibit rests on, from ``roles`` and ``rests_on`` of
         :meth:`exhibit`; ``judged`` is False for our experiment."""
         paper = exhibit_id.partition(".")[0]
-        note_printed(paper, file_of(paper))
+        note_printed(paper, find_file(paper))
         self.require_papers()
         names = [f"{paper}/paper"]
-        if transcribed(exhibit_id):
-            note_printed(paper, path := table_path(exhibit_id))
+        if has_table(exhibit_id):
+            note_printed(paper, path := find_table(exhibit_id))
             names.append(f"{paper}/{path.stem}")
         names += [inner if (inner := f"{paper}/{name}") in PRINTED else name for name in others]
         read = {*self.reading.files, *self.reading.models}

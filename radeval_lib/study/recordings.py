@@ -29,7 +29,7 @@ import pandas as pd
 from radeval_lib import atomic, checksums, provenance, registry
 from radeval_lib.data import radpref, readers, recorded, roles
 from radeval_lib.data.errors import DataError
-from radeval_lib.data.manifests import find, sha256
+from radeval_lib.data.manifests import find, hash_file
 from radeval_lib.data.records import TextPair
 from radeval_lib.data.restricted import reveal
 from radeval_lib.metrics.base import Metric, Scores
@@ -57,7 +57,7 @@ def read_texts(name: str, root: Path) -> list[tuple[str, str]]:
     if name == "radpref":
         if (path := find(name, root, radpref.CASES_FILE)) is None:
             return []
-        return list(radpref.candidates(path)[["reference", "text"]].itertuples(index=False, name=None))
+        return list(radpref.read_candidates(path)[["reference", "text"]].itertuples(index=False, name=None))
     pairs = edited_reports(root) if name == "fingerprints" else readers.load(name, root)
     return [(reveal(pair.reference), reveal(pair.candidate)) for pair in pairs]
 
@@ -258,7 +258,7 @@ def with_placeholder_scores(metric: Metric, given: Sequence[str] = ()) -> Metric
                 problem = f"the scores of {metric.name} are stored for other settings"
                 raise DataError(problem, name, f"Use the stored settings: {listed or 'none'}.")
         texts = [pairs[row][1] for row in by_row]
-        scores = recorded.column(texts, metric.name).tolist() if texts else []
+        scores = recorded.read_column(texts, metric.name).tolist() if texts else []
         return dict(zip(by_row, scores, strict=True))
 
     return _with_stored(metric, stored)
@@ -274,7 +274,7 @@ def with_stored_scores(metric: Metric, sources: Iterable[str], root: Path, readi
     scores: dict[tuple[str, str], float] = {}
     for name in stored_sets(sources):
         scored = recorded.load(name).about["files"].items()
-        if not all((root / file).is_file() and sha256(root / file) == digest for file, digest in scored):
+        if not all((root / file).is_file() and hash_file(root / file) == digest for file, digest in scored):
             continue
         if metric.name in recorded.load(name).table and is_out_of_date(name, metric):
             values = recorded.load(name).table[metric.name].tolist()

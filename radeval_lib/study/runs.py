@@ -101,14 +101,14 @@ class Run:
             load = registry.find("radeval_lib.data.readers:load")
             return list(load(dataset, self.data_root, self._note(dataset))), "open"
         self.reading.note_file(dataset, paths.RECORDED / f"{dataset}.csv")
-        return list(registry.module("radeval_lib.data.recorded").records(dataset)), "recorded"
+        return list(registry.module("radeval_lib.data.recorded").load_records(dataset)), "recorded"
 
     def recording(self, dataset: str) -> Any:
         """Return the stored scores of a public data set that the notebook declares, a
         :class:`radeval_lib.data.recorded.Recording`, and record their files as read."""
         self.require_declared("data", dataset)
         recorded = registry.module("radeval_lib.data.recorded")
-        for path in recorded.files(dataset):
+        for path in recorded.list_tables(dataset):
             self.reading.note_file(dataset, path)
         return recorded.load(dataset)
 
@@ -303,7 +303,7 @@ class Run:
     def evidence(self, role: str) -> str:
         """Return the level of evidence of a data role's source: ``synthetic``, ``recorded``, ``open`` or
         ``credentialed``; ``absent`` if the role has no source."""
-        return self._module_for("data").evidence(self.source_of("data", role))
+        return self._module_for("data").classify(self.source_of("data", role))
 
     def source_of(self, kind: str, role: str) -> str:
         """Return the profile's source of a role that the notebook declares; ``kind`` is ``data`` or
@@ -320,15 +320,15 @@ class Run:
             problem = f"profile {self.whole_profile.name!r} configures no {kind} role {role!r}"
             raise ProfileError(problem, where, f"Add it, or use one of {', '.join(by_role)}.")
         if kind == "data" and "+" in by_role[role]:
-            return self._module_for("data").loadable_parts(by_role[role], self.data_root) or by_role[role]
+            return self._module_for("data").keep_loadable(by_role[role], self.data_root) or by_role[role]
         return by_role[role]
 
     def lacks(self, role: str) -> str:
         """Return one line that says what the data root lacks for a data role's source; empty if it lacks
         nothing."""
         module, source = self._module_for("data"), self.source_of("data", role)
-        is_there = module.loadable_parts(source, self.data_root)
-        return "" if is_there else str(module.lack(role, source, self.data_root))
+        is_there = module.keep_loadable(source, self.data_root)
+        return "" if is_there else str(module.make_absence_error(role, source, self.data_root))
 
     def _module_for(self, kind: str) -> Any:
         """Return the module that loads ``data``, ``models`` or ``metrics`` by role."""
@@ -403,7 +403,7 @@ def begin_job(
     if settings.needs_data_root and root is None:
         remedy = "Set RADEVAL_DATA_ROOT to their folder, or pass data_root."
         raise ParameterError(f"profile {profile!r} needs data files", notebook, remedy)
-    in_reach = manifests.restricted_in(root)
+    in_reach = manifests.list_restricted(root)
     small_counts.hide_below(settings.smallest_count if in_reach else 0)
     run = kind(
         notebook=notebook,

@@ -49,7 +49,7 @@ def test_misspelt_headers(name: str, wanted: str, same: bool) -> None:
 
 
 def test_pair_of_a_report() -> None:
-    assert rrs.extract(HEAD, "CT_head") == (
+    assert rrs.extract_sections(HEAD, "CT_head") == (
         "there is no bleeding. the ventricles are normal on ___. the bones are intact.",
         "no acute process.",
     )
@@ -70,8 +70,8 @@ FINDINGS, IMPRESSION = " FINDINGS: Clear.\n", " IMPRESSION: Normal.\n"
     ],
 )
 def test_reports_that_give_no_pair(text: str) -> None:
-    assert rrs.extract(text, "CT_head") is None
-    assert rrs.build([_note(text)]) == []
+    assert rrs.extract_sections(text, "CT_head") is None
+    assert rrs.build_pairs([_note(text)]) == []
 
 
 @pytest.mark.parametrize(
@@ -89,15 +89,15 @@ def test_reports_that_give_no_pair(text: str) -> None:
 )
 def test_headers_that_hold_findings(header: str, pair: str) -> None:
     report = f"FINAL REPORT\n INDICATION: Pain.\n {header}: Clear.\n" + IMPRESSION
-    assert rrs.extract(report, pair) == ("clear.", "normal.")
+    assert rrs.extract_sections(report, pair) == ("clear.", "normal.")
 
 
 def test_findings_come_before_other_headers_and_empty_ones_are_passed_over() -> None:
     report = f"FINAL REPORT\n HEAD CT: Part.\n FINDINGS: {{}}\n {IMPRESSION.strip()}\n"
-    assert rrs.extract(report.format("Whole."), "CT_head") == ("whole.", "normal.")
-    assert rrs.extract(report.format(" "), "CT_head") == ("part.", "normal.")
+    assert rrs.extract_sections(report.format("Whole."), "CT_head") == ("whole.", "normal.")
+    assert rrs.extract_sections(report.format(" "), "CT_head") == ("part.", "normal.")
     after = "FINAL REPORT\n" + IMPRESSION + FINDINGS
-    assert rrs.extract(after, "CT_head") == ("clear.", "normal.")
+    assert rrs.extract_sections(after, "CT_head") == ("clear.", "normal.")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_findings_come_before_other_headers_and_empty_ones_are_passed_over() -> 
     ],
 )
 def test_pair_of_an_examination(description: str, pair: str | None) -> None:
-    assert rrs.group_of(description) == pair
+    assert rrs.find_group(description) == pair
 
 
 def _pairs(group: str, count: int) -> list[ReportPair]:
@@ -128,7 +128,7 @@ def _pairs(group: str, count: int) -> list[ReportPair]:
 
 def test_report_split_is_the_papers() -> None:
     """80/10/10 of the trained pairs, as ``random.shuffle`` with seed 42 gives it over the pairs in order."""
-    done = rrs.report_split(_pairs("CT_head", 20) + _pairs("CT_spine", 10) + _pairs("MR_neck", 3))
+    done = rrs.assign_splits(_pairs("CT_head", 20) + _pairs("CT_spine", 10) + _pairs("MR_neck", 3))
     names = [f"CT_head-{number}" for number in range(20)]
     random.Random(42).shuffle(names)
     assert [pair.id for pair in done if pair.group == "CT_head"] == names
@@ -169,16 +169,16 @@ CT_ABDOMEN = """[**2101-5-1**] 3:15 PM
     ],
 )
 def test_indication(text: str, reason: str) -> None:
-    assert procedure.indication(text) == reason
+    assert procedure.find_reason(text) == reason
 
 
 def test_titles() -> None:
-    assert procedure.titles(HEAD) == {"CT HEAD W/O CONTRAST"}
-    assert procedure.titles(CT_ABDOMEN.format(reason="")) == {"CT ABDOMEN W/CONTRAST", "CT PELVIS W/CONTRAST"}
-    assert procedure.titles("CT HEAD   2 views\n_____\n Reason: pain\n") == {"CT HEAD"}
-    assert procedure.titles("CT HEAD *STAT* W/O CONTRAST\n Reason: pain") == {"CT HEAD *STAT* W/O CONTRAST"}
-    assert procedure.titles("_____\nCT HEAD W/O CONTRAST\nReason: pain") == {"CT HEAD W/O CONTRAST"}
-    assert procedure.titles("no such title") == frozenset()
+    assert procedure.find_titles(HEAD) == {"CT HEAD W/O CONTRAST"}
+    assert procedure.find_titles(CT_ABDOMEN) == {"CT ABDOMEN W/CONTRAST", "CT PELVIS W/CONTRAST"}
+    assert procedure.find_titles("CT HEAD   2 views\n_____\n Reason: pain\n") == {"CT HEAD"}
+    assert procedure.find_titles("CT HEAD *STAT* W/O\n Reason: pain") == {"CT HEAD *STAT* W/O"}
+    assert procedure.find_titles("_____\nCT HEAD W/O CONTRAST\nReason: pain") == {"CT HEAD W/O CONTRAST"}
+    assert procedure.find_titles("no such title") == frozenset()
 
 
 MAPPING = {frozenset(["CT HEAD W/O CONTRAST"]): "HEAD", frozenset(["CT SCAN"]): "BODY"}
@@ -194,14 +194,14 @@ def test_documents_and_rare_classes() -> None:
     ]
     given = [_note(text, number=number) for number, text in enumerate(texts)]
     given.append(_note(HEAD, "MR HEAD", 9))
-    documents = procedure.build(given, MAPPING, rare=2)
+    documents = procedure.build_documents(given, MAPPING, rare=2)
     assert [(document.id, document.label, document.patient) for document in documents] == [
         ("0", "HEAD", "0"),
         ("1", "HEAD", "1"),
         ("2", "Other", "2"),
     ]
     assert reveal(documents[2].text) == "Mass."
-    assert procedure.title_counts(given) == {
+    assert procedure.count_titles(given) == {
         frozenset(["CT HEAD W/O CONTRAST"]): 2,
         frozenset(["CT SCAN"]): 1,
         frozenset(["CT KNEE"]): 1,
@@ -210,9 +210,9 @@ def test_documents_and_rare_classes() -> None:
 
 def test_procedure_report_split_is_stratified() -> None:
     documents = [Document(str(number), "x", label="AB"[number % 4 == 0]) for number in range(200)]
-    done = procedure.report_split(documents)
+    done = procedure.assign_splits(documents)
     assert Counter((document.split, document.label) for document in done) == {
         **{("train", "A"): 90, ("dev", "A"): 30, ("test", "A"): 30},
         **{("train", "B"): 30, ("dev", "B"): 10, ("test", "B"): 10},
     }
-    assert done == procedure.report_split(documents)
+    assert done == procedure.assign_splits(documents)

@@ -92,7 +92,7 @@ def test_fetch_and_again(toy: DataFile, server: Server, tmp_path: Path) -> None:
     asked = server.requests
     fetch.fetch("toy", tmp_path)
     assert server.requests == asked
-    assert fetch.status(tmp_path)[0].state == "verified"
+    assert fetch.check_files(tmp_path)[0].state == "verified"
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_verify(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "toy").mkdir()
     (tmp_path / "toy/a").write_bytes(CONTENT)
     (tmp_path / "toy/b").write_bytes(b"b")
-    assert [file.state for file in fetch.status(tmp_path)] == ["verified", "there", "missing"]
+    assert [file.state for file in fetch.check_files(tmp_path)] == ["verified", "there", "missing"]
     assert [file.state for file in fetch.verify(tmp_path)] == ["verified", "there"]
     (tmp_path / "toy/a").write_bytes(b"A")
     with pytest.raises(ChecksumError) as caught:
@@ -219,7 +219,7 @@ def test_no_data_root_and_unknown_set(tmp_path: Path) -> None:
         with pytest.raises(DataRootError):
             call()
     with pytest.raises(ManifestError):
-        fetch.status(tmp_path, "x")
+        fetch.check_files(tmp_path, "x")
 
 
 def test_every_open_set_is_asked_for_though_some_fail(monkeypatch, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from radeval_lib import checksums, green_analysis
 from radeval_lib.data import RestrictedText, guard, leak_readings, leak_sequences
-from radeval_lib.data.guard import LeakError, refuse, scan
+from radeval_lib.data.guard import LeakError, remove_leaks, scan
 
 SECRET = (
     "There is a faint nodular opacity beneath the seventh left rib. It was not seen in March and may be "
@@ -52,14 +52,14 @@ def test_a_build_without_a_leak_passes(build: Path) -> None:
     (build / "a.ipynb").write_text(json.dumps({"cells": cells, "data": {"image/svg+xml": "<svg></svg>"}}))
     for number in range(60):
         (build / f"{number}-{rng.choice(words)}.txt").write_text(" ".join(rng.choices(words, k=3)))
-    refuse(build, scan(build, CORPORA))
+    remove_leaks(build, scan(build, CORPORA))
 
 
 def test_a_leak_is_named_without_its_words(build: Path) -> None:
     page = build / "rales" / "scores.html"
     page.write_text(PUBLIC_PAGE.replace("</body>", f"<p>{SECRET}</p></body>"))
     with pytest.raises(LeakError) as caught:
-        refuse(build, scan(build, CORPORA))
+        remove_leaks(build, scan(build, CORPORA))
     message = str(caught.value)
     assert "rales/scores.html" in message
     assert "mimic3_rrs" in message
@@ -160,10 +160,10 @@ def test_identifiers_of_few_signs(build: Path, text: str, leaks: bool) -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["lung", "clear", "mass", "left", "no"]), min_size=5, max_size=20), st.data())
 def test_every_sequence_of_a_corpus_is_found(tokens: list[str], draw: st.DataObject) -> None:
-    length = min(leak_sequences.WORDS, len(tokens))
+    length = min(leak_sequences.LEAK_RUN, len(tokens))
     start = draw.draw(st.integers(0, len(tokens) - length))
-    page = leak_sequences.of_text(" ".join(tokens[start : start + length]), frozenset(tokens))
-    assert len(guard.find_sequences([" ".join(tokens)], leak_sequences.distinct([page])))
+    page = leak_sequences.hash_text(" ".join(tokens[start : start + length]), frozenset(tokens))
+    assert len(guard.find_sequences([" ".join(tokens)], leak_sequences.merge([page])))
 
 
 def test_public_texts_hold_what_the_papers_print_and_open_sets_say(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_public_texts_hold_what_the_papers_print_and_open_sets_say(tmp_path: Pat
     (tmp_path / "openi").mkdir()
     (tmp_path / "a.html").write_text(f"<p>{printed}</p>")
     assert scan(tmp_path, {"green_training": [printed]})
-    assert not scan(tmp_path, {"green_training": [printed]}, guard.public_texts(None))
+    assert not scan(tmp_path, {"green_training": [printed]}, guard.read_public_texts(None))
 
 
 def test_the_layout_of_an_analysis_is_no_leak_but_what_it_lists_is(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_the_layout_of_an_analysis_is_no_leak_but_what_it_lists_is(tmp_path: Pat
     (tmp_path / "root" / "green_training").mkdir(parents=True)
     turns = [{"from": "human", "value": "Reference: \nCandidate: "}, {"from": "gpt", "value": analysis}]
     (tmp_path / "root" / "green_training" / "train.json").write_text(json.dumps([{"conversations": turns}]))
-    corpora = guard.restricted_texts(tmp_path / "root")
+    corpora = guard.list_restricted_texts(tmp_path / "root")
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text(green_analysis.render([0] * 6, [0] * 6, 1))
     assert not scan(tmp_path / "pages", corpora)
@@ -214,7 +214,7 @@ def test_fonts_of_formulas_are_not_refused(build: Path) -> None:
     for name in ("book/_extra/mathjax/a.woff", "_build/html/mathjax/fonts/a.woff"):
         (build / name).parent.mkdir(parents=True, exist_ok=True)
         (build / name).write_bytes(font)
-    refuse(build, scan(build, CORPORA))
+    remove_leaks(build, scan(build, CORPORA))
     (build / "a.woff").write_bytes(font)
     assert [leak.file for leak in scan(build, CORPORA)] == ["a.woff"]
 
@@ -291,7 +291,7 @@ def test_what_cannot_be_removed_is_counted_and_the_leak_reported(
         (build / name).write_text(SECRET, encoding="utf-8")
     monkeypatch.setattr(Path, "unlink", denied)
     with pytest.raises(LeakError) as caught:
-        refuse(build, scan(build, CORPORA))
+        remove_leaks(build, scan(build, CORPORA))
     assert "2 of these" in caught.value.remedy
 
 
@@ -300,7 +300,7 @@ def test_names_are_read_and_not_repeated(build: Path, name: str) -> None:
     (build / name).parent.mkdir(parents=True, exist_ok=True)
     (build / name).write_text("1")
     with pytest.raises(LeakError) as caught:
-        refuse(build, scan(build, CORPORA))
+        remove_leaks(build, scan(build, CORPORA))
     assert not {"nodular", "March", "seventh", "rib"} & set(re.findall(r"\w+", str(caught.value)))
     assert not scan(build, CORPORA)
     assert {path.name for path in build.rglob("*")} == {"index.html", "rales", "scores.html", "results.json"}
@@ -344,7 +344,7 @@ def test_nothing_that_holds_the_text_stays(build: Path) -> None:
         (build / name).parent.mkdir(parents=True, exist_ok=True)
         (build / name).write_text(SECRET if name in gone or name == whole[0] else "clean")
     with pytest.raises(LeakError):
-        refuse(build, scan(build, CORPORA))
+        remove_leaks(build, scan(build, CORPORA))
     assert all((build / name).exists() for name in kept)
     assert not any((build / name).exists() for name in [*gone, *whole])
-    refuse(build, scan(build, CORPORA))
+    remove_leaks(build, scan(build, CORPORA))

@@ -252,10 +252,10 @@ def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
 
 
 def test_numbers_are_finite_and_whole_ones_may_have_passed_through_floats() -> None:
-    assert reading.value("2.0", reading.Count, "id", "row 2") == 2
+    assert reading.convert_value("2.0", reading.Count, "id", "row 2") == 2
     for text in ("inf", "nan", "one", "", "٣"):
         with pytest.raises(FormatError):
-            reading.value(text, reading.Number, "time", "row 2")
+            reading.convert_value(text, reading.Number, "time", "row 2")
 
 
 def test_further_columns_of_one_name_are_all_read(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_further_columns_of_one_name_are_all_read(tmp_path: Path) -> None:
     path.write_bytes(b"x,text,text,\n1,first cell,second cell,\n")
     (row,) = reading.read_csv(path, ("x",))
     assert dict(row) == {"x": "1", "text": "first cell", "text.2": "second cell", "": ""}
-    assert set(guard.of_file(path)) == {"1", "first cell", "second cell"}
+    assert set(guard.read_data_texts(path)) == {"1", "first cell", "second cell"}
     with pytest.raises(FormatError):
         list(reading.read_csv(path, ("text",)))
 
@@ -271,8 +271,8 @@ def test_further_columns_of_one_name_are_all_read(tmp_path: Path) -> None:
 def test_openi_is_halved_by_text() -> None:
     texts = {"1": ("Clear.", "Normal."), "2": ("Mass.", ""), "4": (" clear", "NORMAL"), "7": ("", "mass")}
     reports = [Report(uid, *text) for uid, text in {**texts, "9": ("Other.", "")}.items()]
-    assert openi.halves(reports) == {"1": "odd", "2": "even", "4": "odd", "7": "even", "9": "odd"}
-    assert [report.id for report in openi.development_reports(reports, {"4"})] == ["9"]
+    assert openi.assign_halves(reports) == {"1": "odd", "2": "even", "4": "odd", "7": "even", "9": "odd"}
+    assert [report.id for report in openi.select_development(reports, {"4"})] == ["9"]
 
 
 def test_a_uid_of_openi_is_a_number(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_mtsamples_part_leaves_out_the_row_that_was_cut(root: Path) -> None:
     whole = path.read_bytes()
     documents = mtsamples.load(path, partial=True)
     assert [document.id for document in documents] == ["0", "1", "2"]
-    assert [document.id for document in mtsamples.with_long_descriptions(documents)] == ["1"]
+    assert [document.id for document in mtsamples.keep_long_descriptions(documents)] == ["1"]
     path.unlink()
     for cut, left in ((whole.index(b"INDICATION") + 4, ["0"]), (len(whole) - 2, ["0", "1"])):
         (root / "mtsamples/mtsamples_part.csv").write_bytes(whole[:cut])
@@ -321,7 +321,7 @@ def test_rate_ner_spans(tmp_path: Path) -> None:
     [
         (rexval.load_reports, "rexval/50_samples_gt_and_candidates.csv"),
         (rate_eval.load_pairs, "rate_eval/Task1_sentence_rate/rate_train.csv"),
-        (mimic3_rrs.radiology_notes, "mimic3/NOTEEVENTS.csv"),
+        (mimic3_rrs.read_radiology_notes, "mimic3/NOTEEVENTS.csv"),
     ],
 )
 def test_a_repeated_row_is_refused(load: Any, path: str, root: Path) -> None:
@@ -343,7 +343,7 @@ def test_rexval_reports_and_counts(root: Path) -> None:
     )
     counts = rexval.load_counts(root / "counts.csv")
     assert [(count.significant, count.count) for count in counts] == [(True, 2), (False, 0), (True, 1)]
-    pairs = rexval.rated_pairs(candidates, counts)
+    pairs = rexval.make_rated_pairs(candidates, counts)
     assert [(pair.id, pair.rater, pair.rating) for pair in pairs] == [("0/s_emb", "5", 1), ("0/bleu", "0", 2)]
 
 
@@ -379,8 +379,8 @@ def test_radsprl_roles_and_gaps(root: Path) -> None:
 
 def test_radpref_pairs_and_errors(root: Path) -> None:
     folder = root / "radpref"
-    marks = radpref.marks(
-        [folder / "radiologist_annotations/user_1.json"], radpref.candidates(folder / radpref.CASES_FILE)
+    marks = radpref.read_marks(
+        [folder / "radiologist_annotations/user_1.json"], radpref.read_candidates(folder / radpref.CASES_FILE)
     )
     assert marks["false_urgent"].tolist() == [0, 1, 0, 0]
     assert marks["missing_urgent"].tolist() == [0, 0, 1, 0]
@@ -434,7 +434,7 @@ def test_the_guard_gets_the_long_numbers_of_records(root: Path) -> None:
     path.write_text(path.read_text().replace("s50,", "s50414267,"))
     path = root / "mimic_cxr/mimic-cxr-2.0.0-split.csv"
     path.write_text(path.read_text().replace(",50,10,", ",50414267,10000032,"))
-    texts = [reveal(text) for text in guard.restricted_texts(root)["mimic_cxr_rrs"]]
+    texts = [reveal(text) for text in guard.list_restricted_texts(root)["mimic_cxr_rrs"]]
     assert {"50414267", "10000032", "id a-1", "id 10000032"} <= set(texts)
 
 
@@ -443,7 +443,7 @@ def test_the_guard_gets_what_loaders_leave_out(root: Path) -> None:
     root.joinpath("mimic_cxr/mimic-cxr-2.0.0-split.csv").unlink()
     more = b"s53,,,A mass. Seen again at the left base.,Seen again at the left base.\n"
     root.joinpath("mimic_cxr/mimic_cxr_sectioned.csv").write_bytes(SECTIONS + more)
-    corpora = guard.restricted_texts(root)
+    corpora = guard.list_restricted_texts(root)
     assert readers.load("mimic_cxr_rrs", root) == []
     texts = list(corpora["mimic_cxr_rrs"])
     assert {"Normal.", "The lungs are clear.\n The heart is normal."} <= set(texts)
@@ -461,11 +461,11 @@ def test_a_restricted_set_without_anything_to_search_for_is_refused(tmp_path: Pa
     path.parent.mkdir()
     path.write_text("study,impression,findings\n")
     with pytest.raises(DataError):
-        guard.scan(tmp_path, guard.restricted_texts(tmp_path))
+        guard.scan(tmp_path, guard.list_restricted_texts(tmp_path))
 
 
 def test_tags_of_entities_are_no_text(tmp_path: Path) -> None:
     tagged = {"tokens": ["No", "effusion", "."], "ner_tags": ["O", "B-ABNORMALITY", "O"]}
     rows = [tagged, {"tokens": ["O", "B"]}]
     (tmp_path / "dev_IOB.json").write_text(json.dumps(rows))
-    assert list(guard.of_file(tmp_path / "dev_IOB.json")) == ["No effusion .", "O B"]
+    assert list(guard.read_data_texts(tmp_path / "dev_IOB.json")) == ["No effusion .", "O B"]

@@ -12,7 +12,7 @@ import yaml
 from radeval_lib import data, registry
 from radeval_lib.data import manifests
 from radeval_lib.data.errors import ChecksumError, DataRootError, ManifestError
-from radeval_lib.data.manifests import DataFile, Manifest, load_manifest, parse_manifest, restricted_in
+from radeval_lib.data.manifests import DataFile, Manifest, list_restricted, load_manifest, parse_manifest
 from radeval_lib.paths import DATASETS, REFERENCES
 from tests.data import samples
 
@@ -137,8 +137,8 @@ def test_find_verifies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_only_restricted_sets_that_are_there_count(tmp_path: Path) -> None:
-    assert restricted_in(None) == restricted_in(tmp_path) == []
+    assert list_restricted(None) == list_restricted(tmp_path) == []
     for path in ("openi/indiana_reports.csv", "rate_eval/Task2_paragraph_rate/rate_test.csv"):
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).write_bytes(samples.TASK2)
-    assert restricted_in(tmp_path) == ["rate_eval"]
+    assert list_restricted(tmp_path) == ["rate_eval"]

@@ -9,10 +9,10 @@ import yaml
 
 from radeval_lib.data import manifests, ratings, readers
 from radeval_lib.data.errors import DataError, FormatError, ManifestError
-from radeval_lib.data.ratings import rating_table, text_table
+from radeval_lib.data.ratings import tabulate_ratings, tabulate_texts
 from radeval_lib.data.records import RatedPair, TextPair
-from radeval_lib.data.restricted import RestrictedText, mark
-from radeval_lib.data.roles import evidence, load
+from radeval_lib.data.restricted import RestrictedText, mark_restricted
+from radeval_lib.data.roles import classify, load
 from radeval_lib.study import dependencies
 
 HEAD = ["case", "id", "candidate", "reference", "rater", "grade"]
@@ -94,9 +94,9 @@ def test_one_manifest_makes_a_table_fill_the_role(tmp_path: Path, monkeypatch: p
         _write(root / "ratings.csv", ROWS)
         records = load("rated_pairs", "mine", size=0, seed=0, root=tmp_path / "data")
         assert len(records) == 6
-        assert evidence("mine") == "open"
+        assert classify("mine") == "open"
         assert readers.count_records("mine", records) == {"cases": 2, "candidates": 3, "raters": 2}
-        assert dependencies.readers("mine", "rated_pairs") == ["radeval_lib.data.ratings:reader"]
+        assert dependencies.readers("mine", "rated_pairs") == ["radeval_lib.data.ratings:make_reader"]
         closed = manifests.parse_manifest("mine", {**content, "restricted": True}, "mine.yml")
         assert (closed.access, closed.redistributable) == ("credentialed", False)
         unsaid = {key: value for key, value in content.items() if key != "restricted"}
@@ -113,7 +113,7 @@ def _pair(key: str, reference: str, rating: float, scale: str = "grade") -> Rate
 
 def test_raters_are_averaged_and_cases_are_shared_references() -> None:
     rows = [_pair("1", "a", 2), _pair("2", "a", 1), _pair("1", "a", 5), _pair("3", "b", 0)]
-    table = rating_table(rows)
+    table = tabulate_ratings(rows)
     assert table.index.tolist() == ["1", "2", "3"]
     assert table["rating"].tolist() == [3.5, 1, 0]
     assert table["case"].tolist() == [0, 0, 1]
@@ -123,20 +123,20 @@ def test_raters_are_averaged_and_cases_are_shared_references() -> None:
     ("scale", "expected"), [("grade", [1, 0.25]), ("errors", [-1, -0.25]), ("error_share", [0, 0.75])]
 )
 def test_a_higher_rating_is_a_better_one(scale: str, expected: list[float]) -> None:
-    table = rating_table([_pair("1", "a", 1, scale), _pair("2", "b", 0.25, scale)])
+    table = tabulate_ratings([_pair("1", "a", 1, scale), _pair("2", "b", 0.25, scale)])
     assert table["rating"].tolist() == expected
 
 
 def test_restricted_texts_are_laid_open_for_scoring() -> None:
-    pair = RatedPair("1", mark("secret", "rexval", True), mark("other", "rexval", True), 1)
-    assert rating_table([pair])["reference"].tolist() == ["secret"]
+    pair = RatedPair("1", mark_restricted("secret", "rexval"), mark_restricted("other", "rexval"), 1)
+    assert tabulate_ratings([pair])["reference"].tolist() == ["secret"]
 
 
 def test_ratings_on_several_scales_are_refused() -> None:
     with pytest.raises(DataError):
-        rating_table([_pair("1", "a", 1), _pair("2", "a", 1, "errors")])
+        tabulate_ratings([_pair("1", "a", 1), _pair("2", "a", 1, "errors")])
 
 
 def test_a_table_of_texts_has_a_row_for_each_id() -> None:
     pairs = [TextPair("1", "c", "a", "x"), TextPair("2", "c", "a", "y")]
-    assert text_table(pairs).loc["2"].tolist() == ["c", "a", "y"]
+    assert tabulate_texts(pairs).loc["2"].tolist() == ["c", "a", "y"]

@@ -29,8 +29,8 @@ CATEGORIES: dict[str, set[str]] = {
     "stratum": {"all", "normal", "finding", "other", "uncoded"},
     "half": set(storing.HALVES),
     "code": {storing.ALL_CODES, *openi.LABELS},
-    "variant": set(bleu_variants.variants()),
-    "source": {source for source, _ in bleu_variants.variants().values()},
+    "variant": set(bleu_variants.list_variants()),
+    "source": {source for source, _ in bleu_variants.list_variants().values()},
     "draw": set(labelled_sentences.read_labels()["draw"]),
     "measure": {"presence", "location"},
 }
@@ -65,7 +65,7 @@ def test_every_column_is_described(name: str) -> None:
 
 
 def test_every_table_is_declared_and_the_folder_is_small() -> None:
-    declared = [path.name for name in recorded.names() for path in recorded.files(name)]
+    declared = [path.name for name in recorded.names() for path in recorded.list_tables(name)]
     assert sorted(declared) == TABLES
     assert sum(path.stat().st_size for path in RECORDED.iterdir()) < 3e6
 
@@ -88,10 +88,10 @@ def test_a_changed_table_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_radiologists_ratings_are_those_of_the_files(data_root: Path) -> None:
     folder = data_root / "radpref"
-    candidates = radpref.candidates(folder / radpref.CASES_FILE)
+    candidates = radpref.read_candidates(folder / radpref.CASES_FILE)
     files = [folder / "radiologist_annotations" / file for file in radpref.RATING_FILES]
     stored = recorded.load("radpref")
-    marks = radpref.marks(files, candidates).drop(columns="user")
+    marks = radpref.read_marks(files, candidates).drop(columns="user")
     pd.testing.assert_frame_equal(stored.parts["ratings"], marks)
     kept = candidates.drop(columns=["reference", "text", "name", "source"])
     pd.testing.assert_frame_equal(stored.table[list(kept)], kept)
@@ -99,7 +99,7 @@ def test_the_radiologists_ratings_are_those_of_the_files(data_root: Path) -> Non
 
 @pytest.mark.parametrize("name", ["radpref", "mts_dialog"])
 def test_recorded_records_are_the_loaders_own_but_for_texts(name: str, data_root: Path) -> None:
-    ours, theirs = recorded.records(name), readers.load(name, data_root)
+    ours, theirs = recorded.load_records(name), readers.load(name, data_root)
     assert len(ours) == len(theirs) == {"radpref": 1800, "mts_dialog": 400}[name]
     raters = list(dict.fromkeys(getattr(record, "rater", "") for record in theirs))
     for mine, its in zip(ours, theirs, strict=True):
@@ -138,12 +138,12 @@ def test_whatever_reads_texts_refuses_placeholders() -> None:
 
 def test_columns_are_found_by_placeholder_alone() -> None:
     table = recorded.load("mts_dialog").table
-    texts = recorded.placeholder_table("mts_dialog")
-    np.testing.assert_array_equal(recorded.column(texts["candidate"], "bleu"), table["bleu"])
+    texts = recorded.tabulate_placeholders("mts_dialog")
+    np.testing.assert_array_equal(recorded.read_column(texts["candidate"], "bleu"), table["bleu"])
     with pytest.raises(DataError):
-        recorded.column(["No effusion."], "bleu")
+        recorded.read_column(["No effusion."], "bleu")
     with pytest.raises(DataError):
-        recorded.column([texts["candidate"][0]], "spice")
+        recorded.read_column([texts["candidate"][0]], "spice")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_columns_are_found_by_placeholder_alone() -> None:
     ],
 )
 def test_recorded_lengths_are_those_of_the_texts(name: str, sides: tuple[str, str], data_root: Path) -> None:
-    ours, theirs = recorded.records(name), readers.load(name, data_root)
+    ours, theirs = recorded.load_records(name), readers.load(name, data_root)
     for mine, its in zip(ours, theirs, strict=True):
         for side in sides:
             assert len(getattr(mine, side).split()) == len(getattr(its, side).split())

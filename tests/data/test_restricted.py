@@ -15,10 +15,10 @@ from IPython.core.formatters import DisplayFormatter
 
 from radeval_lib.data import RestrictedText, RestrictedTextError, restricted, reveal
 from radeval_lib.data.records import ReportPair
-from radeval_lib.data.restricted import mark
+from radeval_lib.data.restricted import mark_restricted
 
 TEXT = RestrictedText("the lungs are clear", "mimic3_rrs")
-PAIR = ReportPair("1", TEXT, mark("clear lungs", "mimic3_rrs", True))
+PAIR = ReportPair("1", TEXT, mark_restricted("clear lungs", "mimic3_rrs"))
 
 
 def test_computation() -> None:
@@ -28,7 +28,7 @@ def test_computation() -> None:
     assert RestrictedText("the lungs are clear", "other") == TEXT
     assert TEXT != "the lungs are clear"
     assert len({TEXT, RestrictedText("the lungs are clear", "x")}) == 1
-    assert mark("a", "x", False) == "a"
+    assert mark_restricted("a", "x", restricted=False) == "a"
 
 
 SHOWN = {
@@ -96,7 +96,7 @@ def test_a_failed_notebook_keeps_its_code_and_none_of_its_outputs() -> None:
         nbformat.v4.new_code_cell("never_reached()"),
     ]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    restricted.without_outputs(notebook)
+    restricted.withhold_outputs(notebook)
     nbformat.validate(notebook)
     assert _SECRET not in json.dumps(notebook)
     assert [cell.source for cell in notebook.cells] == [cell.source for cell in cells]

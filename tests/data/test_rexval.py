@@ -54,27 +54,27 @@ def test_both_groups_of_the_doubled_columns_are_kept(write) -> None:
 def test_array_sums_and_order(write) -> None:
     lines = rows(studies=2)
     records = rexval.load_public_counts(write(lines))
-    significant = rexval.counts_array(records, "significant")
+    significant = rexval.make_counts_array(records, "significant")
     assert significant.shape == (4, 6, 6)
     np.testing.assert_array_equal(significant[0, :, 0], [1, 2, 3, 4, 5, 6])
     np.testing.assert_array_equal(significant[:, 0, 5], [0, 0, 1, 1])  # the study's number
-    total = rexval.counts_array(records, "total")
-    np.testing.assert_array_equal(total - significant, rexval.counts_array(records, "insignificant"))
+    total = rexval.make_counts_array(records, "total")
+    np.testing.assert_array_equal(total - significant, rexval.make_counts_array(records, "insignificant"))
     shuffled = rexval.load_public_counts(write(lines[::-1]))
-    np.testing.assert_array_equal(rexval.counts_array(shuffled, "total"), total)
+    np.testing.assert_array_equal(rexval.make_counts_array(shuffled, "total"), total)
 
 
 def test_counts_that_make_no_array_are_refused(write) -> None:
     records = rexval.load_public_counts(write(rows()))
     with pytest.raises(FormatError):
-        rexval.counts_array(records[1:])
+        rexval.make_counts_array(records[1:])
 
 
 def test_the_public_file_has_the_layout_that_the_papers_state(data_root: Path) -> None:
     path = data.find("rexval_counts", data_root)
     if path is None:
         pytest.skip("the data root lacks rexval/total_mean_error_radiologist_categories.csv")
-    significant = rexval.counts_array(rexval.load_public_counts(path))
+    significant = rexval.make_counts_array(rexval.load_public_counts(path))
     assert significant.shape == (200, 6, 6)
     # GREEN's Table 1, first cell: Experts 0 and 1 differ by 0.505 significant errors on average.
     totals = significant.sum(axis=1)

@@ -9,10 +9,10 @@ import pytest
 from radeval_lib import registry
 from radeval_lib.data import generated, roles
 from radeval_lib.data.errors import AbsentDataError, RoleError
-from radeval_lib.data.ratings import text_table
+from radeval_lib.data.ratings import tabulate_texts
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.data.restricted import reveal
-from radeval_lib.data.roles import evidence, load
+from radeval_lib.data.roles import classify, load
 from radeval_lib.metrics.green import parse
 from radeval_lib.registry import ROLES
 from radeval_lib.rules.generator import green_pairs, tokenize
@@ -34,7 +34,7 @@ def test_profiles_name_a_source_of_every_role(name: str) -> None:
     settings = profile(name)
     assert set(settings.roles) == set(ROLES)
     for role, source in settings.roles.items():
-        assert evidence(source) in {"synthetic", "recorded", "absent", "open", "credentialed"}
+        assert classify(source) in {"synthetic", "recorded", "absent", "open", "credentialed"}
         assert source != "synthetic" or settings.sizes[role] > 0
 
 
@@ -85,13 +85,13 @@ def test_a_scale_that_a_data_set_has_not_is_not_missing_data(data_root: Path) ->
 
 def test_of_joined_sources_the_part_that_is_there_is_taken(tmp_path: Path) -> None:
     both = "mediqa2021_mimic_cxr+mediqa2021"
-    assert roles.loadable_parts(both, tmp_path) == ""
+    assert roles.keep_loadable(both, tmp_path) == ""
     with pytest.raises(AbsentDataError) as caught:
         load("summaries", both, size=0, seed=0, root=tmp_path)
     assert "radbook data status mediqa2021_mimic_cxr" in caught.value.remedy
     (tmp_path / "mediqa2021").mkdir()
     (tmp_path / "mediqa2021/dev.json").write_bytes(samples.MEDIQA)
-    assert roles.loadable_parts(both, tmp_path) == "mediqa2021_mimic_cxr"
+    assert roles.keep_loadable(both, tmp_path) == "mediqa2021_mimic_cxr"
     assert len(load("summaries", both, size=0, seed=0, root=tmp_path)) == 2
 
 
@@ -104,12 +104,12 @@ def test_a_data_set_that_is_there_in_part_is_absent(tmp_path: Path) -> None:
 
 
 def test_of_several_parts_the_least_open_decides_on_the_evidence() -> None:
-    assert evidence("recorded/radpref+rexval") == evidence("rexval+recorded/radpref") == "credentialed"
-    assert evidence("synthetic+openi") == "open"
+    assert classify("recorded/radpref+rexval") == classify("rexval+recorded/radpref") == "credentialed"
+    assert classify("synthetic+openi") == "open"
 
 
 def test_written_analyses_parse_to_their_gold_counts() -> None:
-    for record, pair in zip(generated.judged_pairs(15, 1), green_pairs(15, 1), strict=True):
+    for record, pair in zip(generated.generate_judged_pairs(15, 1), green_pairs(15, 1), strict=True):
         parsed = parse(record.analysis, mode="strict")
         assert parsed.faults == ()
         assert parsed.significant == tuple(pair.comparison.count(True).values())
@@ -128,12 +128,12 @@ def test_a_model_is_not_tried_on_reports_that_it_learned_from() -> None:
     tried = load("reports", "synthetic", size=60, seed=1, root=None)
     assert not taught & {tokenize(reveal(report.findings)) for report in tried}
     # Drawn from one stream the two would share reports.
-    same = reports(list(generated.ner_corpus(60, 1)))
-    assert same & {tokenize(reveal(report.findings)) for report in generated.reports(60, 1)}
+    same = reports(list(generated.generate_ner_corpus(60, 1)))
+    assert same & {tokenize(reveal(report.findings)) for report in generated.generate_reports(60, 1)}
 
 
 def test_generated_pairs_are_cases_of_four_with_candidates_in_words_of_their_own() -> None:
-    table = text_table(load("text_pairs", "synthetic", size=62, seed=3, root=None))
+    table = tabulate_texts(load("text_pairs", "synthetic", size=62, seed=3, root=None))
     assert table.groupby("case", sort=False).size().tolist() == [4] * 15 + [2]
     assert table.groupby("case")["reference"].nunique().eq(1).all()
     kept = [

@@ -14,7 +14,7 @@ import pytest
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page, expect
 
-from radeval_lib.papers.exhibits import description, level_of
+from radeval_lib.papers.exhibits import find_level, load_paper
 from radeval_lib.papers.printed_numbers import printed
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline.sphinx_extension import typeset_characters, typeset_html
@@ -361,11 +361,11 @@ def test_math_is_typeset_without_network(html: Path, page: Page) -> None:
 
 def test_no_explanation_is_stale(smoke: Path) -> None:
     results = read_all(smoke)
-    built = {(result.exhibit, level_of(result.evidence)) for result in results if result.checks}
+    built = {(result.exhibit, find_level(result.evidence)) for result in results if result.checks}
     explained = [(result, check) for result in results for check in result.checks if check.discrepancy]
     stale = []
     for key in PAPERS:
-        for name, entry in description(key).get("discrepancies", {}).items():
+        for name, entry in load_paper(key).get("discrepancies", {}).items():
             for checks in entry["checks"]:
                 level = checks.get("evidence", "printed")
                 if level == "data" and (checks["exhibit"], level) not in built:

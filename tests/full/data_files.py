@@ -26,7 +26,7 @@ import pandas as pd
 from radeval_lib.categories import RATE_TYPES
 from radeval_lib.data import iob_tags, mts_dialog, radpref, rexval
 from radeval_lib.data.mimic3_rrs import PAIRS
-from radeval_lib.data.radgraph import annotation
+from radeval_lib.data.radgraph import make_annotation
 from radeval_lib.data.readers import SPLITS
 from radeval_lib.data.records import AnnotatedSentence, Entity
 from radeval_lib.data.restricted import reveal
@@ -229,7 +229,7 @@ def _rate_ner() -> Iterable[tuple[str, bytes]]:
 def _graph(record: AnnotatedSentence) -> dict[str, Any]:
     spans = [(entity.start, entity.end, entity.label) for entity in record.entities]
     links = [(relation.head, relation.tail, relation.label) for relation in record.relations]
-    return annotation(_words(record), spans, links)["entities"]
+    return make_annotation(_words(record), spans, links)["entities"]
 
 
 def _radgraph() -> Iterable[tuple[str, bytes]]:

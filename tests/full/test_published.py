@@ -52,7 +52,7 @@ def test_scores_by_published_models_are_stored_with_their_revision_and_shown(
 
     folder = project.path / "data_manifests" / "published"
     monkeypatch.setattr(recorded, "PUBLISHED", folder)
-    recording = recorded.published_recording("radpref")
+    recording = recorded.load_published("radpref")
     assert list(recording.table) == ["number", "case", *oriented_scores.PUBLISHED]
     assert np.isfinite(recording.table).all(axis=None)
     for role, name in zip(HUB, names, strict=True):
@@ -65,7 +65,7 @@ def test_scores_by_published_models_are_stored_with_their_revision_and_shown(
 
 
 def test_until_somebody_has_scored_them_tables_say_so() -> None:
-    if recorded.published_recording("radpref") is not None:
+    if recorded.load_published("radpref") is not None:
         pytest.skip("they are stored")
     lacking = oriented_scores.with_unscored(pd.DataFrame({"all": ["0.5"]}, pd.Index(["BLEU"], name="m")))
     assert lacking.index.name == "m"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from radeval_lib.data.radgraph import annotation
+from radeval_lib.data.radgraph import make_annotation
 from radeval_lib.metrics import create
 from radeval_lib.metrics.radcliq import MODELS, compute_bleu2, compute_radcliq
 
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 TINY = str(Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_ner")
 GRAPHS = {
-    "a": annotation(["Mild", "edema", "."], [(0, 1, "OBS-DP"), (1, 2, "OBS-DP")], [(0, 1, "modify")]),
-    "b": annotation(["No", "edema", "."], [(1, 2, "OBS-DA")], []),
+    "a": make_annotation(["Mild", "edema", "."], [(0, 1, "OBS-DP"), (1, 2, "OBS-DP")], [(0, 1, "modify")]),
+    "b": make_annotation(["No", "edema", "."], [(1, 2, "OBS-DA")], []),
 }
 UNIT = st.floats(0, 1)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from radeval_lib.data.radgraph import annotation
+from radeval_lib.data.radgraph import make_annotation
 from radeval_lib.metrics import create
 from radeval_lib.metrics.cautions import Reason
 from radeval_lib.metrics.ratescore import RaTEScore
@@ -55,7 +55,7 @@ def test_errors_by_rules_are_named_and_placed_and_add_up() -> None:
 
 def _graphs(path: Path, *texts: tuple[str, list, list]) -> str:
     content = {
-        str(at): annotation(tokenize(one_line(text)), *graph) for at, (text, *graph) in enumerate(texts)
+        str(at): make_annotation(tokenize(one_line(text)), *graph) for at, (text, *graph) in enumerate(texts)
     }
     path.write_text(json.dumps(content), encoding="utf-8")
     return str(path)

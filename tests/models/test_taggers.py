@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.data.generated import ner_corpus
+from radeval_lib.data.generated import generate_ner_corpus
 from radeval_lib.data.records import AnnotatedSentence, plain_words
 from radeval_lib.errors import ModelError
 from radeval_lib.models.entities import Counts, Decoding, compare_spans, decode_labels, find_words
@@ -31,7 +31,7 @@ TINY = Path(__file__).resolve().parents[1] / "reference" / "ratescore" / "tiny_n
 
 @pytest.fixture(scope="module")
 def sentences() -> list[AnnotatedSentence]:
-    return list(ner_corpus(60, 3))
+    return list(generate_ner_corpus(60, 3))
 
 
 def test_words() -> None:

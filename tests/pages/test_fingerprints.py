@@ -11,7 +11,7 @@ import pytest
 from notebooks.across import fingerprints
 from radeval_lib import metrics, study
 from radeval_lib.data.records import Report
-from radeval_lib.data.report_edits import EDITS, LAYOUTS, WORDINGS, edit_reports, sentences
+from radeval_lib.data.report_edits import EDITS, LAYOUTS, WORDINGS, edit_reports, split_reports
 
 REST_PARTS = ["Heart is normal", "Left rib.", "Lungs clear.", "Bones intact."]
 PARTS = ["No pleural effusion.", "Mild edema.", *REST_PARTS]
@@ -44,7 +44,7 @@ def test_only_a_denial_at_the_head_of_a_sentence_is_taken_back() -> None:
 def test_reports_need_six_sentences_and_count_once() -> None:
     whole, short = " ".join(PARTS).replace("normal L", "normal. L"), "Normal. Clear."
     reports = [Report(str(n), text, "") for n, text in enumerate([whole, short, whole])]
-    assert [len(parts) for parts in sentences(reports)] == [6]
+    assert [len(parts) for parts in split_reports(reports)] == [6]
 
 
 def test_costs_are_shares_of_what_another_report_costs(tmp_path: object) -> None:
@@ -76,10 +76,10 @@ def test_a_lost_denial_is_worth_its_loss_over_that_of_a_word() -> None:
     rows += [(0, fingerprints.EXCHANGED[0], 0.1), (0, fingerprints.EXCHANGED[1], 0.4)]
     rows += [(1, fingerprints.EXCHANGED[0], 0.2), (3, fingerprints.EXCHANGED[2], 9.0)]
     frame = pd.DataFrame(rows, columns=["report", "edit", "m"])
-    result = fingerprints.words_per_no(frame, run).loc["m"]  # type: ignore[arg-type]
+    result = fingerprints.compute_words_per_no(frame, run).loc["m"]  # type: ignore[arg-type]
     assert (result["value"], result["n"]) == (pytest.approx(0.3 / (0.6 / 3)), 2)
     free = frame.assign(m=frame["m"].where(frame["edit"] == fingerprints.LOST, 0.0))
-    assert fingerprints.words_per_no(free, run).loc["m", "value"] == np.inf  # type: ignore[arg-type]
+    assert fingerprints.compute_words_per_no(free, run).loc["m", "value"] == np.inf  # type: ignore[arg-type]
 
 
 DENIAL = ["No pleural effusion.", "No acute abnormality is seen.", "Osseous structures are unremarkable."]

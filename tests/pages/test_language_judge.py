@@ -22,7 +22,7 @@ from radeval_lib.study import begin
 def test_only_what_a_strict_reading_understands_is_readable() -> None:
     good = render((1, 0, 0, 0, 0, 0), (0,) * 6, 2)
     assert count_readable([good, "I think that they agree."]) == 1
-    records = list(generated.judged_pairs(2, 5))
+    records = list(generated.generate_judged_pairs(2, 5))
     assert count_readable([first.analysis for first in records]) == len(records) == 2 * 5  # of each heuristic
     for pair, first in zip(green_pairs(2, 5), records, strict=True):
         assert pair.reference.findings.text in reveal(first.prompt)
@@ -39,7 +39,7 @@ def test_one_who_knows_how_often_tokens_occur_by_hand() -> None:
 
 def test_a_training_reports_what_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = begin("green/language_judge", profile="smoke", seed=0, output_dir=str(tmp_path))
-    records = list(generated.judged_pairs(2, 5))
+    records = list(generated.generate_judged_pairs(2, 5))
     texts = [(pair.reference.findings.text, pair.candidate.findings.text) for pair in green_pairs(2, 5)]
     small = {"vocabulary": 300, "width": 16, "layers": 1}
     update = {"start": "", "small": small, "longest": 200, "answer": 2}

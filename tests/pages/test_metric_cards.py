@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from notebooks.across.metric_cards import SETS, Nearest, five_lines, stored_five_lines
+from notebooks.across.metric_cards import SETS, Nearest, five_lines, read_five_lines
 from radeval_lib.data import recorded
 from radeval_lib.data.manifests import data_root
 from radeval_lib.metric_cards.measurements import in_half
@@ -22,7 +22,7 @@ def test_a_denial_is_one_word() -> None:
 
 
 def test_what_is_recorded_of_the_five_lines_is_what_they_give() -> None:
-    settings = stored_five_lines()
+    settings = read_five_lines()
     for name, values in settings.items():
         assert len(values) == len(recorded.load(name).table)
     root = data_root(os.environ.get("RADEVAL_DATA_ROOT"))

@@ -38,20 +38,20 @@ def test_contrasts_have_the_values_that_follow_by_hand(name: str) -> None:
 
 
 def test_which_types_are_punished_and_which_way_round_the_weights_are_read() -> None:
-    frame, _ = code.mismatch_penalty()
+    frame, _ = code.compare_penalties()
     differ = frame[(frame["paper"] - frame["code"]).abs() > 1e-9].index
     assert list(differ) == ["disease v abnormality, long", "disease v abnormality, short"]
-    frame, _ = code.orientation()
+    frame, _ = code.compare_orientations()
     first, second = frame.to_numpy().T
     assert (abs(first - second) > 1e-9).tolist() == [False, False, True, True]  # where matches are mutual
 
 
 def test_released_packages_give_what_their_code_is_said_to_give() -> None:
-    returned, _ = code.shifted_pairs()
+    returned, _ = code.compare_shifted_pairs()
     contrasts = [
-        *(code.mismatch_penalty()[1], code.orientation()[1], returned),
-        *(code.empty_report(), code.example_a1()),
-        *(code.irregular_answers(), code.radgraph_levels()),
+        *(code.compare_penalties()[1], code.compare_orientations()[1], returned),
+        *(code.compare_empty_report(), code.compare_example_a1()),
+        *(code.compare_irregular_answers(), code.compare_radgraph_levels()),
     ]
     packages = released("packages").set_index("difference")["value"]
     assert packages.to_dict() == pytest.approx({each.name: each.released for each in contrasts}, abs=1e-6)

@@ -11,4 +11,4 @@ def test_names_in_the_ledger_exist() -> None:
         manifest = data.load_manifest(name)
         for needed_as in manifest.needed_as:
             alone = type(manifest)(**{**manifest.__dict__, "needed_as": (needed_as,)})
-            assert reading.exhibits_that_need(alone), f"{name}: {needed_as}"
+            assert reading.find_dependent_exhibits(alone), f"{name}: {needed_as}"

@@ -99,7 +99,7 @@ def test_a_way_to_compute_bleu_agrees_with_sacrebleu():
     theirs = sacrebleu.corpus_bleu(
         candidates, [references], tokenize="none", smooth_method="none", force=True
     )
-    _, values = bleu_variants.variants()["BLEU-4, COCO, as written"]
+    _, values = bleu_variants.list_variants()["BLEU-4, COCO, as written"]
     assert values(references, candidates) == pytest.approx(theirs.score, abs=1e-4)
 
 
@@ -125,11 +125,11 @@ def test_a_lead_is_in_the_good_direction_and_differs_between_groups():
     run = SimpleNamespace(profile=SimpleNamespace(resamples=50), rng=lambda name: rng())
     pair, settings = ("A", "B"), (run, "lead")
     assert (
-        real_systems.difference(table, "green_rules_errors", pair, *settings).value == 2.0
+        real_systems.compare_systems(table, "green_rules_errors", pair, *settings).value == 2.0
     )  # lower is better
-    between_groups = real_systems.between_groups(table, "green_rules_errors", pair, *settings)
+    between_groups = real_systems.compare_groups(table, "green_rules_errors", pair, *settings)
     assert (between_groups.value, between_groups.low, between_groups.high) == pytest.approx(
         (-2.0, -2.0, -2.0)
     )
     with pytest.raises(DataError):
-        real_systems.difference(table, "green_rules_errors", ("A", "C"), *settings)
+        real_systems.compare_systems(table, "green_rules_errors", ("A", "C"), *settings)

@@ -47,7 +47,7 @@ def run() -> SimpleNamespace:
 
 def test_ratings_become_one_row_a_candidate_and_one_column_a_rater() -> None:
     records = ratings(3)
-    pairs, grades = which_judge.rated_candidates([*records, RatedPair("case9/0", "r", "c", 1.0, "A")])
+    pairs, grades = which_judge.select_rated_candidates([*records, RatedPair("case9/0", "r", "c", 1.0, "A")])
     assert grades.shape == (6, 3)  # what one rater alone graded is left out
     assert pairs["set"].tolist() == ["case0", "case0", "case1", "case1", "case2", "case2"]
     assert grades.loc["case1/0", "B"] == next(
@@ -58,10 +58,10 @@ def test_ratings_become_one_row_a_candidate_and_one_column_a_rater() -> None:
 def test_ratings_that_no_two_raters_share_are_refused_in_one_line() -> None:
     alone = [RatedPair("train-1", "No mass.", "A mass.", 2.0), RatedPair("train-2", "Clear.", "Clear.", 5.0)]
     with pytest.raises(AbsentDataError):
-        which_judge.rated_candidates(alone)
+        which_judge.select_rated_candidates(alone)
     apart = [RatedPair("1", "a", "b", 1.0, rater="A"), RatedPair("2", "c", "d", 1.0, rater="B")]
     with pytest.raises(AbsentDataError):
-        which_judge.rated_candidates(apart)
+        which_judge.select_rated_candidates(apart)
 
 
 def test_where_ids_name_no_set_candidates_of_a_case_are_compared() -> None:
@@ -70,18 +70,18 @@ def test_where_ids_name_no_set_candidates_of_a_case_are_compared() -> None:
         for number, reference in enumerate("aabb")
         for rater in "AB"
     ]
-    pairs, grades = which_judge.rated_candidates(records)
+    pairs, grades = which_judge.select_rated_candidates(records)
     assert which_judge.subtract_within_sets(grades, pairs)["A"].tolist() == [-1, -1]
 
 
 def test_counted_errors_are_bad() -> None:
-    _, grades = which_judge.rated_candidates(ratings(2, scale="errors"))
-    _, as_grades = which_judge.rated_candidates(ratings(2))
+    _, grades = which_judge.select_rated_candidates(ratings(2, scale="errors"))
+    _, as_grades = which_judge.select_rated_candidates(ratings(2))
     assert (grades == -as_grades).all(axis=None)
 
 
 def test_agreement_is_the_mean_over_raters_left_out(run: SimpleNamespace) -> None:
-    pairs, grades = which_judge.rated_candidates(ratings())
+    pairs, grades = which_judge.select_rated_candidates(ratings())
     frame = pd.DataFrame({"good": grades.mean(axis=1), "noise": np.random.default_rng(3).normal(size=60)})
     drawn = which_judge.resample_agreement(frame, grades, pairs["case"], run=run, name="x")
     others = {rater: grades.drop(columns=rater).mean(axis=1) for rater in grades}
@@ -160,11 +160,11 @@ def test_reviews_are_the_same_from_texts_and_from_what_is_recorded(
     of_numbers = trial_reviews.load_summaries(
         SimpleNamespace(find=lambda name, file: None, recording=recorded.load), {}
     )
-    both = [which_judge.agreement_on_reviews(metrics, of_text, run=run) for of_text in (of_texts, of_numbers)]
+    both = [which_judge.correlate_reviews(metrics, of_text, run=run) for of_text in (of_texts, of_numbers)]
     pd.testing.assert_frame_equal(*both, atol=1e-8)
 
 
 def test_what_a_measure_without_ties_can_reach() -> None:
-    assert which_judge.highest_rank_correlation([1, 2, 3]) == pytest.approx(1)
+    assert which_judge.compute_highest_correlation([1, 2, 3]) == pytest.approx(1)
     # Ranks 2, 2, 2 and 4 against 1 to 4: 3 of 5 of the variance.
-    assert which_judge.highest_rank_correlation([0, 0, 0, 1]) == pytest.approx((3 / 5) ** 0.5)
+    assert which_judge.compute_highest_correlation([0, 0, 0, 1]) == pytest.approx((3 / 5) ** 0.5)

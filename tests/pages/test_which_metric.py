@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from notebooks.across import which_metric
-from notebooks.across.which_metric import count_weights, encoding_operations
+from notebooks.across.which_metric import count_operations, count_weights
 
 
 def test_bert_base_has_the_85_million_weights_that_its_layers_are_known_for() -> None:
@@ -30,7 +30,7 @@ def test_operations_are_those_that_torch_counts() -> None:
     tokens = 11
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(input_ids=torch.ones((1, tokens), dtype=torch.long))
-    assert encoding_operations(config, [tokens]) == counter.get_total_flops()
+    assert count_operations(config, [tokens]) == counter.get_total_flops()
 
 
 def encoder(hidden: int, layers: int) -> SimpleNamespace:
@@ -45,8 +45,8 @@ LENGTHS = [([5, 7], [3]), ([12], [])]
 
 
 def test_costs_by_hand() -> None:
-    assert which_metric.mean_tokens(SCORER, LENGTHS) == (8 + 10) / 2
-    table = which_metric.cost_table(SCORER, LENGTHS)
+    assert which_metric.compute_mean_tokens(SCORER, LENGTHS) == (8 + 10) / 2
+    table = which_metric.tabulate_costs(SCORER, LENGTHS)
     assert table.index.tolist() == [
         "RaTEScore, this build", "RaTEScore, BERT base twice",
         "2.7 billion weights, reading", "7 billion weights, reading",

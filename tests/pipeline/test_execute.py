@@ -43,7 +43,7 @@ NotebookClient(notebook, kernel_name="python3").execute()
 def test_an_error_with_a_remedy_gets_no_other(
     error: Exception, to_mend: bool, secret: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execute, "restricted_in", lambda _: ["rexval"] if secret else [])
+    monkeypatch.setattr(execute, "list_restricted", lambda _: ["rexval"] if secret else [])
     executed, kept = tmp_path / "page.ipynb", tmp_path / "page.failed.ipynb"
     cell = nbformat.v4.new_code_cell("run.load('pairs')", execution_count=1)
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), executed)

@@ -13,7 +13,7 @@ import pytest
 
 from radeval_lib import checksums, small_counts, tables
 from radeval_lib.data import recorded
-from radeval_lib.data.manifests import restricted_in
+from radeval_lib.data.manifests import list_restricted
 from radeval_lib.paths import BUILD_LOCK, IN_REACH
 from radeval_lib.pipeline import release, steps
 from radeval_lib.study import recordings
@@ -43,7 +43,7 @@ def restricted_data(tiny: TinyRepository) -> Path:
 
 def test_a_leak_is_refused_a_report_repeats_no_text_and_data_are_purged(tiny: TinyRepository) -> None:
     root = restricted_data(tiny)
-    (corpus,) = restricted_in(root)
+    (corpus,) = list_restricted(root)
     stale = any(map(recordings.out_of_date, recorded.names()))  # then there is no release
 
     def radbook(*arguments: str, data_root: Path = root) -> subprocess.CompletedProcess[str]:

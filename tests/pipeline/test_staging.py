@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from radeval_lib.papers.exhibits import PAPERS, ledger, of_notebook
+from radeval_lib.papers.exhibits import PAPERS, ledger, list_notebook_exhibits
 from radeval_lib.paths import BOOK, NOTEBOOKS, ROOT, notebooks
 from radeval_lib.pipeline import book, page_forms, staging, steps
 from radeval_lib.pipeline.sphinx_extension import typeset_characters, typeset_html
@@ -92,7 +92,7 @@ def test_every_exhibit_has_its_place_on_its_page() -> None:
     for notebook in notebooks():
         source = (NOTEBOOKS / f"{notebook}.md").read_text(encoding="utf-8")
         source = re.sub(r'\b(said|quote|quoted|quotations)\("[\w.]+"\)', "", source)  # it rebuilds nothing
-        rebuilt = {entry.anchor for entry in of_notebook(notebook) if f'"{entry.id}"' in source}
+        rebuilt = {entry.anchor for entry in list_notebook_exhibits(notebook) if f'"{entry.id}"' in source}
         without |= rebuilt - set(re.findall(r"(?m)^\(([\w-]+)\)=$", source))
     assert not without
 

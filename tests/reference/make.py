@@ -15,8 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from radeval_lib.data.generated import ner_corpus, radgraph_json
-from radeval_lib.data.radgraph import annotation
+from radeval_lib.data.generated import generate_ner_corpus, make_radgraph_record
+from radeval_lib.data.radgraph import make_annotation
 from radeval_lib.rules.generator import error_pairs, generate
 from tests.reference.record import HERE, write
 
@@ -116,7 +116,7 @@ def annotated(entities: Entities, links: Links) -> dict[str, Any]:
     for text, label in entities:
         spans.append((len(words), len(words) + len(text.split()), label))
         words += text.split()
-    return annotation(words, spans, [(head, tail, kind) for head, kind, tail in links])
+    return make_annotation(words, spans, [(head, tail, kind) for head, kind, tail in links])
 
 
 def radgraph_pairs() -> None:
@@ -129,8 +129,8 @@ def radgraph_pairs() -> None:
     pairs += [
         {
             "name": f"generated {number}",
-            "reference": radgraph_json(pair.reference.findings),
-            "candidate": radgraph_json(pair.candidate.findings),
+            "reference": make_radgraph_record(pair.reference.findings),
+            "candidate": make_radgraph_record(pair.candidate.findings),
         }
         for number, pair in enumerate(islice(error_pairs(missing, seed=7), missing), start=1)
     ]
@@ -206,7 +206,7 @@ def ratescore_inputs() -> None:
     tiny_encoder(init, [report.findings.text for report in generate(600, seed=11)])
     scheme = make_scheme("iob", init)
     settings = TrainingSettings(learning_rate=2e-3, batch_size=16, epochs=6, seed=0, device="cpu")
-    trained = train(scheme, list(ner_corpus(600, 11)), list(ner_corpus(60, 12)), settings)
+    trained = train(scheme, list(generate_ner_corpus(600, 11)), list(generate_ner_corpus(60, 12)), settings)
     print("dev F1", round(trained.best["f1"], 3))
     scheme.save(HERE / "ratescore" / "tiny_ner")
     shutil.rmtree(init)

@@ -197,7 +197,7 @@ def green(checkout: str) -> None:
     seed, count = 11, 300
     rng = random.Random(seed)
     rows = []
-    for record in list(generated.judged_pairs(count // 5, seed))[:count]:
+    for record in list(generated.generate_judged_pairs(count // 5, seed))[:count]:
         intact = parse(str(record.analysis), "strict")
         raw = damaged(str(record.analysis), rng)
         text = clean(raw)
@@ -332,7 +332,7 @@ def released(package: str, *given: str) -> None:
         values, number = released_ratescore(*given), version(package)
     else:
         sys.path.insert(0, str(ROOT))
-        from notebooks.across.paper_versus_code import IRREGULAR, levels_example
+        from notebooks.across.paper_versus_code import IRREGULAR, make_levels_example
         from tests.reference.make import annotated
 
         if package == "green-score":
@@ -340,7 +340,7 @@ def released(package: str, *given: str) -> None:
             values = {"irregular_answers": parser.compute_green(clean(IRREGULAR))}
         else:
             reward = runpy.run_path(f"{given[0]}/radgraph/rewards.py")["compute_reward"]
-            reference, candidate = (annotated(*example) for example in levels_example())
+            reference, candidate = (annotated(*example) for example in make_levels_example())
             values = {"radgraph_levels": reward(candidate, reference, "complete")}
         (number,) = re.findall(r"(?m)^Version: (.+)$", Path(given[0], "PKG-INFO").read_text("utf-8"))
     target = ROOT / "data_manifests" / "released" / "packages.csv"

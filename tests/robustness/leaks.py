@@ -300,7 +300,8 @@ def _holders() -> Counter[tuple[str, ...]]:
 
 def _says_much(part: tuple[str, ...]) -> bool:
     long = sum(len(word) > 2 and word.isalpha() for word in part) >= 3
-    return long and part[-1] not in leak_sequences.FUNCTION_WORDS and _holders()[part] <= leak_sequences.RARE
+    is_rare = _holders()[part] <= leak_sequences.MAX_TEXTS
+    return long and is_rare and part[-1] not in leak_sequences.FUNCTION_WORDS
 
 
 def day_of_a_study(text: AnnotatedText) -> Files:

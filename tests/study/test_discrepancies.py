@@ -10,12 +10,12 @@ from notebooks.summarization.dataset import check_openi
 from radeval_lib import study
 from radeval_lib.data import openi
 from radeval_lib.errors import ResultError
-from radeval_lib.papers.exhibits import description
+from radeval_lib.papers.exhibits import load_paper
 from radeval_lib.study import PAPERS, Key, check_value, ledger
 from radeval_lib.study.results import DISCREPANCY_KINDS, WEIGHTS, judge, with_discrepancies
 
 ENTRIES = [
-    (key, name, entry) for key in PAPERS for name, entry in description(key).get("discrepancies", {}).items()
+    (key, name, entry) for key in PAPERS for name, entry in load_paper(key).get("discrepancies", {}).items()
 ]
 
 

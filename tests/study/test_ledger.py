@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from radeval_lib.papers.exhibits import PAPERS, Exhibit, description, ledger
+from radeval_lib.papers.exhibits import PAPERS, Exhibit, ledger, load_paper
 from radeval_lib.paths import ROOT
 from radeval_lib.study import begin, read_all
 from radeval_lib.study.exhibit_html import exhibit_html
@@ -40,7 +40,7 @@ def test_what_is_implemented_names_a_function_and_a_test_of_it(entry: Exhibit) -
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_an_exhibit_has_an_id_of_its_own_paper(paper: str) -> None:
-    ids = [entry.id for entry in description(paper)["exhibits"]]
+    ids = [entry.id for entry in load_paper(paper)["exhibits"]]
     assert len(set(ids)) == len(ids)
     assert all(name.startswith(f"{paper}.") for name in ids)
 

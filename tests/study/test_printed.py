@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 
 from radeval_lib.errors import PrintedError
-from radeval_lib.papers.exhibits import description
-from radeval_lib.papers.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, table_path
+from radeval_lib.papers.exhibits import load_paper
+from radeval_lib.papers.printed_numbers import NOT_LEGIBLE, NOT_PRINTED, find_table
 from radeval_lib.paths import PAPERS
 from radeval_lib.study import PAPERS as PAPER_NAMES
 from radeval_lib.study import ledger, parse, printed, quoted, wide
 
-TABLES = [exhibit for key in PAPER_NAMES for exhibit in description(key)["tables"]]
+TABLES = [exhibit for key in PAPER_NAMES for exhibit in load_paper(key)["tables"]]
 QUOTES = [
     (exhibit, number, quote)
     for key in PAPER_NAMES
-    for exhibit, quotes in description(key)["prose"].items()
+    for exhibit, quotes in load_paper(key)["prose"].items()
     for number, quote in enumerate(quotes)
 ]
 
@@ -71,14 +71,14 @@ def test_wide_keeps_the_papers_order() -> None:
 def test_tables_are_tidy(exhibit: str) -> None:
     frame = printed(exhibit)
     keys = [column for column in frame.columns if column not in ("printed", "value", "half_width")]
-    described = description(exhibit.partition(".")[0])["tables"][exhibit]["keys"]
+    described = load_paper(exhibit.partition(".")[0])["tables"][exhibit]["keys"]
     assert keys == list(described)
     assert not frame.duplicated(keys).any()
     assert not frame.empty
 
 
 def test_every_csv_is_described() -> None:
-    described = {table_path(exhibit) for exhibit in TABLES}
+    described = {find_table(exhibit) for exhibit in TABLES}
     assert set(PAPERS.glob("*/*.csv")) == described
 
 
@@ -100,7 +100,7 @@ def test_quoted_values_stand_in_their_quote_and_have_a_name_each() -> None:
 def text_of(paper_texts: Path) -> dict[str, str]:
     """Each paper's text."""
     return {
-        key: (paper_texts / description(key)["text"]).read_text(encoding="utf-8", errors="replace")
+        key: (paper_texts / load_paper(key)["text"]).read_text(encoding="utf-8", errors="replace")
         for key in PAPER_NAMES
     }
 
@@ -154,7 +154,7 @@ def test_cells_stand_in_the_paper_beside_their_neighbours(exhibit: str, text_of:
     the extraction garbled are listed in paper.yml, under ``garbled``, with the reason in ``notes``.
     """
     key = exhibit.partition(".")[0]
-    described = description(key)["tables"][exhibit]
+    described = load_paper(key)["tables"][exhibit]
     if described.get("source"):
         pytest.skip(f"transcribed from {described['source']}, not from the paper")
     text = re.sub(r"\s+", " ", text_of[key])

@@ -88,7 +88,7 @@ def test_other_files_than_those_that_were_scored_freeze_no_metric(
 
 
 def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
-    metric, texts = create("rouge_l"), recorded.placeholder_table("radpref")
+    metric, texts = create("rouge_l"), recorded.tabulate_placeholders("radpref")
     with_stored = recordings.with_placeholder_scores(metric)
     other = ("Small left effusion.", "Small right effusion.")
     values = with_stored.score([texts["reference"][7], other[0]], [texts["candidate"][7], other[1]]).values
@@ -99,7 +99,7 @@ def test_placeholders_get_recorded_scores_and_texts_the_metrics_own() -> None:
 
 
 def test_only_recorded_pairs_and_settings_have_a_score() -> None:
-    texts = recorded.placeholder_table("radpref")
+    texts = recorded.tabulate_placeholders("radpref")
     with_stored = recordings.with_placeholder_scores(create("rouge_l"))
     foreign = next(text for text in texts["reference"] if text != texts["reference"][7])
     for reference in (foreign, "No effusion.", texts["candidate"][7]):

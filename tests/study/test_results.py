@@ -10,7 +10,7 @@ import pytest
 
 from radeval_lib import paths, study
 from radeval_lib.errors import NotebookError, ParameterError, ProfileError, ResultError
-from radeval_lib.papers.exhibits import ledger, of_notebook
+from radeval_lib.papers.exhibits import ledger, list_notebook_exhibits
 from radeval_lib.study import begin, verdicts
 from radeval_lib.study.checks import Check, Key, check_statement, check_value
 from radeval_lib.study.exhibit_html import as_printed, exhibit_html, quote_words
@@ -33,7 +33,7 @@ def run(tmp_path: Path) -> PageRun:
 
 
 def _exhibit() -> str:
-    return next(entry.id for entry in of_notebook(NOTEBOOK) if entry.kind == "claim")
+    return next(entry.id for entry in list_notebook_exhibits(NOTEBOOK) if entry.kind == "claim")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_a_model_of_ours_makes_an_experiment_of_real_data(rated: PageRun) -> Non
 def test_an_experiment_of_our_own_records_no_check(run: PageRun, tmp_path: Path) -> None:
     with run.exhibit(_exhibit(), "synthetic", "generated reports", remaining="People.") as exhibit:
         exhibit.states("cannot be recorded", "more", "less", False)
-    run.experiment(of_notebook(NOTEBOOK)[0].id, "generated reports", pd.DataFrame({"f1": [0.5]}))
+    run.experiment(list_notebook_exhibits(NOTEBOOK)[0].id, "generated reports", pd.DataFrame({"f1": [0.5]}))
     second, first = read_all(tmp_path)
     assert (first.verdict, first.checks) == ("our experiment", ())
     assert first.outcome == verdicts.EXPERIMENT

@@ -22,7 +22,7 @@ from radeval_lib.models.training import TrainingSettings, train
 from radeval_lib.rules.judge.base import JudgeError
 from radeval_lib.study.profiles import profile
 
-PAIRS = list(generated.judged_pairs(12, 5))
+PAIRS = list(generated.generate_judged_pairs(12, 5))
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,6 @@ def test_reports_are_counted_in_both_ways(
 ) -> None:
     pairs = [SimpleNamespace(findings="word " * 10, impression="no change")] * long
     pairs += [SimpleNamespace(findings="word", impression="none")] * short
-    monkeypatch.setattr(dataset.openi, "pairs", lambda reports: pairs)
+    monkeypatch.setattr(dataset.openi, "make_pairs", lambda reports: pairs)
     monkeypatch.setattr(dataset, "reveal", str)
     assert statement_outcome(dataset.check_openi([], parse(printed))) == outcome

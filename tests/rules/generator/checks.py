@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from radeval_lib.categories import RATE_TYPES
-from radeval_lib.data.generated import radgraph_json
+from radeval_lib.data.generated import make_radgraph_record
 from radeval_lib.data.radgraph import ENTITY_LABELS
 from radeval_lib.rules.generator import (
     AnnotatedText,
@@ -113,6 +113,6 @@ def _section(text: AnnotatedText) -> dict[str, Any]:
         "text": text.text,
         "sentences": [asdict(sentence) for sentence in text.sentences],
         "entities": [asdict(entity) for entity in text.entities],
-        "radgraph": radgraph_json(text),
+        "radgraph": make_radgraph_record(text),
         "roles": [asdict(role) for role in text.roles],
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from radeval_lib.data.generated import iob, radgraph_json
+from radeval_lib.data.generated import encode_iob, make_radgraph_record
 from radeval_lib.rules.generator import (
     Denial,
     Statement,
@@ -16,14 +16,14 @@ from radeval_lib.rules.generator.records import tokenize_sentences
 def test_iob_by_hand() -> None:
     text = realize((Statement(0, Denial(("pleural_effusion", "pneumonia")), 0),), "hospital")
     assert text.text == "No pleural effusion or pneumonia."
-    ((tokens, tags),) = iob(text)
+    ((tokens, tags),) = encode_iob(text)
     assert tokens == ["No", "pleural", "effusion", "or", "pneumonia", "."]
     assert tags == ["O", "B-NON-ABNORMALITY", "I-NON-ABNORMALITY", "O", "B-NON-DISEASE", "O"]
 
 
 def test_radgraph_by_hand() -> None:
     text = realize((Statement(0, Denial(("pleural_effusion",)), 0),), "hospital")
-    assert radgraph_json(text) == {
+    assert make_radgraph_record(text) == {
         "text": "No pleural effusion .",
         "entities": {
             "1": {"tokens": "pleural", "label": "ANAT-DP", "start_ix": 1, "end_ix": 1, "relations": []},
@@ -47,5 +47,5 @@ def test_token_level_gold_matches_the_spans() -> None:
         assert [token for tokens, _ in sentences for token in tokens] == list(tokenize(text.text))
         spans = [" ".join(tokens[a : b + 1]) for tokens, result in sentences for a, b, _ in result]
         assert spans == [" ".join(tokenize(entity.text)) for entity in text.entities]
-        begun = sum(tag.startswith("B-") for _, tags in iob(text) for tag in tags)
+        begun = sum(tag.startswith("B-") for _, tags in encode_iob(text) for tag in tags)
         assert begun == len(text.entities)
