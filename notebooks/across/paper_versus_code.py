@@ -267,7 +267,7 @@ def compare_procedure_texts() -> _TableAndContrast:
         "HEAD CT WITHOUT CONTRAST. INDICATION: fall. COMPARISON: none. FINDINGS: acute subdural hematoma."
     )
     headers = ["CT HEAD W/O CONTRAST   CT CHEST W/CONTRAST", "CT HEAD W/O CONTRAST   CT 3D RECON"]
-    rows = {"indication": {rule: demo.cut_indication(report, rule) for rule in _RULES_OF_CODE}}
+    rows = {"indication": {rule: demo.cut_reason(report, rule) for rule in _RULES_OF_CODE}}
     for header in headers:
         titles = {rule: "; ".join(demo.split_titles(header, rule)) or "none" for rule in _RULES_OF_CODE}
         rows[f"titles in “{header}”"] = titles

@@ -176,7 +176,7 @@ def resample_agreement(
     return pd.DataFrame(np.vstack([values, draws.T]), columns=by_rater[0].names)
 
 
-def resample_agreement_by_system(
+def separate_agreement(
     scores: pd.DataFrame, grades: pd.DataFrame, pairs: pd.DataFrame, *, run: Run
 ) -> dict[str, pd.DataFrame]:
     """Return the table of draws of :func:`resample_agreement` for the candidates of each system.
@@ -194,7 +194,7 @@ def resample_agreement_by_system(
 def average_systems(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Return the mean of the systems' tables of draws, in which each system has the same weight.
 
-    ``tables`` comes from :func:`resample_agreement_by_system` or :func:`resample_auc_by_system`.
+    ``tables`` comes from :func:`separate_agreement` or :func:`separate_auc`.
     """
     return sum(tables.values()) / len(tables)
 
@@ -222,7 +222,7 @@ def resample_auc(
     return pd.DataFrame(aucs, columns=scores.columns)
 
 
-def resample_auc_by_system(
+def separate_auc(
     scores: pd.DataFrame, wrong: pd.Series, pairs: pd.DataFrame, *, run: Run, name: str
 ) -> dict[str, pd.DataFrame]:
     """Return the table of draws of :func:`resample_auc` for the candidates of each system.

@@ -31,7 +31,7 @@ def pair_sentences_as_released(
     return list(zip(drop_short(references), drop_short(candidates), strict=False))
 
 
-def cut_indication(report: str, rule: Rule) -> str:
+def cut_reason(report: str, rule: Rule) -> str:
     """Return the section INDICATION, with its heading, of a report in which COMPARISON follows it.
 
     ``meant`` ends the section at COMPARISON. ``released`` first removes the text before INDICATION, then cuts

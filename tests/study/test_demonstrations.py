@@ -16,11 +16,11 @@ def test_pairs_shift_where_a_text_keeps_no_sentence() -> None:
 
 def test_indication() -> None:
     report = "HEAD CT. INDICATION: fall. COMPARISON: none. FINDINGS: no bleed."
-    assert demo.cut_indication(report, "meant") == "INDICATION: fall. "
+    assert demo.cut_reason(report, "meant") == "INDICATION: fall. "
     # RaLEs 5cc18ce: nine characters too many, since the end was measured before "HEAD CT. " was cut off.
-    assert demo.cut_indication(report, "released") == "INDICATION: fall. COMPARISO"
-    assert demo.cut_indication("INDICATION: fall.", "released") == "INDICATION: fall"  # no COMPARISON: end -1
-    assert demo.cut_indication("INDICATION: fall.", "meant") == "INDICATION: fall."
+    assert demo.cut_reason(report, "released") == "INDICATION: fall. COMPARISO"
+    assert demo.cut_reason("INDICATION: fall.", "released") == "INDICATION: fall"  # no COMPARISON: end -1
+    assert demo.cut_reason("INDICATION: fall.", "meant") == "INDICATION: fall."
 
 
 def test_findings_after_the_impression_are_shifted() -> None:
