@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from radeval_lib import atomic, checksums
-from radeval_lib.data.manifests import require_statements, restricted_in
+from radeval_lib.data.manifests import list_restricted, require_statements
 from radeval_lib.data.records import AnnotatedSentence
 from radeval_lib.errors import ModelError, check_choice
 from radeval_lib.models import catalog
@@ -191,7 +191,7 @@ def check_permission(name: str, root: Path | None) -> None:
     That is the case if the model ``name`` is on a server, the data root ``root`` has restricted texts, and no
     signed statement allows sending them to this server.
     """
-    require_statements(restricted_in(root), name, root)
+    require_statements(list_restricted(root), name, root)
 
 
 def make_ready(name: str, folder: Path, seed: int) -> str:
