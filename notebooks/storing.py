@@ -144,9 +144,9 @@ def _root(run: Run, dataset: str) -> Path:
 def _radpref(run: Run, metrics: Metrics) -> Content:
     """Return RadPref: each candidate with the grade from each radiologist, 1 to 5; as ``ratings``, their
     marks."""
-    candidates = radpref.candidates(_file(run, "radpref", radpref.CASES_FILE))
+    candidates = radpref.read_candidates(_file(run, "radpref", radpref.CASES_FILE))
     files = [_file(run, "radpref", file) for file in radpref.RATING_FILES]
-    marks = radpref.marks(files, candidates).drop(columns="user")
+    marks = radpref.read_marks(files, candidates).drop(columns="user")
     table = candidates.drop(columns=["reference", "text", "name", "source"])
     grades = marks.pivot(index="number", columns="rater", values="grade")
     for rater in grades:
@@ -265,14 +265,14 @@ def _systems(run: Run, metrics: Metrics) -> Content:
     references = _file(run, "iu_systems", iu_systems.REFERENCES)
     texts = system_sets.outputs(_root(run, "iu_systems"))
     released = pd.DataFrame(
-        iu_systems.released_scores(
-            _file(run, "iu_systems", iu_systems.SCORES), list(iu_systems.references(references))
+        iu_systems.read_released_scores(
+            _file(run, "iu_systems", iu_systems.SCORES), list(iu_systems.read_references(references))
         )
     )
     parts = {
         "variants": bleu_variants.compute_variants(texts, [*system_sets.FILES, system_sets.CONSTANT]),
         "released": released.reset_index(drop=True).rename_axis("study").reset_index().round(6),
-        "codes": agreement_with_codes(reports, labels, set(iu_systems.references(references))),
+        "codes": agreement_with_codes(reports, labels, set(iu_systems.read_references(references))),
     }
     return Content(system_table(texts), parts, list(zip(texts["reference"], texts["candidate"], strict=True)))
 
@@ -321,17 +321,17 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
     - uncertain mentions: a code counts if it is stated, probable or one of two ("scarring or atelectasis"),
       not if it is merely possible ("may", "possibly", "cannot exclude", "concerning for"). On the odd half
       people coded 39 of 59 of the former and 1 of 86 of the latter;
-    - halves: of distinct texts (:func:`radeval_lib.data.openi.halves`), 3,037 of 3,851. Confusions were
-      corrected on the odd half alone, without the 590 studies of the test split (``tested``, by their ids)
-      and without texts that equal one of theirs.
+    - halves: of distinct texts (:func:`radeval_lib.data.openi.assign_halves`), 3,037 of 3,851. Confusions
+      were corrected on the odd half alone, without the 590 studies of the test split (``tested``, by their
+      ids) and without texts that equal one of theirs.
     """
     studies, people = openi.load(reports), {study.id: study.codes for study in openi.load_labels(labels)}
-    half, rng = openi.halves(studies), np.random.default_rng(0)
+    half, rng = openi.assign_halves(studies), np.random.default_rng(0)
     even = [report for report in studies if half[report.id] == "even"]
     split = [report for report in studies if report.id in tested]
     rows: list[tuple[object, ...]] = []
-    for name, of_half in zip(HALVES, (even, split, openi.development_reports(studies, tested)), strict=True):
-        texts, keys = pd.factorize(pd.Series([openi.text_key(report) for report in of_half]))
+    for name, of_half in zip(HALVES, (even, split, openi.select_development(studies, tested)), strict=True):
+        texts, keys = pd.factorize(pd.Series([openi.join_words(report) for report in of_half]))
         read = [read_codes(f"{reveal(report.findings)}\n{reveal(report.impression)}") for report in of_half]
         gold = np.array([[key in people[report.id] for key in LABELS] for report in of_half])
         ours = np.array([[key in codes for key in LABELS] for codes in read])

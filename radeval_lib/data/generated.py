@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import starmap
 
 from radeval_lib.data import iob_tags
-from radeval_lib.data.radgraph import Annotation, annotation
+from radeval_lib.data.radgraph import Annotation, make_annotation
 from radeval_lib.data.records import (
     AnnotatedSentence,
     Document,
@@ -40,7 +40,7 @@ from radeval_lib.rules.generator.records import AnnotatedText, index_graph, inde
 
 # By style of the generator, the source of RaTE-NER that the style imitates.
 SOURCES = {"hospital": "MIMIC-IV", "encyclopaedic": "Radiopaedia"}
-CANDIDATES = 4  # candidates of each case of :func:`error_cases`, as in ReXVal
+CANDIDATES = 4  # candidates of each case of :func:`generate_error_cases`, as in ReXVal
 # Mean number of planted errors per candidate, and its standard deviation over cases as a share of the mean;
 # both are fitted to ReXVal's counts.
 _MEAN_ERRORS = 3.0
@@ -50,7 +50,7 @@ _CHEST = ("X-Ray", "CHEST")
 _TRIES = 8  # attempts with random kinds of errors, for each number of errors
 
 
-def _with_splits(size: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
+def _generate_with_splits(size: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
     """Yield each generated report with its split: the first 80% ``train``, the next 10% ``dev``, the rest
     ``test``.
 
@@ -60,25 +60,25 @@ def _with_splits(size: int, seed: int) -> Iterator[tuple[SyntheticReport, str]]:
         yield report, "train" if index < 0.8 * size else "dev" if index < 0.9 * size else "test"
 
 
-def _report_pair(report: SyntheticReport, split: str, name: str = "") -> ReportPair:
+def _make_report_pair(report: SyntheticReport, split: str, name: str = "") -> ReportPair:
     """Return a generated report's findings and impression; its id is ``name``, or the report's if empty."""
     texts, group = (report.findings.text, report.impression.text), f"{report.modality} {report.anatomy}"
     return ReportPair(name or report.report_id, *texts, group=group, split=split)
 
 
-def reports(size: int, seed: int) -> Iterator[Report]:
+def generate_reports(size: int, seed: int) -> Iterator[Report]:
     """Yield the findings and impression of each generated report."""
     for report in generate(size, seed):
         yield Report(report.report_id, report.findings.text, report.impression.text)
 
 
-def summaries(size: int, seed: int) -> Iterator[ReportPair]:
+def generate_summaries(size: int, seed: int) -> Iterator[ReportPair]:
     """Yield pairs of findings and impression with splits; ``group`` is the modality and anatomy."""
-    for report, split in _with_splits(size, seed):
-        yield _report_pair(report, split)
+    for report, split in _generate_with_splits(size, seed):
+        yield _make_report_pair(report, split)
 
 
-def anatomy_summaries(size: int, seed: int) -> Iterator[ReportPair]:
+def generate_anatomy_summaries(size: int, seed: int) -> Iterator[ReportPair]:
     """Yield pairs of findings and impression for MIMIC-RRS's twelve groups (modality and anatomy).
 
     Each of the seven groups on which the paper trains gets the same number of reports: 60% ``train``, 15%
@@ -94,53 +94,53 @@ def anatomy_summaries(size: int, seed: int) -> Iterator[ReportPair]:
         for index, report in enumerate(generate(count, pair_seed, modality_anatomy=pair)):
             is_dev = index < trained_size * 2 // 5
             split = "test" if not is_trained or index < test_size else "dev" if is_dev else "train"
-            yield _report_pair(report, split, f"{group} {index}")
+            yield _make_report_pair(report, split, f"{group} {index}")
 
 
-def descriptions(size: int, seed: int) -> Iterator[Document]:
+def generate_descriptions(size: int, seed: int) -> Iterator[Document]:
     """Yield reports without their impression, which is the summary; ``group`` is the anatomy."""
-    for report, split in _with_splits(size, seed):
+    for report, split in _generate_with_splits(size, seed):
         body = report.text.partition("\nIMPRESSION:")[0]
         yield Document(report.report_id, body, report.impression.text, group=report.anatomy, split=split)
 
 
-def procedures(size: int, seed: int) -> Iterator[Document]:
+def generate_procedures(size: int, seed: int) -> Iterator[Document]:
     """Yield the reason for each examination, labelled with the procedure code; ``group`` is the modality."""
-    for report, split in _with_splits(size, seed):
+    for report, split in _generate_with_splits(size, seed):
         label, group = report.procedure, report.modality
         yield Document(report.report_id, report.indication, label=label, group=group, split=split)
 
 
-def ner_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
+def generate_ner_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Yield the findings sentences of ``size`` reports with entities of RaTE-NER's five types.
 
     ``group`` is the source of RaTE-NER that the report's style imitates.
     """
-    for report, split in _with_splits(size, seed):
+    for report, split in _generate_with_splits(size, seed):
         for number, (tokens, spans) in enumerate(tokenize_sentences(report.findings)):
             entities = tuple(Entity(first, last + 1, label) for first, last, label in spans)
             name, group = f"{report.report_id}/{number}", SOURCES[report.style]
             yield AnnotatedSentence(name, tuple(tokens), entities, group=group, split=split)
 
 
-def graph_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
+def generate_graph_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Yield each findings section as one sequence of tokens with RadGraph entities and relations.
 
     ``group`` is the modality and anatomy.
     """
-    for report, split in _with_splits(size, seed):
+    for report, split in _generate_with_splits(size, seed):
         entities, relations = index_graph(report.findings)
         annotations = tuple(starmap(Entity, entities)), tuple(starmap(Relation, relations))
         tokens, group = tokenize(report.findings.text), f"{report.modality} {report.anatomy}"
         yield AnnotatedSentence(report.report_id, tokens, *annotations, group=group, split=split)
 
 
-def spatial_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
+def generate_spatial_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
     """Yield each findings section as one sequence of tokens with spatial roles, as in Rad-SpRL.
 
     Relations run from each spatial indicator to its trajector, landmark, diagnosis and hedge.
     """
-    for report, split in _with_splits(size, seed):
+    for report, split in _generate_with_splits(size, seed):
         tokens, places = index_tokens(report.findings.text)
         entities: list[Entity] = []
         relations: list[Relation] = []
@@ -156,7 +156,7 @@ def spatial_corpus(size: int, seed: int) -> Iterator[AnnotatedSentence]:
         yield AnnotatedSentence(report.report_id, tokens, tuple(entities), tuple(relations), split=split)
 
 
-def judged_pairs(size: int, seed: int) -> Iterator[JudgedPair]:
+def generate_judged_pairs(size: int, seed: int) -> Iterator[JudgedPair]:
     """Yield pairs made by GREEN's five heuristics, as a prompt with an analysis that lists the true errors.
 
     ``size`` is the number of pairs.
@@ -167,30 +167,30 @@ def judged_pairs(size: int, seed: int) -> Iterator[JudgedPair]:
         yield JudgedPair(f"{pair.reference.report_id}/{number}", prompt, analysis)
 
 
-def radgraph_json(text: AnnotatedText) -> Annotation:
+def make_radgraph_record(text: AnnotatedText) -> Annotation:
     """Return a generated text with its entities and relations as a record of RadGraph's inference output."""
-    return annotation(tokenize(text.text), *index_graph(text)) | {"data_source": "synthetic"}
+    return make_annotation(tokenize(text.text), *index_graph(text)) | {"data_source": "synthetic"}
 
 
-def iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
+def encode_iob(text: AnnotatedText) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the tokens and IOB tags of each sentence; types are in capitals, as in ``B-NON-ABNORMALITY``."""
     for tokens, entities in tokenize_sentences(text):
         spans = ((first, last + 1, label.upper()) for first, last, label in entities)
         yield tokens, iob_tags.encode(spans, len(tokens))
 
 
-def text_pairs(size: int, seed: int) -> Iterator[TextPair]:
+def generate_text_pairs(size: int, seed: int) -> Iterator[TextPair]:
     """Yield ``size`` pairs of reference and candidate findings; ``source`` is the reference's whole report.
 
-    They are the pairs of :func:`error_cases`; ``group`` is ``candidate 1`` to ``candidate 4``.
+    They are the pairs of :func:`generate_error_cases`; ``group`` is ``candidate 1`` to ``candidate 4``.
     """
-    for number, pair in enumerate(error_cases(size, seed)):
+    for number, pair in enumerate(generate_error_cases(size, seed)):
         case, position = divmod(number, CANDIDATES)
         texts = pair.reference.findings.text, pair.candidate.findings.text, pair.reference.text
         yield TextPair(f"{case}/{position}", str(case), *texts, group=f"candidate {position + 1}")
 
 
-def error_cases(size: int, seed: int) -> Iterator[ErrorPair]:
+def generate_error_cases(size: int, seed: int) -> Iterator[ErrorPair]:
     """Yield ``size`` chest X-ray pairs with planted errors, four candidates for each reference.
 
     The number of errors follows ReXVal's. Candidates are reworded afterwards, which does not change their

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from radeval_lib.data import recorded
-from radeval_lib.data.ratings import rating_table
+from radeval_lib.data.ratings import tabulate_ratings
 from radeval_lib.metrics.by_name import adapt_settings
 from radeval_lib.metrics.ratescore import NamedEntity, RaTEScore, Scorer, Weights
 from radeval_lib.metrics.ratescore.formula import Pooling
@@ -68,12 +68,12 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
         :meth:`~radeval_lib.stats.correlations.Resampled.compare` of the first setting with each other one. If
         the texts are placeholders, they are based on stored scores.
     """
-    table = rating_table(run.load("rated_paragraphs"))
+    table = tabulate_ratings(run.load("rated_paragraphs"))
     placeholder = parse_placeholder(table["candidate"].iloc[0])
     if placeholder:
         variants = recorded.load(placeholder.set).about["variants"]
         scores = {
-            str(variants[column]["settings"]["differs"]): recorded.column(table["candidate"], column)
+            str(variants[column]["settings"]["differs"]): recorded.read_column(table["candidate"], column)
             for column in RECORDED
         }
     else:

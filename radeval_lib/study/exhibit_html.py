@@ -16,7 +16,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from radeval_lib.papers import printed_numbers
-from radeval_lib.papers.exhibits import PAPERS, Exhibit, description, exhibit, of_notebook
+from radeval_lib.papers.exhibits import PAPERS, Exhibit, exhibit, list_notebook_exhibits, load_paper
 from radeval_lib.study import citing, verdicts
 from radeval_lib.study.checks import Check
 from radeval_lib.study.profiles import command
@@ -104,7 +104,7 @@ def quote_words(statement: str, exhibit_id: str) -> str:
 @cache
 def _all_quotations(key: str) -> str:
     """Return all quotations in a paper's ``paper.yml``, one per line, as :func:`_to_plain_words` text."""
-    by_exhibit = map(printed_numbers.quotations, description(key)["prose"])
+    by_exhibit = map(printed_numbers.quotations, load_paper(key)["prose"])
     return "".join(f" {_to_plain_words(words)} \n" for quotes in by_exhibit for _, words in quotes)
 
 
@@ -133,10 +133,10 @@ def exhibit_html(result: Result, *, folded: bool = False) -> str:
     details = template.record(
         result,
         entry,
-        quotes=description(entry.paper)["prose"].get(entry.id),
+        quotes=load_paper(entry.paper)["prose"].get(entry.id),
         others=others if is_short else None,
         command=command(result.notebook, result.provenance["profile"]["name"]),
-        printed_table=printed_numbers.origin_of(entry.id) if printed_numbers.transcribed(entry.id) else "",
+        printed_table=printed_numbers.find_origin(entry.id) if printed_numbers.has_table(entry.id) else "",
         citation=citing.bibtex(
             html_id_of(result).replace("result", "radeval", 1),
             f"{PAPERS[entry.paper]}, {entry.heading}: {result.verdict} ({result.evidence})",
@@ -187,7 +187,7 @@ def verdict_badge(verdict: str, outcome: str, coverage: str = "", weight: str = 
 def paper_prefix(entry: Exhibit) -> str:
     """Return the name of an exhibit's paper and a comma; empty if all exhibits of its page are from one
     paper, which the page names below its title."""
-    alone = all(other.paper == entry.paper for other in of_notebook(entry.notebook))
+    alone = all(other.paper == entry.paper for other in list_notebook_exhibits(entry.notebook))
     return "" if alone else f"{PAPERS[entry.paper]}, "
 
 
@@ -222,7 +222,7 @@ def is_shown_by_cells(result: Result) -> bool:
     """Return whether a page shows a result as a table of cells: if it has checks and its exhibit is a
     transcribed table or figure."""
     is_table = exhibit(result.exhibit).kind in ("table", "figure")
-    return bool(result.checks) and is_table and printed_numbers.transcribed(result.exhibit)
+    return bool(result.checks) and is_table and printed_numbers.has_table(result.exhibit)
 
 
 def compared_cells(result: Result) -> pd.DataFrame:
@@ -290,7 +290,7 @@ def table_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = 
         return str(template.cell(row, letter, explanations.get(row.discrepancy, row.outcome)))
 
     keys = list(cells.columns[: cells.columns.get_loc("printed")])
-    columns = printed_numbers.layout_of(result.exhibit)
+    columns = printed_numbers.find_column_keys(result.exhibit)
     shown = cells[keys].assign(cell=list(map(shown_cell, cells.itertuples())))
     rows = [key for key in keys if key not in columns]
     if not columns:
@@ -300,10 +300,10 @@ def table_by_cell(result: Result, letters: Mapping[str, str], *, opened: bool = 
     laid_out = laid_out.rename_axis(index=[name.replace("_", " ") for name in rows])
     laid_out = laid_out.rename(index=_ENDS, columns=_ENDS)
     entry, compared = exhibit(result.exhibit), cells["outcome"].any()
-    caption = f"{entry.label} {printed_numbers.origin_of(entry.id)}: {printed_numbers.unit_of(entry.id)}"
+    caption = f"{entry.label} {printed_numbers.find_origin(entry.id)}: {printed_numbers.find_unit(entry.id)}"
     # A table that is long, or of which nothing is compared, is folded below its caption.
     folded = not opened and (len(cells) > MOST_OPEN or not compared)
     table = table_html(laid_out, "" if folded else caption, raw=tuple(laid_out.columns), label=caption)
     table = table.replace('class="dataframe radeval"', 'class="dataframe radeval cell-by-cell"', 1)
-    count = len(printed_numbers.cells_of(result.exhibit))  # without dashes, as in the coverage
+    count = len(printed_numbers.list_legible_cells(result.exhibit))  # without dashes, as in the coverage
     return Markup(template.by_cell(Markup(table), compared, folded, caption, count))

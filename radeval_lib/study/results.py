@@ -16,8 +16,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter
 
 from radeval_lib import atomic, checksums, own_yaml
 from radeval_lib.errors import RadevalError, ResultError, to_line
-from radeval_lib.papers.exhibits import description, exhibit, file_of, ledger, level_of
-from radeval_lib.papers.printed_numbers import cells_of
+from radeval_lib.papers.exhibits import exhibit, find_file, find_level, ledger, load_paper
+from radeval_lib.papers.printed_numbers import list_legible_cells
 from radeval_lib.paths import MANIFESTS, display_path
 from radeval_lib.study import verdicts
 from radeval_lib.study.checks import Check, Key
@@ -246,7 +246,7 @@ def explains(entry: Mapping[str, Any], exhibit_id: str, evidence: str, check: Ch
     """
     return any(
         entry_check["exhibit"] == exhibit_id
-        and entry_check.get("evidence", "printed") == level_of(evidence)
+        and entry_check.get("evidence", "printed") == find_level(evidence)
         and all(
             getattr(check.key, field) in entry_check[field]
             for field in ("what", "row", "column")
@@ -266,13 +266,13 @@ def with_discrepancies(
     Raises ResultError if two discrepancies explain one check.
     """
     key = exhibit_id.partition(".")[0]
-    entries, explained = description(key).get("discrepancies", {}), []
+    entries, explained = load_paper(key).get("discrepancies", {}), []
     for check in checks:
         names = [name for name, entry in entries.items() if explains(entry, exhibit_id, evidence, check)]
         if len(names) > 1:
             problem = f"{check.name!r} matches the discrepancies {' and '.join(names)}"
             remedy = "Let only one of them list this check under `checks`."
-            raise ResultError(problem, display_path(file_of(key)), remedy)
+            raise ResultError(problem, display_path(find_file(key)), remedy)
         if names and check.outcome == FAILS:
             outcome = INCONCLUSIVE if entries[names[0]]["kind"] in _CONTRADICTS_NOTHING else FAILS
             check = replace(check, discrepancy=names[0], outcome=outcome)
@@ -297,7 +297,7 @@ def coverage(exhibit_id: str, evidence: str, checks: Sequence[Check]) -> Coverag
     entry = exhibit(exhibit_id)
     leads = sum(not check.needed and check.aspect == "lead" and check.holds is None for check in checks)
     decided = [rows for rows in group_by_key(checks) if statement_outcome(rows) != INCONCLUSIVE]
-    if cells := set(cells_of(exhibit_id) if entry.kind in ("table", "figure") else ()):
+    if cells := set(list_legible_cells(exhibit_id) if entry.kind in ("table", "figure") else ()):
         compared = [
             {cell for cell in cells if rows[0].compares(cell)} if rows[0].decides_cells else set[Any]()
             for rows in decided

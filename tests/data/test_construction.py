@@ -194,7 +194,7 @@ def test_documents_and_rare_classes() -> None:
     ]
     given = [_note(text, number=number) for number, text in enumerate(texts)]
     given.append(_note(HEAD, "MR HEAD", 9))
-    documents = procedure.build_documents(given, MAPPING, rare=2)
+    documents = procedure.build_documents(given, MAPPING, min_reports=2)
     assert [(document.id, document.label, document.patient) for document in documents] == [
         ("0", "HEAD", "0"),
         ("1", "HEAD", "1"),

@@ -11,16 +11,16 @@ import pytest
 from radeval_lib.papers.exhibits import ledger
 from radeval_lib.papers.printed_numbers import (
     cell,
-    layout_of,
+    find_column_keys,
+    has_table,
     parse,
     printed,
-    transcribed,
 )
 from radeval_lib.study import Estimate, Key, begin, check_statement, check_value, record
 from radeval_lib.study.exhibit_html import compared_cells, exhibit_html, table_by_cell
 from radeval_lib.study.results import Result, Sample
 
-TABLES = [key for key, entry in ledger().items() if entry.kind in ("table", "figure") and transcribed(key)]
+TABLES = [key for key, entry in ledger().items() if entry.kind in ("table", "figure") and has_table(key)]
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_every_transcription_has_a_layout_that_shows_each_cell_once(key: str, ta
     statement = table7.checks[2:]
     shown = replace(table7, exhibit=key, checks=statement, discrepancies={})
     keys = set(printed(key).columns) - {"printed", "value", "half_width"}
-    assert set(layout_of(key)) < keys
+    assert set(find_column_keys(key)) < keys
     body = table_by_cell(shown, {}).partition("<tbody>")[2]
     texts = [
         re.sub(r"<[^>]*>", "", cell_html) for cell_html in re.findall(r"<td>(.*?)</td>", body, re.DOTALL)
