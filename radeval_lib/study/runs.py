@@ -142,15 +142,15 @@ class Run:
         """
         name = self.source_of("models", role)
         module = self._module_for("models")
-        module.permit(name, self.data_root)
+        module.check_permission(name, self.data_root)
         if name.startswith(CELL_MODEL):
             job = jobs.list_jobs(self.whole_profile, name.removeprefix(CELL_MODEL))[0]
             if (where := self._read_job(job).model) is None:
                 source = f"notebooks/{job.notebook}.md"
                 raise NotebookError(f"the job {job.slug} saved no model", source, "Pass it to `run.save`.")
         else:
-            where = module.ready(name, self.output_dir / "models", self.seed)
-        self.reading.note_model(role, name, module.digest(where), module.revision(name))
+            where = module.make_ready(name, self.output_dir / "models", self.seed)
+        self.reading.note_model(role, name, module.hash_model(where), module.find_revision(name))
         return str(where)
 
     def metric(self, name: str, /, **settings: Any) -> Metric:
@@ -183,7 +183,7 @@ class Run:
         """Return the metric of :meth:`metric` without stored scores, so that it scores all texts itself."""
         self.require_declared("metrics", name)
         for setting in settings.values():
-            self._module_for("models").permit(str(setting), self.data_root)
+            self._module_for("models").check_permission(str(setting), self.data_root)
         return self._module_for("metrics").metric(name, self.model, self.profile.device, settings)
 
     def recorded_sources(self) -> list[str]:
