@@ -3,9 +3,10 @@ code."""
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import _lru_cache_wrapper, partial
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,6 @@ from radeval_lib.study.runs import Run
 _BERT_BASE, _THIS_BUILD = "BERT base twice", "this build"
 REPORTS = 227_835
 """Radiology reports of MIMIC-CXR, as PhysioNet counts them (v2.0.0)."""
-RADEVAL_TIMES = {"f1_radgraph": 157.79, "ratescore": 52.98, "green": 2210.0}
-"""Milliseconds per pair that RadEval 2.2 publishes, on an A100 GPU, for reports of 8 to 15 tokens in
-batches of twenty (docs/trl_rewards_benchmarks.md at commit 0783f83)."""
 WARM_UP = 4
 """Number of pairs that are scored before the clock starts."""
 
@@ -122,8 +120,9 @@ def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str
     ``cuda``, otherwise on one processor core.
 
     Only the first of several ``pairs`` with the same reference is timed, because a metric could keep what
-    it has read of a text, and a corpus has one candidate per report. The first :data:`WARM_UP` pairs are
-    not timed.
+    it has read of a text, and a corpus has one candidate per report. What the rules have read is forgotten
+    before each metric; otherwise the first metric by rules would read all texts, and the others none. The
+    first :data:`WARM_UP` pairs are not timed.
 
     Raises
     ------
@@ -136,6 +135,9 @@ def time_metrics(metrics: Mapping[str, Metric], pairs: pd.DataFrame, device: str
         raise DataError(problem, "text_pairs", f"Configure a set of more than {WARM_UP} distinct references.")
     milliseconds = {}
     for title, metric in metrics.items():
+        for cached in gc.get_objects():
+            if type(cached) is _lru_cache_wrapper and cached.__module__.startswith("radeval_lib.rules."):
+                cached.cache_clear()
         texts = [distinct[column].tolist() for column in ("reference", "candidate")]
         metric.score(*(side[:WARM_UP] for side in texts))
         timed = [side[WARM_UP:] for side in texts]

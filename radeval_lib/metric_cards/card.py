@@ -119,7 +119,7 @@ class Card:
             f"With the mean of two radiologists it reaches {own_row['others']:.2f}, the third radiologist "
             f"{person['others']:.2f}.",
             _TUNING_SENTENCES[self.data["metric"]["tuned_on_radpref"]],
-            f"Metrics by rules look too good: RadPref was scored {times_scored} times while they changed.",
+            f"Metrics by rules may look too good: they changed during {times_scored} scorings of RadPref.",
         ]
 
     def _rival_sentences(self) -> list[str]:
@@ -132,7 +132,7 @@ class Card:
         reached = (
             f"Its τ_b with the mean grade is {tau}, {chance} the {low:+.2f} to {high:+.2f} of random scores."
         )
-        data_used = f"{radpref['candidates']} candidates of {radpref['cases']} cases of RadPref"
+        data_used = f"RadPref, {radpref['candidates']} candidates for {radpref['cases']} distinct references"
         if not rivals:
             return [f"“{self.name}” was not tested against the stored metrics ({data_used}).", reached]
         best = max(rivals, key=lambda row: row["value"])
@@ -150,7 +150,7 @@ class Card:
             f"{gap}, p = {p} after Holm’s correction; {data_used}).",
             reached,
             f"It is {joined([f'{side} {joined(names)}' for side, names in sides.items() if names])}.",
-            f"A difference below about {radpref['detectable']:.2f} is missed more than once in five.",
+            f"Power is 80 % for a difference of {radpref['detectable']:.2f} (median over stored metrics).",
         ]
 
     def _other_sentences(self) -> list[str]:
@@ -164,8 +164,8 @@ class Card:
         lost_no, reworded = edits.get("a “no” lost"), edits.get("in other words")
         if lost_no and reworded and None not in (lost_no["value"], reworded["value"]):
             texts.append(
-                f"A lost “no” costs {format_cost(lost_no)} of what an unrelated report costs, the same "
-                f"report in other words {format_cost(reworded)} ({self.data['edited']})."
+                f"A lost “no” costs {format_cost(lost_no)} of what an unrelated report costs; rewording a "
+                f"report costs {format_cost(reworded)} ({self.data['edited']})."
             )
         elif lost_no and reworded:
             texts.append("An unrelated report may score as high as an equal one, so edits have no cost.")
