@@ -57,7 +57,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         ``exhibit`` (its id), ``paper``, ``label``, ``title``, ``kind``, ``notebook``, ``anchor`` and
         ``needs`` (what a check would need). From the result that decides the verdict: ``verdict`` and
         ``outcome`` (both ``not checked`` without a result) and ``place`` (the HTML id on its page),
-        ``weight``, ``coverage`` (in words), ``fails`` (the statements that fail, with what was
+        ``weight``, ``coverage`` (in words), ``fails`` (the first statement that fails, with what was
         found) and ``evidence`` (all empty without a result). A column for each kind of evidence with the
         verdict and coverage there (empty without a result). The numbers of ``checks``, and of those that are
         ``failing`` and ``inconclusive``, over all results; readings of one statement count once.
@@ -91,7 +91,7 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
             row["fails"] = "; ".join(
                 ("" if check.stated is None else f"{check.key}: ")
                 + f"{printed_words(check, entry.id)}, found {check.computed}"
-                for check in failing
+                for check in failing[:1]
             )
             if is_shown_by_cells(result):
                 row["place"] = html_id_of(result)
@@ -174,13 +174,15 @@ def not_checked(card: pd.DataFrame, notebook: str) -> str:
 
 
 def claims_table(card: pd.DataFrame, paper: str, up: str) -> str:
-    """Return an HTML table of a paper's claims, each linked to its place, with their verdicts and statements
-    that fail. ``card`` comes from :func:`scorecard`, ``up`` is as in :func:`link_to`."""
+    """Return an HTML table of a paper's claims, each linked to its place, with their verdicts and the first
+    statement that fails. A claim that was not checked is printed without the list of its unchecked parts.
+    ``card`` comes from :func:`scorecard`, ``up`` is as in :func:`link_to`."""
     cells = []
     for row in card[(card["paper"] == paper) & (card["kind"] == "claim")].itertuples():
         decided = re.sub(" statements?", "", str(row.coverage))  # the header says of what
         badge = verdict_badge(str(row.verdict), str(row.outcome), decided, str(row.weight))
-        claim = f"{escape(str(row.title))} ({link_to(row, up)})"
+        cut_at = "; not checked: " if row.verdict == verdicts.NOT_CHECKED else "\n"
+        claim = f"{escape(str(row.title).split(cut_at)[0])} ({link_to(row, up)})"
         cells.append((claim, badge + grey_line(escape(f"fails: {row.fails}") if row.fails else "")))
     frame = pd.DataFrame(cells, columns=["claim", "verdict, and statements decided"])
     return table_html(frame, f"{paper}: its claims in this build", index=False, raw=tuple(frame))
