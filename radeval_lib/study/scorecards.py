@@ -85,14 +85,12 @@ def scorecard(results: Sequence[Result]) -> pd.DataFrame:
         for result in reversed(ranked):  # the first of the ranking comes last and overwrites the others
             covered = result.coverage.words if result.coverage else ""
             row |= {name: getattr(result, name) for name in ("verdict", "outcome", "weight", "evidence")}
-            row["coverage"], row["place"] = covered, entry.anchor
+            row["coverage"], row["place"], row["fails"] = covered, entry.anchor, ""
             by_key = group_by_key(result.checks)
             failing = [checks[0] for checks in by_key if statement_outcome(checks) == verdicts.FAILS]
-            row["fails"] = "; ".join(
-                ("" if check.stated is None else f"{check.key}: ")
-                + f"{printed_words(check, entry.id)}, found {check.computed}"
-                for check in failing[:1]
-            )
+            for check in failing[:1]:
+                subject = "" if check.stated is None else f"{check.key}: "
+                row["fails"] = f"{subject}{printed_words(check, entry.id)}, found {check.computed}"
             if is_shown_by_cells(result):
                 row["place"] = html_id_of(result)
             row[result.evidence] = result.verdict + (f" ({covered})" if covered else "")
