@@ -1,4 +1,5 @@
-"""Extract RadGraph graphs from texts: with this library's model or a released one, or from annotations."""
+"""Get the RadGraph graphs of texts: from this library's model, from a released model, or from stored
+annotations."""
 
 from __future__ import annotations
 
@@ -24,16 +25,19 @@ class Extractor(Protocol):
     """A model or file that gives the RadGraph graph of a text."""
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        """Return the annotation of each text in RadGraph's form, in order; an empty text has no entities."""
+        """Return the annotation of each text, in order, in the form of RadGraph's files.
+
+        An empty text gets an annotation without entities.
+        """
 
 
 def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
-    """Return the extractor that ``name`` denotes.
+    """Load the extractor that ``name`` denotes, and return it.
 
     Parameters
     ----------
     name : a folder with a graph model of this library; a model of the package ``radgraph``, with the prefix
-        :data:`RADGRAPH`; or a JSON file of annotations.
+        :data:`RADGRAPH`; or a file of annotations, whose name ends in ``.json``.
     device : where a model runs: ``auto``, ``cpu`` or ``cuda``.
 
     Raises
@@ -53,10 +57,13 @@ def open_extractor(name: str | Path, *, device: str = "auto") -> Extractor:
 
 
 def cache_results(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable[[Sequence[K]], list[V]]:
-    """Return ``read`` with a cache of at most ``most`` results, which is emptied when it is full.
+    """Return a function that does what ``read`` does, but keeps results in a cache.
 
-    ``read``: function of distinct keys that returns one result per key. It is called only with keys that are
-    not in the cache.
+    Parameters
+    ----------
+    read : function of a list of distinct keys that returns one result per key. It is called only with keys
+        that are not in the cache. The returned function accepts repeated keys, too.
+    most : the most results in the cache. If new results would exceed it, the cache is emptied first.
     """
     cache: dict[K, V] = {}
 
@@ -74,32 +81,47 @@ def cache_results(read: Callable[[list[K]], Sequence[V]], most: int) -> Callable
 
 @lru_cache(maxsize=2)
 def open_shared_extractor(name: str, device: str) -> Extractor:
-    """Return the extractor of :func:`open_extractor`, shared by all callers in this process.
+    """Return the extractor of :func:`open_extractor`; equal arguments get the same object.
 
-    Several metrics annotate the same texts, so they profit from one cache.
+    Several metrics annotate the same texts, so they should share the extractor's cache. The two extractors
+    that were used last are kept.
     """
     return open_extractor(name, device=device)
 
 
 class ModelExtractor:
-    """An extractor with a graph model of this library, from its folder; caches up to 50,000 units of text."""
+    """An extractor that applies a graph model of this library.
+
+    Up to 50,000 graphs of units of text are cached. ``model``: the model's folder. ``device``: ``auto``,
+    ``cpu`` or ``cuda``.
+    """
 
     def __init__(self, model: str | Path, *, device: str) -> None:
         self.model = GraphModel.load(model, device=device)
         self._read = cache_results(self.model.predict_units, 50_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        """Return the annotation of each text, in order, as the model predicts it."""
+        """Return the annotation that the model predicts for each text, in order."""
         words = [tokenize(text) for text in texts]
         graphs = read_by_units(words, self.model.settings.unit, self._read)
         return [make_annotation(text_words, *graph) for text_words, graph in zip(words, graphs, strict=True)]
 
 
 class PackageExtractor:
-    """An extractor with a released model of the package ``radgraph``, which the user installs.
+    """An extractor that applies a released model of the package ``radgraph``, which the user must install.
 
-    The package stores weights as a pickle; torch loads it without running code (``weights_only``, its default
-    since version 2.6).
+    The package's weights are a pickle; torch loads it without running code (``weights_only``, its default
+    since version 2.6). Up to 4,000 annotations are cached.
+
+    Parameters
+    ----------
+    model : the package's name of the model, without the prefix :data:`RADGRAPH`.
+    device : ``auto``, ``cpu`` or ``cuda``.
+
+    Raises
+    ------
+    ModelError
+        If the package is not installed or cannot load the model.
     """
 
     def __init__(self, model: str, *, device: str) -> None:
@@ -119,9 +141,12 @@ class PackageExtractor:
         self._read = cache_results(self._read_texts, 4_000)
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        """Return the annotation of each text, in order, as the package predicts it.
+        """Return the annotation that the package predicts for each text, in order.
 
-        A :class:`ModelError` if the package gives none for a text.
+        Raises
+        ------
+        ModelError
+            If the package returns no annotation for a text, or an invalid one.
         """
         # The package would read an empty text as the word "None", so it does not get empty texts.
         not_empty = [text for text in texts if text.strip()]
@@ -129,22 +154,22 @@ class PackageExtractor:
         return [graphs.get(text) or make_annotation([], [], []) for text in texts]
 
     def _read_texts(self, texts: list[str]) -> list[Annotation]:
-        """Return the annotation of each text, none of which is empty; a :class:`ModelError` if the package
-        gives none for a text."""
+        """Return the annotation of each text; no text may be empty. Errors are those of :meth:`annotate`."""
         graphs = self._model(texts)
         for number, text in enumerate(texts):
             where = f"{self.name}, text {number}"
             if str(number) not in graphs:  # the package has printed the reason
-                problem = f"the package gives no graph for a text of {len(text.split())} words"
-                raise ModelError(problem, where, "Shorten the text.")
+                problem = f"the package returns no annotation for a text of {len(text.split())} words"
+                raise ModelError(problem, where, "Shorten the text, or leave it out.")
             check_annotation(graphs[str(number)], where)
         return [graphs[str(number)] for number in range(len(texts))]
 
 
 def _restore_removed_methods(loading: Any) -> None:
-    """Give tokenizers that radgraph 0.1.18 loads the two methods that it needs and transformers 5 removed.
+    """Make radgraph 0.1.18 work with transformers 5, which removed two methods of tokenizers.
 
-    ``loading``: radgraph's module ``cached_transformers``, whose ``get_tokenizer`` is replaced.
+    ``loading``: radgraph's module ``cached_transformers``. Its function ``get_tokenizer`` is replaced by one
+    that adds these methods to the tokenizers that it loads.
     """
     load = loading.get_tokenizer
 
@@ -160,7 +185,11 @@ def _restore_removed_methods(loading: Any) -> None:
 
 
 class RecordedGraphs:
-    """An extractor that looks up annotations in a JSON file, by their text without white space."""
+    """An extractor that looks up the annotations of texts in a JSON file; white space in texts is ignored.
+
+    ``path``: a file in RadGraph's form. Raises :class:`ModelError` if two annotations of the same text have
+    different entities.
+    """
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
@@ -168,19 +197,22 @@ class RecordedGraphs:
         for name, item in read_annotations(path).items():
             first = self._annotations.setdefault(_remove_space(item["text"]), item)
             if first["entities"] != item["entities"]:
-                problem = f"{name!r} has the text of an earlier annotation, but other entities"
+                problem = f"{name!r} annotates the same text as an earlier entry, with other entities"
                 raise ModelError(problem, self.name, "Keep one annotation of each text.")
 
     def annotate(self, texts: Sequence[str]) -> list[Annotation]:
-        """Return the annotation of each text, in order; a :class:`ModelError` if the file lacks one."""
+        """Return the annotation of each text, in order.
+
+        Raises :class:`ModelError` if the file has no annotation of a text that is not blank.
+        """
         graphs = [self._annotations.get(_remove_space(text)) for text in texts]
         if None in graphs:
-            problem = f"{graphs.count(None)} of {len(texts)} texts have no annotation; "
+            problem = f"{graphs.count(None)} of {len(texts)} texts have no annotation in this file; "
             problem += f"the first is text {graphs.index(None)}, counted from 0"
             raise ModelError(problem, self.name, "Add annotations of these texts, with the same wording.")
         return [graph for graph in graphs if graph is not None]
 
 
 def _remove_space(text: str) -> str:
-    """Return a text without its white space, in which annotations may differ from scored texts."""
+    """Return a text without its white space, since annotated and scored texts may differ in it."""
     return "".join(text.split())

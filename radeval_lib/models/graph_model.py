@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 Unit = Literal["sentence", "text"]
-"""What the model reads at a time."""
+"""What the model reads at once: a sentence, or a whole text."""
 
 MAX_WORDS = 200
 """The most words of a unit; longer ones are cut into several. So many words usually have fewer than the 512
@@ -42,8 +42,11 @@ _SENTENCE_ENDS = (".", "!", "?")
 class WordGraph(NamedTuple):
     """Entities and relations of a text.
 
-    An entity is (first word, one past the last word, label); a relation is (head, tail, label), where head
-    and tail are indices into ``entities``.
+    Attributes
+    ----------
+    entities : (start, end, label) of each entity; ``start`` is the index of its first word, ``end`` one past
+        that of its last word.
+    relations : (head, tail, label) of each relation; head and tail are indices in ``entities``.
     """
 
     entities: tuple[WordSpan, ...] = ()
@@ -59,7 +62,10 @@ def read_graph(record: AnnotatedSentence) -> WordGraph:
 
 
 def split_units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
-    """Return (start, end), in words, of each unit of a text; together, the units cover the text.
+    """Return (start, end) of the units of a text: its sentences, or the whole text.
+
+    ``start`` is the index of a unit's first word, ``end`` one past that of its last word; together, the units
+    cover the text. A text without words has no units.
 
     A sentence ends with an exclamation or question mark, or with a full stop that is not between two numbers
     (RadGraph writes "2.5" as three words). A unit longer than :data:`MAX_WORDS` is cut into several.
@@ -80,9 +86,10 @@ def split_units(words: Sequence[str], unit: Unit) -> list[tuple[int, int]]:
 
 
 def cut_graph(graph: WordGraph, start: int, end: int) -> WordGraph:
-    """Return the part of a graph in the words ``[start, end)``, with words counted from ``start``.
+    """Return the part of a graph that lies within the words from ``start`` up to, without, ``end``.
 
-    Entities and relations that cross a border are dropped.
+    In the returned graph, words are counted from ``start``. Entities that cross a border are left out, with
+    their relations.
     """
     kept = [number for number, (a, b, _) in enumerate(graph.entities) if start <= a and b <= end]
     positions = {number: position for position, number in enumerate(kept)}
@@ -101,8 +108,12 @@ def read_by_units(
 ) -> list[WordGraph]:
     """Return the graph of each text, joined from the graphs of its units.
 
-    ``texts``: the words of each text. ``read``: function that gets the distinct units of all texts, as tuples
-    of words, and returns a graph for each.
+    Parameters
+    ----------
+    texts : the words of each text.
+    unit : whether units are sentences or whole texts (:func:`split_units`).
+    read : function that gets a list of the distinct units of all texts, each as a tuple of words, and returns
+        a graph for each.
     """
     borders_by_text = [split_units(words, unit) for words in texts]
     unit_words = [
@@ -122,7 +133,7 @@ def read_by_units(
 
 
 PARTS = ("entity", "relation", "strict")
-"""The counted parts of a graph; ``strict`` are relations whose two ends have the right types, too."""
+"""The counted parts of a graph; ``strict`` counts relations whose two ends must have the right types, too."""
 
 
 def count_matches(
@@ -132,20 +143,28 @@ def count_matches(
     relation_types: Sequence[str],
     max_width: int,
 ) -> list[dict[str, Any]]:
-    """Return the counts of a text's predicted graph against its gold graph, by part and label.
+    """Count which entities and relations of a text's predicted graph match its gold graph.
 
     An entity matches if its borders and its type are right. A relation matches if its label, its direction
     and the borders of its head and tail are right; for ``strict``, the types of head and tail must be right,
-    too (PURE's Rel+). A span has one type and an ordered pair one relation: of several, only the last counts.
+    too (PURE's Rel+). Of several entities of one span, or relations of one ordered pair, only the last
+    counts.
 
     Like DyGIE++ (repository at b55dec4, ``dygie/training``), this leaves out gold entities wider than
     ``max_width`` words, which the model cannot find; so recall is too high. Gold relations are all counted.
 
+    Parameters
+    ----------
+    gold, predicted : the two graphs of the text.
+    entity_types, relation_types : labels for which a row is returned.
+    max_width : the most words of an entity that the model can find.
+
     Returns
     -------
     list of dict
-        One row per ``part`` of :data:`PARTS` and ``label`` of ``entity_types`` or ``relation_types``, with
-        the numbers ``matched``, ``predicted``, ``gold`` and ``unseen`` (gold entities that are left out).
+        One row per part of :data:`PARTS` and label, with the keys ``part``, ``label`` (of ``entity_types``
+        for the part ``entity``, else of ``relation_types``) and the numbers ``matched``, ``predicted``,
+        ``gold`` and ``unseen`` (gold entities that are left out; 0 for relations).
     """
     truth, guess = ({(a, b): kind for a, b, kind in graph.entities} for graph in (gold, predicted))
     links, predicted_links = (
@@ -186,16 +205,16 @@ class GraphSettings:
 
     Attributes
     ----------
-    entity_types, relation_types : labels, at least one of entities. Class 0 of the logits, "none", precedes
-        them.
+    entity_types, relation_types : labels; at least one entity type. Class 0 of the logits is "none", class i
+        the label ``i - 1``.
     unit : whether the model reads a sentence or a whole text at a time.
     max_width : the most words of a span that can be an entity.
     hidden : size of the head's layers.
     width_size : size of the head's embedding of a span's width.
     dropout : probability of dropout in the layer of the spans' vectors and before the classifier of
         relations.
-    frozen_layers : number of the encoder's lowest layers that, like its embeddings, are not trained; 0 trains
-        layers and embeddings.
+    frozen_layers : number of the encoder's lowest layers that are not trained; its embeddings are not
+        trained, either. 0 trains all layers and the embeddings.
     """
 
     entity_types: tuple[str, ...]
@@ -209,9 +228,9 @@ class GraphSettings:
 
 
 def build_graph_module(encoder: Any, settings: GraphSettings) -> torch.nn.Module:
-    """Return the module that consists of the encoder and a new head.
+    """Return a module that consists of the encoder and a new head.
 
-    Its ``forward`` takes a batch of :meth:`GraphModel.collate`:
+    The module's ``forward`` takes a batch of :meth:`GraphModel.collate`:
 
     - ``input_ids`` and ``attention_mask``, shape (units, tokens);
     - ``first_pieces`` and ``last_pieces``, the positions of each span's first and last token among the tokens
@@ -371,9 +390,9 @@ class GraphModel:
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str = "auto") -> GraphModel:
-        """Return the model that :meth:`save` wrote to ``folder``, ready to predict.
+        """Load the model that :meth:`save` wrote to ``folder``, ready to predict.
 
-        A :class:`~radeval_lib.errors.ModelError` for a folder without such a model.
+        Raises :class:`~radeval_lib.errors.ModelError` if the folder has no such model.
         """
         path = Path(folder)
         model = cls(path, read_settings(path / SETTINGS, GraphSettings))
@@ -387,11 +406,11 @@ class GraphModel:
         save_checkpoint(folder, self.module.encoder, self.tokenizer, parts)
 
     def example(self, record: AnnotatedSentence) -> dict[str, Any]:
-        """Return an annotated record as an example for training, see :meth:`encode`."""
+        """Return an annotated record, read as one unit, as an example for training: see :meth:`encode`."""
         return self.encode(plain_words(record), read_graph(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """Return the micro F1 (0 to 1) of each part, ``entity_f1``, ``relation_f1`` and ``strict_f1``, and
+        """Return ``entity_f1``, ``relation_f1`` and ``strict_f1``, the micro F1 (0 to 1) of each part, and
         ``f1``, the mean of the first two.
 
         They come from the sums of :func:`tally_matches`. An F1 is 0 if nothing is annotated or predicted.
@@ -489,14 +508,15 @@ class GraphModel:
 
 
 def tally_matches(model: GraphModel, records: Sequence[AnnotatedSentence]) -> pd.DataFrame:
-    """Return the :func:`count_matches` of a model's predictions on annotated records.
+    """Count which entities and relations that a model predicts match annotated records.
 
     Returns
     -------
     DataFrame
         One row per record, part and label, zeros included, with columns ``case`` (the record's id),
-        ``group``, ``part`` (of :data:`PARTS`), ``label`` and the numbers ``matched``, ``predicted``, ``gold``
-        and ``unseen`` (gold entities that are wider than the model's spans; they are not among ``gold``).
+        ``group`` (the record's), ``part`` (of :data:`PARTS`), ``label`` and the numbers ``matched``,
+        ``predicted``, ``gold`` and ``unseen`` (gold entities with more words than the model's spans; ``gold``
+        does not include them). The rules are those of :func:`count_matches`.
     """
     predicted = model.predict([plain_words(record) for record in records])
     types = model.settings.entity_types, model.settings.relation_types
@@ -517,9 +537,9 @@ def make_graph_model(
     Parameters
     ----------
     init_model : folder or hub name of the encoder.
-    corpus : annotated sentences, whose labels the model gets.
+    corpus : annotated texts; the model's labels are those that occur in them, in alphabetical order.
     seed : seed of the head's weights.
-    head : fields of :class:`GraphSettings` other than the labels.
+    head : fields of :class:`GraphSettings` other than the labels, by name.
     """
     records = list(corpus)
     entities = tuple(sorted({entity.label for record in records for entity in record.entities}))
@@ -531,8 +551,9 @@ def make_graph_model(
 def split_into_units(records: Iterable[AnnotatedSentence], unit: Unit) -> list[AnnotatedSentence]:
     """Return one record per unit of each record, so that a model that reads sentences learns from sentences.
 
-    Entities and relations that cross a border of units are left out. (:meth:`GraphModel.measure` on whole
-    records counts them as missed.)
+    The id of a new record is that of the old one, a slash, and the number of the unit from 0. Entities and
+    relations that cross a border of units are left out. (:meth:`GraphModel.measure` on whole records counts
+    them as missed.)
     """
     parts = []
     for record in records:

@@ -45,11 +45,12 @@ class EndpointJudge:
     url : the address up to the version, such as ``http://127.0.0.1:8000/v1``.
     model : the server's name for the model.
     concurrency : the number of requests that may be open at once.
-    timeout : the longest silence of the server, in seconds.
-    tries : the most requests for one answer, if the server is busy or silent.
-    pause : scale of the waiting times, in seconds. The second request is sent at once, the third after twice
-        ``pause``; each further waiting time is doubled, up to 120 s. If the server names a waiting time
-        (``Retry-After``), it is used instead.
+    timeout : the longest time, in seconds, that is waited for the server to connect or send data.
+    tries : the most requests for one answer, at least 1; a request is repeated if the server is busy or
+        silent.
+    pause : scale of the waiting times between requests, in seconds. The second request is sent at once, the
+        third after twice ``pause``; each further waiting time is doubled, up to 120 s. A waiting time that
+        the server names (``Retry-After``) is used instead.
     max_tokens : the most tokens of an answer. If the server says that it cut an answer there, a warning is
         logged, and the answer is returned as it is: its parser has to find out what is missing.
 
@@ -70,20 +71,20 @@ class EndpointJudge:
     def __post_init__(self) -> None:
         if not _LOCAL_ADDRESS.fullmatch(self.url):
             problem = f"{self.url!r} is not an HTTP address of this machine; no reports are sent elsewhere"
-            remedy = "Give http://127.0.0.1:8000/v1, say; forward a port to reach a server elsewhere."
+            remedy = "Give an address like http://127.0.0.1:8000/v1; forward a port to a server elsewhere."
             raise JudgeError(problem, "endpoint", remedy)
         if not self.model:
-            remedy = "Append the server's name for the model to the address, after #."
+            remedy = "Append # and the server's name for the model to the address."
             raise JudgeError(f"no model is named for the server {self.url}", "endpoint", remedy)
 
     @property
     def signature(self) -> str:
-        """All that an answer depends on except the two reports: the model's name, ``max_tokens`` and the
-        wording of the prompt. The address is left out, since it does not change answers."""
-        return f"endpoint|{self.model}|{self.max_tokens}|{self._prompt('<reference>', '<candidate>')[1]}"
+        """A string of all that decides an answer except the two reports: the model's name, ``max_tokens`` and
+        the wording of the prompt. The address is left out, since it does not change answers."""
+        return f"endpoint|{self.model}|{self.max_tokens}|{self._make_prompt('<reference>', '<candidate>')[1]}"
 
-    def _prompt(self, reference: str, candidate: str) -> tuple[bool, str]:
-        """Return whether the model is a released GREEN model, and the prompt for two reports."""
+    def _make_prompt(self, reference: str, candidate: str) -> tuple[bool, str]:
+        """Return (whether the model is a released GREEN model, the prompt for two reports)."""
         from radeval_lib.models.language_model_judge import fill_released_prompt, is_released, wrap_as_chat
 
         if not is_released(self.model):
@@ -92,15 +93,15 @@ class EndpointJudge:
         return True, wrap_as_chat(fill_released_prompt(reference, candidate), end)
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return the server's answer to each (reference, candidate), in the order of ``pairs``.
+        """Return the server's answer to each pair of (reference, candidate), in the order of ``pairs``.
 
-        ``keep`` gets each answer, by position, as soon as the answers to all earlier pairs have arrived.
-        After an error, no further request is sent.
+        ``keep``: function that is called with {position in ``pairs``: answer} for each answer, as soon as the
+        answers to all earlier pairs have arrived. After an error, no further request is sent.
 
         Raises
         ------
         JudgeError
-            If the server gives no usable answer to a pair after ``tries`` requests.
+            If the server gives no usable answer to a pair in ``tries`` requests.
         """
         answers = []
         with ThreadPoolExecutor(self.concurrency) as pool:
@@ -111,8 +112,12 @@ class EndpointJudge:
         return answers
 
     def _request_answer(self, pair: Pair) -> str:
-        """Return the server's answer to a (reference, candidate); log a warning if the server cut it."""
-        released, text = self._prompt(*pair)
+        """Return the server's answer to one pair of (reference, candidate).
+
+        If the server says that it cut the answer, a warning is logged. Raises :class:`JudgeError` if there is
+        no usable answer.
+        """
+        released, text = self._make_prompt(*pair)
         question = {"prompt": text} if released else {"messages": [{"role": "user", "content": text}]}
         body: Any = {"model": self.model, **question, "temperature": 0, "max_tokens": self.max_tokens}
         url = f"{self.url.rstrip('/')}/{'' if released else 'chat/'}completions"
@@ -134,7 +139,7 @@ class EndpointJudge:
             remedy = f"Check that the server is running and that its model is called {self.model!r}."
             raise JudgeError(problem, self.url, remedy) from error
         if not (answer and answer.strip()):
-            remedy = "Check that the server serves a model for chat, or use another model."
+            remedy = "Check that the server runs a model for chat, or use another model."
             raise JudgeError(f"the model {self.model!r} gave an empty answer", self.url, remedy)
         if choice.get("finish_reason") == "length":
             _LOG.warning("%s: an answer was cut at max_tokens=%d", self.url, self.max_tokens)
@@ -142,11 +147,20 @@ class EndpointJudge:
 
 
 class CachedJudge:
-    """A judge whose answers are stored in ``cache.sqlite`` in ``folder`` as they arrive.
+    """A judge that stores the answers of another judge in a file, and asks it only about new pairs.
 
-    Answers are found by hashes of the two reports. They reveal something of the reports, so keep answers
-    about restricted reports in the data root. All methods raise :class:`~radeval_lib.errors.FileError` if the
-    file is damaged or locked, or the disk is full.
+    The file is ``cache.sqlite`` in ``folder``. Answers are stored as they arrive, by a hash of the two
+    reports. They reveal something of the reports, so keep answers about restricted reports in the data root.
+
+    Parameters
+    ----------
+    judge : the judge to ask.
+    folder : folder of the file; both are made if they do not exist.
+
+    Raises
+    ------
+    FileError
+        By all methods, if the file is damaged or locked, or the disk is full.
     """
 
     def __init__(self, judge: Judge, folder: str | Path) -> None:
@@ -160,7 +174,11 @@ class CachedJudge:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection to the cache; its changes are committed if the block ends without an error."""
+        """Yield a connection to the cache for a ``with`` block.
+
+        Changes are committed if the block ends without an error. Raises
+        :class:`~radeval_lib.errors.FileError` if SQLite cannot use the file.
+        """
         try:
             with closing(sqlite3.connect(self._path, timeout=60)) as connection, connection:
                 yield connection
@@ -174,10 +192,10 @@ class CachedJudge:
         return self._judge.signature
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return an analysis of each (reference, candidate), in the order of ``pairs``.
+        """Return the answer to each pair of (reference, candidate), in the order of ``pairs``.
 
-        The judge is asked about each distinct pair that is not cached, once. ``keep`` is called once, at the
-        end, with all analyses by position.
+        The judge is asked once about each distinct pair that is not stored. ``keep``: function that is called
+        once, at the end, with all answers, by their positions in ``pairs``.
         """
         texts = [f"{len(reference)}:{reference}{candidate}" for reference, candidate in pairs]
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
@@ -209,13 +227,15 @@ def open_judge(name: str, *, cache: str | Path | None = None, device: str = "aut
     name : ``rules``; the address of a server on this machine, with the name of its model after ``#``; or the
         folder or hub name of a causal language model.
     cache : folder in which answers are stored; None stores none. Answers of the rules are never stored.
-    device : where a language model runs: ``auto``, ``cpu`` or ``cuda``. Servers and rules ignore it.
-    model : name of the server's model; takes precedence over the one in ``name``.
+    device : where a language model runs: ``auto``, ``cpu`` or ``cuda``. It has no effect on servers and
+        rules.
+    model : name of the server's model; if it is given, the name after ``#`` is ignored.
 
     Raises
     ------
     JudgeError
-        If ``model`` is given but ``name`` is not an address, or the address is not one of this machine.
+        If ``model`` is given although ``name`` is not an address; if the address is not one of this machine;
+        or if no model is named for a server.
     ModelError
         If ``name`` denotes a language model that cannot be loaded.
     StatementError
