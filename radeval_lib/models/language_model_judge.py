@@ -83,45 +83,50 @@ _INDENTED = re.sub(r"\n(?=[^\n])", "\n    ", _PROMPT)
 
 
 def is_released(name: str, chat_template: str | None = None) -> bool:
-    """Return whether a model is a released GREEN model, judged by its name or by its tokenizer's chat
-    template (released templates read ``from`` and ``value`` of a turn, not ``role`` and ``content``)."""
+    """Return whether a model is a released GREEN model.
+
+    It is one if its ``name`` says so, or if its tokenizer's chat template reads the keys ``from`` and
+    ``value`` of a turn, as those of released models do, instead of ``role`` and ``content``. None: the
+    tokenizer has no template, or it is unknown.
+    """
     return bool(_RELEASED_NAME.search(name)) or _RELEASED_TURN in (chat_template or "")
 
 
 def fill_released_prompt(reference: str, candidate: str, words: int = LONGEST) -> str:
-    """Return the released prompt for two reports, each cut after ``words`` words as in the released code."""
+    """Return the prompt of GREEN's released code for two reports, each cut after its first ``words``
+    words."""
     return _INDENTED.format(reference=cut_words(reference, words), candidate=cut_words(candidate, words))
 
 
 def wrap_as_chat(prompt_text: str, end: str) -> str:
-    """Return a prompt as a conversation for a released model to continue; ``end``, the end-of-text token,
-    closes each turn.
+    """Return a conversation with one prompt, as a string that a released model continues with its answer.
 
-    An empty answer precedes the answer that the model is to write, as in the released code.
+    As in the released code, an empty answer follows the prompt, before the answer that the model is to write.
+    ``end``: the model's end-of-text token, which closes each turn.
     """
     return f"<|user|>\n{prompt_text}{end}\n<|assistant|>\n{end}\n<|assistant|>\n"
 
 
-_SHORTENING_STEP = 25  # words by which reports are shortened until a prompt fits
-AFTER_PROMPT = "\n\n"  # between prompt and analysis, if there is no chat template
+_SHORTENING_STEP = 25  # number of words by which reports are shortened at a time, until the prompt fits
+AFTER_PROMPT = "\n\n"  # between prompt and analysis, if the tokenizer has no chat template
 _END_TOKEN_TYPES = ("llama", "mistral")  # model types whose tokenizer, as released, ends every text
 
 
 class CausalJudge:
-    """A judge that is a causal language model on this machine; it decodes greedily, in batches.
+    """A judge that runs a causal language model on this machine and decodes greedily, in batches.
 
     A released GREEN model gets the released prompt and form of conversation, whatever chat template its
     tokenizer has. Any other model gets this library's prompt, in its tokenizer's chat template if there is
     one, else followed by :data:`AFTER_PROMPT`, as in :class:`JudgeTuning`.
 
     If a prompt leaves no room for the answer, its two reports are shortened. The released package cuts the
-    end of the prompt instead, and with it the tag after which the model answers.
+    end of the prompt instead, with the tag after which the model should answer.
 
     Parameters
     ----------
-    model : folder or hub name.
+    model : folder or hub name of the language model.
     batch_size : the most prompts that are answered at once.
-    max_new_tokens : the most tokens of an answer. A longer answer is cut, with a warning in the log.
+    max_new_tokens : the most tokens of an answer. A longer answer is cut, and a warning is logged.
     device : ``auto``, ``cpu`` (which computes in float32) or ``cuda`` (in bfloat16).
 
     Raises
@@ -146,20 +151,20 @@ class CausalJudge:
 
     @property
     def signature(self) -> str:
-        """All that an answer depends on except the two reports: the model's name and checksum, the most
-        tokens of an answer and of the context, and the wording of the prompt."""
+        """A string of all that decides an answer except the two reports: the model's name and checksum, the
+        most tokens of an answer and of the context, and the wording of the prompt."""
         wording = self.tokenizer.decode(self._prompt_ids("<reference>", "<candidate>", LONGEST))
         return f"causal|{self._identity}|{self._max_new_tokens}|{self._context_length}|{wording}"
 
     def judge(self, pairs: Sequence[Pair], keep: Keep | None = None) -> list[str]:
-        """Return the model's answer to each (reference, candidate), in the order of ``pairs``.
+        """Return the model's answer to each pair of (reference, candidate), in the order of ``pairs``.
 
-        ``keep`` gets the answers of each batch, by position, as soon as they are generated.
+        ``keep``: function that is called after each batch with {position in ``pairs``: answer}.
 
         Raises
         ------
         JudgeError
-            If a prompt and its answer exceed the model's context even with one-word reports.
+            If a prompt with one-word reports and the longest answer exceed the model's context.
         """
         prompts = [self.fit_prompt(reference, candidate) for reference, candidate in pairs]
         special = self.tokenizer.all_special_ids
@@ -185,12 +190,16 @@ class CausalJudge:
             return run_in_batches(self.model, lengths, generate, sys.maxsize, self._batch_size, "float32")
 
     def fit_prompt(self, reference: str, candidate: str) -> list[int]:
-        """Return the prompt's token ids, with both reports shortened until the answer fits into the context.
+        """Return the token ids of the prompt for two reports, shortened until the answer fits into the
+        context.
+
+        Both reports are cut after the same number of words: at first the longer one's, then 25 fewer each
+        time.
 
         Raises
         ------
         JudgeError
-            If it does not fit even with one-word reports.
+            If a prompt with one-word reports and the longest answer exceed the model's context.
         """
         word_limit = min(LONGEST, max(len(reference.split()), len(candidate.split()), 1))
         room = self._context_length - self._max_new_tokens
@@ -201,11 +210,11 @@ class CausalJudge:
             if word_limit == 1:
                 lengths = f"an answer of {self._max_new_tokens} tokens and a prompt with one-word reports"
                 problem = f"{lengths} exceed the model's context of {self._context_length} tokens"
-                raise JudgeError(problem, "judge", "Give a smaller max_new_tokens, or another model.")
+                raise JudgeError(problem, "judge", "Use a model with a longer context.")
             word_limit = max(1, word_limit - _SHORTENING_STEP)
 
     def _prompt_ids(self, reference: str, candidate: str, words: int) -> list[int]:
-        """Return the token ids of the prompt, with each report cut after ``words`` words."""
+        """Return the token ids of the prompt for two reports, each cut after its first ``words`` words."""
         if self._released:
             text = wrap_as_chat(fill_released_prompt(reference, candidate, words), self.tokenizer.eos_token)
             ids = list(self.tokenizer(text)["input_ids"])
@@ -220,10 +229,14 @@ class CausalJudge:
 
 
 def load_causal_lm(name: str | Path) -> tuple[Any, Any]:
-    """Return (model, tokenizer) of a causal language model's folder or hub name.
+    """Load a causal language model from a folder or the hub by name; return (model, tokenizer).
 
     Weights are read from safetensors. A tokenizer without a padding token gets its end-of-text token as one.
-    A :class:`~radeval_lib.errors.ModelError` if the model cannot be loaded.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded.
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -234,15 +247,15 @@ def load_causal_lm(name: str | Path) -> tuple[Any, Any]:
 
 
 class JudgeTuning:
-    """The task of teaching a causal language model to write analyses of report pairs, for
-    :func:`~radeval_lib.models.training.train`.
+    """A causal language model that :func:`~radeval_lib.models.training.train` fine-tunes to write analyses of
+    report pairs.
 
     Parameters
     ----------
     module : the model.
-    tokenizer : the model's tokenizer, which has a padding token.
+    tokenizer : the model's tokenizer, which must have a padding token.
     max_length : the most tokens of prompt and analysis together, at least 1. A longer example loses the
-        beginning of the prompt, then the end of the analysis.
+        beginning of the prompt and, if the analysis alone is too long, the end of the analysis.
     lora_rank : rank of LoRA adapters, which are trained instead of the weights; 0 trains all weights.
     """
 
@@ -262,8 +275,8 @@ class JudgeTuning:
         self.module = module
 
     def example(self, record: JudgedPair) -> dict[str, Any]:
-        """Return ``input_ids``, the tokens of prompt and analysis, and ``labels``, the same with
-        :data:`IGNORED` in place of the prompt's tokens, so that only the analysis is learned."""
+        """Return a dictionary with ``input_ids``, the token ids of prompt, analysis and end of text, and
+        ``labels``, the same ids with :data:`IGNORED` for the prompt, so that only the analysis is learned."""
         texts = [f"{reveal(record.prompt)}{AFTER_PROMPT}", reveal(record.analysis)]
         prompt_ids, answer = self.tokenizer(texts, add_special_tokens=False)["input_ids"]
         answer = [*answer, self.tokenizer.eos_token_id][: self._max_length]
@@ -272,12 +285,12 @@ class JudgeTuning:
         return {"input_ids": [*prompt_ids, *answer], "labels": [IGNORED] * len(prompt_ids) + answer}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return a batch padded on the right: ``input_ids``, ``attention_mask`` and ``labels``, int64."""
+        """Return the padded batch of :func:`~radeval_lib.models.batching.pad_labelled`."""
         return pad_labelled(self.tokenizer, examples)
 
     def measure(self, records: Sequence[JudgedPair]) -> dict[str, float]:
-        """Return ``likelihood``: the mean log-probability, in nats (0 or below), of a token of the analyses.
-        It is 0 if there are no tokens."""
+        """Return ``likelihood``: the mean log-probability, in nats (0 or below), of the tokens of the
+        analyses; 0 if there are no tokens."""
         total, count = 0.0, 0
         with use_eval_mode(self.module, "float32") as device:
             for start in range(0, len(records), 8):
@@ -288,7 +301,7 @@ class JudgeTuning:
         return {"likelihood": -total / max(1, count)}
 
     def save(self, folder: str | Path) -> None:
-        """Write the model, with adapters merged into its weights, and the tokenizer to ``folder``."""
+        """Write the model and its tokenizer to ``folder``; LoRA adapters are merged into the weights."""
         module = self.module.merge_and_unload() if self._has_lora else self.module
         save_checkpoint(folder, module, self.tokenizer)
 
@@ -296,13 +309,13 @@ class JudgeTuning:
 def make_small_lm(
     texts: Sequence[str], *, vocabulary: int = 1500, width: int = 128, layers: int = 2
 ) -> tuple[Any, Any]:
-    """Return a small Llama model with random weights, and a byte-level BPE tokenizer learned from ``texts``.
+    """Return (model, tokenizer) of a small Llama model with random weights and a byte-level BPE tokenizer.
 
     Parameters
     ----------
     texts : the texts that the tokenizer learns from.
     vocabulary : the most tokens of the tokenizer.
-    width : size of the hidden states; a multiple of four.
+    width : size of the hidden states, a multiple of eight.
     layers : number of layers.
     """
     from tokenizers import ByteLevelBPETokenizer, Tokenizer

@@ -1,4 +1,4 @@
-"""Train NER models by two tagging schemes, and tag sentences with NER models.
+"""Train NER models in two tagging schemes, and tag sentences with NER models.
 
 The IOB scheme classifies tokens (Zhao et al. 2024, Sections 2.5 and A.9; RaLEs, Section 4.2.2). The span
 scheme classifies every span of up to eight words (Zhao et al. 2024, Sections 2.5 and A.9): a span's vector
@@ -39,7 +39,8 @@ _HEAD = "span_head.safetensors"
 class Scheme(ABC):
     """An NER model that :func:`~radeval_lib.models.training.train` can train on annotated sentences.
 
-    The micro F1 of strict spans on dev, ``f1``, chooses the epoch.
+    Its measure ``f1``, by which the epoch is chosen, is the micro F1 of spans whose borders and type must be
+    right.
     """
 
     new_layers = ("head.", "classifier.")
@@ -47,16 +48,22 @@ class Scheme(ABC):
 
     @abstractmethod
     def encode(self, words: Sequence[str], spans: Sequence[WordSpan]) -> dict[str, Any]:
-        """Return a sentence with its entities as an example for training; it is cut after
-        :data:`~radeval_lib.models.batching.MAX_PIECES` tokens."""
+        """Return a sentence with its entities as an example for training.
+
+        ``words``: the words of the sentence, which is cut after
+        :data:`~radeval_lib.models.batching.MAX_PIECES` tokens. ``spans``: (start, end, type) of its entities,
+        in words; ``end`` is one past the last word.
+        """
 
     @abstractmethod
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Return examples as a batch for the module, padded on the right."""
+        """Return examples of :meth:`encode` as a padded batch: the arguments of the module's ``forward``, by
+        name."""
 
     @abstractmethod
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        """Return (start, end, type), in words, of the entities of each sentence, given as words."""
+        """Return for each sentence, given as words, a list with (start, end, type) of each entity, in words;
+        ``end`` is one past the last word."""
 
     @abstractmethod
     def save(self, folder: str | Path) -> None:
@@ -67,8 +74,12 @@ class Scheme(ABC):
         return self.encode(plain_words(record), entities.read_gold(record))
 
     def measure(self, records: Sequence[AnnotatedSentence]) -> dict[str, float]:
-        """Return ``f1``, ``precision`` and ``recall`` of strict spans (micro), and ``accuracy``, the share of
-        words with the right IOB label; all from 0 to 1."""
+        """Return ``f1``, ``precision`` and ``recall`` of spans, micro-averaged, and ``accuracy``, the share
+        of words with the right IOB label.
+
+        A predicted span is right if its borders and type are. All measures are from 0 to 1; see
+        :class:`~radeval_lib.models.entities.Counts` for denominators of 0.
+        """
         words, gold = list(map(plain_words, records)), list(map(entities.read_gold, records))
         scores = entities.compare_spans(gold, self.predict(words), list(map(len, words)))
         measures = {name: float(getattr(scores.spans, name)) for name in ("f1", "precision", "recall")}
@@ -76,11 +87,11 @@ class Scheme(ABC):
 
 
 class IobScheme(Scheme):
-    """A token classifier with the labels O, B-TYPE and I-TYPE, started from any encoder.
+    """A classifier of tokens with the labels O, B-TYPE and I-TYPE, started from any encoder.
 
-    By default, every token of an entity's words is labelled, the first with B- and the others with I-,
-    because RaTEScore's released decoder reads labels token by token. For the same reason, the closing special
-    token is labelled O.
+    By default, every token of an entity is labelled, the first with B- and the others with I-, because
+    RaTEScore's released decoder reads labels token by token. For the same reason, the closing special token
+    is labelled O.
 
     Parameters
     ----------
@@ -130,19 +141,20 @@ class IobScheme(Scheme):
             inputs = batching.pad_rows(self.tokenizer, (rows[index].ids for index in batch)).to(device)
             best = self.module(**inputs).logits.argmax(dim=-1).tolist()
             word_ids = (rows[index].word_ids for index in batch)
-            return map(self.word_spans, word_ids, best)
+            return map(self.find_word_spans, word_ids, best)
 
         return batching.run_in_batches(self.module, [len(row.ids) for row in rows], predict_batch)
 
-    def word_spans(self, word_ids: Sequence[int | None], label_indices: Sequence[int]) -> list[WordSpan]:
+    def find_word_spans(self, word_ids: Sequence[int | None], label_indices: Sequence[int]) -> list[WordSpan]:
         """Return (start, end, type), in words, of the entities in the labels of a sentence's tokens.
 
-        An entity includes every word with a token in it.
+        ``end`` is one past the last word. An entity includes every word with a token in it; of several
+        entities with the same words, the first is returned.
 
         Parameters
         ----------
-        word_ids : the word of each token; None for special tokens.
-        label_indices : the index of each token's label, possibly with padding at the end.
+        word_ids : index of each token's word; None for special tokens.
+        label_indices : index in ``labels`` of each token's label, possibly followed by padding.
         """
         labelled = zip(word_ids, label_indices, strict=False)
         pieces = [(word, self.labels[index]) for word, index in labelled if word is not None]
@@ -160,8 +172,11 @@ class IobScheme(Scheme):
 
 
 def make_label_settings(labels: Sequence[str]) -> dict[str, Any]:
-    """Return the entries of a classifier's configuration for its labels: ``num_labels``, ``id2label`` and
-    ``label2id``."""
+    """Return the settings of a classifier's configuration for its labels.
+
+    They are ``num_labels``, ``id2label`` (labels by class) and ``label2id`` (classes by label); class i has
+    ``labels[i]``.
+    """
     numbered = dict(enumerate(labels))
     by_label = {label: index for index, label in numbered.items()}
     return {"num_labels": len(labels), "id2label": numbered, "label2id": by_label}
@@ -173,7 +188,7 @@ class SpanSettings:
 
     Attributes
     ----------
-    types : entity types, each once. Class 0 of the logits, "no entity", precedes them.
+    types : entity types, each once. Class 0 of the logits is "no entity", class i the type ``types[i - 1]``.
     max_width : the most words of a span.
     width_size : size of the embedding of a span's width.
     hidden : size of each hidden layer; 3096 according to Zhao et al. 2024, A.9, and 150 in PURE.
@@ -190,11 +205,11 @@ class SpanSettings:
 
 
 def build_span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
-    """Return the module that consists of the encoder and a new head.
+    """Return a module that consists of the encoder and a new head.
 
-    Its ``forward`` takes a batch of :meth:`SpanScheme.collate` and returns ``logits``, shape (sentences,
-    spans, types + 1), and, with ``labels``, ``loss``: the mean cross-entropy over the spans of the batch.
-    (PURE's loss is the sum over the spans.)
+    The module's ``forward`` takes a batch of :meth:`SpanScheme.collate` and returns ``logits``, shape
+    (sentences, spans, types + 1), and, with ``labels``, ``loss``: the mean cross-entropy over the spans of
+    the batch. (PURE's loss is the sum over the spans.)
     """
     import torch
     from torch import nn
@@ -237,7 +252,7 @@ def build_span_module(encoder: Any, settings: SpanSettings) -> torch.nn.Module:
 
 
 class SpanScheme(Scheme):
-    """A span classifier, started from any encoder; overlapping entities are all kept.
+    """A classifier of spans of words, started from any encoder; overlapping entities are all kept.
 
     Parameters
     ----------
@@ -262,9 +277,9 @@ class SpanScheme(Scheme):
     def load(
         cls, folder: str | Path, *, device: str = "auto", precision: batching.Precision = "auto"
     ) -> SpanScheme:
-        """Return the span classifier that :meth:`save` wrote to ``folder``, ready to predict.
+        """Load the span classifier that :meth:`save` wrote to ``folder``, ready to predict.
 
-        A :class:`~radeval_lib.errors.ModelError` for a folder without one.
+        Raises :class:`~radeval_lib.errors.ModelError` if the folder has no such model.
         """
         path = Path(folder)
         scheme = cls(path, pretrained.read_settings(path / SETTINGS, SpanSettings))
@@ -289,7 +304,10 @@ class SpanScheme(Scheme):
         return batching.pad_spans(self.tokenizer, examples, padding)
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Return (text, type) of each entity for each sentence; the text is as written in the sentence."""
+        """Return for each sentence a list with (string, type) of each entity.
+
+        The string is the part of the sentence from the entity's first to its last word.
+        """
 
         def tag_distinct(texts: list[str]) -> list[list[tuple[str, str]]]:
             borders = [entities.find_words(text) for text in texts]
@@ -301,12 +319,14 @@ class SpanScheme(Scheme):
 
         return list(map(list, batching.map_distinct(sentences, tag_distinct)))
 
-    def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Return for each sentence whether it is longer than the model can read, so that it would be cut."""
+    def find_cut(self, sentences: Sequence[str]) -> list[bool]:
+        """Return for each sentence whether it has more tokens than the model reads, so that it would be
+        cut."""
         return batching.are_too_long(batching.MAX_PIECES, self.tokenizer, sentences)
 
     def predict(self, sentences: Sequence[Sequence[str]]) -> list[list[WordSpan]]:
-        """Return (start, end, type), in words, of the entities of each sentence; an empty one has none."""
+        """Return for each sentence, given as words, a list with (start, end, type) of each entity, in words;
+        ``end`` is one past the last word. An empty sentence has no entities."""
         examples = [self.encode(sentence, ()) for sentence in sentences if len(sentence)]
 
         def predict_batch(batch: list[int], device: Any) -> Iterator[list[WordSpan]]:
@@ -325,9 +345,14 @@ class SpanScheme(Scheme):
 
 
 def make_scheme(name: Literal["iob", "span"], init_model: str | Path, seed: int = 0, **head: Any) -> Scheme:
-    """Return an NER model with a pretrained encoder and new layers whose weights are drawn from ``seed``.
+    """Return an NER model with a pretrained encoder and new layers, for training.
 
-    ``head``: fields of :class:`SpanSettings`, for the span scheme only.
+    Parameters
+    ----------
+    name : the scheme: ``iob`` for :class:`IobScheme`, ``span`` for :class:`SpanScheme`.
+    init_model : folder or hub name of the encoder.
+    seed : seed of the new layers' weights.
+    head : fields of :class:`SpanSettings` by name, for the span scheme; the IOB scheme ignores them.
     """
     with batching.seed_torch(seed):
         return IobScheme(init_model) if name == "iob" else SpanScheme(init_model, SpanSettings(**head))
@@ -340,14 +365,15 @@ _SPECIAL = ("[CLS]", "[SEP]")  # the only special tokens that the released code 
 
 
 class IobNerModel:
-    """An NER model that tags sentences with any token classifier with the labels O, B-TYPE and I-TYPE.
+    """An NER model that tags sentences with any classifier of tokens with the labels O, B-TYPE and I-TYPE.
 
     Sentences with the same tokens are tagged once. A sentence is cut after :data:`batching.MAX_PIECES`
-    tokens, or after the model's number of positions if it is lower, as in RaTEScore's released code.
+    tokens, or after as many tokens as the model has positions if they are fewer, as in RaTEScore's released
+    code.
 
     Parameters
     ----------
-    model : folder or hub name.
+    model : folder or hub name of the classifier.
     decoding : ``released``, to read labels as RaTEScore's released code does, or ``standard``; see
         :func:`~radeval_lib.models.entities.decode_labels`.
     device : ``auto``, ``cpu`` or ``cuda``.
@@ -356,7 +382,7 @@ class IobNerModel:
     Raises
     ------
     ModelError
-        If the model cannot be loaded, or has other labels.
+        If the model cannot be loaded, or has labels of another form.
     """
 
     def __init__(
@@ -378,10 +404,13 @@ class IobNerModel:
         self.model: Any = loaded.to(self.device)
         limit = getattr(self.model.config, "max_position_embeddings", 0) or batching.MAX_PIECES
         self.max_tokens = min(batching.MAX_PIECES, limit)
-        self._text_of = lru_cache(maxsize=200_000)(self._join)  # most entities recur
+        self._join_cached = lru_cache(maxsize=200_000)(self._join)  # most entities recur
 
     def tag(self, sentences: Sequence[str]) -> list[list[tuple[str, str]]]:
-        """Return (text, type) of each entity for each sentence; the text is decoded from the tokens."""
+        """Return for each sentence a list with (string, type) of each entity.
+
+        The string is decoded from the entity's tokens, so its case and spaces may differ from the sentence's.
+        """
         if not sentences:
             return []
         texts = [batching.fix_unicode(sentence) for sentence in sentences]
@@ -389,26 +418,30 @@ class IobNerModel:
         sequences = [tuple(ids) for ids in encoded["input_ids"]]
         return list(map(list, batching.map_distinct(sequences, self._tag_distinct)))
 
-    def cut(self, sentences: Sequence[str]) -> list[bool]:
-        """Return for each sentence whether it is longer than the model can read, so that it would be cut."""
+    def find_cut(self, sentences: Sequence[str]) -> list[bool]:
+        """Return for each sentence whether it has more tokens than the model reads, so that it would be
+        cut."""
         return batching.are_too_long(self.max_tokens, self.tokenizer, sentences)
 
-    def _entities(self, ids: tuple[int, ...], row: NDArray[np.int16]) -> list[tuple[str, str]]:
-        """Return (text, type) of each entity of a sentence; ``row`` has the index of each token's label."""
+    def _decode(self, ids: tuple[int, ...], row: NDArray[np.int16]) -> list[tuple[str, str]]:
+        """Return (string, type) of each entity of a sentence.
+
+        ``ids``: the sentence's token ids. ``row``: for each token, the index of its label.
+        """
         if not row.any() and self.labels[0] == "O":  # no entity
             return []
         tokens = self.tokenizer.convert_ids_to_tokens(list(ids))
         special = [token in _SPECIAL for token in tokens]
         spans = entities.decode_labels([self.labels[index] for index in row], special, self.decoding)
-        return [(self._text_of(ids[start:end]), kind) for start, end, kind in spans]
+        return [(self._join_cached(ids[start:end]), kind) for start, end, kind in spans]
 
     def _join(self, ids: tuple[int, ...]) -> str:
-        """Return the text that tokens with these ids make."""
+        """Return the string that tokens with these ids make up."""
         return str(self.tokenizer.convert_tokens_to_string(self.tokenizer.convert_ids_to_tokens(list(ids))))
 
     def _tag_distinct(self, sequences: list[tuple[int, ...]]) -> Iterator[list[tuple[str, str]]]:
-        """Return (text, type) of each entity for each sequence of token ids, from the tokens' most probable
-        labels."""
+        """Return for each sequence of token ids a list with (string, type) of each entity, read from the
+        tokens' most probable labels."""
 
         def predict_labels(batch: list[int], device: Any) -> list[NDArray[np.int16]]:
             inputs = batching.pad_rows(self.tokenizer, (list(sequences[index]) for index in batch)).to(device)
@@ -417,21 +450,27 @@ class IobNerModel:
 
         lengths = list(map(len, sequences))
         rows = batching.run_in_batches(self.model, lengths, predict_labels, precision=self.precision)
-        return map(self._entities, sequences, rows)
+        return map(self._decode, sequences, rows)
 
 
 def read_iob_labels(id2label: dict[int, str], where: str) -> list[str]:
-    """Return a token classifier's labels, in the order of its classes, with types in upper case.
+    """Return the labels of a classifier of tokens, in the order of its classes, with types in upper case.
 
-    A :class:`~radeval_lib.errors.ModelError` if a label is not O, B-TYPE or I-TYPE, or a class has no label.
+    Parameters
+    ----------
+    id2label : the label of each class.
+    where : the model's name, for the error.
 
-    ``id2label``: the label of each class. ``where``: the model's name, for the error.
+    Raises
+    ------
+    ModelError
+        If a label is not O, B-TYPE or I-TYPE, or the classes are not numbered 0, 1, 2, ….
     """
     indices = sorted(id2label)
     labels = [str(id2label[index]) for index in indices]
     not_iob = [label for label in labels if label != "O" and not (label[:2] in ("B-", "I-") and label[2:])]
     if indices != list(range(len(indices))) or not_iob:
-        problem = f"labels are not O, B-TYPE and I-TYPE: {', '.join(labels[:12])}"
+        problem = f"classes are not 0, 1, 2, … with labels O, B-TYPE and I-TYPE: {', '.join(labels[:12])}"
         raise ModelError(problem, f"model {Path(where).name}", "Give a token classifier with IOB labels.")
     return [label if label == "O" else label[:2] + label[2:].upper() for label in labels]
 
@@ -439,10 +478,15 @@ def read_iob_labels(id2label: dict[int, str], where: str) -> list[str]:
 def open_ner_model(
     model: str | Path, *, decoding: entities.Decoding, device: str, precision: batching.Precision = "auto"
 ) -> IobNerModel | SpanScheme:
-    """Return the NER model in a folder or of a hub name, ready to tag sentences.
+    """Load an NER model from a folder or the hub by name, ready to tag sentences.
 
-    It is a :class:`SpanScheme` if the folder has one, else a token classifier, to which ``decoding`` applies.
-    A :class:`~radeval_lib.errors.ModelError` if the model cannot be loaded.
+    It is a :class:`SpanScheme` if the folder has one, else a classifier of tokens (:class:`IobNerModel`), to
+    which alone ``decoding`` applies.
+
+    Raises
+    ------
+    ModelError
+        If the model cannot be loaded.
     """
     if (Path(model) / SETTINGS).is_file():
         return SpanScheme.load(model, device=device, precision=precision)

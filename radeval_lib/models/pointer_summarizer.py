@@ -17,12 +17,12 @@ from radeval_lib.models.batching import fix_unicode, map_distinct, run_in_batche
 from radeval_lib.models.extractive_summarizers import measure_rouge_l, restore_case
 
 Step = Callable[[Tensor, Any], tuple[Tensor, Any]]
-"""Function of the last token of each row, shape (rows,), and a state; returns the log-probabilities of the
-next tokens, shape (rows, vocabulary), and the next state."""
+"""Function of the last token of each row, shape (rows,), and a state; returns (the log-probabilities of the
+next tokens, shape (rows, vocabulary); the next state)."""
 
 Reorder = Callable[[Any, Tensor], Any]
 """Function of a state and indices of its rows; returns the state of these rows, as ``tensor[rows]`` does. If
-there are as many rows as before, they belong to the same texts in the same order."""
+there are as many indices as rows, they keep the texts of the rows and their order."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,12 @@ def search_beams(
 
     Parameters
     ----------
-    step : function that returns the log-probabilities of the next token of each row, and the next state. It
-        gets tokens on the CPU; the log-probabilities may be on any device. The vocabulary has at least two
-        tokens.
+    step : function that returns (log-probabilities of the next token of each row, next state). It gets tokens
+        on the CPU; the log-probabilities may be on any device. The vocabulary has at least two tokens.
     reorder : function that selects rows of a state; it gets row indices on the CPU.
     state : the state before the first step, with one row per text.
     texts : number of texts, at least 1.
-    begin, end : the tokens before and after a sequence.
+    begin, end : ids of the tokens before and after a sequence.
     settings : settings of the search.
     """
     width = settings.beams
@@ -117,10 +116,20 @@ def _split_candidates(
 ) -> tuple[list[tuple[float, int]], list[tuple[float, int, int]]]:
     """Split the best continuations of a text's beams into those that end and those that do not.
 
-    ``values``: log-probabilities, two per beam, the highest first. ``candidates``: their numbers, beam *
-    vocabulary + token. Returns the ended ones as (log-probability, beam), and the best others, up to as many
-    as there are beams, as (log-probability, beam, token). As in transformers, an end in the second half of
-    the ranking is ignored.
+    As in transformers, an end in the second half of the ranking is ignored; so are continuations with a
+    log-probability of -infinity.
+
+    Parameters
+    ----------
+    values : log-probabilities of the continuations, two per beam, the highest first.
+    candidates : the number of each continuation: beam * ``vocabulary`` + token.
+    vocabulary : number of tokens of the vocabulary.
+    end : id of the token that ends a sequence.
+
+    Returns
+    -------
+    ended : (log-probability, beam) of the continuations that end.
+    continued : (log-probability, beam, token) of the best others, at most as many as there are beams.
     """
     width = len(values) // 2
     ended, continued = [], []
@@ -136,10 +145,13 @@ def _split_candidates(
 
 
 def _forbid_repeats(scores: Tensor, tokens: Tensor, size: int) -> None:
-    """Set log-probabilities of tokens that would repeat an n-gram of ``size`` tokens to -infinity, in place.
+    """Set the log-probability of each token that would repeat an n-gram to -infinity, in place.
 
-    ``scores``: log-probabilities, shape (rows, vocabulary). ``tokens``: the tokens of each row so far, after
-    a first token that does not count. With a ``size`` of 0, nothing is changed.
+    Parameters
+    ----------
+    scores : log-probabilities of the next tokens, shape (rows, vocabulary); they are changed.
+    tokens : the tokens of each row so far, shape (rows, 1 + tokens); the first one, BEGIN, is in no n-gram.
+    size : number of tokens of an n-gram; with 0, nothing is changed.
     """
     if size < 1 or tokens.shape[1] <= size:
         return
@@ -154,7 +166,7 @@ PAD, UNKNOWN, BEGIN, END = 0, 1, 2, 3
 SPECIAL = ("[PAD]", "[UNK]", "[BOS]", "[EOS]")
 EPSILON = 1e-9  # added to probabilities before their logarithm
 State = tuple[Tensor, Tensor]
-"""State of the decoder's LSTM: its output and its cell, each of shape (1, n, hidden)."""
+"""State of the decoder's LSTM for n texts: (output, cell), each of shape (1, n, hidden)."""
 
 
 @dataclass(frozen=True)
@@ -163,7 +175,7 @@ class PointerSettings:
 
     Attributes
     ----------
-    vocabulary : the most tokens of the vocabulary, unless special tokens and letters alone are more.
+    vocabulary : the most tokens of the vocabulary, unless special tokens and characters alone are more.
     embedding : size of the embeddings.
     hidden : size of the LSTM states, an even number.
     dropout : probability of dropout of embeddings, states and outputs.
@@ -180,30 +192,31 @@ class PointerSettings:
 
 @dataclass
 class Memory:
-    """The encoded findings of n texts of up to s tokens, as the decoder reads them.
+    """The encoded findings of n reports of up to s tokens, which the decoder reads.
 
     Attributes
     ----------
     source : token ids, shape (n, s).
-    states : states of the tokens, shape (n, s, hidden); zero in padding.
-    real : whether each token is not padding, shape (n, s).
+    states : the encoder's states of the tokens, shape (n, s, hidden); zero in padding.
+    real : whether each token is a token of the findings (False: padding), shape (n, s).
     """
 
     source: Tensor
     states: Tensor
     real: Tensor
 
-    def rows(self, chosen: Tensor) -> Memory:
-        """Return the memory of the texts with the indices ``chosen``, in this order."""
+    def select(self, chosen: Tensor) -> Memory:
+        """Return the memory of the reports with the indices ``chosen``, in this order."""
         return Memory(self.source[chosen], self.states[chosen], self.real[chosen])
 
 
 class PointerGenerator(nn.Module):
-    """The network: two LSTMs, one per direction, encode the findings, and one LSTM decodes the impression.
+    """A network that encodes findings with two LSTMs, one per direction, and decodes an impression with a
+    third.
 
     The decoder has two attentions over the findings: one to read them, and one to point at tokens to copy.
-    In the shapes below, n is the number of texts, s and t are the tokens of findings and impression, and v is
-    the size of the vocabulary.
+    In the shapes below, n is the number of reports, s and t are the most tokens of findings and impression,
+    and v is the size of the vocabulary.
     """
 
     def __init__(self, vocabulary: int, settings: PointerSettings) -> None:
@@ -223,7 +236,7 @@ class PointerGenerator(nn.Module):
         self.dropout = nn.Dropout(settings.dropout)
 
     def encode(self, source: Tensor) -> tuple[Memory, State]:
-        """Return the memory of findings and the decoder's first state, given their token ids (n, s)."""
+        """Return (memory of the findings, first state of the decoder), given token ids of findings (n, s)."""
         real = source.ne(PAD)
         embedded = self.dropout(self.embedding(source))
         # The position of each token if the row is read backwards, with its padding still at the end.
@@ -236,27 +249,35 @@ class PointerGenerator(nn.Module):
         return Memory(source, states, real), (torch.tanh(first), cell.contiguous())
 
     def decode(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, Tensor, Tensor, State]:
-        """Return the decoder's outputs for the tokens (n, t) of an impression so far.
+        """Return the decoder's outputs after each of the tokens (n, t) of impressions.
 
-        They are: logits of the next token in the vocabulary (n, t, v), logits of generating it instead of
-        copying it (n, t), attention weights of the tokens to copy (n, t, s), and the state after the last
-        token.
+        Returns
+        -------
+        logits : of the next token, if it is generated from the vocabulary (n, t, v).
+        gate : logits that the next token is generated, and not copied (n, t).
+        points : probabilities that each token of the findings is the one to copy (n, t, s).
+        state : the state after the last token.
         """
         embedded = self.dropout(self.embedding(tokens))
         states, state = self.decoder(embedded, state)
-        read = self._attention(self.reading(states), memory)
-        points = self._attention(self.pointing(states), memory)
+        read = self._attend(self.reading(states), memory)
+        points = self._attend(self.pointing(states), memory)
         mixed = torch.cat([self.dropout(states), read @ memory.states], dim=-1)
         logits = self.dropout(torch.tanh(self.output(mixed))) @ self.embedding.weight.T + self.bias
         gate = self.gate(torch.cat([states, points @ memory.states, embedded], dim=-1)).squeeze(-1)
         return logits, gate, points, state
 
     def forward(self, input_ids: Tensor, labels: Tensor) -> dict[str, Tensor]:
-        """Return ``loss``: the mean negative log-likelihood of the tokens of ``labels`` (n, t) after BEGIN.
+        """Return ``loss``: the mean negative log-likelihood (nats) of the tokens of impressions.
 
-        A token's probability sums that of generating it and those of copying it from each of its positions in
-        the findings. It is computed for the right tokens only, without the mixed distribution over the
-        vocabulary that :meth:`log_probabilities` returns.
+        A token's probability is the sum of the probabilities of generating it and of copying it from each of
+        its positions in the findings. It is computed for the right tokens only, without the distribution over
+        the whole vocabulary that :meth:`log_probabilities` returns.
+
+        Parameters
+        ----------
+        input_ids : token ids of findings (n, s).
+        labels : token ids of impressions (n, t), from BEGIN, which is not predicted, to END.
         """
         memory, state = self.encode(input_ids)
         logits, gate, points, _ = self.decode(labels[:, :-1], memory, state)
@@ -273,8 +294,10 @@ class PointerGenerator(nn.Module):
         return {"loss": -(either * real).sum() / real.sum()}
 
     def log_probabilities(self, tokens: Tensor, memory: Memory, state: State) -> tuple[Tensor, State]:
-        """Return the log-probabilities, shape (n, v), of the token after ``tokens`` (n, t), and the next
-        state."""
+        """Return (log-probabilities of the token after ``tokens``, shape (n, v); next state of the decoder).
+
+        ``tokens``: tokens since ``state``, shape (n, t).
+        """
         logits, gate, points, state = self.decode(tokens, memory, state)
         generate = torch.sigmoid(gate[:, -1:])
         generated = generate * logits[:, -1].softmax(-1)
@@ -282,8 +305,9 @@ class PointerGenerator(nn.Module):
         return (probabilities + EPSILON).log(), state
 
     @staticmethod
-    def _attention(queries: Tensor, memory: Memory) -> Tensor:
-        """Return the attention weights (n, t, s) of queries (n, t, hidden) on the findings; 0 in padding."""
+    def _attend(queries: Tensor, memory: Memory) -> Tensor:
+        """Return the attention weights of queries (n, t, hidden) on the tokens of the findings, shape (n, t,
+        s); they sum to 1 and are 0 in padding."""
         scores: Tensor = queries @ memory.states.transpose(1, 2)
         return scores.masked_fill(~memory.real[:, None], torch.finfo(scores.dtype).min).softmax(-1)
 
@@ -293,10 +317,10 @@ _BATCH_TOKENS, _BATCH_TEXTS = 32_768, 128
 
 
 def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
-    """Return a lower-casing WordPiece tokenizer learned from ``texts``.
+    """Return a WordPiece tokenizer, learned from ``texts``, that writes all words in lower case.
 
-    Its vocabulary has the special tokens, every character, and words that occur at least twice, the most
-    frequent first, up to ``vocabulary`` tokens.
+    Its vocabulary has the special tokens, every character (at the beginning of a word and within it) and, up
+    to ``vocabulary`` tokens in all, the words that occur at least twice, the most frequent first.
     """
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
@@ -319,14 +343,17 @@ def learn_pieces(texts: Iterable[str], vocabulary: int) -> Any:
 
 
 class PointerSummarizer:
-    """A summarizer that is a pointer-generator; :func:`~radeval_lib.models.training.train` can train it."""
+    """A summarizer that is a pointer-generator network, which
+    :func:`~radeval_lib.models.training.train` can train.
+    """
 
     name = "Pointer-generator"
 
     new_layers = ("",)
 
     def __init__(self, pairs: Sequence[ReportPair], settings: PointerSettings, *, seed: int = 0) -> None:
-        """Learn the vocabulary from ``pairs``, and draw the weights from ``seed``."""
+        """Learn the vocabulary from the findings and impressions of ``pairs``; draw the weights from
+        ``seed``."""
         texts = (reveal(text) for pair in pairs for text in (pair.findings, pair.impression))
         self.pieces, self.settings = learn_pieces(texts, settings.vocabulary), settings
         self.decoding = BeamSettings(longest=settings.longest_target)
@@ -334,38 +361,43 @@ class PointerSummarizer:
             self.module = PointerGenerator(self.pieces.get_vocab_size(), settings)
 
     def example(self, record: ReportPair) -> dict[str, Any]:
-        """Return ``input_ids``, the tokens of the findings, and ``labels``, those of the impression between
-        BEGIN and END."""
-        target = self._ids(reveal(record.impression), self.settings.longest_target)
-        return {"input_ids": self._source_ids(reveal(record.findings)), "labels": [BEGIN, *target, END]}
+        """Return a dictionary with ``input_ids``, the token ids of the findings, and ``labels``, the token
+        ids of the impression, between BEGIN and END."""
+        target = self._tokenize(reveal(record.impression), self.settings.longest_target)
+        return {"input_ids": self._get_source(reveal(record.findings)), "labels": [BEGIN, *target, END]}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, Tensor]:
-        """Return ``input_ids`` and ``labels``, int64 of shape (examples, longest), padded with PAD."""
+        """Return a batch with ``input_ids`` and ``labels``, int64 of shape (examples, most tokens), padded on
+        the right with PAD."""
         return {key: stack_rows(example[key] for example in examples) for key in ("input_ids", "labels")}
 
     def measure(self, records: Sequence[ReportPair]) -> dict[str, float]:
-        """Return ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of greedy summaries, which are fast to decode."""
+        """Return ``rouge_l``, the mean ROUGE-L F1 (0 to 1) of summaries against the records' impressions.
+
+        Summaries are decoded greedily, which is fast. The mean is 0 if there are no records.
+        """
         greedy = BeamSettings(1, self.decoding.longest, 1.0, self.decoding.no_repeat)
         findings = [reveal(record.findings) for record in records]
         return measure_rouge_l(records, self._summarize(findings, greedy))
 
     def summarize(self, findings: Sequence[str]) -> list[str]:
-        """Return one impression per text, in order, decoded by beam search."""
+        """Return one impression for each findings section, in order, decoded by beam search."""
         return self._summarize(findings, self.decoding)
 
-    def _ids(self, text: str, longest: int) -> list[int]:
+    def _tokenize(self, text: str, longest: int) -> list[int]:
         """Return the first ``longest`` token ids of a text."""
         return list(self.pieces.encode(fix_unicode(text)).ids[:longest])
 
-    def _source_ids(self, text: str) -> list[int]:
-        """Return the token ids of findings, cut at ``longest_source``; UNKNOWN for a text without tokens."""
-        return self._ids(text, self.settings.longest_source) or [UNKNOWN]
+    def _get_source(self, text: str) -> list[int]:
+        """Return the first ``longest_source`` token ids of findings; [UNKNOWN] if they have no tokens."""
+        return self._tokenize(text, self.settings.longest_source) or [UNKNOWN]
 
     def _summarize(self, findings: Sequence[str], decoding: BeamSettings) -> list[str]:
-        """Return the impression of each text, decoded with these settings; equal texts are decoded once."""
+        """Return the impression for each findings section, decoded with the settings ``decoding``; equal
+        sections are decoded once."""
 
         def summarize_distinct(texts: list[str]) -> list[str]:
-            sources = [self._source_ids(text) for text in texts]
+            sources = [self._get_source(text) for text in texts]
 
             def decode_batch(batch: list[int], device: torch.device) -> Iterator[str]:
                 decoded = self._decode([sources[index] for index in batch], decoding, device)
@@ -379,7 +411,10 @@ class PointerSummarizer:
     def _decode(
         self, sources: list[list[int]], decoding: BeamSettings, device: torch.device
     ) -> list[list[int]]:
-        """Return the token ids of the impressions of a batch, given those of the findings."""
+        """Return the token ids of the impression for each findings section of a batch.
+
+        ``sources``: token ids of each section, at least one. ``device``: the device of the network.
+        """
         memory, state = self.module.encode(stack_rows(sources).to(device))
 
         def step(tokens: Tensor, memory_and_state: Any) -> tuple[Tensor, Any]:
@@ -392,7 +427,7 @@ class PointerSummarizer:
             chosen = rows.to(device)
             # As many rows as before belong to the same texts, and all beams of a text share its memory.
             is_same = len(rows) == len(memory.source)
-            return memory if is_same else memory.rows(chosen), tuple(part[:, chosen] for part in state)
+            return memory if is_same else memory.select(chosen), tuple(part[:, chosen] for part in state)
 
         return search_beams(
             step, reorder, (memory, state), len(sources), begin=BEGIN, end=END, settings=decoding

@@ -188,7 +188,7 @@ class Seq2SeqSummarizer:
             truncation=True,
             max_length=self.settings.longest_target,
         )
-        return {"input_ids": self._source_ids(reveal(record.findings)), "labels": list(target["input_ids"])}
+        return {"input_ids": self._get_source(reveal(record.findings)), "labels": list(target["input_ids"])}
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """Return the padded batch of :func:`~radeval_lib.models.batching.pad_labelled`."""
@@ -206,7 +206,7 @@ class Seq2SeqSummarizer:
         """Return one impression for each findings section, in order, decoded by beam search."""
         return self._summarize(findings, beams=self.settings.beams)
 
-    def _source_ids(self, text: str) -> list[int]:
+    def _get_source(self, text: str) -> list[int]:
         """Return the first ``longest_source`` token ids of the prefix and a findings section."""
         encoded = self.tokenizer(
             self.settings.prefix + batching.fix_unicode(text),
@@ -220,7 +220,7 @@ class Seq2SeqSummarizer:
         sections are decoded once."""
 
         def summarize_distinct(texts: list[str]) -> list[str]:
-            sources = [self._source_ids(text) for text in texts]
+            sources = [self._get_source(text) for text in texts]
 
             def decode_batch(batch: list[int], device: Any) -> Iterator[str]:
                 inputs = batching.pad_rows(self.tokenizer, (sources[index] for index in batch))

@@ -1,4 +1,4 @@
-"""Train the model of any task, stop when its measure on dev no longer improves, and keep its best epoch."""
+"""Train the model of any task, stop when its measure on dev no longer improves, and keep the best epoch."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ T = TypeVar("T", bound="Task[Any]")
 
 
 class Task(Protocol[Record]):
-    """The interface of a model and its data that :func:`train` requires.
+    """What :func:`train` requires of an object: a module, and methods that prepare its data and measure it.
 
-    If ``collate`` draws random numbers, it must draw them from torch's global generator, or from a
-    ``torch.Generator`` in the task's attribute ``generator``. A training resumes only if the ``repr`` of each
-    attribute of the task is the same as before.
+    ``module`` is the network to train. If ``collate`` draws random numbers, it must draw them from torch's
+    global generator, or from a ``torch.Generator`` in the task's attribute ``generator``. A training resumes
+    only if the ``repr`` of each other attribute of the task is the same as before.
     """
 
     module: torch.nn.Module
 
     @property
     def new_layers(self) -> tuple[str, ...]:
-        """Prefixes of the names of new weights, which have the learning rate ``head_learning_rate``."""
+        """Prefixes of the names of the new weights, which are trained with ``head_learning_rate``."""
 
     def example(self, record: Record) -> dict[str, Any]:
-        """Return a record as an example for training, with labels."""
+        """Return a record as an example for training, such as ``input_ids`` and ``labels`` by name."""
 
     def collate(self, examples: Sequence[dict[str, Any]]) -> dict[str, torch.Tensor]:
         """Return examples as a padded batch: the arguments of the module's ``forward``, by name."""
 
     def measure(self, records: Sequence[Record]) -> dict[str, float]:
-        """Return the module's measures on ``records``, by name; higher values must be better."""
+        """Return the module's measures on ``records``, by name; higher values are better."""
 
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """Settings of a training. The defaults are those of Zhao et al. 2024, A.9, for the IOB scheme.
+    """Settings of a training; the defaults are those of Zhao et al. 2024, A.9, for the IOB scheme.
 
     Attributes
     ----------
@@ -64,16 +64,21 @@ class TrainingSettings:
     head_learning_rate : learning rate of the new layers; None takes ``learning_rate``.
     batch_size : number of examples per forward pass.
     accumulate : number of forward passes per step, whose gradients are averaged.
-    by_length : whether a batch is drawn from examples with similar numbers of ``input_ids``, to save padding.
+    by_length : whether the examples of a batch have similar numbers of ``input_ids``, which saves padding.
     epochs : the most passes over the training data.
-    patience : number of epochs without a better measure on dev after which the training stops.
+    patience : the training stops after this number of epochs without a better measure on dev.
     warmup : share of the steps (0 to 1) in which the learning rates rise linearly from 0; they fall linearly
         to 0 afterwards.
     weight_decay : weight decay of AdamW.
     measure : name of the task's measure on dev that chooses the epoch.
     seed : seed of the order of examples and of dropout, from 0 to 2**32 - 1. New weights of the module are
         drawn before the training, with another seed.
-    device : ``auto``, ``cpu`` or ``cuda``; on a GPU, forward passes use bfloat16 where torch's autocast does.
+    device : ``auto``, ``cpu`` or ``cuda``; on a GPU, torch's autocast to bfloat16 is on in forward passes.
+
+    Raises
+    ------
+    ModelError
+        If ``batch_size``, ``accumulate``, ``epochs`` or ``patience`` is below 1.
     """
 
     learning_rate: float = 1e-5
@@ -97,7 +102,7 @@ class TrainingSettings:
 
 @dataclass
 class Trained(Generic[T]):
-    """A trained task, and its measures.
+    """A trained task and its measures.
 
     Attributes
     ----------
@@ -120,16 +125,16 @@ def train(
     *,
     folder: str | Path | None = None,
 ) -> Trained[T]:
-    """Return the trained task: its module is trained in place, and gets the weights of the best epoch on dev.
+    """Train a task's module in place, and return the task with its measures.
 
-    As side effects, the global generators of Python, numpy and torch are seeded, and ``use_cache`` in the
-    module's configuration is set to False.
+    The module gets the weights of its best epoch on dev. As side effects, the global generators of Python,
+    numpy and torch are seeded, and ``use_cache`` in the module's configuration is set to False.
 
     Parameters
     ----------
     task : the task to train.
-    records : the training data.
-    dev : the data on which the epoch is chosen.
+    records : the training data, as the task's ``example`` takes them.
+    dev : the data on which the epoch is chosen, by the measure that the settings name.
     settings : settings of the training; None takes the defaults.
     folder : where to write a checkpoint after an epoch, at most once a minute. If it has one of the same
         task, data and settings, the training resumes from it, with the same result. None writes none.
@@ -157,15 +162,15 @@ def train(
         training.resume(checkpoint)
     history, last_checkpoint = training.history, time.monotonic()
     with hide_logs(), avoid_padding(module):
-        while len(history) < settings.epochs and training.epochs_since_best() < settings.patience:
+        while len(history) < settings.epochs and training.count_epochs_since_best() < settings.patience:
             training.run_epoch(dev)
             if folder is not None and time.monotonic() - last_checkpoint >= _CHECKPOINT_INTERVAL:
                 Path(folder).mkdir(parents=True, exist_ok=True)
                 with atomic.new_file(Path(folder) / _STATE_FILE) as new:
-                    torch.save({"fingerprint": fingerprint, **training.state()}, new)
+                    torch.save({"fingerprint": fingerprint, **training.make_checkpoint()}, new)
                 last_checkpoint = time.monotonic()
     load_trainable_state(module, training.best)
-    best = dict(history[-1 - training.epochs_since_best()])
+    best = dict(history[-1 - training.count_epochs_since_best()])
     del best["epoch"], best["loss"]
     return Trained(task, best, history)
 
@@ -173,10 +178,10 @@ def train(
 def _compute_fingerprint(
     task: Task[Any], examples: list[dict[str, Any]], dev: Sequence[Any], settings: TrainingSettings
 ) -> str:
-    """Return a SHA-256 of everything on which the result of a training depends.
+    """Return a SHA-256 (hexadecimal) of everything that decides the result of a training.
 
-    That is the task (its attributes, layers and initial weights), the examples, the settings, the code and
-    the machine.
+    It covers the task (its attributes, layers and initial weights), the examples of both data sets, the
+    settings, the code and the machine.
     """
     import torch
 
@@ -192,10 +197,10 @@ def _compute_fingerprint(
 
 
 def _read_checkpoint(folder: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Return the checkpoint in ``folder`` if it belongs to the training with this fingerprint, else None.
+    """Return the checkpoint in ``folder`` if it is of the training with this fingerprint, else None.
 
-    A damaged checkpoint, or one of another training, is ignored with a warning. torch reads checkpoints
-    without running code (``weights_only``).
+    If the checkpoint is damaged or of another training, a warning is logged. torch reads checkpoints without
+    running code (``weights_only``).
     """
     import torch
 
@@ -212,7 +217,10 @@ def _read_checkpoint(folder: Path, fingerprint: str) -> dict[str, Any] | None:
 
 
 def get_trainable_state(module: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """Return a module's trainable parameters and its buffers, by name; shared ones occur once."""
+    """Return a module's trainable parameters and its buffers, by name; a shared parameter occurs once.
+
+    They are not copied, so that training changes them.
+    """
     trainable = {name: weight.detach() for name, weight in module.named_parameters() if weight.requires_grad}
     return {**trainable, **dict(module.named_buffers())}
 
@@ -229,13 +237,14 @@ def load_trainable_state(module: torch.nn.Module, state: Mapping[str, torch.Tens
 class _Training:
     """A training in progress.
 
-    The optimizer is AdamW, with one learning rate for pretrained and one for new layers, which rise and then
+    The optimizer is AdamW, with one learning rate for pretrained and one for new layers; both rise and then
     fall linearly. Gradients are clipped to norm 1.
 
     Attributes
     ----------
-    history : loss and measures of the finished epochs.
-    best : trainable state of the module after the best finished epoch.
+    history : for each finished epoch, its number, loss and measures on dev, by name (see :class:`Trained`).
+    best : the module's state (:func:`get_trainable_state`) after the best finished epoch, on the CPU; empty
+        before the first epoch ends.
     """
 
     def __init__(self, task: Task[Any], examples: list[dict[str, Any]], settings: TrainingSettings) -> None:
@@ -261,7 +270,7 @@ class _Training:
         self.best: dict[str, torch.Tensor] = {}
 
     def resume(self, checkpoint: dict[str, Any]) -> None:
-        """Restore the state that :meth:`state` returned."""
+        """Continue from a checkpoint that :meth:`make_checkpoint` returned."""
         import torch
 
         self.history.extend(checkpoint["history"])
@@ -274,8 +283,8 @@ class _Training:
         if self._generator is not None:
             self._generator.set_state(checkpoint["generator"])
 
-    def state(self) -> dict[str, Any]:
-        """Return everything that :meth:`resume` needs to continue after a finished epoch."""
+    def make_checkpoint(self) -> dict[str, Any]:
+        """Return everything that :meth:`resume` needs to continue after a finished epoch, by name."""
         import torch
 
         return {
@@ -289,10 +298,11 @@ class _Training:
             "generator": None if self._generator is None else self._generator.get_state(),
         }
 
-    def epochs_since_best(self) -> int:
-        """Return the number of epochs after the best one, the first of several; -1 before the first epoch.
+    def count_epochs_since_best(self) -> int:
+        """Return the number of finished epochs after the best one; -1 if no epoch is finished.
 
-        A measure that is NaN counts as the lowest value.
+        The best epoch has the highest value of the measure that the settings name; if several have it, the
+        first of them. NaN counts as -infinity.
         """
         measures = [row[self._settings.measure] for row in self.history]
         values = [-math.inf if math.isnan(value) else value for value in measures]
@@ -317,7 +327,7 @@ class _Training:
         measures = {name: float(value) for name, value in self._task.measure(dev).items()}
         mean_loss = loss_sum.item() / self._steps
         self.history.append({"epoch": len(self.history) + 1.0, "loss": mean_loss, **measures})
-        if self.epochs_since_best() == 0:
+        if self.count_epochs_since_best() == 0:
             state = get_trainable_state(self._module)
             self.best = {name: value.to("cpu", copy=True) for name, value in state.items()}
         words = ", ".join(f"{name} {value:.3f}" for name, value in measures.items())
@@ -325,9 +335,10 @@ class _Training:
 
 
 def _order_examples(examples: list[dict[str, Any]], settings: TrainingSettings, epoch: int) -> list[int]:
-    """Return the random order of the examples in an epoch (counted from 0), as positions.
+    """Return the positions of the examples in the random order of an epoch.
 
-    With ``by_length``, examples of similar length are next to one another.
+    If ``settings.by_length``, examples of similar length are next to one another. ``epoch``: its number, from
+    0.
     """
     import torch
     from transformers.trainer_pt_utils import get_length_grouped_indices
@@ -349,7 +360,8 @@ def _compute_losses(
     As in transformers' Trainer, a model that accepts ``num_items_in_batch`` gets the number of labels in the
     step, by which it divides its loss; the losses of other models are divided by the number of passes.
 
-    ``size``: the most examples of a forward pass.
+    ``examples``: the examples of the step. ``size``: the most examples of a forward pass. A loss is a scalar
+    tensor in float32, with gradients.
     """
     import torch
 

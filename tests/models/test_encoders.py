@@ -178,8 +178,8 @@ def test_first_pieces_alone_carry_labels() -> None:
     assert set(row["labels"][3:]) == {IGNORED}
     words = [None, 0, 1, *[1] * (len(pieces) - 4), None]
     b, i, o = (scheme.labels.index(name) for name in ("B-X", "I-X", "O"))
-    assert scheme.word_spans(words, [b, b, i, *[o] * len(pieces[3:])]) == [(0, 2, "X")]
-    assert scheme.word_spans([None, 0, 2, None], [o, i, b, o]) == [(0, 1, "X"), (2, 3, "X")]  # 1 has no piece
+    assert scheme.find_word_spans(words, [b, b, i, *[o] * len(pieces[3:])]) == [(0, 2, "X")]
+    assert scheme.find_word_spans([None, 0, 2, None], [o, i, b, o]) == [(0, 1, "X"), (2, 3, "X")]
 
 
 def test_a_probe_reads_off_what_is_there() -> None:
