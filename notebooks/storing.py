@@ -92,6 +92,7 @@ _SAME, _NEARLY_SAME, _NEAR_MEAN, _NEAR_TAU = 1.1e-9, 1e-6, 0.02, 0.03
 
 Metrics = Mapping[str, Metric]
 Parts = dict[str, pd.DataFrame]
+Pairs = Sequence[tuple[str, str]]
 
 
 class Content(NamedTuple):
@@ -107,10 +108,10 @@ class Content(NamedTuple):
 
     table: pd.DataFrame
     parts: Parts = {}  # noqa: RUF012
-    pairs: Sequence[tuple[str, str]] = ()
+    pairs: Pairs = ()
 
 
-def metrics_of(run: Run, name: str, *, published: bool) -> dict[str, Metric]:
+def load_metrics(run: Run, name: str, *, published: bool) -> dict[str, Metric]:
     """Return the metrics that score a set, without replacing scores by stored ones.
 
     ``published`` chooses the metrics with published models. Raises ParameterError for an unknown set.
@@ -124,14 +125,14 @@ def metrics_of(run: Run, name: str, *, published: bool) -> dict[str, Metric]:
     return {key: run.unstored_metric(key, **settings.get(key, {})) for key in keys}
 
 
-def _file(run: Run, dataset: str, file: str) -> Path:
+def _require_file(run: Run, dataset: str, file: str) -> Path:
     """Return the path of a data set's file; raises ParameterError if the data root lacks it."""
     if (path := run.find(dataset, file)) is None:
         raise ParameterError(f"the data root lacks {file}", dataset, f"Run `radbook data status {dataset}`.")
     return path
 
 
-def _root(run: Run, dataset: str) -> Path:
+def _require_root(run: Run, dataset: str) -> Path:
     """Return the data root; raises ParameterError if it has no file of the data set."""
     names = [Path(file.path).name for file in load_manifest(dataset).files]
     if not [name for name in names if run.find(dataset, name)]:
@@ -141,11 +142,11 @@ def _root(run: Run, dataset: str) -> Path:
     return cast(Path, run.data_root)
 
 
-def _radpref(run: Run, metrics: Metrics) -> Content:
+def _load_radpref(run: Run, metrics: Metrics) -> Content:
     """Return RadPref: each candidate with the grade from each radiologist, 1 to 5; as ``ratings``, their
     marks."""
-    candidates = radpref.read_candidates(_file(run, "radpref", radpref.CASES_FILE))
-    files = [_file(run, "radpref", file) for file in radpref.RATING_FILES]
+    candidates = radpref.read_candidates(_require_file(run, "radpref", radpref.CASES_FILE))
+    files = [_require_file(run, "radpref", file) for file in radpref.RATING_FILES]
     marks = radpref.read_marks(files, candidates).drop(columns="user")
     table = candidates.drop(columns=["reference", "text", "name", "source"])
     grades = marks.pivot(index="number", columns="rater", values="grade")
@@ -155,14 +156,14 @@ def _radpref(run: Run, metrics: Metrics) -> Content:
     return Content(table, {"ratings": marks}, pairs)
 
 
-def _mts_dialog(run: Run, metrics: Metrics) -> Content:
+def _load_mts_dialog(run: Run, metrics: Metrics) -> Content:
     """Return MTS-Dialog, a row per candidate.
 
     Columns: ``number``, ``case`` (the dialogue), ``system``, rates from the experts' counts of facts, number
     of words in the dialogue, and the share of the candidate's words that occur in the dialogue.
     """
-    rates = pd.read_csv(_file(run, "mts_dialog", mts_dialog.SCORES))
-    records = readers.load("mts_dialog", _root(run, "mts_dialog"))
+    rates = pd.read_csv(_require_file(run, "mts_dialog", mts_dialog.SCORES))
+    records = readers.load("mts_dialog", _require_root(run, "mts_dialog"))
     table = pd.DataFrame(
         {
             "number": range(len(records)),
@@ -183,15 +184,15 @@ def _mts_dialog(run: Run, metrics: Metrics) -> Content:
     return Content(table, {}, [(reveal(record.reference), reveal(record.candidate)) for record in records])
 
 
-def _fingerprints(run: Run, metrics: Metrics) -> Content:
+def _load_fingerprints(run: Run, metrics: Metrics) -> Content:
     """Return edited reports, a row per edit: ``number``, ``case`` (the report) and ``edit``."""
-    edits = recordings.edited_reports(_root(run, "openi"))
+    edits = recordings.edited_reports(_require_root(run, "openi"))
     columns = {"case": [int(edit.case) for edit in edits], "edit": [edit.group for edit in edits]}
     table = pd.DataFrame({"number": range(len(edits)), **columns})
     return Content(table, {}, [(reveal(edit.reference), reveal(edit.candidate)) for edit in edits])
 
 
-def _lengths(name: str, root: Path) -> pd.DataFrame:
+def _count_words(name: str, root: Path) -> pd.DataFrame:
     """Return the number of words in both sections of each report, and whether it has each of
     :data:`WORDS`."""
     sections = [(reveal(report.findings), reveal(report.impression)) for report in readers.load(name, root)]
@@ -203,13 +204,13 @@ def _lengths(name: str, root: Path) -> pd.DataFrame:
     return table
 
 
-def _mediqa(run: Run, metrics: Metrics) -> Content:
+def _load_mediqa(run: Run, metrics: Metrics) -> Content:
     """Return MEDIQA 2021: lengths of reports; as ``impressions``, scores of pairs of impressions.
 
     In each pair, the reference is normal, and ``normal`` says whether the candidate is; ``case`` is the
     reference.
     """
-    root = _root(run, "mediqa2021")
+    root = _require_root(run, "mediqa2021")
     scored = impression_versions.real_impressions(run, metrics)
     impressions = pd.DataFrame(
         {
@@ -220,24 +221,24 @@ def _mediqa(run: Run, metrics: Metrics) -> Content:
             **{key: scored[key].round(9) for key in metrics},
         }
     )
-    return Content(_lengths("mediqa2021", root), {"impressions": impressions})
+    return Content(_count_words("mediqa2021", root), {"impressions": impressions})
 
 
-def _openi(run: Run, metrics: Metrics) -> Content:
+def _load_openi(run: Run, metrics: Metrics) -> Content:
     """Return Open-i: lengths of reports; as ``sentences`` and ``pairs``, the rules' answers on labelled
     sentences."""
-    root = _root(run, "openi")
+    root = _require_root(run, "openi")
     sentences, pairs = labelled_sentences.load_counts_and_answers(run)
-    return Content(_lengths("openi", root), {"sentences": sentences, "pairs": pairs})
+    return Content(_count_words("openi", root), {"sentences": sentences, "pairs": pairs})
 
 
-def _mtsamples(run: Run, metrics: Metrics) -> Content:
+def _load_mtsamples(run: Run, metrics: Metrics) -> Content:
     """Return MTSamples, a row per transcription.
 
     Columns: ``case`` (the distinct text), ``specialty``, numbers of words, and how much of the description is
     copied.
     """
-    notes = readers.load("mtsamples", _root(run, "mtsamples"))
+    notes = readers.load("mtsamples", _require_root(run, "mtsamples"))
     texts, summaries = ([reveal(getattr(note, side)) for note in notes] for side in ("text", "summary"))
     table = pd.DataFrame(
         {
@@ -251,22 +252,22 @@ def _mtsamples(run: Run, metrics: Metrics) -> Content:
     return Content(table.join(copying.measure_copying(texts, summaries).round(9)))
 
 
-def _mslr(run: Run, metrics: Metrics) -> Content:
+def _load_mslr(run: Run, metrics: Metrics) -> Content:
     """Return MSLR: summaries of reviews of trials, with ratings and scores."""
     for name in mslr.RATERS:
-        _file(run, "mslr", f"{name}.tsv")
+        _require_file(run, "mslr", f"{name}.tsv")
     return Content(trial_reviews.load_summaries(run, metrics))
 
 
-def _systems(run: Run, metrics: Metrics) -> Content:
+def _load_systems(run: Run, metrics: Metrics) -> Content:
     """Return the reports of systems for Open-i's test split; the module's docstring describes the columns."""
-    reports = _file(run, "openi", "indiana_reports.csv")
-    labels = _file(run, "openi_labels", openi.LABELS_FILE)
-    references = _file(run, "iu_systems", iu_systems.REFERENCES)
-    texts = system_sets.outputs(_root(run, "iu_systems"))
+    reports = _require_file(run, "openi", "indiana_reports.csv")
+    labels = _require_file(run, "openi_labels", openi.LABELS_FILE)
+    references = _require_file(run, "iu_systems", iu_systems.REFERENCES)
+    texts = system_sets.load_outputs(_require_root(run, "iu_systems"))
     released = pd.DataFrame(
         iu_systems.read_released_scores(
-            _file(run, "iu_systems", iu_systems.SCORES), list(iu_systems.read_references(references))
+            _require_file(run, "iu_systems", iu_systems.SCORES), list(iu_systems.read_references(references))
         )
     )
     parts = {
@@ -274,11 +275,14 @@ def _systems(run: Run, metrics: Metrics) -> Content:
         "released": released.reset_index(drop=True).rename_axis("study").reset_index().round(6),
         "codes": agreement_with_codes(reports, labels, set(iu_systems.read_references(references))),
     }
-    return Content(system_table(texts), parts, list(zip(texts["reference"], texts["candidate"], strict=True)))
+    return Content(make_table(texts), parts, list(zip(texts["reference"], texts["candidate"], strict=True)))
 
 
-def system_table(texts: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of ``iu_systems.csv`` but scores, for texts from :func:`system_sets.outputs`."""
+def make_table(texts: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of ``iu_systems.csv`` except scores and numbers of words.
+
+    ``texts`` is the table from :func:`system_sets.load_outputs`.
+    """
 
     def bit_mask(members: frozenset[str], names: Sequence[str] = LABELS) -> int:
         return sum(1 << bit for bit, name in enumerate(names) if name in members)
@@ -339,10 +343,10 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
         sizes = (len(of_half), len(keys))
         by_code = counts.sum(axis=0)
         for key, of_code in zip(LABELS, by_code.tolist(), strict=True):
-            rows.append((name, key, *sizes, *of_code, float(f1(of_code)), None, None))
+            rows.append((name, key, *sizes, *of_code, float(compute_f1(of_code)), None, None))
         sums = np.zeros((len(keys), 3))
         np.add.at(sums, texts, counts.sum(axis=1))
-        (micro,) = sum_estimates(sums, lambda drawn: f1(drawn)[..., None], resamples=2_000, rng=rng)
+        (micro,) = sum_estimates(sums, lambda drawn: compute_f1(drawn)[..., None], resamples=2_000, rng=rng)
         rows.append(
             (name, ALL_CODES, *sizes, *map(int, sums.sum(axis=0)), micro.value, micro.low, micro.high)
         )
@@ -350,7 +354,7 @@ def agreement_with_codes(reports: Path, labels: Path, tested: set[str]) -> pd.Da
     return pd.DataFrame(rows, columns=columns).round(6)
 
 
-def f1(sums: ArrayLike) -> NDArray[np.float64]:
+def compute_f1(sums: ArrayLike) -> NDArray[np.float64]:
     """Return micro F1 from the numbers of codes in both, wrong and missed (last axis); 1 if all are 0."""
     both, wrong, missed = np.moveaxis(np.asarray(sums, np.float64), -1, 0)
     total = 2 * both + wrong + missed
@@ -358,19 +362,19 @@ def f1(sums: ArrayLike) -> NDArray[np.float64]:
 
 
 SETS: dict[str, Callable[[Run, Metrics], Content]] = {
-    "radpref": _radpref,
-    "mts_dialog": _mts_dialog,
-    "fingerprints": _fingerprints,
-    "mediqa2021": _mediqa,
-    "mslr": _mslr,
-    "mtsamples": _mtsamples,
-    "openi": _openi,
-    "iu_systems": _systems,
+    "radpref": _load_radpref,
+    "mts_dialog": _load_mts_dialog,
+    "fingerprints": _load_fingerprints,
+    "mediqa2021": _load_mediqa,
+    "mslr": _load_mslr,
+    "mtsamples": _load_mtsamples,
+    "openi": _load_openi,
+    "iu_systems": _load_systems,
 }
 """The function that returns the content of each set."""
 
 
-def kept(name: str, metrics: Metrics) -> pd.DataFrame:
+def find_kept(name: str, metrics: Metrics) -> pd.DataFrame:
     """Return the stored columns that must not be scored anew, since the set was scored with frozen rules.
 
     These are the columns of rule-based metrics and counts, if the rules have changed since. Otherwise the
@@ -385,7 +389,7 @@ def kept(name: str, metrics: Metrics) -> pd.DataFrame:
     return table[[key for key in (*frozen, *JUDGED) if key in table]]
 
 
-def judge_by_rules(pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
+def judge_by_rules(pairs: Pairs) -> pd.DataFrame:
     """Return the rule-based judge's counts for each pair: significant and other errors, and matched
     findings."""
     rows = []
@@ -396,14 +400,15 @@ def judge_by_rules(pairs: Sequence[tuple[str, str]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=JUDGED)
 
 
-def variants(run: Run, metric: Any, pairs: Sequence[tuple[str, str]]) -> tuple[pd.DataFrame, dict[str, Any]]:
+def score_variants(run: Run, metric: Any, pairs: Pairs) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return RaTEScore with other weights and encoders, a column per setting, and the description of each
     column."""
     entities = learned_weights.entities(metric, *zip(*pairs, strict=True))
     by_setting = learned_weights.scores_by_setting(run, entities)
     columns = dict(zip(learned_weights.RECORDED, by_setting.values(), strict=True))
     roles = ("encoder", "ner_model", "rival_encoder")
-    description = {**column(metric, run), "models": {role: dict(run.reading.models[role]) for role in roles}}
+    models = {role: dict(run.reading.models[role]) for role in roles}
+    description = {**describe_column(metric, run), "models": models}
     about = {
         key: {**description, "settings": {"differs": title}}
         for key, title in zip(learned_weights.RECORDED, by_setting, strict=True)
@@ -411,7 +416,7 @@ def variants(run: Run, metric: Any, pairs: Sequence[tuple[str, str]]) -> tuple[p
     return pd.DataFrame(columns).round(9), about
 
 
-def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, Any]:
+def describe_column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, Any]:
     """Return the description of a metric's column: title, settings, behaviour, signature, date and commit.
 
     The digest of behaviour is left out for published models.
@@ -422,11 +427,11 @@ def column(metric: Metric, run: Run, *, published: bool = False) -> dict[str, An
         **({} if published else recordings.describe_behaviour(metric)),
         "signature": metric.signature(),
         "date": datetime.date.today().isoformat(),
-        "commit": provenance.commit()["commit"],
+        "commit": provenance.read_commit()["commit"],
     }
 
 
-def about(run: Run, name: str) -> dict[str, Any]:
+def describe_set(run: Run, name: str) -> dict[str, Any]:
     """Return the description of a set: title, source, licence, and the files, models and packages that score
     it."""
     source = _SOURCES.get(name, name)

@@ -26,7 +26,7 @@ _HOMES = {
 }
 METRICS = tuple(registry.METRICS)
 __all__ = ["METRICS", "Context", "compare", "explain", "metric_card", "score"]
-__getattr__ = registry.names_of(__name__, _HOMES)
+__getattr__ = registry.import_on_use(__name__, _HOMES)
 
 try:
     __version__ = version("radeval-lib")

@@ -40,7 +40,7 @@ def new_files(*targets: Path) -> Iterator[list[Path]]:
 
     All files are flushed to disk before the first one is moved. ``targets`` must be in one folder.
     """
-    with _part(targets[0].parent) as part:
+    with _make_part(targets[0].parent) as part:
         paths = [part / target.name for target in targets]
         yield paths
         for path in paths:
@@ -57,7 +57,7 @@ def new_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
     If not ``replace``, a target with files that exists by then is kept, and the new folder is removed.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _part(target.parent) as part:
+    with _make_part(target.parent) as part:
         path = part / target.name
         path.mkdir()
         yield path
@@ -77,7 +77,7 @@ def scratch(folder: Path) -> Iterator[Path]:
     ``folder`` is created if it does not exist.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with _part(folder) as part:
+    with _make_part(folder) as part:
         yield part
 
 
@@ -148,7 +148,7 @@ def lock(path: Path, *, shared: bool = False) -> TextIO | None:
 
 
 @contextmanager
-def _part(folder: Path) -> Iterator[Path]:
+def _make_part(folder: Path) -> Iterator[Path]:
     """Yield a new, locked folder ``.part-*`` in ``folder``, and remove it at the end."""
     clear(folder)
     part = Path(tempfile.mkdtemp(prefix=_PART, dir=folder))

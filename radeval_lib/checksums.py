@@ -10,7 +10,7 @@ from typing import Any
 from radeval_lib import own_yaml
 
 
-def state(path: Path) -> tuple[int, ...]:
+def read_state(path: Path) -> tuple[int, ...]:
     """Return a file's inode, size, modification time and change time, which differ if the file was
     changed."""
     status = path.stat()
@@ -59,13 +59,13 @@ def of_source(content: bytes, ending: str) -> str:
     """
     if ending != ".py":
         return of_text(repr(own_yaml.parse(content.decode("utf-8"))))
-    return of_text(repr(_plain(ast.parse(content))))
+    return of_text(repr(_simplify(ast.parse(content))))
 
 
-def _plain(part: Any) -> Any:
+def _simplify(part: Any) -> Any:
     """Return a syntax tree, or part of one, as lists, tuples and constants, without docstrings."""
     if isinstance(part, list):
-        return [_plain(item) for item in part]
+        return [_simplify(item) for item in part]
     if not isinstance(part, ast.AST):
         return part
     fields = dict(ast.iter_fields(part))
@@ -75,4 +75,4 @@ def _plain(part: Any) -> Any:
             fields["body"] = part.body[1:]
     # Empty fields are left out, since the versions of Python differ in these.
     filled = ((name, value) for name, value in fields.items() if value not in (None, []))
-    return type(part).__name__, [(name, _plain(value)) for name, value in filled]
+    return type(part).__name__, [(name, _simplify(value)) for name, value in filled]

@@ -29,7 +29,7 @@ _LAYOUT = re.compile(
 )
 
 
-def without_layout(text: str) -> list[str]:
+def split_at_layout(text: str) -> list[str]:
     """Return the texts between the headings and category names of an analysis or prompt, without empty
     ones."""
     return [part for part in map(str.strip, _LAYOUT.split(text)) if part]
@@ -81,13 +81,13 @@ class Entry(NamedTuple):
     finding: str
 
 
-def category_letter(mark: str) -> str:
+def to_letter(mark: str) -> str:
     """Return the letter, ``a`` to ``f``, of the category marked by this letter or by a digit, ``1`` to
     ``6``."""
     return LETTERS[DIGITS.index(mark)] if mark in DIGITS else mark
 
 
-def entries(analysis: str) -> Iterator[Entry]:
+def parse_entries(analysis: str) -> Iterator[Entry]:
     """Yield each error and matched finding of an analysis, by section.
 
     Errors may follow the number of their category on its line, or be numbered lines below it. Numbered lines
@@ -99,7 +99,7 @@ def entries(analysis: str) -> Iterator[Entry]:
         for line in map(str.strip, body.splitlines()):
             head = COUNT.match(line)
             if section != MATCHED and (error := ERROR_LINE.match(line)):
-                head, letter = error, category_letter(error.group(1))
+                head, letter = error, to_letter(error.group(1))
             if head is None or (section != MATCHED and not letter):
                 continue
             for finding in filter(None, map(str.strip, line[head.end() :].split(";"))):

@@ -4,7 +4,7 @@ Files of users are read by ``yaml.safe_load`` instead, since libyaml crashes on 
 hundred thousand brackets).
 
 Browsers have no libyaml, and PyYAML alone needs seconds for the lexicon. For them the files are converted to
-JSON under the same names (:func:`compiled`).
+JSON under the same names (:func:`compile_to_json`).
 """
 
 from __future__ import annotations
@@ -38,13 +38,16 @@ def read(path: Path) -> Any:
 
 
 def parse(text: str) -> Any:
-    """Return the content of a YAML text, or of a text made by :func:`compiled`, as plain Python types."""
+    """Return the content of a string, in YAML or made by :func:`compile_to_json`, as plain Python types.
+
+    Raises :class:`yaml.YAMLError` for invalid YAML or a repeated key.
+    """
     if text.startswith(_COMPILED):
-        return json.loads(text.removeprefix(_COMPILED), object_hook=_with_numbers)
+        return json.loads(text.removeprefix(_COMPILED), object_hook=_restore_numbers)
     return yaml.load(text, Loader=_Loader)
 
 
-def compiled(path: Path) -> str:
+def compile_to_json(path: Path) -> str:
     """Return the content of a YAML file as JSON below a marker line, which :func:`parse` reads without
     PyYAML.
 
@@ -60,6 +63,6 @@ def compiled(path: Path) -> str:
     return text
 
 
-def _with_numbers(content: dict[str, Any]) -> dict[Any, Any]:
+def _restore_numbers(content: dict[str, Any]) -> dict[Any, Any]:
     """Return a mapping with keys of digits as integers, since JSON has only texts as keys."""
     return {int(key) if key.isdecimal() else key: value for key, value in content.items()}

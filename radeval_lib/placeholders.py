@@ -1,7 +1,7 @@
 """Placeholders for texts of which only scores and numbers of words are stored.
 
 A placeholder names the stored text and has as many words as it. Code that counts words or passes texts on
-accepts placeholders; code that must read a report calls :func:`refuse` first.
+accepts placeholders; code that must read a report calls :func:`refuse_placeholders` first.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Placeholder(NamedTuple):
     number: int
 
 
-def placeholder(name: str, side: str, number: int, words: int) -> str:
+def make_placeholder(name: str, side: str, number: int, words: int) -> str:
     """Return the placeholder of a text with ``words`` words; the empty text if it has none.
 
     ``name``, ``side`` and ``number`` are the attributes of :class:`Placeholder`.
@@ -52,7 +52,7 @@ def parse_placeholder(text: str) -> Placeholder | None:
     return Placeholder(match[1], match[2], int(match[3])) if match else None
 
 
-def refuse(texts: Iterable[object], reader: str) -> None:
+def refuse_placeholders(texts: Iterable[object], reader: str) -> None:
     """Raise PlaceholderError if one of the texts is a placeholder. ``reader`` names what must read them."""
     for text in texts:
         if isinstance(text, str) and text.startswith(_OPEN) and (origin := parse_placeholder(text)):

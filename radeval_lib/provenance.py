@@ -101,7 +101,7 @@ class Reading:
         return {"data": dict(sorted(data.items())), "models": dict(sorted(models.items()))}
 
 
-def git(*command: str) -> str | None:
+def run_git(*command: str) -> str | None:
     """Return what a git command prints in the repository; None if it fails or git is not installed."""
     try:
         done = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -111,15 +111,15 @@ def git(*command: str) -> str | None:
 
 
 @cache
-def commit() -> dict[str, Any]:
+def read_commit() -> dict[str, Any]:
     """Return the ``commit`` checked out, and whether tracked code, notebooks or manifests differ (``dirty``).
 
     Both are None outside a git repository.
     """
-    head = git("rev-parse", "HEAD")
+    head = run_git("rev-parse", "HEAD")
     if head is None:
         return {"commit": None, "dirty": None}
-    return {"commit": head.strip(), "dirty": bool(git("status", "--porcelain", "--", *_TRACKED))}
+    return {"commit": head.strip(), "dirty": bool(run_git("status", "--porcelain", "--", *_TRACKED))}
 
 
 @cache

@@ -76,31 +76,31 @@ class Role(NamedTuple):
     generator: str
 
 
-def _role(record: str, generator: str = "") -> Role:
+def _make_role(record: str, generator: str = "") -> Role:
     """Return a role whose record type and generator are in :mod:`radeval_lib.data`."""
     return Role(f"radeval_lib.data.records:{record}", generator and f"radeval_lib.data.{generator}")
 
 
 ROLES = {
-    "reports": _role("Report", "generated:generate_reports"),
-    "summaries": _role("ReportPair", "generated:generate_summaries"),
-    "anatomy_summaries": _role("ReportPair", "generated:generate_anatomy_summaries"),
-    "descriptions": _role("Document", "generated:generate_descriptions"),
-    "procedures": _role("Document", "generated:generate_procedures"),
-    "ner_corpus": _role("AnnotatedSentence", "generated:generate_ner_corpus"),
-    "graph_corpus": _role("AnnotatedSentence", "generated:generate_graph_corpus"),
-    "spatial_corpus": _role("AnnotatedSentence", "generated:generate_spatial_corpus"),
-    "stanza_corpus": _role("AnnotatedSentence", "generated:generate_ner_corpus"),
-    "edited_reports": _role("TextPair"),
-    "text_pairs": _role("TextPair", "generated:generate_text_pairs"),
-    "rated_sentences": _role("RatedPair"),
-    "rated_paragraphs": _role("RatedPair"),
-    "rated_pairs": _role("RatedPair"),
-    "rated_errors": _role("RatedPair"),
-    "error_counts": _role("ErrorCount"),
-    "fact_ratings": _role("FactRating"),
-    "note_judgements": _role("NoteJudgement"),
-    "judged_pairs": _role("JudgedPair", "generated:generate_judged_pairs"),
+    "reports": _make_role("Report", "generated:generate_reports"),
+    "summaries": _make_role("ReportPair", "generated:generate_summaries"),
+    "anatomy_summaries": _make_role("ReportPair", "generated:generate_anatomy_summaries"),
+    "descriptions": _make_role("Document", "generated:generate_descriptions"),
+    "procedures": _make_role("Document", "generated:generate_procedures"),
+    "ner_corpus": _make_role("AnnotatedSentence", "generated:generate_ner_corpus"),
+    "graph_corpus": _make_role("AnnotatedSentence", "generated:generate_graph_corpus"),
+    "spatial_corpus": _make_role("AnnotatedSentence", "generated:generate_spatial_corpus"),
+    "stanza_corpus": _make_role("AnnotatedSentence", "generated:generate_ner_corpus"),
+    "edited_reports": _make_role("TextPair"),
+    "text_pairs": _make_role("TextPair", "generated:generate_text_pairs"),
+    "rated_sentences": _make_role("RatedPair"),
+    "rated_paragraphs": _make_role("RatedPair"),
+    "rated_pairs": _make_role("RatedPair"),
+    "rated_errors": _make_role("RatedPair"),
+    "error_counts": _make_role("ErrorCount"),
+    "fact_ratings": _make_role("FactRating"),
+    "note_judgements": _make_role("NoteJudgement"),
+    "judged_pairs": _make_role("JudgedPair", "generated:generate_judged_pairs"),
 }
 """The data roles that a notebook can declare."""
 
@@ -185,7 +185,7 @@ def find(name: str) -> Any:
     return getattr(import_module(home), part)
 
 
-def names_of(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def import_on_use(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Return a ``__getattr__`` for a package, which imports a public name from its module when it is used.
 
     Parameters

@@ -27,9 +27,10 @@ def table_html(
 
     Parameters
     ----------
+    caption : text above the table; empty for no caption.
     index : whether to show the row labels.
     raw : columns whose cells are HTML already; all others are escaped.
-    label : name of the table for screen readers, if it has no caption.
+    label : name of the table for screen readers, used if it has no caption; default: ``Table``.
     """
     shown = frame.copy()
     for position, column in enumerate(shown.columns):
@@ -59,7 +60,7 @@ def table_html(
 
 
 def _escape_labels(labels: pd.Index) -> pd.Index:
-    """Return row or column labels with their texts escaped for HTML."""
+    """Return row or column labels as strings that are escaped for HTML."""
     if isinstance(labels, pd.MultiIndex):
         return pd.MultiIndex.from_tuples(
             [tuple(escape(str(part)) for part in label) for label in labels], names=labels.names
@@ -104,10 +105,10 @@ def show(
 
 
 def _format_value(value: Any, write: Callable[[Any], str], counts: bool | None) -> str:
-    """Return a value as text: as ``write`` formats it, ``∞`` for infinity, ``< 5`` for a count that must be
-    hidden.
+    """Return a value as a string: as ``write`` formats it, ``∞`` for infinity, ``< 5`` for a hidden count.
 
-    ``counts`` is whether all numbers of the column are whole; None if no count of the column must be hidden.
+    A count is hidden if it is below :func:`radeval_lib.small_counts.smallest_shown`. ``counts`` is whether
+    all numbers of the column are whole; None if no count of the column must be hidden.
     """
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "−∞"
@@ -118,15 +119,16 @@ def _format_value(value: Any, write: Callable[[Any], str], counts: bool | None) 
     return f"< {smallest_shown()}" if is_count and 0 < float(value) < smallest_shown() else text
 
 
-def p_value(p: float) -> str:
-    """Return a p value for a column of a table: three decimals, or ``< 0.001``."""
+def format_p(p: float) -> str:
+    """Return a p value as a string for a column of a table: three decimals, or ``< 0.001``."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def folded(table: HTML, caption: str = "") -> HTML:
     """Return a table that is hidden until the reader clicks on its caption.
 
-    The caption is ``caption`` or, by default, that of ``table``, from which it is removed.
+    The caption is ``caption`` or, if that is empty, the caption of ``table``. The caption of ``table`` is
+    removed from it.
     """
     own_caption = re.search(r"<caption><span>(.*?)</span></caption>", table.data, re.DOTALL)
     body = table.data.replace(own_caption.group(0), "", 1) if own_caption else table.data
@@ -134,13 +136,15 @@ def folded(table: HTML, caption: str = "") -> HTML:
     return HTML(f'<details><summary class="table-caption"><strong>{title}</strong></summary>{body}</details>')
 
 
-def as_data(content: Any) -> str:
-    """Return ``content`` as JSON in an HTML element that a script of the page can read.
+def to_json_script(content: Any) -> str:
+    """Return ``content`` as JSON in an HTML element ``script``, which other scripts of the page can read.
 
     Raises
     ------
     ValueError
-        If it has NaN or an infinite number, which browsers do not accept in JSON.
+        If ``content`` has NaN or an infinite number, which browsers do not accept in JSON.
+    TypeError
+        If ``content`` has a value of another type than JSON's.
     """
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     # Either text would change where the element ends.
@@ -162,5 +166,6 @@ def search_table(heads: Sequence[str], rows: Sequence[Sequence[str]], example: s
         '<div class="search-table"><label>Show rows containing '
         f'<input type="search" placeholder="{escape(example)}"></label> <span role="status"></span>'
         f'<div class="radeval-table"><table class="radeval"><thead><tr>{head}</tr></thead>'
-        f"<tbody></tbody></table></div>{as_data(rows)}<noscript>This table needs JavaScript.</noscript></div>"
+        f"<tbody></tbody></table></div>{to_json_script(rows)}"
+        "<noscript>This table needs JavaScript.</noscript></div>"
     )

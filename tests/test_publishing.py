@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from radeval_lib.paths import ROOT
 from radeval_lib.study import citing
 from workflow import notebook_style
-from workflow.check_site import words
+from workflow.check_site import count_words
 
 
 def test_files_that_describe_the_study_agree_and_are_of_their_formats() -> None:
@@ -52,7 +52,7 @@ def test_words_of_a_page_are_those_that_a_reader_sees() -> None:
     page = "<p>τ<sub>b</sub> of (<span class='whole'>GPT-4</span>), data_<wbr>manifests</p>"
     page += "<table><tr><td>1</td><td>2</td></tr></table><p>end</p>"
     content = BeautifulSoup(page, "html.parser")
-    assert words(content) == len(["τb", "of", "(GPT-4),", "data_manifests", "1", "2", "end"])
+    assert count_words(content) == len(["τb", "of", "(GPT-4),", "data_manifests", "1", "2", "end"])
     assert content.find("wbr")  # what is counted stays as it is
 
 

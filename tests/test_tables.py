@@ -80,8 +80,8 @@ def test_a_table_to_search_has_its_rows_as_data() -> None:
 
 def test_what_a_script_of_a_browser_cannot_read_is_refused_and_nothing_keeps_its_element_open() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        tables.as_data([float("nan")])
-    element = tables.as_data(["<!-- <script>"])
+        tables.to_json_script([float("nan")])
+    element = tables.to_json_script(["<!-- <script>"])
     assert "<!--" not in element
     assert json.loads(element.removeprefix('<script type="application/json">').removesuffix("</script>")) == [
         "<!-- <script>"

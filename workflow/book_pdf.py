@@ -19,7 +19,7 @@ from radeval_lib.pipeline.staging import CONTENTS, list_pages
 MARGIN = "16mm"
 
 
-def whole_book(output: Path) -> str:
+def join_pages(output: Path) -> str:
     """Return the book in the output folder of a build as one HTML page, each of its pages on a new sheet.
 
     Code cells are left out. Pictures and styles are loaded from the folder of the book.
@@ -55,7 +55,7 @@ def main(profile: str, target: str) -> None:
         atomic.new_file(Path(target)) as new,
     ):
         single_page = Path(folder) / "book.html"
-        single_page.write_text(whole_book(BUILD / profile), encoding="utf-8")
+        single_page.write_text(join_pages(BUILD / profile), encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page()
         page.goto(single_page.as_uri(), wait_until="load", timeout=300_000)

@@ -36,7 +36,7 @@ def _references(path: Path) -> tuple[set[str], set[str]]:
     return links, {str(target["id"]) for target in page.select("[id]")}
 
 
-def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
+def find_dead_links(html: Path, pages: Iterable[str]) -> list[str]:
     """Return the links between files of the book that lead to a missing file or id.
 
     ``html`` is the folder of the book, and ``pages`` are its pages, without the ending; all must exist.
@@ -55,7 +55,7 @@ def dead_links(html: Path, pages: Iterable[str]) -> list[str]:
     return dead
 
 
-def article(name: str, page: str) -> Tag:
+def extract_article(name: str, page: str) -> Tag:
     """Return the content of a page, without navigation, code, and the records of exhibits and sources.
 
     Raises ValueError if the page has no article. ``name`` is the page's name, and ``page`` its HTML.
@@ -69,7 +69,7 @@ def article(name: str, page: str) -> Tag:
     return content
 
 
-def words(content: Tag) -> int:
+def count_words(content: Tag) -> int:
     """Return the number of words in the text of an element; a subscript or possible line break splits no
     word."""
     joined = copy.copy(content)
@@ -79,7 +79,7 @@ def words(content: Tag) -> int:
     return len(joined.get_text(" ").split())
 
 
-def faults(output: Path, *, judge: bool = False) -> list[str]:
+def find_faults(output: Path, *, judge: bool = False) -> list[str]:
     """Return a line for each fault of the rendered book in the output folder of a build.
 
     If ``judge``, the book must have the judge for browsers.
@@ -88,7 +88,7 @@ def faults(output: Path, *, judge: bool = False) -> list[str]:
     pages = list_pages(output / "book" / CONTENTS)
     if missing := [f"{page}: missing page" for page in pages if not (html / f"{page}.html").is_file()]:
         return missing
-    faults = [f"dead link: {link}" for link in dead_links(html, pages)]
+    faults = [f"dead link: {link}" for link in find_dead_links(html, pages)]
     if judge and 'id="judge"' not in (html / "try_the_judge.html").read_text(encoding="utf-8"):
         faults.append("try_the_judge: no judge; run `radbook render --browser-judge`")
     for result in read_all(output):
@@ -98,14 +98,14 @@ def faults(output: Path, *, judge: bool = False) -> list[str]:
             faults.append(f"notebooks/{entry.notebook}: no anchor {entry.anchor} of its exhibit")
     all_words = open_words = 0
     for page in pages:
-        content = article(page, (html / f"{page}.html").read_text(encoding="utf-8"))
+        content = extract_article(page, (html / f"{page}.html").read_text(encoding="utf-8"))
         if content.select(".output.traceback, .output.stderr"):
             faults.append(f"{page}: a cell printed an error")
         if "labs" not in page:
-            all_words += words(content)
+            all_words += count_words(content)
             for folded in content.select("details"):
                 folded.decompose()
-            open_words += words(content)
+            open_words += count_words(content)
     print(f"{len(pages)} pages; without labs and code {all_words:,} words, {open_words:,} of them not folded")
     if all_words > MOST_WORDS:
         faults.append(f"{all_words:,} words; the maximum is {MOST_WORDS:,}")
@@ -117,6 +117,6 @@ if __name__ == "__main__":
     parser.add_argument("profile")
     parser.add_argument("--browser-judge", action="store_true", help="require the judge for a browser")
     arguments = parser.parse_args()
-    found = faults(BUILD / arguments.profile, judge=arguments.browser_judge)
+    found = find_faults(BUILD / arguments.profile, judge=arguments.browser_judge)
     print("\n".join(found))
     sys.exit(bool(found))

@@ -31,12 +31,12 @@ SETTINGS = {
 """For each setting of pip, uv's environment variable and the separator of its values."""
 
 
-def lock(name: str) -> Path:
+def lock_path(name: str) -> Path:
     """Return the path of an additional lock."""
     return ROOT / "workflow" / f"{name}.lock"
 
 
-def settings_of_pip(lines: Iterable[str]) -> dict[str, str]:
+def convert_settings(lines: Iterable[str]) -> dict[str, str]:
     """Return uv's environment variables for the settings that ``pip config list`` prints, one per line.
 
     If a setting occurs twice, that of the environment is used, otherwise the last one, as by pip.
@@ -51,10 +51,10 @@ def settings_of_pip(lines: Iterable[str]) -> dict[str, str]:
     return settings
 
 
-def settings_for_uv() -> dict[str, str]:
+def make_environment() -> dict[str, str]:
     """Return the environment variables of this process, with those that pass pip's settings to uv."""
     output = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False).stdout
-    return {**settings_of_pip(output.splitlines()), **os.environ}
+    return {**convert_settings(output.splitlines()), **os.environ}
 
 
 def install(*requirements: str | Path, quiet: bool = False) -> bool:
@@ -68,7 +68,7 @@ def install(*requirements: str | Path, quiet: bool = False) -> bool:
     # Like pip, use the best version of all indexes, and not only of the first one that has the package.
     by_uv = [sys.executable, "-m", "uv", "pip", "install", "--python", sys.executable, "--no-progress"]
     by_uv += ["--index-strategy", "unsafe-best-match", "--quiet", *(["--quiet"] if quiet else [])]
-    if subprocess.run([*by_uv, *requirements], env=settings_for_uv(), check=False).returncode == 0:
+    if subprocess.run([*by_uv, *requirements], env=make_environment(), check=False).returncode == 0:
         return True
     if quiet:
         return False
@@ -84,9 +84,9 @@ def install_torch() -> bool:
     The version for CPUs is installed if there is no NVIDIA driver and its index can be reached, otherwise
     PyPI's.
     """
-    version = lock("torch").read_text(encoding="utf-8").split()[-1]
+    version = lock_path("torch").read_text(encoding="utf-8").split()[-1]
     has_driver = shutil.which("nvidia-smi") is not None
-    return (not has_driver and install("--requirement", lock("torch"), quiet=True)) or install(version)
+    return (not has_driver and install("--requirement", lock_path("torch"), quiet=True)) or install(version)
 
 
 def main(added: list[str]) -> int:
@@ -94,9 +94,9 @@ def main(added: list[str]) -> int:
 
     ``added`` are the names of locks beyond that of readers.
     """
-    uv = re.search(r"^uv==\S+", lock("developers").read_text(encoding="utf-8"), re.MULTILINE)
+    uv = re.search(r"^uv==\S+", lock_path("developers").read_text(encoding="utf-8"), re.MULTILINE)
     subprocess.run([*PIP, "install", "--quiet", *([uv[0]] if uv else [])], check=False)
-    locks = (READERS, *map(lock, added))
+    locks = (READERS, *map(lock_path, added))
     installed = all(install("--no-deps", "--require-hashes", "--requirement", path) for path in locks)
     library = [*PIP, "install", "--quiet", "--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
     if not (installed and install_torch()):

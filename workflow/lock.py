@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from install import ROOT, settings_for_uv
+from install import ROOT, make_environment
 
 READERS = ("book", "models")
 ADDED = {"developers": ("dev",), "labs": ("labs",)}
@@ -47,7 +47,7 @@ def resolve(target: Path, extras: tuple[str, ...], *options: str | Path) -> dict
     extra_options = [part for extra in extras for part in ("--extra", extra)]
     further = JUPYTERLAB if "labs" in extras else ""
     # Only one index is used, since another one may lack files of a release, and so their hashes.
-    environment = {key: value for key, value in settings_for_uv().items() if key not in _OTHER_PLACES}
+    environment = {key: value for key, value in make_environment().items() if key not in _OTHER_PLACES}
     command = (*uv, *files, *resolution, *contents, *extra_options, *options)
     subprocess.run(command, cwd=ROOT, env=environment, input=further, text=True, check=True)
     packages: dict[str, str] = {}

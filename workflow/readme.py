@@ -23,7 +23,7 @@ _BLOCK = re.compile(r"(?s)(<!-- findings: workflow/readme\.py -->\n).*?(<!-- end
 _INTERVAL = re.compile(r" \[[^\]]*\]")
 
 
-def findings(results: Path, *, decided: bool = True) -> str:
+def format_findings(results: Path, *, decided: bool = True) -> str:
     """Return the findings that hold in a build as a numbered list in Markdown, without intervals.
 
     Parameters
@@ -49,7 +49,7 @@ def findings(results: Path, *, decided: bool = True) -> str:
     return "".join(lines)
 
 
-def figure(executed: Path) -> str:
+def read_figure(executed: Path) -> str:
     """Return the README's figure as SVG, from a build's folder of executed notebooks.
 
     Raises
@@ -63,7 +63,7 @@ def figure(executed: Path) -> str:
     return drawing[0]
 
 
-def current_findings() -> str:
+def read_findings() -> str:
     """Return the list of findings that the README contains; raises ValueError if it has no place for them."""
     block = _BLOCK.search(README.read_text(encoding="utf-8"))
     if block is None:
@@ -75,8 +75,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Write the README's findings and figure.")
     parser.add_argument("profile", help="a profile that was built")
     build = BUILD / parser.parse_args().profile
-    new_findings = findings(build / "results")
-    current_findings()  # raises an error if the README has no place for them
+    new_findings = format_findings(build / "results")
+    read_findings()  # raises an error if the README has no place for them
     text = _BLOCK.sub(lambda block: f"{block[1]}{new_findings}{block[2]}", README.read_text(encoding="utf-8"))
-    atomic.write_text(FIGURE, figure(build / "executed"))
+    atomic.write_text(FIGURE, read_figure(build / "executed"))
     atomic.write_text(README, text)

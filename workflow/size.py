@@ -27,7 +27,7 @@ NO_PYTHON = re.compile(r"\s*[%!]|:\w")
 PARTS = {"notebooks": "notebooks", "tests": "tests"}
 
 
-def lines_of_code(source: str) -> int:
+def count_code_lines(source: str) -> int:
     """Return the number of lines of Python code that have code."""
     lines = set[int]()
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -39,20 +39,20 @@ def lines_of_code(source: str) -> int:
     return len(lines)
 
 
-def cells(source: str) -> str:
+def extract_code(source: str) -> str:
     """Return the code cells of a MyST notebook, without magics and cell options."""
     lines = "".join(CELL.findall(source)).split("\n")
     return "\n".join(line for line in lines if not NO_PYTHON.match(line)) + "\n"
 
 
-def part_of(path: Path) -> str:
+def find_part(path: Path) -> str:
     """Return the part of the project that a file belongs to."""
     if path.parts[0] == "radeval_lib":
         return "rules" if path.parts[1] == "rules" else "library"
     return PARTS.get(path.parts[0], "workflow")
 
 
-def counts() -> tuple[Counter[str], Counter[str]]:
+def count_all() -> tuple[Counter[str], Counter[str]]:
     """Return the number of lines of code by part of the project, and by package of the library."""
     parts, packages = Counter[str](), Counter[str]()
     for path in sorted([*ROOT.rglob("*.py"), *(ROOT / "notebooks").rglob("*.md")]):
@@ -62,8 +62,8 @@ def counts() -> tuple[Counter[str], Counter[str]]:
         if path.suffix == ".md" and "labs" in relative.parts:
             continue
         text = path.read_text(encoding="utf-8")
-        count = lines_of_code(text if path.suffix == ".py" else cells(text))
-        parts[part_of(relative)] += count
+        count = count_code_lines(text if path.suffix == ".py" else extract_code(text))
+        parts[find_part(relative)] += count
         if relative.parts[0] == "radeval_lib":
             packages[relative.parts[1] if len(relative.parts) > 2 else "*.py"] += count
     parts["outside tests"] = sum(count for name, count in parts.items() if name != "tests")
@@ -74,7 +74,7 @@ def main() -> int:
     """Print every count with its budget; return 1 if a budget is exceeded or missing, otherwise 0."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["size"]
     over = False
-    for counted, budgets in zip(counts(), (settings["parts"], settings["packages"]), strict=True):
+    for counted, budgets in zip(count_all(), (settings["parts"], settings["packages"]), strict=True):
         for name, count in counted.most_common():
             budget = budgets.get(name, 0)
             over |= count > budget

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from radeval_lib import plots
 from radeval_lib.data import recorded
 from radeval_lib.metric_cards.card import Card, metric_card
-from radeval_lib.metric_cards.measurements import in_half
+from radeval_lib.metric_cards.measurements import select_half
 from radeval_lib.metrics.by_name import create
 from radeval_lib.paths import RECORDED
 from radeval_lib.provenance import RECORDED_SCORES
@@ -45,7 +45,7 @@ class Nearest:
 
     def __init__(self) -> None:
         table = recorded.load("radpref").table
-        known = table[in_half(table["case"].to_numpy(), "development")]
+        known = table[select_half(table["case"].to_numpy(), "development")]
         self._grades = known[["grade_1", "grade_2", "grade_3"]].mean(axis=1).to_numpy(np.float64)
         self._features = _compute_features(known)
         self._rouge = create("rouge_l")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from radeval_lib.errors import RadevalError
-from radeval_lib.jobs.green import CHEST, seed_of
+from radeval_lib.jobs.green import CHEST, draw_seed
 from radeval_lib.papers.printed_numbers import Printed, cell, cells_by
 from radeval_lib.rules.generator import SyntheticError, error_pairs, rewrite
 from radeval_lib.rules.judge import Judgement, judge_pair
@@ -100,7 +100,7 @@ def generate_example(run: Run) -> tuple[str, str, Judgement, list[str]]:
     Significant errors of at least three categories are planted in the candidate. It also has another style
     than the reference, so that shared wording does not reveal the errors.
     """
-    seed = seed_of(run, "example")
+    seed = draw_seed(run, "example")
     for pair in error_pairs(60, seed=seed, modality_anatomy=CHEST):
         if len({error.category for error in pair.errors if error.significant}) < 3:
             continue

@@ -14,7 +14,7 @@ import pandas as pd
 
 from radeval_lib.data.records import JudgedPair
 from radeval_lib.data.restricted import Text, reveal
-from radeval_lib.jobs.green import seed_of, settings
+from radeval_lib.jobs.green import draw_seed, settings
 from radeval_lib.metrics.green import parse
 from radeval_lib.models.batching import IGNORED
 from radeval_lib.models.language_model_judge import CausalJudge, JudgeTuning, load_causal_lm, make_small_lm
@@ -61,7 +61,7 @@ def fine_tune(
     """
     import torch
 
-    chosen, seed = settings(run.profile), seed_of(run, f"tuning {rank}")
+    chosen, seed = settings(run.profile), draw_seed(run, f"tuning {rank}")
     torch.manual_seed(seed)
     module, tokenizer = (
         load_causal_lm(chosen.start)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from radeval_lib.categories import GREEN_NAMES, LETTERS
 from radeval_lib.green_analysis import SIGNIFICANT
-from radeval_lib.jobs.green import CHEST, seed_of
+from radeval_lib.jobs.green import CHEST, draw_seed
 from radeval_lib.metrics.green import parse
 from radeval_lib.models.encoders import Encoder
 from radeval_lib.rules.generator import PlannedFinding, error_pairs
@@ -102,7 +102,7 @@ def cluster_errors(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
 
     The run's encoder gives the vectors of the sentences.
     """
-    encode, seed = Encoder(run.model("encoder")).encode, seed_of(run, "clusters")
+    encode, seed = Encoder(run.model("encoder")).encode, draw_seed(run, "clusters")
     errors = [extract_error_sentences(analysis) for analysis in analyses]
     return {
         letter: cluster_sentences([text for by_letter in errors for text in by_letter[letter]], encode, seed)

@@ -30,7 +30,7 @@ import pandas as pd
 from radeval_lib import atomic, provenance
 from radeval_lib.errors import ParameterError, SearchError
 from radeval_lib.jobs.rales import SHARES, Dimension, RalesSettings
-from radeval_lib.jobs.rales_tasks import BenchmarkTask, Parts, task_of, texts_of
+from radeval_lib.jobs.rales_tasks import BenchmarkTask, Parts, list_texts, task_of
 from radeval_lib.models import catalog
 from radeval_lib.models.classifiers import freeze
 from radeval_lib.models.derived import cut_layers, make_untrained, trim_encoder
@@ -355,7 +355,7 @@ def encoder_of_draw(
         else:
             layers = settings.shallow_layers
             where = resolve(encoder, layers=layers, seed=run.seed + draw, folder=folder)
-        return trim_encoder(where, texts_of(parts), folder) if settings.trim else where
+        return trim_encoder(where, list_texts(parts), folder) if settings.trim else where
 
     return made
 

@@ -289,5 +289,5 @@ def pair_form(explanation: Explanation, cosines: NDArray[np.float64], weights: W
     }
     content |= {"cosines": cosines.tolist(), "types": TYPES, "names": RATE_TYPES}
     content |= {"weights": weights.matrix.tolist(), "penalties": penalties.tolist()}
-    data = tables.as_data(content)
+    data = tables.to_json_script(content)
     return HTML(f'<div class="ra-pair" role="group" aria-label="A pair to edit">{data}</div>')

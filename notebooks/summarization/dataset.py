@@ -115,7 +115,7 @@ def measure_lengths(records: Sequence[ReportPair]) -> pd.DataFrame:
     vocabulary`` and ``impression, vocabulary`` (distinct words). A vocabulary grows with the number of
     reports, so each is counted over as many reports as the smallest group has.
     """
-    groups = summarization.by_group(records)
+    groups = summarization.group_records(records)
     smallest = min(map(len, groups.values()))
     rows = {}
     for group, members in groups.items():

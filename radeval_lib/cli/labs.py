@@ -28,7 +28,7 @@ def build(output: Path | None) -> None:
     """
     from radeval_lib.labs import sources
 
-    for lab in sources.labs():
+    for lab in sources.list_labs():
         sources.build(lab, output or sources.OUTPUT)
         sources.write_teaching(lab, output or sources.OUTPUT)
         click.echo(f"Lab {lab.number}: {lab.title}")

@@ -3,7 +3,7 @@
 ``path = data.find("openi", run.data_root)`` gives a verified file or None; ``openi.load(path)`` its records.
 """
 
-from radeval_lib.registry import names_of
+from radeval_lib.registry import import_on_use
 
 _HOMES = {
     "radeval_lib.data.errors": "FetchError RestrictedTextError",
@@ -11,4 +11,4 @@ _HOMES = {
     "radeval_lib.data.records": "plain_words",
     "radeval_lib.data.restricted": "RestrictedText reveal",
 }
-__getattr__ = names_of(__name__, _HOMES)
+__getattr__ = import_on_use(__name__, _HOMES)

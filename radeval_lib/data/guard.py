@@ -253,7 +253,7 @@ class RestrictedTexts:
             for text in read_data_texts(path, manifest.identifiers):
                 # Each of GREEN's training pairs repeats a layout that its authors published: no leak.
                 has_layout = self.name == green_training.NAME
-                yield from green_analysis.without_layout(text) if has_layout else [text]
+                yield from green_analysis.split_at_layout(text) if has_layout else [text]
 
 
 def list_restricted_texts(root: Path) -> dict[str, RestrictedTexts]:

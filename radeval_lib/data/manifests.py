@@ -277,7 +277,7 @@ def check_file(path: Path, entry: DataFile) -> None:
 
 def hash_file(path: Path) -> str:
     """Return the SHA-256 of a data file as 64 hexadecimal digits, cached until the file changes."""
-    return _hash_file(path, checksums.state(path))
+    return _hash_file(path, checksums.read_state(path))
 
 
 @lru_cache(maxsize=256)

@@ -15,7 +15,7 @@ from radeval_lib.data import reading
 from radeval_lib.data.readers import Find
 from radeval_lib.data.recorded import Recording, make_pair_placeholders
 from radeval_lib.data.records import FactRating
-from radeval_lib.placeholders import placeholder
+from radeval_lib.placeholders import make_placeholder
 
 SCORES = "MTS-Dialog-Manual-Scores4CorrelationStudy.csv"
 SUMMARIES = "MTS-Dialog-Automatic-Summaries-ValidationSet.csv"
@@ -80,7 +80,7 @@ def recorded_ratings(recording: Recording) -> Iterator[FactRating]:
             group=f"system {row.system}",
             reference=reference,
             candidate=candidate,
-            source=placeholder(recording.name, "source", row.case, row.source_words),
+            source=make_placeholder(recording.name, "source", row.case, row.source_words),
             omission=None if np.isnan(row.omission) else row.omission,
             **{name: getattr(row, name) for name in _RATES},
         )

@@ -10,7 +10,7 @@ from radeval_lib.data.errors import FormatError
 from radeval_lib.data.readers import Find
 from radeval_lib.data.recorded import Recording
 from radeval_lib.data.records import Document
-from radeval_lib.placeholders import placeholder
+from radeval_lib.placeholders import make_placeholder
 
 COLUMNS = ("description", "medical_specialty", "sample_name", "transcription", "keywords")
 
@@ -63,6 +63,6 @@ def read(find: Find) -> list[Document]:
 def recorded_documents(recording: Recording) -> Iterator[Document]:
     """Yield the documents of a stored set, with placeholders for texts and numbered specialties."""
     for row in recording.table.itertuples():
-        text = placeholder(recording.name, "text", row.case, row.text_words)
-        summary = placeholder(recording.name, "candidate", row.number, row.description_words)
+        text = make_placeholder(recording.name, "text", row.case, row.text_words)
+        summary = make_placeholder(recording.name, "candidate", row.number, row.description_words)
         yield Document(id=str(row.number), text=text, summary=summary, group=f"specialty {row.specialty}")

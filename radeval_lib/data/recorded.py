@@ -22,7 +22,7 @@ from radeval_lib import checksums, own_yaml, registry
 from radeval_lib.data.errors import DataError
 from radeval_lib.errors import list_names
 from radeval_lib.paths import PUBLISHED, RECORDED, display_path
-from radeval_lib.placeholders import parse_placeholder, placeholder
+from radeval_lib.placeholders import make_placeholder, parse_placeholder
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,8 @@ def load_records(name: str) -> list[Any]:
 def make_pair_placeholders(name: str, row: Any) -> tuple[str, str]:
     """Return placeholders for the reference and the candidate in a row of the table of the set ``name``."""
     return (
-        placeholder(name, "reference", row.case, row.reference_words),
-        placeholder(name, "candidate", row.number, row.candidate_words),
+        make_placeholder(name, "reference", row.case, row.reference_words),
+        make_placeholder(name, "candidate", row.number, row.candidate_words),
     )
 
 
@@ -156,8 +156,8 @@ def make_section_placeholders(name: str, row: Any) -> tuple[str, str]:
     The placeholder is empty if the report lacks the section.
     """
     return (
-        placeholder(name, "findings", row.number, row.findings_words),
-        placeholder(name, "impression", row.number, row.impression_words),
+        make_placeholder(name, "findings", row.number, row.findings_words),
+        make_placeholder(name, "impression", row.number, row.impression_words),
     )
 
 

@@ -73,12 +73,12 @@ def settings(profile: Profile) -> GreenSettings:
     return profile.section("green", GreenSettings)
 
 
-def seed_of(run: Run, name: str) -> int:
+def draw_seed(run: Run, name: str) -> int:
     """Return a seed from 0 to 2³¹ − 1, drawn from the random stream ``name`` of a run."""
     return int(run.rng(name).integers(2**31))
 
 
-def freeze() -> dict[str, Any]:
+def read_freeze() -> dict[str, Any]:
     """Return the content of ``freeze.yml``: ``date`` of the freeze, the judge's ``digest`` on that day, and
     ``scored``, how often RadPref has been scored."""
     return own_yaml.read(FREEZE)
@@ -86,20 +86,20 @@ def freeze() -> dict[str, Any]:
 
 def require_frozen() -> None:
     """Raise a RadevalError if the judge's behaviour is not the one that ``freeze.yml`` records."""
-    if freeze()["digest"] != (digest := behaviour_digest()):
+    if read_freeze()["digest"] != (digest := digest_behaviour()):
         remedy = f"Freeze it before you score RadPref: set `digest` to {digest}, and `date` to today."
         raise RadevalError("the rule-based judge changed since it was frozen", FREEZE.name, remedy)
 
 
 def count_use() -> int:
     """Add one to ``scored`` in ``freeze.yml``, the number of times that RadPref was scored, and return it."""
-    times = freeze()["scored"] + 1
+    times = read_freeze()["scored"] + 1
     text = re.sub(r"(?m)^scored: \d+$", f"scored: {times}", FREEZE.read_text(encoding="utf-8"))
     atomic.write_text(FREEZE, text)
     return times
 
 
-def behaviour_digest() -> str:
+def digest_behaviour() -> str:
     """Return the SHA-256 of the rule-based judge's answers to 300 generated pairs, half of chest reports."""
     digest = sha256()
     for anatomy in (CHEST, None):

@@ -40,7 +40,7 @@ _CATEGORIES = "bacd"  # letters of GREEN's error categories
 _COLUMNS = ["report", "phenomenon", "reference", "candidate"]
 
 
-def _equivalents(report: SyntheticReport, seed: int) -> dict[str, str]:
+def _reword_impression(report: SyntheticReport, seed: int) -> dict[str, str]:
     """Return other wordings of a report's impression, by kind (one of :data:`FAIR`).
 
     A normal impression has only :data:`NORMAL`. A kind is left out if it would not change the text.
@@ -62,7 +62,7 @@ def _equivalents(report: SyntheticReport, seed: int) -> dict[str, str]:
     return {name: text for name, text in versions.items() if text != reference}
 
 
-def _contradiction(report: SyntheticReport, seed: int, categories: str) -> str | None:
+def _contradict_impression(report: SyntheticReport, seed: int, categories: str) -> str | None:
     """Return the impression with one significant error added, of one of GREEN's ``categories`` (letters).
 
     None if no error of these categories changes the impression.
@@ -100,7 +100,7 @@ def candidates(
     count = 0
     for generated in generate(20 * n, seed, modality_anatomy=modality_anatomy):
         report = rerender(replace(generated, wording=generated.wording | _ADVICE_OFF), generated.plan)
-        wrong, fair = _contradiction(report, seed, categories), _equivalents(report, seed)
+        wrong, fair = _contradict_impression(report, seed, categories), _reword_impression(report, seed)
         if wrong is None or not fair:
             continue
         for phenomenon, text in {**fair, ERROR: wrong}.items():

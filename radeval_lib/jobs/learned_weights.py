@@ -90,7 +90,7 @@ def compare_settings(run: Run, metric: RaTEScore) -> tuple[pd.DataFrame, pd.Data
     return draws.intervals().set_index("metric"), draws.compare(LEARNED["long"]).set_index("rival")
 
 
-def with_model(run: Run, role: str) -> RaTEScore:
+def load_with_model(run: Run, role: str) -> RaTEScore:
     """Return RaTEScore with only one of its two models loaded, which is enough to find or to encode entities.
 
     ``role`` is ``ner_model`` or ``encoder``. Errors are those of :meth:`~radeval_lib.study.runs.Run.model`.

@@ -65,7 +65,7 @@ def published_scores(cases: Sequence[int]) -> pd.DataFrame:
     return stored_scores(recording).add_suffix(" (published)")
 
 
-def with_unscored(table: pd.DataFrame) -> pd.DataFrame:
+def add_unscored(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table, indexed by metric, with a row added for each of :data:`PUBLISHED` that it lacks.
 
     Added rows have ``published: not scored yet`` in the first column, and NaN in the others.

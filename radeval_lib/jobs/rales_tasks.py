@@ -90,7 +90,7 @@ class BenchmarkTask(ABC):
 
     def stratum(self, record: Any) -> str:
         """Return the stratum of a record for sampling: the rarest label that it has, or ``none``."""
-        return _rarest(entity.label for entity in record.entities)
+        return _find_rarest(entity.label for entity in record.entities)
 
     @abstractmethod
     def start(self, init_model: str | Path, parts: Parts, seed: int) -> Any:
@@ -120,7 +120,7 @@ class ProbedDocuments:
     _probe: Probe
 
     def __init__(self, encoder: str | Path, labels: Sequence[str], *, device: str) -> None:
-        self._encoder, self.labels = _encoder(str(encoder), device), list(labels)
+        self._encoder, self.labels = _load_encoder(str(encoder), device), list(labels)
 
     def fit(self, train: Sequence[Document], dev: Sequence[Document], penalty: float) -> float:
         """Fit the probe to the training documents, and return its accuracy on ``dev``, from 0 to 1."""
@@ -143,7 +143,7 @@ class ProbedWords:
     _probe: Probe
 
     def __init__(self, encoder: str | Path, types: Sequence[str], *, device: str) -> None:
-        self._encoder = _encoder(str(encoder), device)
+        self._encoder = _load_encoder(str(encoder), device)
         self._labels = ["O", *(f"{prefix}-{kind}" for kind in types for prefix in "BI")]
 
     def fit(
@@ -165,7 +165,7 @@ class ProbedWords:
 
 
 @lru_cache(maxsize=1)
-def _encoder(name: str, device: str) -> FrozenEncoder:
+def _load_encoder(name: str, device: str) -> FrozenEncoder:
     """Return a frozen encoder. The last one is cached, since all trials of a search use it."""
     return FrozenEncoder(name, device=device)
 
@@ -213,7 +213,7 @@ class GraphBenchmark(BenchmarkTask):
         report = {row.id: row.report for row in parts.test}
         table = tally_matches(fitted, parts.test)
         table = table[table["part"].isin({column.part for column in self.columns})]
-        return {"counts": _by_case(table.assign(case=table["case"].map(report), domain=table["group"]))}
+        return {"counts": _sum_by_case(table.assign(case=table["case"].map(report), domain=table["group"]))}
 
 
 class SpatialBenchmark(GraphBenchmark):
@@ -234,7 +234,7 @@ class SpatialBenchmark(GraphBenchmark):
 
     def stratum(self, record: AnnotatedSentence) -> str:
         """Return the label of the rarest relation of a record; ``none`` without relations."""
-        return _rarest(relation.label for relation in record.relations)
+        return _find_rarest(relation.label for relation in record.relations)
 
     def training_records(self, records: Sequence[AnnotatedSentence]) -> list[AnnotatedSentence]:
         """Return the records unchanged, since they are sentences already."""
@@ -274,7 +274,7 @@ class TaggingBenchmark(BenchmarkTask):
     def outcomes(self, fitted: IobScheme | ProbedWords, parts: Parts) -> dict[str, pd.DataFrame]:
         """Return the ``counts`` of entities by case."""
         words = [plain_words(row) for row in parts.test]
-        return {"counts": tagging_counts(parts.test, fitted.predict(words))}
+        return {"counts": count_tags(parts.test, fitted.predict(words))}
 
 
 class ProcedureBenchmark(BenchmarkTask):
@@ -341,7 +341,7 @@ class ProcedureBenchmark(BenchmarkTask):
         return {"counts": counts.assign(predicted=1, gold=1), "outputs": outputs}
 
 
-def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any]) -> pd.DataFrame:
+def count_tags(records: Sequence[AnnotatedSentence], predicted: Sequence[Any]) -> pd.DataFrame:
     """Return how many entity spans were found exactly, with their type, in each report.
 
     ``predicted`` has the predicted spans of each record. Columns are those of ``counts`` in
@@ -351,10 +351,10 @@ def tagging_counts(records: Sequence[AnnotatedSentence], predicted: Sequence[Any
     for row, spans in zip(records, predicted, strict=True):
         counts = compare_spans([read_gold(row)], [spans], [len(row.tokens)]).spans
         rows.append({"case": row.report, "domain": "", "part": "entity", **vars(counts)})
-    return _by_case(pd.DataFrame(rows))
+    return _sum_by_case(pd.DataFrame(rows))
 
 
-def _by_case(table: pd.DataFrame) -> pd.DataFrame:
+def _sum_by_case(table: pd.DataFrame) -> pd.DataFrame:
     """Return the sums of matched, predicted and gold items by case, domain and part."""
     keys = ["case", "domain", "part"]
     return table.groupby(keys, sort=False)[["matched", "predicted", "gold"]].sum().reset_index()
@@ -378,7 +378,7 @@ def _split(records: Sequence[Any], *, resplit: bool) -> Parts:
     return Parts(*([row for row, owner in rows if part[owner] == number] for number in range(3)))
 
 
-def _rarest(labels: Iterable[str]) -> str:
+def _find_rarest(labels: Iterable[str]) -> str:
     """Return the least frequent label, the first in the alphabet of several; ``none`` if there is no
     label."""
     counts = Counter(labels)
@@ -407,7 +407,7 @@ def task_of(name: str, min_size: int = 0) -> BenchmarkTask:
     return tasks(min_size)[name]
 
 
-def texts_of(parts: Parts) -> list[str]:
+def list_texts(parts: Parts) -> list[str]:
     """Return the distinct texts that a model of the task reads, sorted: whole documents, or single words."""
     texts_of_records = (
         [reveal(row.text)] if isinstance(row, Document) else plain_words(row) for row in parts.every()

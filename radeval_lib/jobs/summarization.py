@@ -133,7 +133,7 @@ def settings(profile: Profile) -> SummarizationSettings:
     return profile.section("summarization", SummarizationSettings)
 
 
-def training_sets(train_set: str) -> list[str]:
+def resolve_train_set(train_set: str) -> list[str]:
     """Return the training sets that a job's parameter stands for: one, or all of :data:`TRAINED` for
     ``each``.
 
@@ -147,7 +147,7 @@ def training_sets(train_set: str) -> list[str]:
     return [train_set]
 
 
-def chosen_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
+def resolve_systems(profile: Profile, system: str, *, rales: bool = False) -> dict[str, System]:
     """Return the systems, by name, that a job's parameter stands for: one, or every one for ``all``.
 
     ``rales`` chooses the systems of RaLEs. Raises ParameterError for an unknown system.
@@ -183,7 +183,7 @@ def job_list(profile: Profile) -> list[Job]:
     ]
 
 
-def pair_name(group: str) -> str:
+def name_pair(group: str) -> str:
     """Return the paper's name of a pair of modality and anatomy: ``MR Head`` for ``MRI HEAD`` or
     ``MR_head``."""
     modality, _, anatomy = group.replace("_", " ").partition(" ")
@@ -191,11 +191,11 @@ def pair_name(group: str) -> str:
 
 
 def name_groups(records: Sequence[ReportPair]) -> list[ReportPair]:
-    """Return the records with the paper's name of their pair (:func:`pair_name`) as their group."""
-    return [replace(record, group=pair_name(record.group)) for record in records]
+    """Return the records with the paper's name of their pair (:func:`name_pair`) as their group."""
+    return [replace(record, group=name_pair(record.group)) for record in records]
 
 
-def by_group(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
+def group_records(records: Sequence[ReportPair]) -> dict[str, list[ReportPair]]:
     """Return the records by group. Groups are in order of appearance, and records keep their order."""
     names = dict.fromkeys(record.group for record in records)
     return {name: [record for record in records if record.group == name] for name in names}
@@ -234,7 +234,7 @@ def sample_records(
     Records keep their order. If ``each`` is 0, or a group has fewer records, all of them are returned.
     """
     chosen: list[ReportPair] = []
-    for members in [list(records)] if whole else by_group(records).values():
+    for members in [list(records)] if whole else group_records(records).values():
         if each and len(members) > each:
             members = [members[index] for index in sorted(rng.choice(len(members), each, replace=False))]
         chosen += members

@@ -32,14 +32,14 @@ METRICS = (
 """Metrics whose scores of every report are stored."""
 CONSTANT = "a constant"
 LANDMARKS = (CONSTANT, "the most frequent reference", "another reference", "the nearest reference")
-"""Baselines that use other texts than the reference of a study; see :func:`baseline_texts`."""
+"""Baselines that use other texts than the reference of a study; see :func:`make_baselines`."""
 SAME = "the reference itself"
 # The constant is the best of this many texts against this many references.
 _CONSTANTS_TRIED, _REFERENCES_TRIED = 100, 100
 _CHOOSERS = ("bleu", "rouge_l", "meteor")
 
 
-def outputs(root: Path) -> pd.DataFrame:
+def load_outputs(root: Path) -> pd.DataFrame:
     """Return the reports of every system and baseline for the 590 studies of Open-i's test split.
 
     Returns
@@ -73,7 +73,7 @@ def outputs(root: Path) -> pd.DataFrame:
     candidates: dict[str, Sequence[str | None]] = {
         system: [texts[system, study] for study in studies] for system in iu_systems.FILES
     }
-    candidates |= baseline_texts(reference, texts_outside(openi.load(reports), set(studies)))
+    candidates |= make_baselines(reference, list_texts_outside(openi.load(reports), set(studies)))
     return pd.DataFrame(
         [
             {
@@ -91,7 +91,7 @@ def outputs(root: Path) -> pd.DataFrame:
     )
 
 
-def texts_outside(reports: Sequence[Report], tested: set[str]) -> list[str]:
+def list_texts_outside(reports: Sequence[Report], tested: set[str]) -> list[str]:
     """Return the findings sections of studies outside a test split, without texts that occur in it.
 
     ``tested`` has the ids of the studies in the test split.
@@ -101,7 +101,7 @@ def texts_outside(reports: Sequence[Report], tested: set[str]) -> list[str]:
     return [text for report in others if (text := reveal(report.findings).strip())]
 
 
-def baseline_texts(references: Sequence[str], others: Sequence[str]) -> dict[str, list[str | None]]:
+def make_baselines(references: Sequence[str], others: Sequence[str]) -> dict[str, list[str | None]]:
     """Return the candidate text of each baseline for all_references reference, by the baseline's name.
 
     - The constant is, of the most frequent ``others``, the text with the highest mean of BLEU, ROUGE-L and

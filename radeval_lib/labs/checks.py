@@ -42,19 +42,19 @@ _RIGHT_SHARE, _CORRELATION = 1 / 3, 0.9
 
 
 class AnswerError(Exception):
-    """An answer that is missing, or of a type that tests cannot read."""
+    """Raised if an answer is missing, or of a type that tests cannot read."""
 
 
 class StudentError(Exception):
-    """A student's function that raised an error."""
+    """Raised if a student's function raised an error."""
 
 
 class BorrowedError(Exception):
-    """A student's function that calls a package which solves the task."""
+    """Raised if a student's function calls a package which solves the task."""
 
 
 def values_of_names(env: Mapping[str, Any], names: Sequence[str], without: Collection[str] = ()) -> list[Any]:
-    """Return a student's values of some names of the notebook, for a test.
+    """Return the values that a student's notebook gives to some names, for a test.
 
     Parameters
     ----------
@@ -65,26 +65,27 @@ def values_of_names(env: Mapping[str, Any], names: Sequence[str], without: Colle
     Returns
     -------
     list
-        Values in :func:`normal` form. A function is wrapped, so that it gets copies of its arguments and
-        returns its result in normal form; it raises StudentError or BorrowedError.
+        Values as :func:`normalize` returns them. A function is wrapped: it gets copies of its arguments, and
+        its result is normalized. It raises StudentError if the student's function fails, BorrowedError if
+        that calls a package in ``without``, and AnswerError if that has no body.
 
     Raises
     ------
     AnswerError
-        If a name is not defined, or its value has no normal form.
+        If a name is not defined, or its value cannot be normalized.
     """
-    return [_answer(env, name, without) for name in names]
+    return [_read_answer(env, name, without) for name in names]
 
 
-def _answer(env: Mapping[str, Any], name: str, without: Collection[str]) -> Any:
-    """Return the value of one name; see :func:`values_of_names`."""
+def _read_answer(env: Mapping[str, Any], name: str, without: Collection[str]) -> Any:
+    """Return the value of one name; parameters and errors are those of :func:`values_of_names`."""
     if name == "solution":
-        return _solution(str(_answer(env, "student_id", ())))
+        return _run_solution(str(_read_answer(env, "student_id", ())))
     if name not in env:
         raise AnswerError(f"`{name}` is not defined: run the cell of this task and all cells before it")
     value = env[name]
     if not callable(value):
-        return normal(value, name)
+        return normalize(value, name)
 
     def call(*arguments: Any, **keywords: Any) -> Any:
         arguments, keywords = copy.deepcopy((arguments, keywords))
@@ -96,13 +97,16 @@ def _answer(env: Mapping[str, Any], name: str, without: Collection[str]) -> Any:
         code = getattr(value, "__code__", None)
         if result is None and code and {step.opname for step in dis.get_instructions(code)} <= _NO_BODY:
             raise AnswerError(f"`{name}` has no answer yet")  # as in the student's notebook at the start
-        return normal(result, f"{name}(...)")
+        return normalize(result, f"{name}(...)")
 
     return call
 
 
 def _describe_error(error: BaseException) -> str:
-    """Return the type and message of an error, after the line of the notebook that raised it, if any."""
+    """Return an error's type and message, to be appended to ``stopped`` or a similar word.
+
+    If a line of the notebook raised the error, this line and its number come first.
+    """
     message = _shorten("".join(traceback.format_exception_only(error)).strip())
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "ipykernel" in frame.filename]
     if not frames:
@@ -112,10 +116,10 @@ def _describe_error(error: BaseException) -> str:
 
 
 @cache
-def _solution(student_id: str) -> SimpleNamespace:
-    """Return the names that the solved lab defines for a student's id, as attributes.
+def _run_solution(student_id: str) -> SimpleNamespace:
+    """Run the solved lab with a student's id, and return the names that it defines, as attributes.
 
-    Only while Otter grades, the script :data:`SOLUTION_FILE` can be found; otherwise raises AnswerError.
+    Raises AnswerError if the script :data:`SOLUTION_FILE` is not found; it is there only while Otter grades.
     """
     spec = importlib.util.find_spec(Path(SOLUTION_FILE).stem)
     if spec is None or spec.origin is None:
@@ -125,17 +129,18 @@ def _solution(student_id: str) -> SimpleNamespace:
     return SimpleNamespace(**names)
 
 
-def normal(value: Any, name: str = "it") -> Any:
-    """Return a value in the one form that tests compare.
+def normalize(value: Any, name: str = "it") -> Any:
+    """Return a value converted to the form that tests compare: only built-in types, also inside lists.
 
-    ``name`` is what messages call the value.
+    ``name`` is the name of the value in messages.
 
     Returns
     -------
     None, bool, int, float, str, list or dict
-        Tuples, arrays, sets (sorted) and Series with numbers as labels become lists. Dataclasses, Series with
-        other labels, and tables become dictionaries; that of a table has its columns and its named indices.
-        Fractions and decimals become floats.
+        Tuples, arrays, sets (sorted) and Series with numbers as labels become lists. A dataclass becomes a
+        dictionary of its fields, and a Series with other labels a dictionary of its values by label. A table
+        becomes a dictionary of its columns and its named index levels, each a list. Fractions and decimals
+        become floats.
 
     Raises
     ------
@@ -144,15 +149,15 @@ def normal(value: Any, name: str = "it") -> Any:
         that raises an error when it is read.
     """
     try:
-        return _normal(value, name)
+        return _normalize(value, name)
     except AnswerError:
         raise
     except Exception as error:  # an object of a student's or a package's class may raise anything
         raise AnswerError(f"`{name}` cannot be read{_describe_error(error)}") from None
 
 
-def _normal(value: Any, name: str) -> Any:
-    """Return a value in normal form; unlike :func:`normal`, passes on errors of the object itself."""
+def _normalize(value: Any, name: str) -> Any:
+    """Return a value as :func:`normalize` does, but pass on any error that the object itself raises."""
     if value is ...:
         raise AnswerError(f"`{name}` has no answer yet")
     if value is None or value is pd.NA:
@@ -165,49 +170,50 @@ def _normal(value: Any, name: str) -> Any:
         number = float(value)
         return int(value) if isinstance(value, Integral) else number
     if isinstance(value, Mapping):
-        return _by_label(value.items(), name)
+        return _to_dict(value.items(), name)
     if isinstance(value, _SEQUENCES):
-        return [_normal(item, name) for item in value]
+        return [_normalize(item, name) for item in value]
     if isinstance(value, Set):
-        return sorted((_normal(item, name) for item in value), key=_sort_key)
+        return sorted((_normalize(item, name) for item in value), key=_make_sort_key)
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _normal(getattr(value, field.name), name) for field in fields(value)}
+        return {field.name: _normalize(getattr(value, field.name), name) for field in fields(value)}
     if isinstance(value, pd.DataFrame):
         levels = [level for level in value.index.names if level is not None]
         indices = [(level, value.index.get_level_values(level)) for level in levels]
-        return _by_label([*indices, *((label, column.tolist()) for label, column in value.items())], name)
+        return _to_dict([*indices, *((label, column.tolist()) for label, column in value.items())], name)
     if isinstance(value, pd.Series) and (is_bool_dtype(value.index) or not is_numeric_dtype(value.index)):
-        return _by_label(value.items(), name)
+        return _to_dict(value.items(), name)
     # Arrays of NumPy, pandas and torch.
     if hasattr(value, "tolist") and not hasattr(plain := value.tolist(), "tolist"):
-        return _normal(plain, name)
+        return _normalize(plain, name)
     kind = type(value).__name__
     raise AnswerError(f"`{name}` is of type {kind}: make it a number, text, list, dictionary or table")
 
 
-def _by_label(items: Iterable[tuple[Any, Any]], name: str) -> dict[Any, Any]:
-    """Return a dictionary in normal form from labels and values; raises AnswerError if a label occurs
-    twice."""
+def _to_dict(items: Iterable[tuple[Any, Any]], name: str) -> dict[Any, Any]:
+    """Return a dictionary of normalized values by normalized label, from (label, value) pairs.
+
+    Raises AnswerError if a label occurs twice. ``name`` is the name of the whole in messages.
+    """
     labelled: dict[Any, Any] = {}
     for label, value in items:
-        key = _key(label, name)
+        key = _make_key(label, name)
         if key in labelled:
             raise AnswerError(f"`{name}` has the label {_format_value(key)} twice: give each its own label")
-        labelled[key] = _normal(value, name)
+        labelled[key] = _normalize(value, name)
     return labelled
 
 
-def _key(label: Any, name: str) -> Any:
-    """Return a label in normal form as a key: lists become tuples, and every NaN becomes the same object."""
-    key = _normal(label, name)
+def _make_key(label: Any, name: str) -> Any:
+    """Return a normalized label as a key of a dictionary: lists become tuples, every NaN the same object."""
+    key = _normalize(label, name)
     if isinstance(key, list):
-        return tuple(_key(part, name) for part in key)
+        return tuple(_make_key(part, name) for part in key)
     return math.nan if key != key else key
 
 
-def _sort_key(item: Any) -> tuple[str, Any]:
-    """Return the key by which the items of a set are sorted: numbers by value, then others by type and
-    text."""
+def _make_sort_key(item: Any) -> tuple[str, Any]:
+    """Return the key by which an item of a set is sorted: numbers by value, then others by type and text."""
     if isinstance(item, int | float):
         return "", item
     return type(item).__name__, item if isinstance(item, str) else repr(item)
@@ -216,10 +222,11 @@ def _sort_key(item: Any) -> tuple[str, Any]:
 def equal(answer: Any, expected: Any, within: float = 1e-6) -> bool:
     """Return whether two answers are equal, in all parts of lists and dictionaries.
 
-    Numbers may differ by ``within`` plus 1e-5 times the expected value. NaN equals NaN, infinity only itself,
-    and ``True`` is not equal to 1.
+    Numbers may differ by ``within`` plus 1e-5 times the absolute expected value. NaN equals NaN, and infinity
+    equals infinity of the same sign. ``True`` does not equal 1. Raises AnswerError if an answer cannot be
+    normalized.
     """
-    answer, expected = normal(answer), normal(expected)
+    answer, expected = normalize(answer), normalize(expected)
     if isinstance(expected, dict) and isinstance(answer, dict):
         same_keys = answer.keys() == expected.keys()
         return same_keys and all(equal(answer[key], expected[key], within) for key in expected)
@@ -231,28 +238,29 @@ def equal(answer: Any, expected: Any, within: float = 1e-6) -> bool:
 
 
 def same(answer: Any, expected: Any, quantity: str, within: float = 1e-6) -> None:
-    """Raise an AssertionError unless two answers are :func:`equal`.
+    """Raise an AssertionError unless two answers are equal by :func:`equal`.
 
-    The message shows both, as values of ``quantity``.
+    ``quantity`` is the name of the answer; the message shows both values. ``within`` is the allowed
+    difference of numbers. Raises AnswerError if an answer cannot be normalized.
     """
-    answer, expected = normal(answer, quantity), normal(expected)
+    answer, expected = normalize(answer, quantity), normalize(expected)
     if not equal(answer, expected, within):
         raise AssertionError(f"{quantity} is {_format_value(answer)}; expected: {_format_value(expected)}")
 
 
 def _format_value(value: Any) -> str:
-    """Return a value as text for a message, floats with six decimals."""
+    """Return a value as a string for a message; a float is rounded to six decimals, a long string is cut."""
     return _shorten(repr(round(value, 6) if isinstance(value, float) else value))
 
 
 def _shorten(text: str) -> str:
-    """Return a text cut to 300 characters."""
+    """Return a string cut to 300 characters, with ``...`` after the cut."""
     return text if len(text) <= _MESSAGE_LENGTH else f"{text[:_MESSAGE_LENGTH]}..."
 
 
 @contextmanager
 def by_hand(packages: Collection[str], name: str) -> Iterator[None]:
-    """Raise a BorrowedError at the end of the block if a function of one of these packages was called in it.
+    """Watch the calls in a block, and raise a BorrowedError at its end if it called one of these packages.
 
     Parameters
     ----------
@@ -286,8 +294,9 @@ def by_hand(packages: Collection[str], name: str) -> Iterator[None]:
 def make_unseen_pairs(texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
     """Return six random pairs of a candidate and a reference that are in no notebook.
 
-    One text of each pair is from ``texts``; the other begins with its words and ends with those of another
-    text. ``texts`` must have two or more texts of at least six words.
+    One string of each pair is from ``texts``; the other begins with the same words and ends with the last
+    words of another text. ``texts`` must have two or more strings of at least six words. Which of the two is
+    the candidate alternates.
     """
     pairs = []
     for number in range(6):
@@ -301,16 +310,19 @@ def make_unseen_pairs(texts: Sequence[str], rng: np.random.Generator) -> list[tu
 def own_or_right(
     students: Callable[..., Any], right: Callable[..., Any], inputs: Iterable[Sequence[Any]]
 ) -> Callable[..., Any]:
-    """Return the function on which later tasks are marked: the student's, unless it is implausible.
+    """Return the function on which later tasks are marked: ``students`` if plausible, otherwise ``right``.
 
-    A student's function is plausible if it returns the same results when called twice, and if more than a
-    third of them are right, with at least two different ones among these, or four or more numbers correlate
-    above 0.9 with the right ones. Otherwise ``right`` is returned. So a mistake costs marks only in its own
-    task.
+    So a mistake costs marks only in its own task. A function is plausible if it returns the same results when
+    called twice, as many as ``right`` does, and if one of these conditions holds:
+
+    - more than a third of its results are right, and the right ones are not all equal;
+    - there are four or more results, all numbers, and their correlation with the right ones is above 0.9 or
+      below -0.9.
 
     Parameters
     ----------
-    students, right : functions that return answers in :func:`normal` form; ``students`` may be anything.
+    students : the student's function, or anything else, which is never plausible.
+    right : the right function; both return normalized answers.
     inputs : the arguments of each call; the right results must differ. Each part of a list or dictionary
         counts as a result.
     """
@@ -332,8 +344,10 @@ def own_or_right(
 
 
 def _flatten(value: Any) -> list[Any]:
-    """Return all numbers and texts in a result as one list: numbers rounded to six decimals, NaN as
-    ``nan``."""
+    """Return all numbers and strings in a result as one list, in order; dictionaries are sorted by key.
+
+    Numbers become floats rounded to six decimals, and NaN becomes the string ``nan``.
+    """
     if isinstance(value, dict):
         return [part for key in sorted(value, key=str) for part in _flatten(value[key])]
     if isinstance(value, str) or not np.iterable(value):

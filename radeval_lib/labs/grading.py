@@ -86,7 +86,7 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     feedback = output.with_name(f"{output.stem}_feedback")
     archives = Path(tempfile.mkdtemp())
     try:
-        for lab in {lab for path in files if (lab := _lab_of(path, rules.lab))}:
+        for lab in {lab for path in files if (lab := _find_lab(path, rules.lab))}:
             sources.build(lab, archives)
         with ThreadPoolExecutor(rules.jobs or os.cpu_count()) as pool:
 
@@ -104,7 +104,7 @@ def grade(folder: Path, output: Path, rules: Rules, say: Callable[[str], None] =
     return table
 
 
-def _lab_of(path: Path, default: str) -> Lab | None:
+def _find_lab(path: Path, default: str) -> Lab | None:
     """Return the lab that a notebook names in its call of Otter, or without such a call the lab ``default``.
 
     None if the named lab does not exist, or ``default`` is empty.
@@ -112,7 +112,7 @@ def _lab_of(path: Path, default: str) -> Lab | None:
     with suppress(OSError, UnicodeDecodeError):
         text = path.read_text(encoding="utf-8").replace('\\"', '"')
         if match := _LAB_NAME.search(text):
-            return next((lab for lab in sources.labs() if lab.name == match[1]), None)
+            return next((lab for lab in sources.list_labs() if lab.name == match[1]), None)
     return sources.find(default) if default else None
 
 
@@ -121,7 +121,7 @@ def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[st
 
     If it cannot be graded, the feedback is the reason.
     """
-    lab = _lab_of(path, rules.lab)
+    lab = _find_lab(path, rules.lab)
     row: dict[str, Any] = {"student": "", "lab": ""}
     try:
         notebook = nbformat.read(path, as_version=4)
@@ -139,7 +139,7 @@ def _grade_submission(path: Path, archives: Path, rules: Rules) -> tuple[dict[st
         return row | {"status": status}, status
     row |= {"status": "graded", "points": sum(score["score"] for score in scores.values())}
     row |= {"of": sum(score["max_score"] for score in scores.values())}
-    row |= {task.name: scores.get(task.name, {}).get("score") for task in sources.tasks(lab)}
+    row |= {task.name: scores.get(task.name, {}).get("score") for task in sources.list_tasks(lab)}
     feedback = [f"{test['score']:g} of {test['max_score']:g} {test['output']}" for test in scores.values()]
     return row, "\n\n".join(feedback)
 

@@ -36,7 +36,7 @@ _REPLACEMENTS = (  # applied in order, each to the result of those before
 )
 
 
-def findings_of(sentence: str) -> list[Finding]:
+def find_findings(sentence: str) -> list[Finding]:
     """Return the findings that a sentence states or denies, in order; empty if it names none."""
     sentence = to_plain_text(sentence).text
     for pattern, replacement in _REPLACEMENTS:

@@ -74,16 +74,16 @@ def pairs(n: int, seed: int, *parts: str) -> list[Pair]:
 
     Pair i depends only on ``seed``, i and the parts. Raises ValueError if a part does not exist.
     """
-    return [_pair(Random(f"{seed} {number}"), parts or ("practice",)) for number in range(n)]
+    return [_draw_pair(Random(f"{seed} {number}"), parts or ("practice",)) for number in range(n)]
 
 
-def _pair(rng: Random, parts: tuple[str, ...]) -> Pair:
+def _draw_pair(rng: Random, parts: tuple[str, ...]) -> Pair:
     """Return a random reference, and a candidate that rewords it with random errors.
 
     Observations of the reference may be left out or moved to the other side, and others may be added.
     """
     pool = [*sentences(*parts)]
-    reference = _report(rng, rng.sample(pool, len(pool)), rng.randint(2, 4))
+    reference = _choose_sentences(rng, rng.sample(pool, len(pool)), rng.randint(2, 4))
     stated = {name: side for sentence in reference for name, side in sentence.states.items()}
     kept = {name: side for name, side in stated.items() if rng.random() > 0.2}
     sides = {name: _OTHER.get(side, side) if rng.random() < 0.3 else side for name, side in kept.items()}
@@ -97,7 +97,7 @@ def _pair(rng: Random, parts: tuple[str, ...]) -> Pair:
         and not sentence.denies & sides.keys()
     ]
     fitting.sort(key=lambda sentence: -len(sentence.states.keys() & sides.keys()))
-    candidate = _report(rng, fitting, len(reference))
+    candidate = _choose_sentences(rng, fitting, len(reference))
     states = {name: side for sentence in candidate for name, side in sentence.states.items()}
     errors = [["a", name] for name in states.keys() - stated.keys()]
     errors += [["b", name] for name in stated.keys() - states.keys()]
@@ -107,7 +107,7 @@ def _pair(rng: Random, parts: tuple[str, ...]) -> Pair:
     return {"reference": texts[0], "candidate": texts[1], "errors": sorted(errors)}
 
 
-def _report(rng: Random, pool: list[Sentence], size: int) -> list[Sentence]:
+def _choose_sentences(rng: Random, pool: list[Sentence], size: int) -> list[Sentence]:
     """Return up to ``size`` sentences from the beginning of a pool, no two of which name the same
     observation.
 

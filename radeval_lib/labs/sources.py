@@ -85,7 +85,7 @@ class Task:
     tests: tuple[NotebookNode, ...] = ()
 
 
-def labs() -> list[Lab]:
+def list_labs() -> list[Lab]:
     """Return every lab in the order of the book's table of contents; raises NotebookError without the
     sources."""
     contents = BOOK / "_toc.yml"
@@ -94,12 +94,12 @@ def labs() -> list[Lab]:
     if names and not LABS.is_dir():
         remedy = "Run `radbook labs` in a clone of the repository."
         raise NotebookError(f"{_FOLDER} is missing", remedy=remedy)
-    return [Lab(number, name, title_of(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
+    return [Lab(number, name, read_title(LABS / f"{name}.md")) for number, name in enumerate(names, start=1)]
 
 
 def find(number_or_name: str) -> Lab:
     """Return the lab with this number or name; raises NotebookError, which lists all, if there is none."""
-    all_labs = labs()
+    all_labs = list_labs()
     for lab in all_labs:
         if number_or_name in (str(lab.number), lab.name):
             return lab
@@ -107,7 +107,7 @@ def find(number_or_name: str) -> Lab:
     raise NotebookError(f"there is no lab {number_or_name!r}", remedy=f"Choose one of {choices}.")
 
 
-def title_of(source: Path) -> str:
+def read_title(source: Path) -> str:
     """Return the first heading of a Markdown file; raises NotebookError if it has none."""
     match = re.search(r"^# (.+)$", source.read_text(encoding="utf-8"), re.MULTILINE)
     if match is None:
@@ -115,7 +115,7 @@ def title_of(source: Path) -> str:
     return match[1]
 
 
-def cells_and_tasks(lab: Lab) -> list[NotebookNode | Task]:
+def split_tasks(lab: Lab) -> list[NotebookNode | Task]:
     """Return the cells of a lab that are given to students, and its tasks, in order.
 
     The title is preceded by ``Lab`` and the number.
@@ -134,19 +134,19 @@ def cells_and_tasks(lab: Lab) -> list[NotebookNode | Task]:
     return content
 
 
-def tasks(lab: Lab) -> list[Task]:
+def list_tasks(lab: Lab) -> list[Task]:
     """Return the tasks of a lab that carry points, in order."""
-    return [part for part in cells_and_tasks(lab) if isinstance(part, Task) and part.points]
+    return [part for part in split_tasks(lab) if isinstance(part, Task) and part.points]
 
 
-def otter_notebook(lab: Lab) -> NotebookNode:
+def make_otter_notebook(lab: Lab) -> NotebookNode:
     """Return a lab as the notebook that ``otter assign`` takes.
 
     Links to pages of the book are replaced by the title and file of the page.
     """
     cells = [new_raw_cell(_ASSIGNMENT)]
-    for part in cells_and_tasks(lab):
-        cells += _question(part) if isinstance(part, Task) else [part]
+    for part in split_tasks(lab):
+        cells += _make_question(part) if isinstance(part, Task) else [part]
     cells.insert(2, new_code_cell(_START_OTTER.format(lab.name)))  # behind the title
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number:03d}"  # the same at every build
@@ -155,10 +155,10 @@ def otter_notebook(lab: Lab) -> NotebookNode:
     return new_notebook(cells=cells, metadata=jupytext.read(lab.source).metadata)
 
 
-def page(lab: Lab) -> NotebookNode:
+def make_page(lab: Lab) -> NotebookNode:
     """Return a lab as the book's page: without solutions, and with a call of the tests of each task."""
     cells = []
-    for part in cells_and_tasks(lab):
+    for part in split_tasks(lab):
         if not isinstance(part, Task):
             cells.append(part)
         elif part.answer.cell_type == "markdown":
@@ -170,9 +170,9 @@ def page(lab: Lab) -> NotebookNode:
     return new_notebook(cells=cells, metadata=jupytext.read(lab.source).metadata)
 
 
-def solution(lab: Lab) -> str:
+def make_solution(lab: Lab) -> str:
     """Return the code of the solved lab as a script, without tests, stretch tasks and the student's id."""
-    needed = (part for part in cells_and_tasks(lab) if not isinstance(part, Task) or part.points)
+    needed = (part for part in split_tasks(lab) if not isinstance(part, Task) or part.points)
     cells = [part.answer if isinstance(part, Task) else part for part in needed]
     sources = [cell.source for cell in cells if cell.cell_type == "code"]
     return "\n\n".join(source for source in sources if not source.startswith("student_id =")) + "\n"
@@ -188,7 +188,7 @@ def _replace_solution(solution: re.Match[str]) -> str:
     return "" if solution["bare"] else f"{solution['indent']}...\n"
 
 
-def _question(task: Task) -> list[NotebookNode]:
+def _make_question(task: Task) -> list[NotebookNode]:
     """Return the cells of a task with Otter's marks around them.
 
     Hidden tests share the points of the task; visible tests have none. A stretch task is only its own cell.
@@ -207,12 +207,12 @@ def _question(task: Task) -> list[NotebookNode]:
     ]
     if task.tests:
         without = tuple(task.answer.metadata.get("without", ()))
-        tests = [new_code_cell(otter_test(test, without)) for test in task.tests]
+        tests = [new_code_cell(make_otter_test(test, without)) for test in task.tests]
         cells += [new_raw_cell("# BEGIN TESTS"), *tests, new_raw_cell("# END TESTS")]
     return [*cells, new_raw_cell("# END QUESTION")]
 
 
-def otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
+def make_otter_test(cell: NotebookNode, without: tuple[str, ...]) -> str:
     """Return the code of a test in the form that Otter calls, with Otter's settings above it.
 
     The test's parameters become answers that :func:`radeval_lib.labs.checks.values_of_names` returns. Its
@@ -239,7 +239,7 @@ def _replace_link(link: re.Match[str]) -> str:
     file."""
     for path in (*notebooks().values(), *sorted(BOOK.rglob("*.md"))):
         if f"({link['label']})=\n" in path.read_text(encoding="utf-8"):
-            return f"*{link['words'] or title_of(path)}* (`{display_path(path)}`)"
+            return f"*{link['words'] or read_title(path)}* (`{display_path(path)}`)"
     problem = f"a lab links to the label {link['label']!r}, which does not exist"
     remedy = "Link to a label of a page, which stands as `(label)=` before a heading."
     raise NotebookError(problem, "notebooks/labs", remedy)
@@ -255,8 +255,8 @@ def build(lab: Lab, output: Path = OUTPUT) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source, built = folder / f"{lab.name}.ipynb", folder / "made"
-        nbformat.write(otter_notebook(lab), source)
-        (folder / SOLUTION_FILE).write_text(solution(lab), encoding="utf-8")
+        nbformat.write(make_otter_notebook(lab), source)
+        (folder / SOLUTION_FILE).write_text(make_solution(lab), encoding="utf-8")
         otter_assign(str(source), str(built), no_pdfs=True, no_run_tests=True)
         student = nbformat.read(built / "student" / source.name, as_version=4)
         for cell in student.cells:

@@ -17,7 +17,7 @@ from radeval_lib import atomic, data, own_yaml, provenance
 from radeval_lib.data import recorded as stored
 from radeval_lib.errors import check_choice, list_names, to_line
 from radeval_lib.metric_cards import measurements, pairs
-from radeval_lib.metric_cards.measurements import PERSON, Half, rival_scores
+from radeval_lib.metric_cards.measurements import PERSON, Half, load_rivals
 from radeval_lib.metric_cards.pairs import Progress, fill_failures, score
 from radeval_lib.metrics import by_name
 from radeval_lib.metrics.base import Metric, MetricError
@@ -55,11 +55,13 @@ class Card:
 
     Attributes
     ----------
-    data : the content of the card, of JSON's types: ``metric`` (name, direction, range and other
-        declarations), ``settings``, ``faults`` (a sentence for each fault that the checks found),
-        ``radpref``, ``mts_dialog``, ``edits``, ``behaviour`` and ``systems``. The last five are results of
-        :mod:`~radeval_lib.metric_cards.measurements`, or None if they were not measured; ``not_tried`` says
-        why.
+    data : the content of the card, of JSON's types: ``schema`` (version of the format), ``metric`` (name,
+        direction, range and other declarations), ``settings``, ``pairs`` (their number, by part), ``edited``
+        (source of the edited reports), ``faults`` (a sentence for each fault that the checks found),
+        ``radpref``, ``mts_dialog``, ``edits``, ``behaviour`` and ``systems`` (results of
+        :mod:`~radeval_lib.metric_cards.measurements`), ``not_tried`` (for each thing that was not measured,
+        why), and the versions of ``python``, ``platform`` and ``packages``. ``radpref``, ``mts_dialog`` and
+        ``systems`` are None if they were not measured.
     scores : one row per scored pair, with ``id``, ``part``, ``row``, ``kind`` (as in
         :func:`radeval_lib.metric_cards.pairs.build`) and ``score``, which is NaN for a failure.
     message : type and message of the metric's first exception; empty if there was none.
@@ -123,8 +125,10 @@ class Card:
         ]
 
     def _rival_sentences(self) -> list[str]:
-        """Return the sentences on τ_b with the mean grade, and on the tests against stored metrics, if
-        any."""
+        """Return sentences on τ_b with the mean grade and on the tests against stored metrics.
+
+        If nothing was tested, one of two sentences says so.
+        """
         radpref, own_row, rivals = self.data["radpref"], self.row(self.name), self.rivals()
         low, high = radpref["null_band"]
         tau = _format_result(own_row, "value")
@@ -154,8 +158,7 @@ class Card:
         ]
 
     def _other_sentences(self) -> list[str]:
-        """Return the sentences on counted facts and on the costs of two edits, as far as they were
-        measured."""
+        """Return sentences on counted facts and on the costs of two edits; empty if neither was measured."""
         texts = []
         if row := self._fact_results().get(self.name):
             value = _format_result(row, "value")
@@ -172,7 +175,7 @@ class Card:
         return texts
 
     def _fact_results(self) -> dict[str, dict[str, Any]]:
-        """Return the agreement with counted facts by metric; empty if it was not measured."""
+        """Return the row of ``data["mts_dialog"]`` for each metric, by its name; empty if not measured."""
         return {row["metric"]: row for row in self.data["mts_dialog"] or []}
 
     def edit_costs(self) -> dict[str, dict[str, Any]]:
@@ -180,9 +183,12 @@ class Card:
         return {row["edit"]: row for row in self.data["edits"]}
 
     def table(self) -> pd.DataFrame:
-        """Return the agreement of every metric with human ratings; without RadPref, the costs of edits.
+        """Return the agreement of every metric with human ratings, the card's metric first.
 
-        All cells are texts with intervals, such as ``0.55 [0.50, 0.60]``; a missing value is a dash.
+        Columns are ``metric``, ``τ_b``, ``difference``, ``p (Holm)``, ``choices``, ``with two radiologists``
+        and ``facts``. If agreement on RadPref was not measured, the table has the columns ``edit`` and
+        ``cost`` instead. Cells are strings, most with an interval, such as ``0.55 [0.50, 0.60]``; a missing
+        value is a dash.
         """
         if self.data["radpref"] is None:
             edits = self.edit_costs().items()
@@ -207,7 +213,7 @@ class Card:
         return pd.DataFrame(rows)
 
     def bibtex(self) -> str:
-        """Return the BibTeX entries of the data sets that the card uses."""
+        """Return the BibTeX entries of the data sets that the card uses, as one string."""
         used = {name for name in ("radpref", "mts_dialog") if self.data[name]}
         used |= {"openi"} if self.data["edited"].startswith("Open-i") else set()
         return select_bibtex(key for name, key in _CITATION_KEYS.items() if name in used)
@@ -250,17 +256,20 @@ class Card:
 
 
 def _format_result(row: Mapping[str, Any], name: str, form: str = ".2f") -> str:
-    """Return a value of a result and its interval as text; a dash if the row has no such value."""
+    """Return the value ``name`` of a result with its interval, as a string; a dash if there is no such value.
+
+    The ends of the interval are ``<name>_low`` and ``<name>_high`` of ``row``; ``form`` is their format.
+    """
     if row.get(name) is None:
         return "–"
     return with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"], form)
 
 
 def format_cost(cost: Mapping[str, Any]) -> str:
-    """Return ``cost["value"]`` in percent with the interval from ``low`` to ``high``; a dash for None.
+    """Return a cost in percent with its interval, as a string; a dash if the cost is None.
 
-    If both ends round to the same whole percent, one decimal is shown. If they are equal even then, the
-    interval is left out.
+    ``cost`` has the shares ``value``, ``low`` and ``high``. If both ends round to the same whole percent, one
+    decimal is shown. If they are equal even then, the interval is left out.
 
     >>> ends = ((0.01, 0.03), (0.018, 0.024), (0.021, 0.021))
     >>> [format_cost({"value": 0.021, "low": low, "high": high}) for low, high in ends]
@@ -301,11 +310,12 @@ def metric_card(
         pair of :func:`radeval_lib.metric_cards.pairs.build`.
     name : the metric's name on the card; default: the name of the function. Ignored for a metric of this
         library.
-    batched : whether the function takes two lists of texts and returns a number per pair.
+    batched : whether the function takes two lists of strings and returns a number per pair.
     higher_is_better, value_range : the direction, and the lowest and highest possible score, as the author
         declares them. Ignored for a metric of this library, like ``tuned``.
     tuned : whether any part of the metric was fitted to RadPref's ratings.
-    half : the part of RadPref to use: all cases, or a fixed half of them, for which nothing is tested.
+    half : the part of RadPref to use: ``all`` cases, or a fixed half of them (``development`` or ``report``),
+        on which no difference is tested.
     quick : whether to edit 30 reports instead of 100.
     systems : whether to score reports of real systems on Open-i, too.
     data_root : the folder with RadPref, MTS-Dialog and Open-i; empty for ``RADEVAL_DATA_ROOT`` or the
@@ -319,11 +329,13 @@ def metric_card(
     ------
     MetricError
         If the metric is unknown, it scores no pair, or an argument is not as described.
+    DataError
+        If the data root does not exist.
     """
     for value, choices, where in ((half, Half, "half"), (tuned, Tuned, "tuned")):
         check_choice(value, choices, where, MetricError)
     if not isinstance(seed, int | np.integer) or seed < 0:
-        raise MetricError(f"seed is {seed}", "seed", "Give a whole number, 0 or more.")
+        raise MetricError(f"seed is {seed!r}", "seed", "Give a whole number, 0 or more.")
     key, substitute = "", ""
     if isinstance(metric, str):
         by_name.get(metric)
@@ -343,7 +355,7 @@ def metric_card(
         raise MetricError(f"the range {value_range} is empty", "range", "Give the lower end first.")
     root, sign = resolve_data_root(data_root), 1 if higher_is_better else -1
     sets = {label: stored.load(label) for label in pairs.RATED}
-    set_scores = _known_scores(sets, rated_scores or {}, key)
+    set_scores = _find_known_scores(sets, rated_scores or {}, key)
     unscored = [label for label in sets if label not in set_scores]
     frame = pairs.build(root, quick=quick, systems=systems, rated=unscored)
     progress(0, 0.0)
@@ -363,7 +375,7 @@ def metric_card(
             content[label] = agreement
     oriented = fill_failures(frame, sign * scored.values)
     if "systems" in parts:
-        content["systems"] = measurements.on_systems(frame, oriented, sign=sign, seed=seed)
+        content["systems"] = measurements.measure_systems(frame, oriented, sign=sign, seed=seed)
     elif systems:
         not_tried["reports of real systems"] = "no data root has them"
     failed = int((~np.isfinite(set_scores.get("radpref", np.zeros(0)))).sum())
@@ -381,8 +393,8 @@ def metric_card(
         "edited": frame.attrs["source"],
         "faults": [],
         **content,
-        "edits": measurements.costs(frame, oriented, seed=seed),
-        "behaviour": measurements.behaviour(frame, scored, value_range, sign=sign),
+        "edits": measurements.measure_costs(frame, oriented, seed=seed),
+        "behaviour": measurements.measure_behaviour(frame, scored, value_range, sign=sign),
         "not_tried": not_tried,
         **provenance.environment(),
     }
@@ -393,19 +405,23 @@ def metric_card(
     return Card(json.loads(as_json, parse_constant=lambda _: None), table, scored.message)
 
 
-def _known_scores(
+def _find_known_scores(
     sets: Mapping[str, stored.Recording], rated_scores: Mapping[str, FloatArray], key: str
 ) -> dict[str, FloatArray]:
-    """Return the scores of rated sets that are known already, by set.
+    """Return the scores of rated sets that are known before scoring, by set.
 
-    These are ``rated_scores`` and, for a metric of this library with the name ``key``, its stored scores,
-    which take precedence. Raises MetricError for scores of an unknown set, or of a number that is not the
-    set's.
+    These scores are ``rated_scores`` and the stored scores of the metric of this library named ``key``, which
+    take precedence; ``key`` is empty for another metric.
+
+    Raises
+    ------
+    MetricError
+        If ``rated_scores`` has an unknown set, or not one score per row of a set.
     """
     known = {label: np.asarray(values, dtype=np.float64) for label, values in rated_scores.items()}
     for label, values in known.items():
         if label not in sets or values.shape != (len(sets[label].table),):
-            problem = f"{label!r} is not a rated set, or {values.size:,} is not its number of rows"
+            problem = f"{values.size:,} scores for {label!r}, which is no rated set or has another size"
             raise MetricError(problem, "rated_scores", f"Give a score per row of {list_names(sets)}.")
     for label, recording in sets.items():
         if key in recording.about["columns"]:
@@ -416,29 +432,44 @@ def _known_scores(
 def _measure_agreement(
     recording: stored.Recording, oriented: FloatArray, name: str, key: str, settings: Mapping[str, Any]
 ) -> dict[str, Any] | list[dict[str, Any]] | str:
-    """Return a metric's agreement with human ratings of a set, or a text that says why it cannot be measured.
+    """Return a metric's agreement with the human ratings of a set.
 
-    ``oriented`` has a score per row (higher is better); NaN counts as the lowest score.
+    Parameters
+    ----------
+    oriented : a score per row of the set (higher is better). NaN and infinite scores count as the lowest
+        finite score.
+    name : title of the metric on the card.
+    key : name of the metric in this library, whose stored scores are not a rival; empty for another metric.
+    settings : the card's ``half``, ``resamples`` and ``seed``.
+
+    Returns
+    -------
+    dict, list or str
+        A string that says why if the agreement cannot be measured. Otherwise, for RadPref, the dictionary of
+        :func:`~radeval_lib.metric_cards.measurements.measure_radpref`, and for counted facts the list of
+        :func:`~radeval_lib.metric_cards.measurements.measure_facts`.
     """
     finite, cases = np.isfinite(oriented), recording.table["case"].to_numpy()
     if not finite.any():
         return "none of its pairs got a score"
-    all_scores = {name: np.where(finite, oriented, oriented[finite].min()), **rival_scores(recording, key)}
-    in_half = measurements.in_half(cases, settings["half"] if recording.name == "radpref" else "all")
+    all_scores = {name: np.where(finite, oriented, oriented[finite].min())} | load_rivals(recording, key)
+    in_half = measurements.select_half(cases, settings["half"] if recording.name == "radpref" else "all")
     scores, seed = {title: values[in_half] for title, values in all_scores.items()}, settings["seed"]
     if not varies(scores[name], cases[in_half]):
         return "nearly all pairs have the same score"
     if recording.name != "radpref":
-        return measurements.on_facts(recording.table, scores, seed=seed)
-    table, resamples, tests = recording.table[in_half], settings["resamples"], settings["half"] == "all"
-    return measurements.on_radpref(table, scores, name, resamples=resamples, seed=seed, tests=tests)
+        return measurements.measure_facts(recording.table, scores, seed=seed)
+    drawing = {"resamples": settings["resamples"], "seed": seed, "with_tests": settings["half"] == "all"}
+    return measurements.measure_radpref(recording.table[in_half], scores, name, **drawing)
 
 
 def find_faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
-    """Return a sentence for each fault of a metric: not repeatable, constant, wrong direction, out of range,
-    failed.
+    """Return a sentence for each fault of a metric, such as scores that are not repeatable.
 
-    ``about`` is the content of a card without its faults.
+    Parameters
+    ----------
+    about : the content of a card; its ``faults`` are not read.
+    failed_on_radpref : number of pairs of RadPref without a score.
     """
     behaviour, metric = about["behaviour"], about["metric"]
     faults = list[str]()
@@ -471,9 +502,10 @@ def find_faults(about: Mapping[str, Any], failed_on_radpref: int) -> list[str]:
 
 
 def resolve_data_root(folder: str | Path | None) -> Path | None:
-    """Return the data root, or None if ``folder`` is None or no data root is set and ``data`` does not exist.
+    """Return the folder of data files; None if there is none or ``folder`` is None.
 
-    Raises an error if the folder does not exist.
+    If ``folder`` is empty, ``RADEVAL_DATA_ROOT`` is used or, if that is not set, the folder ``data``. Raises
+    DataError if a folder that is given or set does not exist.
     """
     if folder is None or not (str(folder) or os.environ.get("RADEVAL_DATA_ROOT") or DATA.is_dir()):
         return None

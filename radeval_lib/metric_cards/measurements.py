@@ -51,10 +51,11 @@ RESAMPLES = 1_000
 _TOLERANCE = 1e-9  # scores nearer than this are equal
 
 
-def rival_scores(recording: Recording, without: str) -> dict[str, FloatArray]:
-    """Return the oriented stored scores of every metric but ``without``, by title.
+def load_rivals(recording: Recording, without: str) -> dict[str, FloatArray]:
+    """Return the oriented stored scores of a set, shape (rows,), by the title of the metric.
 
-    A title also names the model that replaces a published one.
+    ``without`` is the name of a metric to leave out, or empty. A title also names the model that replaces a
+    published one.
     """
     return {
         recording.title(name): recording.table[name].to_numpy(np.float64) * by_name.get(name).sign()
@@ -63,20 +64,24 @@ def rival_scores(recording: Recording, without: str) -> dict[str, FloatArray]:
     }
 
 
-def in_half(cases: NDArray[Any], half: Half) -> NDArray[np.bool_]:
-    """Return which rows belong to a half of RadPref: ``development`` has the cases with even numbers."""
+def select_half(cases: NDArray[Any], half: Half) -> NDArray[np.bool_]:
+    """Return which rows belong to a half of RadPref, as booleans of shape (rows,).
+
+    ``development`` is the half with even case numbers, ``report`` the half with odd ones, and ``all`` every
+    row. ``cases`` has the case number of each row.
+    """
     even = np.asarray(cases) % 2 == 0
     return {"all": np.ones_like(even), "development": even, "report": ~even}[half]
 
 
-def on_radpref(
+def measure_radpref(
     table: pd.DataFrame,
     scores: Mapping[str, FloatArray],
     name: str,
     *,
     resamples: int,
     seed: int,
-    tests: bool = True,
+    with_tests: bool = True,
 ) -> dict[str, Any]:
     """Return the agreement of metrics with the radiologists' grades in RadPref, for a card's ``radpref``.
 
@@ -88,7 +93,8 @@ def on_radpref(
     name : the card's metric, one of ``scores``.
     resamples : number of bootstrap resamples.
     seed : seed of the bootstrap and the permutations.
-    tests : whether to test differences; False for rows on which metrics are developed.
+    with_tests : whether to test differences; False for rows on which metrics are developed. Differences are
+        not tested either if there are fewer than :data:`LEAST_CASES` cases.
 
     Returns
     -------
@@ -96,11 +102,16 @@ def on_radpref(
         ``candidates`` and ``cases``, their numbers; ``detectable``, the difference in τ_b that a test finds
         with a power of 80 % (median over pairs of stored metrics); ``null_band``, the ends of the middle 95 %
         of the τ_b of permuted scores; and ``rows``, one for each metric and :data:`PERSON`. A row has
-        ``value``, τ_b with the mean grade; ``difference``, that of the card's metric minus this one, with
-        ``p_holm`` and ``detectable``, if differences are tested; ``choices``, the share of pairs on which it
-        prefers the candidate that two radiologists prefer; and ``others``, τ_b with the mean grade of two
-        radiologists, in both the mean over leaving out each radiologist. Keys with ``_low`` and ``_high``
-        have the 95 % interval from resampling cases.
+        ``metric``, the name, and:
+
+        - ``value``: τ_b with the mean grade (not for :data:`PERSON`);
+        - ``difference``: τ_b of the card's metric minus τ_b of this one, with ``p_holm`` and ``detectable``
+          (only for other metrics, and only if differences are tested);
+        - ``choices``: the share of pairs, from 0 to 1, on which the metric prefers the candidate that two
+          radiologists prefer. Each of the three radiologists is left out in turn, and the mean is taken;
+        - ``others``: τ_b with the mean grade of two radiologists; the mean is taken in the same way.
+
+        Keys that end in ``_low`` and ``_high`` have the ends of the 95 % interval from resampling cases.
     """
     cases, grades = table["case"].to_numpy(), table[["grade_1", "grade_2", "grade_3"]].to_numpy(np.float64)
     mean_grades, sets = grades.mean(axis=1), pairs_within(table["set"].tolist())
@@ -117,16 +128,16 @@ def on_radpref(
     with_mean = resample_tau(scores, mean_grades, resamples, "grade")
     values = with_mean.intervals().set_index("metric")
     rows: dict[str, dict[str, Any]] = {
-        str(metric): {"metric": str(metric), **_named_interval(row)} for metric, row in values.iterrows()
+        str(metric): {"metric": str(metric), **_name_interval(row)} for metric, row in values.iterrows()
     }
     draws = dict(zip(with_mean.names, with_mean.draws, strict=True))
     standard_errors = {
         frozenset(pair): float(np.nanstd(draws[pair[0]] - draws[pair[1]])) for pair in combinations(draws, 2)
     }
-    if tests and len(np.unique(cases)) >= LEAST_CASES:
+    if with_tests and len(np.unique(cases)) >= LEAST_CASES:
         tested = compare_with_rivals(with_mean, name, resample_again)
         for rival, test in tested.iterrows():
-            numbers = _named_interval(test, "difference", value="difference")
+            numbers = _name_interval(test, "difference", value="difference")
             detectable = _detectable_difference(standard_errors[frozenset((name, str(rival)))])
             rows[str(rival)] |= {**numbers, "p_holm": float(test["p_holm"]), "detectable": detectable}
     rows[PERSON] = {"metric": PERSON}
@@ -135,7 +146,7 @@ def on_radpref(
         others = np.delete(grades, rater, 1).mean(axis=1)
         by_raters.append(resample_tau({**scores, PERSON: grades[:, rater]}, others, resamples, "rater"))
     for metric, row in compare_with_one_rater(by_raters).iterrows():
-        rows[str(metric)] |= _named_interval(row, "others")
+        rows[str(metric)] |= _name_interval(row, "others")
     set_cases = cases[sets[:, 0]].tolist()
     choices = {key: metric_agreement(oriented, grades, sets, set_cases) for key, oriented in scores.items()}
     choices[PERSON] = rater_agreement(grades, sets)
@@ -147,7 +158,7 @@ def on_radpref(
         "candidates": len(table),
         "cases": len(np.unique(cases)),
         "detectable": _detectable_difference(float(np.median(rival_errors))),
-        "null_band": _null_band(scores[name], mean_grades, sets, rng("null band")),
+        "null_band": _draw_null_band(scores[name], mean_grades, sets, rng("null band")),
         "rows": list(rows.values()),
     }
 
@@ -157,8 +168,13 @@ def compare_with_rivals(
 ) -> pd.DataFrame:
     """Return the tests of a metric against every other one: :meth:`Resampled.compare`, indexed by ``rival``.
 
-    P values from a fifth to five times the significance level are computed again from the resamples that
-    ``redraw`` returns for the metrics with the given names.
+    Parameters
+    ----------
+    resampled : the resampled correlations of all metrics.
+    name : the metric to test.
+    redraw : a function that returns more resamples of the metrics with the given names. If a corrected p
+        value is between a fifth of the significance level and five times the level, the test is repeated on
+        these resamples.
     """
     tested = resampled.compare(name).set_index("rival")
     near_level = [str(rival) for rival in tested.index[tested["p_holm"].between(*_P_VALUES_NEAR_LEVEL)]]
@@ -168,9 +184,11 @@ def compare_with_rivals(
     return tested
 
 
-def _named_interval(row: pd.Series, name: str = "value", value: str = "value") -> dict[str, float]:
-    """Return the column ``value`` under the key ``name``, with ``low`` and ``high`` as ``<name>_low``,
-    ``_high``."""
+def _name_interval(row: pd.Series, name: str = "value", value: str = "value") -> dict[str, float]:
+    """Return a dictionary with the keys ``<name>``, ``<name>_low`` and ``<name>_high``.
+
+    Their values are the columns ``value`` (the parameter names this column), ``low`` and ``high`` of the row.
+    """
     return {name: float(row[value]), f"{name}_low": float(row["low"]), f"{name}_high": float(row["high"])}
 
 
@@ -182,36 +200,36 @@ def _detectable_difference(error: float) -> float:
     return float((norm.isf(LEVEL / 2) + norm.ppf(POWER)) * error)
 
 
-def _null_band(
+def _draw_null_band(
     scores: FloatArray, grades: FloatArray, sets: NDArray[np.intp], rng: np.random.Generator
 ) -> list[float]:
-    """Return the 2.5th and 97.5th percentile of τ_b of permuted scores with the grades.
+    """Return the 2.5th and 97.5th percentile of τ_b between permuted scores and the grades.
 
-    Pairs of scores are permuted between the sets, and the two scores within each set. ``sets`` has the two
-    rows of each set, shape (sets, 2).
+    The pairs of scores are permuted among the sets, and the two scores within each set. ``sets`` has the
+    indices of the two rows of each set, shape (sets, 2); every row must belong to one set.
     """
-    signs = _signs(grades)
-    scale = np.sqrt((signs**2).sum() * (_signs(scores) ** 2).sum())
+    signs = _compare_all(grades)
+    scale = np.sqrt((signs**2).sum() * (_compare_all(scores) ** 2).sum())
     taus = []
     for _ in range(PERMUTATIONS):
         permuted = np.empty_like(scores)
         permuted[sets] = scores[rng.permuted(sets[rng.permutation(len(sets))], axis=1)]
-        taus.append((_signs(permuted) * signs).sum() / scale)
+        taus.append((_compare_all(permuted) * signs).sum() / scale)
     return [float(end) for end in percentile_ends(taus)]
 
 
-def _signs(values: FloatArray) -> NDArray[np.float32]:
+def _compare_all(values: FloatArray) -> NDArray[np.float32]:
     """Return the sign of the difference of every two values: -1, 0 or 1, shape (values, values)."""
     ranks = np.unique(values, return_inverse=True)[1].astype(np.float32)
     return np.sign(ranks[:, None] - ranks)
 
 
-def on_facts(table: pd.DataFrame, scores: Mapping[str, FloatArray], *, seed: int) -> list[dict[str, Any]]:
+def measure_facts(rows: pd.DataFrame, scores: Mapping[str, FloatArray], *, seed: int) -> list[dict[str, Any]]:
     """Return each metric's Kendall τ_b with the F1 of facts that experts counted in MTS-Dialog.
 
     Parameters
     ----------
-    table : one row per summary, with ``case`` and ``f1``, which is NaN if no facts were counted.
+    rows : one row per summary, with ``case`` and ``f1``, which is NaN if no facts were counted.
     scores : oriented scores by metric, shape (rows,) each. Metrics that do not vary are left out.
 
     Returns
@@ -220,34 +238,37 @@ def on_facts(table: pd.DataFrame, scores: Mapping[str, FloatArray], *, seed: int
         For each metric ``metric``, ``n`` (summaries), ``value``, and the ends of its 95 % interval,
         ``value_low`` and ``value_high``.
     """
-    counted = table["f1"].notna().to_numpy()
-    cases = table["case"].to_numpy()[counted]
+    counted = rows["f1"].notna().to_numpy()
+    cases = rows["case"].to_numpy()[counted]
     resampled = resample(
         {name: oriented[counted] for name, oriented in scores.items() if varies(oriented[counted], cases)},
-        table.loc[counted, "f1"].to_numpy(np.float64),
+        rows.loc[counted, "f1"].to_numpy(np.float64),
         groups=cases,
         kind="kendall",
         resamples=RESAMPLES,
         rng=np.random.default_rng([seed, *b"f1"]),
     )
     values = resampled.intervals().set_index("metric")
-    return [{"metric": name, **_named_interval(row), "n": int(row["n"])} for name, row in values.iterrows()]
+    return [{"metric": name, **_name_interval(row), "n": int(row["n"])} for name, row in values.iterrows()]
 
 
-def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list[dict[str, Any]]:
-    """Return how much each edit lowers the score, as a share of what an unrelated report lowers it.
+def measure_costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list[dict[str, Any]]:
+    """Return the cost of each edit: by how much it lowers the mean score, relative to an unrelated report.
 
     Parameters
     ----------
     frame : the pairs of a card, from :func:`radeval_lib.metric_cards.pairs.build`.
     values : their oriented scores, none missing; shape (pairs,).
+    seed : seed of the bootstrap.
 
     Returns
     -------
     list
-        For each edit ``kind`` (a key of :data:`KINDS`), ``edit``, ``n`` (reports), ``value`` (the cost, 1 for
-        that of an unrelated report), and ``low`` and ``high``, its 95 % interval from resampling reports.
-        These three are None if an unrelated report does not lower the mean score in every resample.
+        A dictionary for each edit: ``kind`` (a key of :data:`KINDS`), ``edit`` (its name), ``n`` (number of
+        reports), ``value`` (the cost: 0 if the score stays, 1 if it falls as far as for an unrelated report;
+        it may be negative), and ``low`` and ``high``, the ends of its 95 % interval from resampling reports.
+        ``value``, ``low`` and ``high`` are None unless an unrelated report lowers the mean score in every
+        resample.
     """
     part = frame[frame["part"] == "edits"]
     wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()
@@ -265,10 +286,10 @@ def costs(frame: pd.DataFrame, values: FloatArray, *, seed: int) -> list[dict[st
     return rows
 
 
-def behaviour(
+def measure_behaviour(
     frame: pd.DataFrame, scored: Scored, value_range: tuple[float, float] | None, *, sign: int
 ) -> dict[str, Any]:
-    """Return how a metric behaves on the pairs of a card.
+    """Return how a metric behaves on the pairs of a card: its range, failures, ties, time and repeatability.
 
     Parameters
     ----------
@@ -279,13 +300,19 @@ def behaviour(
     Returns
     -------
     dict
-        ``pairs``, their number; ``failures``, pairs without a score by part; ``seconds_per_pair``;
-        ``range_seen``, the lowest and highest score; ``outside_range``, scores outside ``value_range``;
-        shares of reports for which an identical text scores better (``identical_above_unrelated``) or worse
-        than an unrelated one; ``distinct_scores``, their number; ``commonest_share``, the share of pairs with
-        the most frequent score; ``empty``, the score by which text is empty; ``again`` and ``alone``, how
-        scores of repeated pairs differ, in the same way and, for a batched function, scored one by one
-        (``pairs``, ``differ``, ``most``).
+        - ``pairs``: number of pairs; ``failures``: number of pairs without a score, by part;
+        - ``seconds_per_pair``: as in :class:`~radeval_lib.metric_cards.pairs.Scored`;
+        - ``range_seen``: the lowest and highest score; ``outside_range``: number of scores outside
+          ``value_range``, None without a declared range;
+        - ``identical_above_unrelated``, ``identical_below_unrelated``: share of edited reports for which an
+          identical candidate scores better, or worse, than an unrelated one, from 0 to 1;
+        - ``distinct_scores``: number of different scores; ``commonest_share``: share of pairs that have the
+          most frequent score, from 0 to 1;
+        - ``empty``: the score if the reference, the candidate or both are empty, by which of them is;
+        - ``again``: how the scores of repeated pairs differ, from :func:`_check_repeats`;
+        - ``alone``: the same if repeated pairs are scored one by one; None unless the function is batched.
+
+        Repeated pairs are left out of all numbers of scores.
     """
     values, finite = scored.values, np.isfinite(scored.values)
     part, kinds = frame["part"].to_numpy(), frame["kind"].to_numpy()
@@ -305,17 +332,24 @@ def behaviour(
         "distinct_scores": len(np.unique(scores)),
         "commonest_share": float(np.unique(scores, return_counts=True)[1].max() / len(scores)),
         "empty": {str(kinds[at]): float(values[at]) for at in np.flatnonzero(part == "empty")},
-        "again": _repeatability(frame, values, values[part == "again"]),
-        "alone": None if scored.scores_alone is None else _repeatability(frame, values, scored.scores_alone),
+        "again": _check_repeats(frame, values, values[part == "again"]),
+        "alone": None if scored.scores_alone is None else _check_repeats(frame, values, scored.scores_alone),
     }
 
 
-def _repeatability(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray) -> dict[str, Any]:
-    """Return how many pairs were repeated, how many scores then differ by more than 1e-9, and by how much at
-    most.
+def _check_repeats(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray) -> dict[str, Any]:
+    """Return how the scores of repeated pairs differ from the first scores of the same pairs.
 
-    A pair that failed only once counts as different. ``values`` are the scores of all pairs, ``repeated``
-    those of the repetitions, in the order of the part ``again``.
+    Parameters
+    ----------
+    values : scores of all pairs of ``frame``.
+    repeated : scores of the repetitions, in the order of the part ``again``.
+
+    Returns
+    -------
+    dict
+        ``pairs``, the number of repeated pairs; ``differ``, how many scores differ by more than 1e-9, or are
+        missing only once; ``most``, the largest difference, 0 if there is none.
     """
     first = values[frame.loc[frame["part"] == "again", "row"].to_numpy(np.intp)]
     failed = np.isfinite(first) != np.isfinite(repeated)
@@ -324,7 +358,7 @@ def _repeatability(frame: pd.DataFrame, values: FloatArray, repeated: FloatArray
     return {"pairs": len(first), "differ": differ, "most": float(differences.max(initial=0.0))}
 
 
-def on_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int) -> dict[str, Any]:
+def measure_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int) -> dict[str, Any]:
     """Return the mean score of each system, and how much it falls if its reports are shuffled among studies.
 
     Parameters
@@ -336,9 +370,11 @@ def on_systems(frame: pd.DataFrame, values: FloatArray, *, sign: int, seed: int)
     Returns
     -------
     dict
-        ``studies``, their number, and ``files``, one for each system: ``file``, ``texts`` (distinct reports),
-        ``mean`` in the metric's own direction, and ``lost_if_shuffled`` (oriented; None for a single text).
-        The last two have ``value``, ``low`` and ``high``, from resampling distinct references.
+        ``studies``, the number of studies, and ``files``, a dictionary for each system: ``file`` (its name),
+        ``texts`` (number of distinct reports), ``mean`` (the mean score in the metric's own direction), and
+        ``lost_if_shuffled`` (by how much the oriented mean falls; None for a system that is not shuffled).
+        ``mean`` and ``lost_if_shuffled`` are dictionaries of ``value`` and the ends ``low`` and ``high`` of
+        the 95 % interval from resampling distinct references.
     """
     part = frame[frame["part"] == "systems"]
     wide = pd.Series(values[part.index], [part["row"], part["kind"]]).unstack()

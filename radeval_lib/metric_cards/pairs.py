@@ -47,11 +47,12 @@ _QUICK_REPORTS = 30  # reports that are edited for a card with ``quick``
 _SEED = 0  # of the generated reports and of the shuffling; the same for every card
 _POOL = 320  # generated reports; those with six or more sentences are edited
 _NO_SCORE = ("", "null", "none")  # how a file writes that a pair has no score
-_Row = tuple[str, str, str, int, str]  # part, reference, candidate, row, kind
+_Row = tuple[str, str, str, int, str]  # part, reference, candidate, row, kind; the columns of :func:`build`
 BATCH = 64
 """Number of pairs per call of a batched function."""
 _FAILURES_UNTIL_ERROR = 20  # scoring stops if this many first pairs all fail
 _CANDIDATE_PREFIXES = ("cand", "pred", "hyp", "gen")  # how the name of a parameter for the candidate begins
+# A function that is called with the number of pairs scored and their share, from 0 to 1.
 Progress = Callable[[int, float], object]
 
 
@@ -84,7 +85,7 @@ def build(
 
         for name in rated:
             rows += [(name, *pair, row, "") for row, pair in enumerate(recordings.read_texts(name, root))]
-        rows += _system_pairs(root) if systems else []
+        rows += _pair_systems(root) if systems else []
     source, reports = load_reports_to_edit(root)
     frame = edit_reports(reports[: _QUICK_REPORTS if quick else REPORTS], EDITS | LAYOUTS)
     columns = ["reference", "candidate", "report", "edit"]
@@ -104,9 +105,9 @@ def build(
 
 
 def load_reports_to_edit(root: Path | None) -> tuple[str, list[list[str]]]:
-    """Return the name of the source of the reports to edit, and each report as a list of sentences.
+    """Return the reports to edit, as (name of their source, a list of sentences for each report).
 
-    The source is Open-i's development half if ``root`` has Open-i, otherwise generated reports.
+    The source is Open-i's half for development if ``root`` has Open-i, otherwise generated reports.
     """
     if root is not None:
         from radeval_lib.data import openi, readers
@@ -115,20 +116,20 @@ def load_reports_to_edit(root: Path | None) -> tuple[str, list[list[str]]]:
             tested = {report.id for report in readers.load("iu_systems", root)}
             reports = openi.select_development(studies, tested)
             return "Open-i, the half for development", split_reports(reports)
-    return "generated reports", _generated_reports()
+    return "generated reports", _split_generated()
 
 
 @lru_cache(maxsize=1)
-def _generated_reports() -> list[list[str]]:
+def _split_generated() -> list[list[str]]:
     """Return generated reports, each as a list of sentences."""
     return split_reports(list(generate_reports(_POOL, _SEED)))
 
 
-def _system_pairs(root: Path) -> list[_Row]:
-    """Return each study's reference paired with the report of every system and baseline.
+def _pair_systems(root: Path) -> list[_Row]:
+    """Return each study's reference paired with the report of every system and baseline, as rows of a card.
 
-    Empty if the data root lacks the reports. ``row`` numbers the study. ``kind`` is the system, followed by
-    ``, shuffled`` if each study has the report that the system wrote for another study.
+    ``row`` numbers the study. ``kind`` is the system, followed by ``, shuffled`` if each study has the report
+    that the system wrote for another study. If the data root lacks the reports, the list is empty.
     """
     from radeval_lib.data import iu_systems, openi, readers
 
@@ -228,7 +229,10 @@ def score(
 
 
 def _require_a_score(values: FloatArray, message: str) -> None:
-    """Raise a MetricError with ``message`` if all of one or more scores are NaN."""
+    """Raise a MetricError if there are scores, and all of them are NaN.
+
+    ``message`` is the metric's first exception, which the error quotes; empty if there was none.
+    """
     if len(values) and np.isnan(values).all():
         problem = f"none of {len(values):,} pairs could be scored ({message or 'not a finite number'})"
         raise MetricError(problem, "the metric", "Call it on one pair, and correct what fails.")
@@ -268,8 +272,10 @@ class _Caller:
         return scored
 
     def _score_or_nan(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return the score of each pair, NaN for a failure. If a batch fails, its pairs are scored one by
-        one."""
+        """Return the score of each pair, NaN for a failure; if a batch fails, its pairs are scored singly.
+
+        Raises MetricError if the function returns another number of scores than pairs.
+        """
         sides = [*zip(*pairs, strict=True)][:: -1 if self._candidate_first else 1]
         try:
             if self._batched:
@@ -303,7 +309,7 @@ def fill_failures(frame: pd.DataFrame, oriented: FloatArray) -> FloatArray:
 
 
 def run_command(command: Sequence[str], frame: pd.DataFrame) -> dict[str, float]:
-    """Return the scores that a program gives the pairs, by the pair's id; NaN for an empty score.
+    """Run a program on all pairs, and return its scores by the pair's id; NaN for an empty score.
 
     The program reads JSON lines with ``id``, ``reference`` and ``candidate`` from standard input, and writes
     JSON lines with ``id`` and ``score``, in any order, to standard output.
@@ -312,6 +318,8 @@ def run_command(command: Sequence[str], frame: pd.DataFrame) -> dict[str, float]
     ------
     MetricError
         If the program fails or writes anything else.
+    OSError
+        If the program cannot be started.
     """
     where = Path(command[0]).name
     ran = subprocess.run(command, input=to_json_lines(frame).encode(), stdout=subprocess.PIPE, check=False)
@@ -320,7 +328,7 @@ def run_command(command: Sequence[str], frame: pd.DataFrame) -> dict[str, float]
         problem = f"exit status {ran.returncode} after {lines:,} of {len(frame):,} scores"
         raise MetricError(problem, where, "Run it on a few lines that --pairs writes, and correct it.")
     _, rows = file_scoring.read_json_lines(StringIO(ran.stdout.decode("utf-8", "replace")), where)
-    return _scores_by_id(pd.DataFrame(rows, dtype=object), where)
+    return _index_scores(pd.DataFrame(rows, dtype=object), where)
 
 
 def read_scores(path: Path) -> dict[str, float]:
@@ -328,13 +336,17 @@ def read_scores(path: Path) -> dict[str, float]:
 
     Raises MetricError if a column is missing, an id is repeated or a score is not a number.
     """
-    return _scores_by_id(file_scoring.read_table(path), path.name)
+    return _index_scores(file_scoring.read_table(path), path.name)
 
 
-def _scores_by_id(frame: pd.DataFrame, where: str) -> dict[str, float]:
-    """Return the column ``score`` by the column ``id``; ``where`` names the source in errors."""
+def _index_scores(frame: pd.DataFrame, where: str) -> dict[str, float]:
+    """Return the column ``score`` as numbers, by the column ``id``; NaN for an empty score.
+
+    Raises MetricError if a column is missing, an id is repeated or a score is not a number. ``where`` names
+    the source of the table in errors.
+    """
     if missing := [name for name in ("id", "score") if name not in frame]:
-        raise MetricError(f"no column {missing[0]!r}", where, "Give the id and the score of each pair.")
+        raise MetricError(f"no column {missing[0]!r}", where, "Give `id` and `score` of each pair.")
     scores: dict[str, float] = {}
     for row, (pair_id, score) in enumerate(zip(frame["id"].map(str), frame["score"], strict=True), start=1):
         place = f"{where}, row {row}"
@@ -343,6 +355,6 @@ def _scores_by_id(frame: pd.DataFrame, where: str) -> dict[str, float]:
         try:
             scores[pair_id] = math.nan if str(score).strip().lower() in _NO_SCORE else float(score)
         except (TypeError, ValueError):
-            remedy = "Give a number, or leave it empty if the metric fails."
+            remedy = "Give a number, or an empty cell if the metric fails."
             raise MetricError(f"{score!r:.60} is not a number", place, remedy) from None
     return scores

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from radeval_lib import checksums
 from radeval_lib.errors import RadevalError
-from radeval_lib.placeholders import refuse
+from radeval_lib.placeholders import refuse_placeholders
 from radeval_lib.registry import RULES
 from radeval_lib.stats.tokens import one_line
 
@@ -196,7 +196,7 @@ class Metric(ABC):
         """
         pairs = self._prepare_pairs(references, candidates)
         for pair in pairs:
-            refuse(pair, self.name)
+            refuse_placeholders(pair, self.name)
         if not pairs:
             return Scores(np.empty(0), [], self)
         if contexts is None or not self.reads_context():

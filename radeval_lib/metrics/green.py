@@ -170,7 +170,7 @@ def _parse_errors_strictly(name: str, body: str, faults: list[str]) -> Counts | 
             faults.append(f"{name}: not of the form '(a) category: count. errors': {line[:60]!r}")
             continue
         mark, _, count = entry.groups()
-        letter = green_analysis.category_letter(mark)
+        letter = green_analysis.to_letter(mark)
         if letter in counts:
             faults.append(f"{name}: ({mark}) is given twice")
         if second := green_analysis.ERROR_LINE.search(line, entry.end()):
@@ -263,7 +263,7 @@ class Green(Metric):
 
     def explain(self, reference: str, candidate: str, detail: Any) -> Iterable[Reason]:
         """Yield a reason for each error and each matched finding in the judge's answer."""
-        for section, letter, finding in green_analysis.entries(clean(detail[1])):
+        for section, letter, finding in green_analysis.parse_entries(clean(detail[1])):
             if letter:
                 yield Reason("error", CATEGORIES[letter], quoted=finding, significant=section == SIGNIFICANT)
             else:

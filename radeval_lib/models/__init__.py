@@ -3,7 +3,7 @@
 Notebooks import the names below from here. The module of a name is imported when the name is first used.
 """
 
-from radeval_lib.registry import names_of
+from radeval_lib.registry import import_on_use
 
 _HOMES = {
     "radeval_lib.models.encoders": "Encoder",
@@ -16,4 +16,4 @@ _HOMES = {
     "radeval_lib.models.ner_models": "make_scheme",
     "radeval_lib.models.training": "TrainingSettings train",
 }
-__getattr__ = names_of(__name__, _HOMES)
+__getattr__ = import_on_use(__name__, _HOMES)

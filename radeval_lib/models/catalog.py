@@ -265,15 +265,15 @@ def hash_model(name: str | Path) -> str:
         return checksums.of_text(f"{source.partition('@')[0]}@{revision}" if revision else source)
     suffixes = (".safetensors", ".json", ".txt", ".model", ".jinja")
     files = sorted(path for path in Path(source).glob("*") if path.suffix in suffixes)
-    return _digest_files(tuple((path, checksums.state(path)) for path in files))
+    return _digest_files(tuple((path, checksums.read_state(path)) for path in files))
 
 
 @lru_cache(maxsize=64)
 def _digest_files(files: tuple[tuple[Path, tuple[int, ...]], ...]) -> str:
     """Return the SHA-256 of the names and relevant contents of files, in hexadecimal digits.
 
-    ``files``: (path, :func:`~radeval_lib.checksums.state`) of each file. The state is part of the key of this
-    function's cache, so that a file that has changed is read once more.
+    ``files``: (path, :func:`~radeval_lib.checksums.read_state`) of each file. The state is part of the key of
+    this function's cache, so that a file that has changed is read once more.
     """
     digest = hashlib.sha256()
     for path, _ in files:

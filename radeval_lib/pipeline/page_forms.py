@@ -209,13 +209,13 @@ def build_labs() -> Iterator[tuple[str, str]]:
     The files are the page of each lab and, if Otter is installed, the student's notebook.
     """
     has_otter = importlib.util.find_spec("otter") is not None
-    for lab in sources.labs():
+    for lab in sources.list_labs():
         if has_otter:
             with tempfile.TemporaryDirectory() as folder:
                 sources.build(lab, Path(folder))
                 student = Path(folder) / "student" / f"{lab.name}.ipynb"
                 yield f"_extra/labs/{lab.name}.ipynb", student.read_text(encoding="utf-8")
-        page = sources.page(lab)
+        page = sources.make_page(lab)
         links = [f'<a href="../../labs/{lab.name}.ipynb" download>Download the notebook</a>'] * has_otter
         if repository := citing.repository():  # on Binder, postBuild builds the labs
             address = f"https://mybinder.org/v2/gh/{repository}/HEAD?urlpath=lab/tree/build/labs/student"

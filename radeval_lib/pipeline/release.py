@@ -105,7 +105,7 @@ def make_report(profile: Profile, data_root: Path | None, sums: str) -> tuple[st
         profile=profile,
         made=f"{datetime.now(UTC):%d %B %Y}",
         version=__version__,
-        commit=(provenance.git("describe", "--always", "--dirty") or "unknown").strip(),
+        commit=(provenance.run_git("describe", "--always", "--dirty") or "unknown").strip(),
         corpora=corpora,
         searched=[
             (name, file.path, checksums.of_file(path))

@@ -1,6 +1,6 @@
 """Statistics of the study. Notebooks take these functions from here; each is imported when first used."""
 
-from radeval_lib.registry import names_of
+from radeval_lib.registry import import_on_use
 
 _HOMES = {
     "radeval_lib.stats.agreement": "limits_of_agreement mean_absolute_differences upper_triangle",
@@ -9,4 +9,4 @@ _HOMES = {
     "radeval_lib.stats.resampling": "frame_estimates share_interval sum_estimates",
     "radeval_lib.stats.tokens": "length_statistics rouge_l whitespace",
 }
-__getattr__ = names_of(__name__, _HOMES)
+__getattr__ = import_on_use(__name__, _HOMES)

@@ -3,7 +3,7 @@
 Names are looked up when first used: a cell, which needs only runs, does not depend on what pages show.
 """
 
-from radeval_lib.registry import names_of
+from radeval_lib.registry import import_on_use
 
 _HOMES = {
     "radeval_lib.papers.exhibits": "PAPERS exhibit ledger",
@@ -20,4 +20,4 @@ _HOMES = {
     "radeval_lib.study.superiority": "Lead check_no_deficit check_superiority unknown_leads",
     "radeval_lib.study.verdicts": "CHECK_OUTCOMES",
 }
-__getattr__ = names_of(__name__, _HOMES)
+__getattr__ = import_on_use(__name__, _HOMES)

@@ -41,7 +41,7 @@ def web_address(path: str = "", commit: str = "") -> str:
 def checkout() -> tuple[str, str]:
     """Return the full hash and the date (YYYY-MM-DD) of the checked-out commit, in this order; two empty
     strings outside a clone or without git."""
-    fields = (provenance.git("log", "-1", "--format=%H %cs") or "").split()
+    fields = (provenance.run_git("log", "-1", "--format=%H %cs") or "").split()
     return (fields[0], fields[1]) if fields else ("", "")
 
 

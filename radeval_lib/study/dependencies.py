@@ -130,7 +130,7 @@ def _modules(name: str) -> Iterator[str]:
 @cache
 def _lazy_names(package: str) -> dict[str, str]:
     """Return the module of each name that a package imports on first use
-    (:func:`radeval_lib.registry.names_of`); empty for a module or a package without such names."""
+    (:func:`radeval_lib.registry.import_on_use`); empty for a module or a package without such names."""
     path = file_of(package)
     if path is None or path.name != "__init__.py":
         return {}
@@ -275,7 +275,7 @@ def _data_files(folder: Path) -> tuple[Path, ...]:
 def digest_of_file(path: Path, state: tuple[int, ...]) -> str:
     """Return the digest of a file: by :func:`parse` for programs and YAML, otherwise its SHA-256.
 
-    It is cached; ``state`` (:func:`radeval_lib.checksums.state`) changes when the file is written.
+    It is cached; ``state`` (:func:`radeval_lib.checksums.read_state`) changes when the file is written.
     """
     is_parsed = path.suffix in (".py", ".yml")
     return parse(path.read_bytes(), path.suffix).sha256 if is_parsed else checksums.of_file(path)
@@ -283,7 +283,7 @@ def digest_of_file(path: Path, state: tuple[int, ...]) -> str:
 
 def _digest_of_files(files: Iterable[Path], *values: object) -> str:
     """Return one digest of files, with their paths, and of any other values."""
-    digests = {paths.display_path(path): digest_of_file(path, checksums.state(path)) for path in files}
+    digests = {paths.display_path(path): digest_of_file(path, checksums.read_state(path)) for path in files}
     _write_cache()
     return checksums.of_text(repr([digests, *values]))
 

@@ -25,7 +25,7 @@ from radeval_lib.errors import ResultError
 from radeval_lib.papers.exhibits import exhibit, find_file
 from radeval_lib.papers.printed_numbers import Printed, find_table, has_table, quotations
 from radeval_lib.paths import RECORDED, ROOT, display_path
-from radeval_lib.provenance import PRINTED, RECORDED_SCORES, commit, device, note_printed
+from radeval_lib.provenance import PRINTED, RECORDED_SCORES, device, note_printed, read_commit
 from radeval_lib.registry import ABSENT, CELL_MODEL, RULES, SYNTHETIC
 from radeval_lib.stats.base import Estimate
 from radeval_lib.study import checks, results, runs, superiority, verdicts
@@ -519,7 +519,7 @@ def _reason_to_end(run: PageRun, roles: Sequence[str], one_set: bool, dataset: s
 def provenance(run: PageRun) -> HTML:
     """Return the folded table of what this page's numbers rest on, after a sentence for each set of stored
     scores."""
-    head = commit()
+    head = read_commit()
     rows = {
         "notebook": f'<a href="../../sources/{run.notebook}.md">notebooks/{run.notebook}.md</a>',
         "rebuild": f"<code>{command(run.notebook, run.profile.name)}</code>",

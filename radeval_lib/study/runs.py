@@ -247,7 +247,7 @@ class Run:
         """
         return {
             "notebook": sources.identity(self.notebook),
-            "code": {**provenance.commit(), "modules": self.code_digest},
+            "code": {**provenance.read_commit(), "modules": self.code_digest},
             "profile": {"name": self.whole_profile.name, "sha256": self.profile.digest},
             "seed": self.seed,
             "threads": self.whole_profile.threads,

@@ -25,7 +25,7 @@ _CONTENTS = st.recursive(
 def test_a_compiled_file_has_the_content_of_its_source_and_no_yaml_reads_it(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    content, compiled = own_yaml.read(path), own_yaml.compiled(path)
+    content, compiled = own_yaml.read(path), own_yaml.compile_to_json(path)
     monkeypatch.setattr(own_yaml.yaml, "load", None)
     assert own_yaml.parse(compiled) == content
 
@@ -34,7 +34,7 @@ def test_a_compiled_file_has_the_content_of_its_source_and_no_yaml_reads_it(
 def test_any_content_is_given_back_as_it_is_or_refused(content: dict, tmp_path_factory) -> None:
     path = tmp_path_factory.mktemp("yaml") / "file.yml"
     path.write_text(own_yaml.yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
-    assert own_yaml.parse(own_yaml.compiled(path)) == own_yaml.read(path)
+    assert own_yaml.parse(own_yaml.compile_to_json(path)) == own_yaml.read(path)
 
 
 @pytest.mark.parametrize("text", ["day: 2026-11-25", "'7': digits", "true: a truth", "1.5: a number"])
@@ -42,7 +42,7 @@ def test_what_json_would_change_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "file.yml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError):
-        own_yaml.compiled(path)
+        own_yaml.compile_to_json(path)
 
 
 @pytest.mark.parametrize("text", ["a: 1\na: 2", "- {b: {a: 1, a: 1}}"])

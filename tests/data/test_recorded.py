@@ -19,7 +19,7 @@ from radeval_lib.data.report_edits import EDITS, STEPS, WORDINGS
 from radeval_lib.jobs import learned_weights, system_sets
 from radeval_lib.metrics import create
 from radeval_lib.paths import RECORDED
-from radeval_lib.placeholders import PlaceholderError, parse_placeholder, placeholder
+from radeval_lib.placeholders import PlaceholderError, make_placeholder, parse_placeholder
 from radeval_lib.registry import METRICS
 from radeval_lib.rules.reader import read
 
@@ -119,21 +119,21 @@ def test_recorded_records_are_the_loaders_own_but_for_texts(name: str, data_root
 
 
 def test_a_placeholder_has_the_words_of_its_text_and_says_which_it_is() -> None:
-    assert placeholder("radpref", "reference", 12, 3) == "⟦radpref:reference:12⟧ ⟦_⟧ ⟦_⟧"
+    assert make_placeholder("radpref", "reference", 12, 3) == "⟦radpref:reference:12⟧ ⟦_⟧ ⟦_⟧"
     for words in (1, 2, 57):
-        text = placeholder("radpref", "candidate", 12, words)
+        text = make_placeholder("radpref", "candidate", 12, words)
         assert len(text.split()) == len(re.findall(r"\w+", text.replace(":", ""))) == words
         assert parse_placeholder(text) == ("radpref", "candidate", 12)
     assert parse_placeholder("No effusion.") is None
 
 
 def test_whatever_reads_texts_refuses_placeholders() -> None:
-    text = placeholder("radpref", "candidate", 12, 9)
+    text = make_placeholder("radpref", "candidate", 12, 9)
     with pytest.raises(PlaceholderError):
         create("rouge_l").score(["No effusion."], [text])
     with pytest.raises(PlaceholderError):
         read(text)
-    placeholders.refuse(["No effusion.", 3, None], "anything")
+    placeholders.refuse_placeholders(["No effusion.", 3, None], "anything")
 
 
 def test_columns_are_found_by_placeholder_alone() -> None:

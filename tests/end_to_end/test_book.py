@@ -23,7 +23,7 @@ from radeval_lib.study import PAPERS, ledger, read_all
 from radeval_lib.study.results import explains
 from tests.sampling import rests_on_cases
 from workflow import readme
-from workflow.check_site import faults
+from workflow.check_site import find_faults
 
 PAGES = list_pages(BOOK / "_toc.yml")
 
@@ -96,7 +96,7 @@ def test_no_role_is_left_as_text(html: Path) -> None:
 
 
 def test_the_book_may_be_published_and_a_spoiled_one_may_not(smoke: Path, tmp_path: Path) -> None:
-    assert faults(smoke) == []
+    assert find_faults(smoke) == []
     for part in ("results", "_build/html", "book"):
         shutil.copytree(smoke / part, tmp_path / "smoke" / part)
     pages = tmp_path / "smoke" / "_build" / "html"
@@ -107,7 +107,7 @@ def test_the_book_may_be_published_and_a_spoiled_one_may_not(smoke: Path, tmp_pa
     ):
         text = (pages / name).read_text(encoding="utf-8")
         (pages / name).write_text(text.replace(old, new, 1), encoding="utf-8")
-    problems = faults(tmp_path / "smoke")
+    problems = find_faults(tmp_path / "smoke")
     for problem in ("glossary -> /nowhere.html", "glossary: an error", "no anchor rales-eq-ape"):
         assert sum(problem in line for line in problems) == 1
 
@@ -230,11 +230,12 @@ def test_search_shows_titles_before_texts_and_the_numbers_of_the_build(html: Pat
 
 
 def test_the_readme_shows_findings_of_the_build(smoke: Path) -> None:
-    listed = readme.findings(smoke / "results", decided=False)  # with few resamples a corrected p stays large
+    # With few resamples, a corrected p stays large.
+    listed = readme.format_findings(smoke / "results", decided=False)
     assert listed.count("\n") == 3
-    assert readme.current_findings().endswith(listed), "run workflow/readme.py"
+    assert readme.read_findings().endswith(listed), "run workflow/readme.py"
     words = re.compile(r"<text[^>]*>([^<]*)")  # positions depend on the machine's fonts
-    committed, drawn = readme.FIGURE.read_text(encoding="utf-8"), readme.figure(smoke / "executed")
+    committed, drawn = readme.FIGURE.read_text(encoding="utf-8"), readme.read_figure(smoke / "executed")
     assert words.findall(committed) == words.findall(drawn), "run workflow/readme.py"
 
 

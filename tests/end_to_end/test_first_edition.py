@@ -8,7 +8,7 @@ from pathlib import Path
 from radeval_lib.paths import BOOK
 from radeval_lib.pipeline import book, steps
 from radeval_lib.pipeline.staging import list_pages
-from workflow.check_site import dead_links
+from workflow.check_site import find_dead_links
 
 
 def _rendered(output: Path) -> Path:
@@ -35,5 +35,5 @@ def test_the_first_edition_has_no_warning_and_says_what_follows(
     missing = {f"notebooks/{page}" for page in whole.pages} - {f"notebooks/{page}" for page in first.pages}
     assert missing == {name for name, text in pages.items() if "This page is not made yet." in text}
     # What spans the papers was made with all results, and links to places on pages that follow.
-    dead = dead_links(html, list(pages))
+    dead = find_dead_links(html, list(pages))
     assert not [link for link in dead if not any(f"/{page}.html#" in link for page in missing)]

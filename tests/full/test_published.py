@@ -60,13 +60,13 @@ def test_scores_by_published_models_are_stored_with_their_revision_and_shown(
         assert recording.about["models"][role]["revision"] == catalog.find_revision(name)
     shown = oriented_scores.published_scores(recording.table["case"])
     assert list(shown) == ["RaTEScore (published)", "RadGraph F1 (published)", "GREEN (published)"]
-    assert len(oriented_scores.with_unscored(shown.T)) == 3
+    assert len(oriented_scores.add_unscored(shown.T)) == 3
     assert oriented_scores.published_scores([*recording.table["case"], 0]).empty
 
 
 def test_until_somebody_has_scored_them_tables_say_so() -> None:
     if recorded.load_published("radpref") is not None:
         pytest.skip("they are stored")
-    lacking = oriented_scores.with_unscored(pd.DataFrame({"all": ["0.5"]}, pd.Index(["BLEU"], name="m")))
+    lacking = oriented_scores.add_unscored(pd.DataFrame({"all": ["0.5"]}, pd.Index(["BLEU"], name="m")))
     assert lacking.index.name == "m"
     assert lacking["all"].tolist() == ["0.5", *["published: not scored yet"] * 3]

@@ -19,7 +19,7 @@ from radeval_lib.labs import checks, sources
 from radeval_lib.labs.sources import Task
 
 OWN = Path(__file__).parent
-LABS = [lab.name for lab in sources.labs()]
+LABS = [lab.name for lab in sources.list_labs()]
 ADA, GRACE = "ada", "grace"
 
 
@@ -32,7 +32,7 @@ def known(lab: str) -> dict[str, Any]:
 @cache
 def tasks(lab: str) -> dict[str, Task]:
     """Return a lab's tasks that tests mark."""
-    return {task.name: task for task in sources.tasks(sources.find(lab)) if task.tests}
+    return {task.name: task for task in sources.list_tasks(sources.find(lab)) if task.tests}
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Cell:
 def cells(lab: str) -> list[Cell]:
     """Return the cells of a lab in their order, without the student's id and stretch tasks."""
     result = []
-    for part in sources.cells_and_tasks(sources.find(lab)):
+    for part in sources.split_tasks(sources.find(lab)):
         if isinstance(part, Task):
             if part.tests:
                 result.append(Cell(part.answer.source, part.name))
@@ -118,7 +118,7 @@ def functions(lab: str) -> dict[str, list[tuple[bool, Callable[..., None]]]]:
     for task in tasks(lab).values():
         for test in task.tests:
             names: dict[str, Any] = {}
-            exec(sources.otter_test(test, tuple(task.answer.metadata.get("without", ()))), names)
+            exec(sources.make_otter_test(test, tuple(task.answer.metadata.get("without", ()))), names)
             function = next(value for name, value in names.items() if name.startswith("test_"))
             made.setdefault(task.name, []).append(("hidden-test" in test.metadata["tags"], function))
     return made
@@ -141,11 +141,11 @@ def outcomes(lab: str, env: dict[str, Any], hidden: bool, task: str) -> list[str
 
 @contextlib.contextmanager
 def _solution(right: SimpleNamespace):  # type: ignore[no-untyped-def]
-    values, checks._solution = checks._solution, lambda _: right
+    values, checks._run_solution = checks._run_solution, lambda _: right
     try:
         yield
     finally:
-        checks._solution = values
+        checks._run_solution = values
 
 
 def earned(lab: str, env: dict[str, Any]) -> dict[str, float]:

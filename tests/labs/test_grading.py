@@ -21,7 +21,7 @@ from tests.labs.marks import LABS, full
 pytest.importorskip("otter", reason="Otter makes and grades labs: `make labs` installs it")
 
 LAB = "words_are_not_findings"
-BY_HAND = [task.name for task in sources.tasks(sources.find(LAB)) if not task.tests]
+BY_HAND = [task.name for task in sources.list_tasks(sources.find(LAB)) if not task.tests]
 LOOP = "import time\nwhile True:\n    try:\n        time.sleep(1)\n    except ValueError:\n        pass"
 REACHES_OUT = """import os, socket
 seen = [path for path in ("/etc/passwd", "/root", CLASS) if os.path.exists(path)]

@@ -11,7 +11,7 @@ import pytest
 from radeval_lib.labs import sources
 from tests import fresh
 
-LABS = [lab.name for lab in sources.labs()]
+LABS = [lab.name for lab in sources.list_labs()]
 
 
 @pytest.fixture(scope="module")

@@ -141,7 +141,7 @@ def test_hidden_tests_say_what_to_look_at(lab: str) -> None:
         test for task in tasks(lab).values() for test in task.tests if "hidden-test" in test.metadata["tags"]
     ]
     assert hidden
-    assert all("failure_message:" in sources.otter_test(test, ()) for test in hidden)
+    assert all("failure_message:" in sources.make_otter_test(test, ()) for test in hidden)
 
 
 @pytest.mark.parametrize("lab", LABS)

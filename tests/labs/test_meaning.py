@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from radeval_lib.labs.meaning import findings_of
+from radeval_lib.labs.meaning import find_findings
 
 FINDINGS = ("pleural effusion", "pneumothorax", "consolidation", "pulmonary edema", "atelectasis")
 DENIALS = (
@@ -49,11 +49,11 @@ STATEMENTS = (
 
 @pytest.mark.parametrize("finding", FINDINGS)
 def test_everyday_wording_is_read_as_it_is_meant(finding: str) -> None:
-    (denied,) = findings_of(f"No {finding}.")
+    (denied,) = find_findings(f"No {finding}.")
     for sentences, presence in ((DENIALS, "absent"), (STATEMENTS, "present")):
         for sentence in sentences:
             text = sentence.format(finding)
-            result = {(item.observation, item.presence) for item in findings_of(text[0].upper() + text[1:])}
+            result = {(item.observation, item.presence) for item in find_findings(text[0].upper() + text[1:])}
             assert result == {(denied.observation, presence)}, text
 
 
@@ -61,16 +61,16 @@ def test_everyday_wording_is_read_as_it_is_meant(finding: str) -> None:
 def test_an_apostrophe_is_one_however_it_was_typed(apostrophe: str) -> None:
     texts = [sentence.format("pneumothorax") for sentence in DENIALS if "'" in sentence]
     for text in texts:
-        assert [item.presence for item in findings_of(text.replace("'", apostrophe))] == ["absent"], text
+        assert [item.presence for item in find_findings(text.replace("'", apostrophe))] == ["absent"], text
 
 
 def test_a_number_denies_each_finding_that_it_counts() -> None:
     for text in ("There are zero effusions and zero pneumothoraces.", "There are 0 pneumothoraces."):
-        assert {item.presence for item in findings_of(text)} == {"absent"}, text
-    (size,) = findings_of("The nodule is 0.5 cm.")
+        assert {item.presence for item in find_findings(text)} == {"absent"}, text
+    (size,) = find_findings("The nodule is 0.5 cm.")
     assert (size.presence, size.size_mm) == ("present", (5.0,))
 
 
 def test_doubt_stays_doubt() -> None:
     for text in ("Pneumothorax is not excluded.", "We can't rule out an effusion."):
-        assert {item.presence for item in findings_of(text)} == {"uncertain"}, text
+        assert {item.presence for item in find_findings(text)} == {"uncertain"}, text

@@ -12,7 +12,7 @@ import pytest
 from radeval_lib.labs import sources
 from radeval_lib.paths import BOOK
 
-LABS = sources.labs()
+LABS = sources.list_labs()
 PAGE = (BOOK / "labs_for_instructors.md").read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -43,7 +43,7 @@ def test_the_instructors_page_links_and_counts_each_lab(lab: sources.Lab) -> Non
     row = re.search(rf"^\| \{{ref\}}`lab-{lab.name}` \|(.*)$", PAGE, re.MULTILINE)
     assert row is not None
     text = lab.source.read_text(encoding="utf-8")
-    every = sources.tasks(lab)
+    every = sources.list_tasks(lab)
     by_tests, by_hand = (
         sum(task.points for task in every if bool(task.tests) == tested) for tested in (True, False)
     )

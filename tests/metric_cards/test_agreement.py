@@ -10,16 +10,16 @@ import pytest
 
 from radeval_lib.data import recorded
 from radeval_lib.metric_cards import measurements
-from radeval_lib.metric_cards.measurements import MORE_RESAMPLES, PERSON, on_radpref
+from radeval_lib.metric_cards.measurements import MORE_RESAMPLES, PERSON, measure_radpref
 from radeval_lib.stats.correlations import Resampled, resample
 
 STORED = recorded.load("radpref")
-RIVALS = measurements.rival_scores(STORED, "")
+RIVALS = measurements.load_rivals(STORED, "")
 
 
 def _part(values: np.ndarray, resamples: int = 300, seed: int = 0, **more: bool) -> dict[str, Any]:
     scores = {"mine": np.asarray(values, dtype=float), **RIVALS}
-    result = on_radpref(STORED.table, scores, "mine", resamples=resamples, seed=seed, **more)
+    result = measure_radpref(STORED.table, scores, "mine", resamples=resamples, seed=seed, **more)
     return {**result, "rows": {row["metric"]: row for row in result["rows"]}}
 
 
@@ -84,15 +84,15 @@ def test_substitute_models_are_named() -> None:
 
 
 def test_a_half_or_few_cases_give_intervals_and_no_test() -> None:
-    half = _part(RIVALS["BLEU"] + 0.1, tests=False)
+    half = _part(RIVALS["BLEU"] + 0.1, with_tests=False)
     keep = STORED.table["case"].to_numpy() < 49
     few = {name: values[keep] for name, values in RIVALS.items()}
-    result = on_radpref(STORED.table[keep], few, "BLEU", resamples=200, seed=0)
+    result = measure_radpref(STORED.table[keep], few, "BLEU", resamples=200, seed=0)
     assert not any("p_holm" in row for row in [*half["rows"].values(), *result["rows"]])
 
 
 def test_facts_agree_with_themselves() -> None:
     table = recorded.load("mts_dialog").table
-    (row,) = measurements.on_facts(table, {"f1": table["f1"].to_numpy(float)}, seed=0)
+    (row,) = measurements.measure_facts(table, {"f1": table["f1"].to_numpy(float)}, seed=0)
     assert row["value"] == pytest.approx(1.0)
     assert row["n"] == len(table)

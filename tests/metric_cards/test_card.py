@@ -62,7 +62,7 @@ def test_the_first_sentence_has_verdict_difference_interval_and_p(rated_card: Ca
     ceiling = rated_card.row("one radiologist")["others"]
     assert f"{ceiling:.2f}" in rated_card.paragraph
     # The looks of the rules at RadPref, beside the author's declaration.
-    assert f"{green.freeze()['scored']} times" in rated_card.paragraph
+    assert f"{green.read_freeze()['scored']} times" in rated_card.paragraph
 
 
 def test_a_card_is_short_and_its_tables_can_be_pasted(rated_card: Card, tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_committed_outputs_are_compared_on_the_same_studies() -> None:
     ]
     frame = pd.DataFrame(rows, columns=["part", "reference", "candidate", "row", "kind"])
     oriented = -np.concatenate(list(values.values()))  # lower is better
-    result = measurements.on_systems(frame, oriented, sign=-1, seed=0)
+    result = measurements.measure_systems(frame, oriented, sign=-1, seed=0)
     mlrg, constant = result["files"]
     assert (result["studies"], mlrg["texts"], constant["texts"]) == (4, 4, 1)
     assert mlrg["mean"] == pytest.approx({"value": 4.0, "low": 2.0, "high": 6.0})  # a reference drawn twice

@@ -42,7 +42,7 @@ def test_both_modes_read_back_what_was_written(significant, insignificant, match
 )
 def test_what_an_analysis_names_has_the_letter_of_its_category(line: str) -> None:
     analysis = f"[{green_analysis.SIGNIFICANT}]:\n{line}\n\n[{green_analysis.MATCHED}]:\n1. Clear lungs"
-    assert list(green_analysis.entries(analysis)) == [
+    assert list(green_analysis.parse_entries(analysis)) == [
         (green_analysis.SIGNIFICANT, "a", "A nodule"),
         (green_analysis.SIGNIFICANT, "a", "A mass"),
         (green_analysis.MATCHED, "", "Clear lungs"),

@@ -70,7 +70,7 @@ def test_a_use_of_radpref_is_counted_and_needs_a_frozen_judge(tmp_path, monkeypa
     monkeypatch.setattr(green, "FREEZE", path)
     monkeypatch.setattr(green, "behaviour_digest", lambda: "abc")
     green.require_frozen()
-    assert green.count_use() == green.freeze()["scored"] == 7
+    assert green.count_use() == green.read_freeze()["scored"] == 7
     assert path.read_text(encoding="utf-8").startswith("# kept\n")
     monkeypatch.setattr(green, "behaviour_digest", lambda: "def")
     with pytest.raises(RadevalError):

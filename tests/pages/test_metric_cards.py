@@ -10,7 +10,7 @@ import pytest
 from notebooks.across.metric_cards import SETS, Nearest, five_lines, read_five_lines
 from radeval_lib.data import recorded
 from radeval_lib.data.manifests import data_root
-from radeval_lib.metric_cards.measurements import in_half
+from radeval_lib.metric_cards.measurements import select_half
 from radeval_lib.study import recordings
 
 
@@ -37,7 +37,7 @@ def test_the_metric_that_is_built_to_win_reads_the_grades_of_its_half_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = recorded.load("radpref").table
-    of = in_half(table["case"].to_numpy(), "development")
+    of = select_half(table["case"].to_numpy(), "development")
     first = Nearest().score_rows(table)
     assert first[of] == pytest.approx(table.loc[of, ["grade_1", "grade_2", "grade_3"]].mean(axis=1))
     changed = table.copy()

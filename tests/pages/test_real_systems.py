@@ -34,7 +34,7 @@ def test_values_of_bertscore_are_its_scores():
 
 def test_landmarks_come_from_other_studies():
     others = ["The lungs are clear. No effusion."] * 3 + ["Left mass.", "Cardiomegaly is severe."]
-    landmarks = system_sets.baseline_texts(
+    landmarks = system_sets.make_baselines(
         ["No effusion. Heart is normal.", "No effusion.", "Clear.", "No effusion."], others
     )
     assert list(landmarks) == [*LANDMARKS, SAME]
@@ -48,13 +48,13 @@ def test_landmarks_come_from_other_studies():
 
 
 def test_micro_f1_is_that_of_both_wrong_and_missed():
-    assert storing.f1([[1, 2, 1], [0, 0, 0]]).tolist() == pytest.approx([2 / 5, 1])
+    assert storing.compute_f1([[1, 2, 1], [0, 0, 0]]).tolist() == pytest.approx([2 / 5, 1])
     codes = recorded.load("iu_systems").parts["codes"]
     every = codes["code"] == storing.ALL_CODES
     sums = codes[~every].groupby("half")[["both", "wrong", "missed"]].sum()
     whole = codes[every].set_index("half").loc[sums.index]
     assert (sums == whole[sums.columns]).all(axis=None)
-    np.testing.assert_allclose(storing.f1(sums), whole["f1"], atol=1e-6)
+    np.testing.assert_allclose(storing.compute_f1(sums), whole["f1"], atol=1e-6)
 
 
 def test_reports_are_cleaned_and_cut_as_the_field_does():
@@ -69,7 +69,7 @@ def test_reports_are_cleaned_and_cut_as_the_field_does():
 
 
 def test_references_are_cut_as_those_that_r2gen_released(data_root: Path):
-    texts = system_sets.outputs(data_root)
+    texts = system_sets.load_outputs(data_root)
     references = texts[texts["system"] == SAME].sort_values("study")["reference"]
     lines = find("iu_systems", data_root, iu_systems.ORDERED_REFERENCES).read_text().splitlines()
     for values, theirs in zip(bleu_variants.cut_references(references), lines, strict=True):
@@ -78,9 +78,9 @@ def test_references_are_cut_as_those_that_r2gen_released(data_root: Path):
 
 
 def test_recorded_numbers_follow_from_the_texts(data_root: Path):
-    texts = system_sets.outputs(data_root)
+    texts = system_sets.load_outputs(data_root)
     table = recorded.load("iu_systems").table
-    fresh = storing.system_table(texts)
+    fresh = storing.make_table(texts)
     pd.testing.assert_frame_equal(
         table[fresh.columns.drop(["found", "stated"])], fresh.drop(columns=["found", "stated"])
     )
@@ -105,7 +105,7 @@ def test_a_way_to_compute_bleu_agrees_with_sacrebleu():
 
 def test_stored_ways_to_compute_bleu_follow_from_the_texts(data_root: Path):
     systems = [next(iter(FILES)), CONSTANT]  # two of five: each takes seconds
-    fresh = bleu_variants.compute_variants(system_sets.outputs(data_root), systems).set_index("variant")
+    fresh = bleu_variants.compute_variants(system_sets.load_outputs(data_root), systems).set_index("variant")
     kept = recorded.load("iu_systems").parts["variants"].set_index("variant")
     np.testing.assert_allclose(fresh[systems], kept.loc[fresh.index, systems], atol=2e-6)
 

@@ -69,7 +69,7 @@ def test_what_is_stored_anew_is_scored_anew() -> None:
     stale = recordings._with_stored(create("bleu"), lambda pairs: dict.fromkeys(range(len(pairs)), 9.0))
     made = {"metric": lambda key, **settings: stale, "unstored_metric": lambda key, **settings: create(key)}
     run = cast(Any, SimpleNamespace(**made))
-    metric = storing.metrics_of(run, "radpref", published=False)["bleu"]
+    metric = storing.load_metrics(run, "radpref", published=False)["bleu"]
     pair = ["No acute fracture seen."], ["No acute fracture seen."]
     assert stale.values(*pair).tolist() == [9.0]
     assert metric.values(*pair) == pytest.approx([1.0])
@@ -115,7 +115,7 @@ def stored_again(name: str, profile_name: str, data_root: Path) -> pd.DataFrame:
     run = begin_job(
         "storing", profile=profile_name, seed=0, data_root=str(data_root), output_dir="build/runs/storing"
     )
-    metrics = storing.metrics_of(run, name, published=False)
+    metrics = storing.load_metrics(run, name, published=False)
     content = storing.SETS[name](run, metrics)
     return storing.compare_with_stored(run, recorded.load(name), content, metrics)
 

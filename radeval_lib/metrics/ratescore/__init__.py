@@ -1,6 +1,6 @@
 """RaTEScore (Zhao et al. 2024): entities, their synonyms, their types, and a weighted F1 of the matches."""
 
-from radeval_lib.registry import names_of
+from radeval_lib.registry import import_on_use
 
 _HOMES = {
     "radeval_lib.categories": "TYPES",
@@ -9,4 +9,4 @@ _HOMES = {
     "radeval_lib.metrics.ratescore.metric": "RaTEScore",
     "radeval_lib.metrics.ratescore.sentences": "split",
 }
-__getattr__ = names_of(__name__, _HOMES)
+__getattr__ = import_on_use(__name__, _HOMES)

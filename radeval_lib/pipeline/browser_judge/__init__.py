@@ -3,7 +3,7 @@
 Python for browsers is Pyodide, from an npm package whose version and checksum are pinned in ``pyodide.yml``.
 ``workflow/fetch_pyodide`` downloads it for ``make book`` and ``make open``; this module does not. The judge
 itself is a zip archive of the modules that :mod:`radeval_lib.metrics.by_rules` imports, of PyYAML, and of
-their YAML files, converted by :func:`radeval_lib.own_yaml.compiled`. The page has the checksum of the
+their YAML files, converted by :func:`radeval_lib.own_yaml.compile_to_json`. The page has the checksum of the
 archive, and browsers refuse any other file.
 """
 
@@ -135,7 +135,7 @@ def make_archive() -> bytes:
         for name, path in sorted(paths.items()):
             if path.suffix in (".py", ".yml"):
                 is_yaml = path.suffix == ".yml"
-                content = own_yaml.compiled(path) if is_yaml else path.read_text(encoding="utf-8")
+                content = own_yaml.compile_to_json(path) if is_yaml else path.read_text(encoding="utf-8")
                 packed.writestr(zipfile.ZipInfo(name, _FIRST_DAY), content, zipfile.ZIP_DEFLATED)
     return archive_bytes.getvalue()
 

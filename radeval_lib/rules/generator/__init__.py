@@ -12,7 +12,7 @@ can be planted in the meaning alone. ``lexicon/README.md`` describes the generat
 ['a']
 """
 
-from radeval_lib.registry import names_of
+from radeval_lib.registry import import_on_use
 
 _HOMES = {
     "radeval_lib.rules.generator.difference": "CATEGORIES GoldError ReportDifference compare green_answer",
@@ -26,4 +26,4 @@ _HOMES = {
     ),
     "radeval_lib.rules.lexicon.entries": "CHEXPERT tokenize",
 }
-__getattr__ = names_of(__name__, _HOMES)
+__getattr__ = import_on_use(__name__, _HOMES)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import category, normalize
 
-from radeval_lib.placeholders import refuse
+from radeval_lib.placeholders import refuse_placeholders
 
 #: The word that replaces every mark of de-identification (XXXX, ___, ____).
 MASK = "xxxx"
@@ -206,7 +206,7 @@ def to_plain_text(text: str) -> PlainText:
     """
     places: Sequence[int] = range(len(text) + 1)
     if _NEEDS.search(text):
-        refuse([text], "the reader of reports")
+        refuse_placeholders([text], "the reader of reports")
         text, places = _replace_special_characters(text)
     if _DECIMAL_COMMA.search(text):
         text = _DECIMAL_COMMA.sub(".", text)

@@ -15,7 +15,7 @@ from radeval_lib.data.records import ReportPair
 from radeval_lib.data.roles import load
 from radeval_lib.errors import ParameterError
 from radeval_lib.jobs import summarization
-from radeval_lib.jobs.summarization import TRAINED, UNSEEN, System, name_groups, pair_name, split_records
+from radeval_lib.jobs.summarization import TRAINED, UNSEEN, System, name_groups, name_pair, split_records
 from radeval_lib.study.profiles import profile
 
 
@@ -35,7 +35,7 @@ def pair(number: int, group: str = "", split: str = "", patient: str = "") -> Re
     ],
 )
 def test_pairs_are_named_as_the_paper_names_them(group: str, name: str) -> None:
-    assert pair_name(group) == name
+    assert name_pair(group) == name
     assert name in TRAINED
 
 
