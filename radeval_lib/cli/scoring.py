@@ -10,7 +10,6 @@ import shlex
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -47,15 +46,18 @@ input_option = click.option(
 
 
 def parse_named_values(texts: tuple[str, ...], option: str, form: str) -> dict[str, str]:
-    """Return texts such as ``NAME=VALUE`` as a mapping from name to value.
+    """Return the values of strings such as ``NAME=VALUE``, by name.
 
-    ``option`` is the command-line option that was given these texts, and ``form`` its syntax; errors show
-    both.
+    Parameters
+    ----------
+    texts : the strings that were given for one command-line option.
+    option : the option, such as ``--system``, for errors.
+    form : the syntax of its values, for errors.
 
     Raises
     ------
     ParameterError
-        For a text without a name, ``=`` or value, or a name that is given twice.
+        If a string lacks the name, the ``=`` or the value, or a name is given twice.
     """
     values: dict[str, str] = {}
     for text in texts:
@@ -63,7 +65,7 @@ def parse_named_values(texts: tuple[str, ...], option: str, form: str) -> dict[s
         if not (name and value):
             raise ParameterError(f"{text!r} is not of the form {form}", option, f"Write {form}.")
         if name in values:
-            raise ParameterError(f"{name!r} is given twice", option, "Rename one, or leave one out.")
+            raise ParameterError(f"{name!r} is given twice", option, "Give each name once.")
         values[name] = value
     return values
 
@@ -71,13 +73,17 @@ def parse_named_values(texts: tuple[str, ...], option: str, form: str) -> dict[s
 def parse_metric_settings(
     assignments: tuple[str, ...], metrics: tuple[str, ...]
 ) -> dict[str, dict[str, str]]:
-    """Return the values of ``--set METRIC.NAME=VALUE`` for each of ``metrics``, by setting; empty if none is
-    set.
+    """Return the settings of each metric: by metric, the values by the name of the setting.
+
+    Parameters
+    ----------
+    assignments : values of ``--set``, each ``METRIC.NAME=VALUE``.
+    metrics : one or more names of metrics. A metric without an assignment gets an empty dictionary.
 
     Raises
     ------
     ParameterError
-        For a value of another form, or a metric that is not in ``metrics``.
+        If an assignment has another form, is repeated, or is for a metric that is not in ``metrics``.
     """
     settings: dict[str, dict[str, str]] = {name: {} for name in metrics}
     form = f"{metrics[0]}.NAME=VALUE"
@@ -158,10 +164,12 @@ def score(
 
 
 def make_progress_printer(unit: str) -> Callable[[int, float], None]:
-    """Return a function ``(done, share)`` that prints the number done and an estimate of the time left.
+    """Return a function that prints how much has been scored and an estimate of the time left.
 
-    ``done`` counts in ``unit``, such as ``rows``; ``share`` is the share done, from 0 to 1. The line is
-    written to standard error at most every 0.2 s, over the line before.
+    The function takes ``done``, the number of scored units so far, and ``share``, the share of the work that
+    is done (0 to 1). It writes one line to standard error, over its earlier line: at most every 0.2 s, and
+    always if the work is done. It prints nothing on its first call, which has no rate to estimate from.
+    ``unit`` names the units, such as ``rows``.
     """
     start: tuple[float, float] | None = None
     last_printed = time.monotonic()
@@ -181,7 +189,10 @@ def make_progress_printer(unit: str) -> Callable[[int, float], None]:
 
 
 def _print_summary(scored: ScoredFile, output_path: Path) -> None:
-    """Print the number of rows, means, signatures, coverage, cautions and notes to standard error."""
+    """Print to standard error how many rows were scored, the means and signatures, and all warnings.
+
+    Warnings are the rules' coverage, cautions, and notes on metrics that could not score.
+    """
     from radeval_lib.metrics.cautions import RELIABLE
     from radeval_lib.metrics.scoring import list_notes
 
@@ -315,15 +326,22 @@ def resolve_metric(
 
     Parameters
     ----------
-    metric, program, scores : the argument METRIC and the options --command and --scores, of which exactly one
-        is set; otherwise a ParameterError is raised.
+    metric, program, scores : the argument METRIC and the options --command and --scores. Exactly one must be
+        set; the others are empty or None.
     build_pairs : returns the pairs that the program must score; called only for --command.
 
     Returns
     -------
-    tuple
-        A function, the name of a metric of this library, or scores by id of the pair; and the name of the
-        program or file of scores, empty for METRIC, which ``metric_card`` names itself.
+    metric : for METRIC, a function or the name of a metric of this library; otherwise the scores, by the id
+        of the pair.
+    name : the name of the program, or of the file of scores without its ending; empty for METRIC, which
+        ``metric_card`` names itself.
+
+    Raises
+    ------
+    ParameterError
+        If none or more than one of the three is set, the function cannot be loaded, or the command cannot be
+        split into words.
     """
     from radeval_lib.metric_cards import pairs as card_pairs
 
@@ -333,12 +351,13 @@ def resolve_metric(
     if scores:
         return card_pairs.read_scores(scores), scores.stem
     if program:
-        command = list[str]()
-        with suppress(ValueError):  # raised for an unclosed quotation mark
+        try:
             command = shlex.split(program)
+        except ValueError as error:  # raised for an open quotation mark or a backslash at the end
+            problem = f"{program!r} cannot be read as a command: {str(error).lower()}"
+            raise ParameterError(problem, "--command", "Correct its quotation marks or escapes.") from None
         if not command:
-            remedy = "Give a program and its arguments, and close each quotation mark."
-            raise ParameterError(f"{program!r} is not a command", "--command", remedy)
+            raise ParameterError("the command is blank", "--command", "Give a program and its arguments.")
         return card_pairs.run_command(command, build_pairs()), command[0]
     is_function = ":" in metric or metric.endswith(".py")
     return (load_function(metric) if is_function else metric), ""

@@ -100,9 +100,10 @@ def count_facts(
 
 
 def _split_into_facts(rng: np.random.Generator, statements: int, level: float) -> NDArray[np.int64]:
-    """Return the number of the fact, from 0, to which each of a text's ``statements`` belongs.
+    """Return, for each statement of a text, the number of its fact; facts are numbered from 0 in order.
 
-    At each boundary, a new fact starts with probability ``level``.
+    ``statements`` is the number of statements, and the array has shape (statements,). At each boundary
+    between two statements, a new fact starts with probability ``level``.
     """
     starts_fact = np.concatenate([[False], rng.random(max(0, statements - 1)) < level])[:statements]
     return np.cumsum(starts_fact).astype(np.int64)
@@ -118,7 +119,8 @@ def _count_description(
 ) -> FactCounts:
     """Return one rater's counts for one description.
 
-    ``reference_facts`` has the number of the fact to which the rater assigns each statement of the reference.
+    ``reference_facts`` has, for each statement of the reference, the number of the fact to which the rater
+    assigns it; ``level`` is the rater's granularity; ``alike`` and ``slips``: see :func:`count_facts`.
     """
     in_reference = int(reference_facts[-1]) + 1 if description.reference else 0
     copied = reference_facts[: description.copied]

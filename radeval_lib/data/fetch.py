@@ -45,7 +45,7 @@ class FileStatus:
 
 
 def _require_root(root: Path | None) -> Path:
-    """Return the data root; raise a DataRootError if it is None."""
+    """Return ``root``; raise a DataRootError if it is None, which means that no data root is set."""
     if root is None:
         remedy = "Give --data-root FOLDER, or set the environment variable RADEVAL_DATA_ROOT."
         raise DataRootError("no data root is set", remedy=remedy)
@@ -55,7 +55,7 @@ def _require_root(root: Path | None) -> Path:
 def check_files(root: Path | None, dataset: str = "") -> list[FileStatus]:
     """Return the state of every file of one data set, or of all data sets if ``dataset`` is empty.
 
-    Without a data root, every file is ``missing``.
+    Without a data root, every file is ``missing``. Raises ManifestError if the data set is unknown.
     """
     statuses = []
     for manifest in map(load_manifest, [dataset] if dataset else names()):
@@ -134,9 +134,10 @@ def fetch(dataset: str, root: Path | None, *, say: Say = print) -> list[Path]:
 
 
 def fetch_open(root: Path, *, say: Say = print) -> dict[str, str]:
-    """Download every open data set, and return the message of each failure by the data set's name.
+    """Download every open data set, and return the error message of each set that failed, by its name.
 
-    ``say`` shows the licence of each data set, and each failure as it occurs.
+    A failure does not stop the other downloads. ``say`` shows the licence of each data set, and each failure
+    as it occurs.
     """
     failures = {}
     for manifest in map(load_manifest, names()):
@@ -166,9 +167,9 @@ def _download(manifest: Manifest, entry: DataFile, folder: Path) -> Path:
         if manifest.revision:
             import huggingface_hub
 
-            within = PurePosixPath(entry.path).relative_to(manifest.name).as_posix()
+            hub_path = PurePosixPath(entry.path).relative_to(manifest.name).as_posix()
             path = huggingface_hub.hf_hub_download(
-                manifest.hub, within, repo_type="dataset", revision=manifest.revision, local_dir=folder
+                manifest.hub, hub_path, repo_type="dataset", revision=manifest.revision, local_dir=folder
             )
             return Path(path)
         import pooch  # Imported here, because the status of files does not need its progress bars.

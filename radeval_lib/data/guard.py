@@ -108,7 +108,9 @@ class _SearchedText(NamedTuple):
 def find_sequences(texts: Iterable[Text], watched: Hashes) -> Hashes:
     """Return the sequences of a corpus's ``texts`` that are in ``watched`` and rare enough for their kind.
 
-    Both arrays of hashes are sorted. Texts with the same words count once.
+    A sequence is rare if at most two texts of the corpus contain it; texts with the same words count once.
+    Sequences of eight words, and numbers, are returned even if they are frequent. ``watched`` and the result
+    are sorted.
     """
     texts_with: dict[int, set[int]] = defaultdict(set)  # by sequence; at most one more than a rare one has
     for text in map(reveal, texts):
@@ -169,7 +171,11 @@ def scan(
 def _read_all(
     folder: Path, vocabulary: Collection[str], trusted: Collection[str]
 ) -> tuple[list[_SearchedText], list[Leak]]:
-    """Return all files and names below ``folder`` with their sequences, and the files that cannot be read."""
+    """Return (searched, refused): all files and names below ``folder`` with their hashed sequences, and the
+    files that cannot be searched, each with the reason.
+
+    ``trusted`` has the SHA-256 of files that are not searched.
+    """
     searched, refused = [], []
     by_digest: dict[str, tuple[Hashes, str]] = {}  # A build has most pages several times.
     for path in sorted(path.relative_to(folder) for path in folder.rglob("*")):

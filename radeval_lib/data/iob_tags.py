@@ -18,7 +18,7 @@ _PREFIXES = frozenset("BIES")
 
 
 def encode(spans: Iterable[WordSpan], length: int) -> list[str]:
-    """Return one IOB2 tag for each of a sentence's ``length`` words.
+    """Return one IOB2 tag for each of a sentence's ``length`` words, such as ``B-Anatomy`` or ``O``.
 
     Of overlapping spans, only the one that begins first is tagged; of two that begin together, the longer.
 

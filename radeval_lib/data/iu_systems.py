@@ -46,16 +46,19 @@ def parse_uid(study: str) -> str:
 
 
 def read_references(path: Path) -> dict[str, str]:
-    """Return the reference findings section of each study by uid, in the order of the split."""
+    """Return the reference findings section of each study, by the study's uid, in the order of the split.
+
+    Raises FormatError if the file is not a JSON object.
+    """
     studies = reading.read_json(path, dict)
     return {parse_uid(study): content["section_findings"].strip() for study, content in studies.items()}
 
 
 def read_outputs(path: Path, column: str, *, last: bool = False) -> dict[str, str]:
-    """Return a system's report for each study, by uid.
+    """Return a system's report on each study, by the study's uid.
 
-    ``column`` has the study id or image name. If several rows are on one study, the first counts, or the last
-    if ``last`` is true.
+    ``column`` is the name of the column with the study id or image name. If several rows are on one study,
+    the first one counts, or the last one if ``last`` is true.
     """
     rows = list(reading.read_csv(path, (column, "report")))
     return {parse_uid(row.text(column)): row.text("report") for row in (rows if last else rows[::-1])}
@@ -87,9 +90,11 @@ def read(find: Find) -> list[SystemReport]:
 
 
 def read_released_scores(path: Path, studies: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return the scores that MoERad's repository publishes, by column of :data:`RELEASED` and uid.
+    """Return the scores that MoERad's repository publishes: by column of :data:`RELEASED`, a dictionary from
+    uid to score.
 
-    ``studies`` are the uids in the order of MoERad's file of reports.
+    ``studies`` are the uids in the order of MoERad's file of reports, which the file of scores follows.
+    Raises ValueError if the numbers of studies and rows differ.
     """
     rows = list(reading.read_csv(path, RELEASED))
     return {

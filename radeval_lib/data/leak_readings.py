@@ -49,10 +49,17 @@ _PICTURE_KEY = re.compile(_PICTURE_KIND, re.IGNORECASE)  # of a notebook's outpu
 
 
 def read_file(content: bytes, name: str = "") -> tuple[set[str], str]:
-    """Return the readings of a file's bytes, and the reason to refuse the file, empty if there is none.
+    """Return the readings of a file, and the reason to refuse the file.
 
-    Of an archive, the members and their names are read. A file whose ``name`` matches
-    :data:`UNREAD` has no readings and is not refused.
+    Parameters
+    ----------
+    content : the bytes of the file. Of an archive, the members and their names are read.
+    name : path of the file. A file that matches :data:`UNREAD` has no readings and is not refused.
+
+    Returns
+    -------
+    readings : the text of the file, read in several ways.
+    reason : why the file, or a member of the archive, cannot be searched; empty if all of it can.
     """
     if UNREAD.search(name):
         return set(), ""
@@ -90,9 +97,10 @@ def _read_members(content: bytes) -> list[tuple[str, bytes]]:
 
 
 def read_text(text: str) -> tuple[set[str], str]:
-    """Return the readings of a text (as it is, without markup, by columns), and the reason to refuse it.
+    """Return (readings, reason) for a text, as :func:`read_file` does for a file.
 
-    A text is refused if a picture or file is encoded in it; otherwise the reason is empty.
+    The text is read as it is, without markup, and by columns. It is refused if a picture or a file is encoded
+    in it; otherwise the reason is empty.
     """
     plain, strings = unescape(text), _find_json_strings(text)
     by_key: dict[object, list[str]] = defaultdict(list)
@@ -195,7 +203,7 @@ def _read_columns(text: str) -> Iterator[str]:
 
 
 def _skip_tokens(tokens: list[str]) -> Iterator[str]:
-    """Yield every second, every third, up to every sixth token, from each possible start.
+    """Yield texts of every second, every third, up to every sixth token, from each possible start.
 
     One of these readings has only the words of ``[('left', 'B'), ('lung', 'I')]``.
     """

@@ -67,12 +67,19 @@ def _set_kind(hashes: Hashes, kind: int) -> Hashes:
 
 
 def kinds_of(hashes: Hashes) -> NDArray[np.uint64]:
-    """Return the kind of each hashed sequence: 1 to 3 as above, or its number of words."""
+    """Return the kind of each hashed sequence, as an array of the same shape.
+
+    The kind is :data:`PHRASE`, :data:`NUMBER` or :data:`NAMED_NUMBER`; for a sequence of words, it is the
+    number of words (5 to 8).
+    """
     return hashes & _KIND
 
 
 def split_words(text: str) -> list[str]:
-    """Return words of two letters or more in lower case, without numbers and the labels of annotations."""
+    """Return the words of two or more letters in ``text``, in lower case and in order.
+
+    Numbers and the labels of annotations (:data:`LABELS`) are left out.
+    """
     if _IMAGE_ID.fullmatch(text):  # The letters in it are no words.
         return []
     return [word for word in _WORD.findall(text.lower()) if word not in LABELS]
@@ -123,9 +130,10 @@ def _hash_strings(texts: list[str]) -> Hashes:
 
 
 def _hash_runs(hashes: Hashes, length: int) -> Hashes:
-    """Return a hash of each ``length`` successive hashes of words, in order.
+    """Return one hash for each run of ``length`` successive words, in order.
 
-    The shape is (words - length + 1,), or (0,) if there are fewer words.
+    ``hashes`` has one hash per word. The shape of the result is (words - length + 1,), or (0,) if there are
+    fewer words than ``length``.
     """
     if len(hashes) < length:
         return _NONE
@@ -146,9 +154,10 @@ def hash_phrases_and_ids(plain: str) -> Hashes:
 
 
 def hash_text(text: str, vocabulary: Collection[str]) -> Hashes:
-    """Return the hashes of all sequences in a text from a file or the public.
+    """Return the hashes of all sequences in a text that is searched or that is public.
 
-    Only words in ``vocabulary`` count; sequences of 5 to 8 of them are hashed, and phrases and identifiers.
+    They are the sequences of 5 to 8 words, counting only words in ``vocabulary``; the phrases; and the
+    numbers and identifiers. They are not sorted, and may repeat.
     """
     hashes = _hash_strings([word for word in _WORD.findall(text.lower()) if word in vocabulary])
     return _hash_sequences(text.lower(), hashes, range(MIN_WORDS, LEAK_RUN + 1))
@@ -178,7 +187,7 @@ def merge(arrays: Iterable[Hashes]) -> Hashes:
 
 
 def is_in(values: Hashes, ordered: Hashes) -> NDArray[np.bool_]:
-    """Return a mask of the ``values`` that are in the sorted array ``ordered``; it has the values' shape."""
+    """Return, for each of ``values``, whether it is in the sorted array ``ordered``; shape (values,)."""
     if not len(ordered):
         return np.zeros(len(values), bool)
     return ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values

@@ -58,7 +58,10 @@ def find_reason(text: str) -> str:
 
 
 def find_titles(text: str) -> frozenset[str]:
-    """Return the procedure titles in the report's header: pieces that begin with CT and contain no digit."""
+    """Return the procedure titles in a report's header: its pieces that begin with CT and contain no digit.
+
+    The set is empty if the text does not contain ``CT``.
+    """
     begin = text.find("CT")
     if begin < 0:
         return frozenset()
@@ -88,7 +91,7 @@ def load(path: Path) -> list[Document]:
 
 
 def load_mapping(path: Path) -> dict[frozenset[str], str]:
-    """Return the procedure code for each set of titles.
+    """Return the procedure code (LOINC) for each set of procedure titles, from a file.
 
     The file is a CSV with the columns ``procedure_titles`` (a Python list of strings) and ``LOINC_NUM``.
 

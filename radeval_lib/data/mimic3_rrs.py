@@ -90,9 +90,9 @@ def is_spelling_of(header: str, word: str) -> bool:
 
 
 def find_group(examination: str) -> str | None:
-    """Return the group of :data:`PAIRS` that an examination belongs to, by its name, such as ``CT_head``.
+    """Return the group of :data:`PAIRS`, such as ``CT_head``, to which an examination belongs by its name.
 
-    None if the name fits none of the groups or several, or names an intervention.
+    Returns None if the name fits no group or several groups, or names an intervention.
     """
     name = examination.upper()
     modalities = [key for key, pattern in _MODALITIES.items() if pattern.search(name)]
@@ -132,10 +132,10 @@ def _normalize_text(text: str) -> str:
 
 
 def extract_sections(text: str, group: str) -> tuple[str, str] | None:
-    """Return the findings and impression of a note's final report, cleaned.
+    """Return (findings, impression) of a note's final report, both in lower case and on one line.
 
-    None if the note has no final report, one of the two sections is missing or empty, or there are several
-    impressions.
+    ``text`` is the note, ``group`` the examination's group (one of :data:`PAIRS`). Returns None if the note
+    has no final report, one of the two sections is missing or empty, or there are several impressions.
     """
     _, final, report = text.partition("FINAL REPORT")
     if not final:

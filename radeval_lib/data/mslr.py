@@ -19,7 +19,12 @@ def load(path: Path) -> list[RatedPair]:
 
     A rating sums the answers on three facets (population, intervention, outcome): 2 if the facet is the
     same, 1 in part, 0 if it is different or absent. Rows in which a facet has no answer, or "other /
-    uncertain", are left out. ``rater`` is the file's name, ``group`` the system.
+    uncertain", are left out. ``rater`` is the file's name without its ending, ``group`` the system.
+
+    Raises
+    ------
+    FormatError
+        If a column is missing or a row is malformed.
     """
     columns = ("ExpID", "ReviewID", "Target Summary", "Generated Summary", *QUESTIONS)
     pairs = []

@@ -56,10 +56,10 @@ def join_words(report: Report) -> str:
 
 
 def assign_halves(reports: Sequence[Report]) -> dict[str, str]:
-    """Return the half that each report belongs to, ``odd`` or ``even``, by uid.
+    """Return the half of each report, ``odd`` or ``even``, by the report's uid.
 
-    It is the parity of the uid. Reports with the same text (:func:`join_words`) all take the parity of the
-    smallest uid among them, so that no text is in both halves.
+    The half is the parity of the uid. Reports with the same text (:func:`join_words`) all take the parity of
+    the smallest uid among them, so that no text is in both halves. Each id must be a whole number.
     """
     keys = {report.id: join_words(report) for report in reports}
     smallest_uid: dict[str, int] = {}
@@ -71,7 +71,10 @@ def assign_halves(reports: Sequence[Report]) -> dict[str, str]:
 def select_development(reports: Sequence[Report], test_uids: Collection[str]) -> list[Report]:
     """Return the reports of the odd half whose text (:func:`join_words`) is not in a test split.
 
-    ``test_uids``: uids of the studies in the test split.
+    Parameters
+    ----------
+    reports : all reports of Open-i, since the halves depend on all of them.
+    test_uids : uids of the studies in the test split.
     """
     half = assign_halves(reports)
     test_keys = {join_words(report) for report in reports if report.id in test_uids}

@@ -106,12 +106,13 @@ def check_annotation(item: Any, where: str) -> None:
 def make_annotation(
     words: Sequence[str], entities: Sequence[tuple[int, int, str]], relations: Sequence[tuple[int, int, str]]
 ) -> Annotation:
-    """Return the record of one text in RadGraph's form.
+    """Return the record of one text in RadGraph's form (:data:`Annotation`).
 
     Parameters
     ----------
-    entities : (first word, one past the last word, label).
-    relations : (head, tail, type); head and tail are positions in ``entities``.
+    words : the words of the text.
+    entities : (index of the first word, one past the index of the last word, label) of each entity.
+    relations : (head, tail, type) of each relation; head and tail are indices of ``entities``.
     """
     outgoing: list[list[list[str]]] = [[] for _ in entities]
     for head, tail, kind in relations:
@@ -135,9 +136,16 @@ def make_annotation(
 
 
 def _parse_graph(holder: reading.Entry, words: list[str]) -> tuple[tuple[Entity, ...], tuple[Relation, ...]]:
-    """Return a text's entities as half-open spans, and its relations by the entities' positions.
+    """Return (entities, relations) of a text: entities as half-open spans of words, and relations between
+    indices of the entities.
 
-    ``holder`` has the key ``entities``; ``words`` are the words of the text.
+    ``holder`` is the entry with the key ``entities``, and ``words`` are the words of the text.
+
+    Raises
+    ------
+    FormatError
+        If an entity is malformed, its words are not those at its positions, or a relation leads to an id
+        without entity.
     """
     content = holder.inner("entities")
     index = {key: position for position, key in enumerate(content)}

@@ -62,7 +62,7 @@ def read_candidates(path: Path) -> pd.DataFrame:
 
 
 def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
-    """Return the grade and the numbers of marked errors, one row per radiologist and candidate.
+    """Return each radiologist's grade and numbers of marked errors for each candidate, one row for the two.
 
     Parameters
     ----------
@@ -72,12 +72,13 @@ def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``number`` of the candidate; ``rater``, from 1 in the order of the files; ``grade``, 1 (worst) to 5.
-        Numbers of the candidate's findings: ``stated`` (listed); ``clean``, without a mark; ``right``, not
-        marked as false; ``passable``, marked neither as false nor as significant. The last three are at least
-        0, although radiologists can also mark findings that are not listed. The number of each of
-        :data:`MARKS`, such as ``false_urgent``. Not part of the stored set: ``user``, the radiologist's name
-        in the file.
+        Sorted by ``rater`` (from 1, in the order of the files) and ``number`` (of the candidate). ``grade``
+        is from 1 (worst) to 5. Four columns count the candidate's findings: ``stated``, all that are listed;
+        ``clean``, those without a marked error; ``right``, those not marked as false; ``passable``, those
+        marked neither as false nor as an error in :data:`SIGNIFICANT`. The last three are at least 0,
+        although radiologists can also mark findings that are not listed. One column for each of
+        :data:`MARKS`, such as ``false_urgent``, has the number of these errors. Not part of the stored set:
+        ``user``, the radiologist's name in the file.
     """
     listed_findings = zip(table["number"], table["candidate_findings"], strict=True)
     by_name = dict(zip(table["name"], listed_findings, strict=True))
@@ -107,10 +108,17 @@ def read_marks(paths: Sequence[Path], table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _list_marks(judged: dict[str, Any]) -> Iterator[Mark]:
-    """Yield every error that a radiologist marked in a candidate.
+    """Yield (kind, number of the finding, significance) for each error that a radiologist marked.
 
-    Kinds are ``false`` (the image does not show the finding) and ``attribute``, with the number of the
-    candidate's finding, and ``missing``, with the number of the reference's finding.
+    ``judged`` is one radiologist's entry on a candidate. There are three kinds:
+
+    - ``false``: the image does not show the finding. The number is that of the candidate's finding, and the
+      significance one of :data:`SIGNIFICANCES`.
+    - ``attribute``: an attribute of the finding is wrong. The number is that of the candidate's finding, and
+      the significance ``significant`` or ``negligible``. A finding with several wrong attributes yields one
+      error for each.
+    - ``missing``: the candidate lacks the finding. The number is that of the reference's finding, and the
+      significance one of :data:`SIGNIFICANCES`.
     """
     for finding, error in judged["finding_errors"].items():
         if error.get("error_type") == "attribute":

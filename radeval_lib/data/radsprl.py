@@ -29,7 +29,7 @@ def load(path: Path) -> list[AnnotatedSentence]:
         root = ElementTree.fromstring(reading.read_text(path))
     except ElementTree.ParseError as error:
         where = f"{path.name}, line {error.position[0]}"
-        raise FormatError("not well-formed XML", where, reading.REPLACE_FILE) from None
+        raise FormatError(f"not well-formed XML: {error.msg}", where, reading.REPLACE_FILE) from None
     entries = (
         reading.Entry({"document": document}, f"{path.name}, document {number}")
         for number, document in enumerate(root.iter("Document"), start=1)
@@ -69,7 +69,13 @@ def _parse_document(entry: reading.Entry) -> AnnotatedSentence:
 
 
 def _parse_integers(element: ElementTree.Element, name: str) -> list[int]:
-    """Return the numbers in the attribute ``name``: one, or several with commas if a span has gaps."""
+    """Return the whole numbers in an attribute, which separates them by commas; a span with gaps has several.
+
+    Raises
+    ------
+    ValueError
+        If the attribute is missing or is not a list of whole numbers.
+    """
     parts = element.get(name, "").split(",")
     if not all(part.isdecimal() for part in parts):
         raise ValueError(f"attribute {name!r} must be whole numbers, separated by commas")
@@ -79,7 +85,13 @@ def _parse_integers(element: ElementTree.Element, name: str) -> list[int]:
 def _parse_entity(element: ElementTree.Element, label: str) -> Entity:
     """Return the entity from the first to the last token of an element.
 
-    The element's attributes ``ts`` and ``tl`` have the positions of its pieces, in tokens, and their lengths.
+    The element's attributes ``ts`` and ``tl`` have the first token (from 0) and the length in tokens of each
+    piece. A piece of length 0 is ignored.
+
+    Raises
+    ------
+    ValueError
+        If the two attributes differ in length, are malformed, or have no piece with a token.
     """
     starts, lengths = _parse_integers(element, "ts"), _parse_integers(element, "tl")
     if len(starts) != len(lengths):

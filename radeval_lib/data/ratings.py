@@ -64,9 +64,9 @@ def tabulate_ratings(records: Sequence[RatedPair]) -> pd.DataFrame:
 
 
 def tabulate_texts(records: Sequence[TextPair]) -> pd.DataFrame:
-    """Return a table with the index ``id`` and the columns ``case``, ``reference`` and ``candidate``.
+    """Return one row per pair: index ``id``; columns ``case``, ``reference`` and ``candidate`` (str).
 
-    Restricted texts are revealed, so never show the table.
+    Of pairs with the same id, only the last is kept. Restricted texts are revealed, so never show the table.
     """
     rows = {pair.id: (pair.case, reveal(pair.reference), reveal(pair.candidate)) for pair in records}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["case", "reference", "candidate"])
@@ -114,7 +114,10 @@ def load(paths: Iterable[Path], name: str, restricted: bool) -> list[RatedPair]:
 
 
 def make_reader(name: str) -> Read:
-    """Return the function that reads the data set ``name``, whose manifest has ``reader: ratings``."""
+    """Return the function that reads the data set ``name``, whose manifest must have ``reader: ratings``.
+
+    The function joins the records of those files of the set that exist.
+    """
     manifest = load_manifest(name)
 
     def read(find: Find) -> Records:

@@ -38,10 +38,10 @@ def count_records(name: str, records: Sequence[Any]) -> dict[str, int]:
 
 
 def make_reader(load_file: Callable[[Path], Iterable[Any]], *files: str) -> Read:
-    """Return a function that reads the existing ones of ``files`` by ``load_file`` and joins their records.
+    """Return a function that reads those of ``files`` that exist by ``load_file`` and joins their records.
 
     If a file's name begins with a split, as ``train.json`` and ``train_span.json`` do, and its records have a
-    field ``split``, the field is set to it.
+    field ``split``, this field is set to the name of the split.
     """
 
     def read(find_file: Find) -> Records:

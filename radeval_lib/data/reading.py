@@ -32,7 +32,7 @@ Flag = Literal["0", "1"]  # no, yes
 # Clinical notes are single CSV fields that may pass the 128 KiB that the csv module allows by default.
 csv.field_size_limit(2**27)
 
-REPLACE_FILE = "Replace the file: it may be cut short."
+REPLACE_FILE = "Replace the file by a new copy: it may be damaged or cut short."
 CORRECT_FILE = "Correct it, or replace the file by the one that the manifest describes."
 SAVE_AS_UTF8 = "Save the file as UTF-8."
 _adapter = lru_cache(TypeAdapter)

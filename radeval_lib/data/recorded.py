@@ -100,12 +100,12 @@ def load(name: str, folder: Path | None = None) -> Recording:
 
 
 def list_tables(name: str) -> list[Path]:
-    """Return the paths of a stored set's tables."""
+    """Return the paths of the tables of the stored set ``name``; raises DataError if there is no such set."""
     return [RECORDED / file for file in load(name).about["tables"]]
 
 
 def read_column(placeholders: Iterable[str], name: str) -> np.ndarray:
-    """Return the values in a stored column for the candidates with these placeholders.
+    """Return the values of the stored column ``name`` for candidates, given the candidates' placeholders.
 
     The array is float64 of shape (placeholders,), with NaN where the table has an empty cell.
 
@@ -143,7 +143,8 @@ def load_records(name: str) -> list[Any]:
 
 
 def make_pair_placeholders(name: str, row: Any) -> tuple[str, str]:
-    """Return placeholders for the reference and the candidate in a row of the table of the set ``name``."""
+    """Return (reference, candidate): the placeholders of both texts in a row of the table of the stored set
+    ``name``."""
     return (
         make_placeholder(name, "reference", row.case, row.reference_words),
         make_placeholder(name, "candidate", row.number, row.candidate_words),
@@ -151,10 +152,8 @@ def make_pair_placeholders(name: str, row: Any) -> tuple[str, str]:
 
 
 def make_section_placeholders(name: str, row: Any) -> tuple[str, str]:
-    """Return placeholders for the findings and the impression in a row of the table of the set ``name``.
-
-    The placeholder is empty if the report lacks the section.
-    """
+    """Return (findings, impression): the placeholders of both sections in a row of the table of the stored
+    set ``name``. The placeholder of a section that the report lacks is an empty string."""
     return (
         make_placeholder(name, "findings", row.number, row.findings_words),
         make_placeholder(name, "impression", row.number, row.impression_words),

@@ -32,7 +32,7 @@ class Report:
 
 @dataclass(frozen=True, config=_CHECKED)
 class CodedStudy:
-    """The codes that people gave a report: the names of findings, and whether it is normal."""
+    """The findings that people coded in a report (``codes``), and whether they coded it as normal."""
 
     id: Name
     codes: frozenset[str]
@@ -41,7 +41,7 @@ class CodedStudy:
 
 @dataclass(frozen=True, config=_CHECKED)
 class SystemReport:
-    """A system's report on a study, or the study's reference report; ``id`` is the study's."""
+    """A system's report on a study, or the study's reference report; ``id`` is the id of the study."""
 
     id: Name
     system: Name
@@ -79,7 +79,7 @@ class Entity:
 
 @dataclass(frozen=True, config=_CHECKED)
 class Relation:
-    """A labelled relation from the entity at index ``head`` of a sentence's entities to that at ``tail``."""
+    """A labelled relation; ``head`` and ``tail`` are indices of two of the sentence's entities."""
 
     head: Count
     tail: Count
@@ -240,9 +240,9 @@ class NoteJudgement:
 
 
 def to_text_pair(record: TextPair | FactRating | RatedPair) -> TextPair:
-    """Return the texts of a record without its rating.
+    """Return the texts of a record as a TextPair, without its rating.
 
-    The case of a RatedPair is its id up to the last slash, or all of it without one.
+    The case of a RatedPair is its id up to the last slash, or the whole id if it has no slash.
     """
     if isinstance(record, TextPair):
         return record

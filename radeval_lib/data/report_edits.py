@@ -53,8 +53,9 @@ _DENIAL = re.compile(
 def _exchange(text: str, replacements: Mapping[str, str], count: int = 0) -> str | None:
     """Return ``text`` with words exchanged according to ``replacements``, keeping initial capitals.
 
-    All words are exchanged if ``count`` is 0, else the first ``count``. None if the text has fewer of these
-    words than ``count``, or none.
+    ``replacements`` has the new word for each old one, in lower case. All of these words are exchanged if
+    ``count`` is 0, otherwise the first ``count`` of them. Returns None if the text has none of them, or fewer
+    than ``count``.
     """
 
     def replacement(match: re.Match[str]) -> str:
@@ -134,7 +135,7 @@ LAYOUTS: dict[str, Edit] = {
 
 
 def split_reports(reports: Sequence[Report]) -> list[list[str]]:
-    """Return the first 100 distinct findings sections with six or more sentences, each as its sentences."""
+    """Return the first 100 distinct findings sections of six or more sentences, each as a list of these."""
     distinct: dict[str, list[str]] = {}
     for report in reports:
         parts = [sentence.text for sentence in statements(reveal(report.findings))]
@@ -167,14 +168,14 @@ def edit_reports(reports: Sequence[list[str]], edits: Mapping[str, Edit] = EDITS
         raise ValueError("one report has no other to take sentences from; give two reports or more")
     rows = []
     for number, parts in enumerate(reports):
-        other = reports[(number + len(reports) // 2) % len(reports)]
+        donor = reports[(number + len(reports) // 2) % len(reports)]  # another report, for its sentences
         candidates: dict[str, str | None] = {
             "same": _join_sentences(parts),
-            "another report": _join_sentences(other),
+            "another report": _join_sentences(donor),
         }
-        candidates |= {name: edit(parts, other[0]) for name, edit in edits.items()}
+        candidates |= {name: edit(parts, donor[0]) for name, edit in edits.items()}
         for count in STEPS:
-            candidates[str(count)] = _join_sentences([*other[:count], *parts[count:]])
+            candidates[str(count)] = _join_sentences([*donor[:count], *parts[count:]])
         rows += [
             (number, name, _join_sentences(parts), text)
             for name, text in candidates.items()

@@ -62,7 +62,7 @@ Text = str | RestrictedText
 
 
 def reveal(text: Text) -> str:
-    """Return ``text`` as a plain string, whether it is restricted or not, for computation only."""
+    """Return ``text`` as a string, whether it is restricted or not; use it for computation only."""
     return text.reveal() if isinstance(text, RestrictedText) else text
 
 

@@ -57,9 +57,10 @@ def load_public_counts(path: Path) -> list[ErrorCount]:
 
 
 def make_counts_array(records: Iterable[ErrorCount], kind: Kind = "significant") -> np.ndarray:
-    """Return the numbers of errors as a float64 array of shape (pairs, 6 categories, 6 raters).
+    """Return the numbers of errors as a float64 array of shape (pairs, 6, 6).
 
-    Pairs are sorted by study, then by origin.
+    The axes are the pairs, sorted by study and then by origin; the categories, from 1 to 6; and the raters,
+    sorted by name.
 
     Parameters
     ----------

@@ -156,7 +156,7 @@ def keep_loadable(source: str, root: Path | None) -> str:
 
 
 def make_absence_error(role: str, source: str, root: Path | None) -> AbsentDataError:
-    """Return (not raise) an error that names a role's missing data sets and how to get the first of them.
+    """Return an error that names the missing data sets of a role and how to get the first; raise nothing.
 
     All parts of ``source`` must be data sets.
     """
@@ -171,10 +171,11 @@ _LEVELS = (ABSENT, SYNTHETIC, "recorded", "open", "credentialed")
 
 
 def classify(source: str) -> str:
-    """Return the kind of evidence of results from a source.
+    """Return the kind of evidence that results from a source are.
 
-    It is ``absent``, ``synthetic``, ``recorded`` (stored scores of public data), ``open`` or
-    ``credentialed``. If the source has several parts, the last of these that applies to one of them counts.
+    The kinds are, in this order, ``absent``, ``synthetic``, ``recorded`` (stored scores of public data),
+    ``open`` and ``credentialed``. If the source has several parts, the result is the last kind, in this
+    order, of any part. Raises ManifestError if a data set is unknown.
     """
 
     def level(part: str) -> str:

@@ -45,11 +45,12 @@ def cut_reason(report: str, rule: Rule) -> str:
 
 
 def cut_findings(names: Sequence[str], texts: Sequence[str], rule: Rule) -> str:
-    """Return the text of the section ``findings``.
+    """Return the text of the section with the heading ``findings``.
 
-    ``names`` are the headings of the ``texts``; ``findings`` and ``impression`` must be among them.
-    ``released`` removes "impression" from the headings but not its text, so that each later heading gets the
-    text before its own (vilmedic, data/make_datasets/mimiciii/preprocess_mimic_iii.ipynb).
+    ``names`` has the heading of each of ``texts``; ``findings`` and ``impression`` must be among them. The
+    rule ``meant`` returns the text of the heading. The rule ``released`` removes "impression"
+    from the headings but not its text, so that each later heading gets the text before its own
+    (vilmedic, data/make_datasets/mimiciii/preprocess_mimic_iii.ipynb).
     """
     headings = list(names)
     if rule == "released":

@@ -32,9 +32,10 @@ class Printed:
 
     Attributes
     ----------
-    text : the printed digits, such as ``.238``, ``58,091`` or ``36%``. value : the number, for a percentage
-    in percent; NaN if the paper prints a dash or the text is not legible. half_width : half a unit of the
-    last printed digit; 0 for whole numbers without ``%``, which are counts;
+    text : the printed digits, such as ``.238``, ``58,091`` or ``36%``.
+    value : the number; for a percentage, in percent. NaN if the paper prints a dash or the text is not
+        legible.
+    half_width : half a unit of the last printed digit; 0 for whole numbers without ``%``, which are counts;
         NaN if ``value`` is NaN.
     at : for a cell of a table, its values in the key columns and in columns that a page has added.
     """
@@ -172,7 +173,7 @@ def cell(frame: pd.DataFrame, **keys: str) -> Printed:
 
 
 def cell_in(row: pd.Series) -> Printed:
-    """Return the printed number in a row of a table of :func:`printed`."""
+    """Return the printed number in one row of a table of :func:`printed`."""
     keys = row.drop([name for name in ("printed", "value", "half_width") if name in row])
     return Printed(row["printed"], float(row["value"]), float(row["half_width"]), tuple(map(str, keys)))
 
