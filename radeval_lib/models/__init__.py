@@ -8,7 +8,7 @@ from radeval_lib.registry import import_on_use
 _HOMES = {
     "radeval_lib.models.encoders": "Encoder",
     "radeval_lib.models.graph_model": "make_graph_model tally_matches split_into_units",
-    "radeval_lib.rules.judge.base": "prompt",
+    "radeval_lib.rules.judge.base": "write_prompt",
     "radeval_lib.models.batching": "pick_device",
     "radeval_lib.models.masked_language": "MaskedLanguageModel",
     "radeval_lib.models.catalog": "AFTER_GRAPHS format_title",
