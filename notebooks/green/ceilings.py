@@ -66,9 +66,10 @@ def count_marks(radpref: Recording) -> pd.DataFrame:
 
 
 def orient_scores(candidates: pd.DataFrame) -> pd.DataFrame:
-    """Return the :data:`STORED_SCORES` of RadPref's candidates, with signs such that higher is better.
+    """Return the scores of :data:`STORED_SCORES`, with changed signs if lower values are better.
 
-    ``candidates``: the stored table. One row per candidate, one column per score, by its title.
+    ``candidates``: the stored table of RadPref's candidates. The returned table has one row per candidate and
+    one column per score, named by its title.
     """
     return pd.DataFrame({title: sign * candidates[column] for title, (column, sign) in STORED_SCORES.items()})
 
@@ -84,8 +85,8 @@ def split_views(frame: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, tupl
     Returns
     -------
     dict
-        By the name of the view: its rows of ``frame``, and the case of each row. ``within a case`` has the
-        second system's value minus the first system's, indexed by ``set``.
+        By the name of the view, (its rows of ``frame``, the case of each row). The view ``within a case`` has
+        one row per case instead, indexed by ``set``: the second system's value minus the first system's.
     """
     by_system = dict(list(candidates.groupby("system")))
     first, second = (frame.loc[rows.index].set_axis(rows["set"]) for rows in by_system.values())
@@ -101,14 +102,15 @@ def split_views(frame: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, tupl
 def compare_with_radiologist(
     scores: Mapping[int, pd.DataFrame], grades: pd.DataFrame, cases: pd.Series, run: Run, stream: str
 ) -> pd.DataFrame:
-    """Return how well scores, and one radiologist's grade, agree (τ_b) with the mean grade of the others.
+    """Return Kendall's τ_b of scores, and of one radiologist's grade, with the mean grade of the others.
 
-    Each of the three radiologists is left out of the mean grade in turn, and the three agreements are
+    Each of the three radiologists is left out of the mean grade in turn, and the three values of τ_b are
     averaged.
 
     Parameters
     ----------
-    scores : by the radiologist who is left out: one row per candidate, one column per score.
+    scores : for each radiologist who is left out, by name, a table with one row per candidate and one column
+        per score.
     grades : one row per candidate, one column per radiologist.
     cases : the case of each candidate; whole cases are resampled.
     run : the page's run, for the number of resamples.

@@ -1,4 +1,4 @@
-"""Compare the abnormalities that the rules read in chest CT reports with labels by hand."""
+"""Compare the abnormalities that the rules read in chest CT reports with labels that were set by hand."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ OBSERVATIONS = {
     "Lung opacity": "Lung Opacity",
     "Medical material": "Support Devices",
 }
-"""The reader's observation for each label that has one."""
+"""By label, the observation of the reader that means the same."""
 CODES = {"Emphysema": "Emphysema", "Lung nodule": "Nodule"}
-"""The code of Open-i for each other label that the rules cover."""
+"""By label without such an observation, the code of Open-i that means the same."""
 ALL = "all"
 """Name of the row of sums."""
 
 
 def measure_agreement(reports: Iterable[LabelledReport]) -> pd.DataFrame:
-    """Return how well the rules find each label of :data:`OBSERVATIONS` and :data:`CODES`.
+    """Return how well the rules find each label of :data:`OBSERVATIONS` and :data:`CODES` in reports.
 
-    One row per label, with columns ``labelled``, ``read`` and ``both`` (numbers of reports with the label by
-    hand, by the rules, and both), ``precision``, ``recall`` and ``F1`` (0 to 1; NaN if the denominator is 0).
-    The row :data:`ALL` has the sums, and micro averages. Of uncertain mentions, the rules count all for
-    observations, but only probable ones for codes.
+    The returned table has one row per label, with columns ``labelled``, ``read`` and ``both`` (numbers of
+    reports with the label by hand, by the rules, and by both), ``precision``, ``recall`` and ``F1`` (0 to 1;
+    NaN if the denominator is 0). The row :data:`ALL` has the sums of the numbers, and micro averages. The
+    rules count every uncertain mention of an observation, but only probable mentions of a code.
     """
     names = [*OBSERVATIONS, *CODES]
     counts = pd.DataFrame(0, index=names, columns=["labelled", "read", "both"])

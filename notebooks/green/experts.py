@@ -36,34 +36,36 @@ OTHERS, ALL_SIX = "each with the mean of the other five", "each with the mean of
 
 
 def stack_counts(records: Sequence[ErrorCount]) -> dict[str, FloatArray]:
-    """Return ReXVal's counts of ``significant``, ``insignificant`` and ``total`` errors.
+    """Return ReXVal's error counts by kind: ``significant``, ``insignificant`` and ``total``.
 
-    Each has shape (pairs, 6 categories, raters).
+    Each array has shape (pairs, 6 categories, raters).
     """
     kinds: tuple[rexval.Kind, ...] = (*KINDS, "total")
     return {kind: rexval.make_counts_array(records, kind) for kind in kinds}
 
 
 def number_cases(counts: FloatArray) -> list[int]:
-    """Return the number of each ReXVal pair's case, from 0; four pairs of a case follow one another.
+    """Return for each ReXVal pair the number of its case, from 0: 0, 0, 0, 0, 1, and so on.
 
-    ``counts``: an array with one row per pair, of any further shape.
+    ``counts``: an array with one row per pair, of any further shape; the four pairs of a case must follow one
+    another.
     """
     return [pair // 4 for pair in range(len(counts))]
 
 
 def average_over_others(matrix: FloatArray) -> FloatArray:
-    """Return the mean of each rater's values with the other raters, shape (raters,).
+    """Return for each rater the mean of a measure over the other raters, shape (raters,).
 
-    ``matrix``: symmetric, one row and one column per rater; its diagonal is ignored.
+    ``matrix``: the measure for each pair of raters, symmetric; its diagonal is ignored.
     """
     return matrix.mean(axis=1, where=~np.eye(len(matrix), dtype=bool))
 
 
 def _compute_sd(values: FloatArray, ddof: int) -> float:
-    """Return the standard deviation of six experts' means over the five others.
+    """Return the standard deviation of the six experts' mean values over the five others.
 
-    ``values``: those of the 15 pairs of experts. ``ddof``: 0 to divide by n, 1 to divide by n - 1.
+    ``values``: the values of the 15 pairs of experts, in the order of the upper triangle of a matrix, row by
+    row. ``ddof``: 0 to divide by n, 1 to divide by n - 1.
     """
     matrix = np.zeros((6, 6))
     matrix[np.triu_indices(6, k=1)] = values
@@ -76,14 +78,16 @@ SPREADS: dict[str, Callable[[FloatArray], float]] = {
     "six expert means, n": lambda values: _compute_sd(values, ddof=0),
     "six expert means, n\N{NO-BREAK SPACE}−\N{NO-BREAK SPACE}1": lambda values: _compute_sd(values, ddof=1),
 }
-"""Possible readings of the standard deviation that Table 1's prose prints, given the values of 15 pairs."""
+"""Functions of the values of 15 pairs: the possible readings of the standard deviation in the prose on Table
+1."""
 
 
 def compute_taus(counts: FloatArray) -> dict[str, FloatArray]:
-    """Return Kendall's tau between experts, in each reading of a correlation between experts.
+    """Return Kendall's tau between experts, by reading of what a correlation between experts is.
 
-    ``counts``: shape (pairs, 6). An array has one value per pair of experts or per expert; it is NaN if an
-    expert's counts are all equal.
+    ``counts``: shape (pairs, 6). The array of ``pairs of experts`` has 15 values, one per pair of experts;
+    the other arrays have six values, one per expert. A value is NaN if it needs the tau of an expert whose
+    counts are all equal.
     """
     tau = agreement.kendall_matrix(counts)
     return {
@@ -95,10 +99,11 @@ def compute_taus(counts: FloatArray) -> dict[str, FloatArray]:
 
 
 def tabulate_tau_ranges(counts: Counts) -> pd.DataFrame:
-    """Return the range of Kendall's tau between experts, in every reading.
+    """Return the range of Kendall's tau between experts, in every reading of what is counted and correlated.
 
-    One row per reading, with columns ``counts`` (what is counted), ``errors`` (their kind), ``range over``
-    (what the taus are computed for), and ``low``, ``mean`` and ``high`` (of these taus).
+    The returned table has one row per reading, with columns ``counts`` (what is counted), ``errors`` (their
+    kind), ``range over`` (what the taus are computed for), and ``low``, ``mean`` and ``high`` (of these
+    taus).
     """
     levels = {
         (level, kind): rows
@@ -116,7 +121,10 @@ def tabulate_tau_ranges(counts: Counts) -> pd.DataFrame:
 
 
 def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Check]:
-    """Return a check of a printed range of tau against every row of :func:`tabulate_tau_ranges`."""
+    """Return checks of a printed range of tau against the readings of :func:`tabulate_tau_ranges`.
+
+    A reading agrees if its lowest and its highest tau round to the printed ``low`` and ``high``.
+    """
     checks = {}
     for row in readings.to_dict("records"):
         fits = low.low <= row["low"] <= low.high and high.low <= row["high"] <= high.high
@@ -127,10 +135,15 @@ def check_range(readings: pd.DataFrame, low: Printed, high: Printed) -> list[Che
 
 
 def average_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimate:
-    """Return the mean over experts of Kendall's tau with a reference, with a 95% interval.
+    """Return the mean over experts of Kendall's tau between an expert's counts and a reference.
 
-    The interval is from a bootstrap over cases. ``references``: the reference of each expert, shape (pairs,
-    experts) like ``counts``, or (pairs, 1) for all experts.
+    Its 95% interval is from a bootstrap over cases.
+
+    Parameters
+    ----------
+    counts : the experts' counts, shape (pairs, experts).
+    references : the reference of each expert, shape (pairs, experts), or of all experts, shape (pairs, 1).
+    run : the page's run, for the number of resamples and the random stream.
     """
     cases, n = number_cases(counts), run.profile.resamples
     by_expert = [
@@ -144,8 +157,12 @@ def average_tau(counts: FloatArray, references: FloatArray, run: Run) -> Estimat
 def estimate_taus(counts: FloatArray, run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the mean of Kendall's tau between experts in three readings, and its bootstrap over pairs.
 
-    The first table has one row per reading and columns ``tau``, ``low`` and ``high`` (a 95% interval); the
-    second has one row per resample and one column per reading.
+    ``counts``: shape (pairs, 6).
+
+    Returns
+    -------
+    table : one row per reading, with columns ``tau``, ``low`` and ``high`` (the 95% interval).
+    draws : one row per resample and one column per reading, with the mean tau in the resample.
     """
     names = {"pairs of experts": "mean over pairs of radiologists", OTHERS: OTHERS, ALL_SIX: ALL_SIX}
 
@@ -182,7 +199,8 @@ def check_inter_expert(cells: Mapping[str, Printed], table: pd.DataFrame, draws:
 def estimate_quantile(values: ArrayLike, level: float) -> Estimate:
     """Return the quantile ``level`` (0 to 1) of resampled taus, with its 95% Monte Carlo interval.
 
-    If there are too few resamples for an end of the interval, it is -1 or 1.
+    If there are too few resamples to bound the quantile from below or above, that end of the interval is the
+    lowest or the highest possible tau, -1 or 1.
     """
     reach = stats.quantile_test(values, q=0.0, p=level).confidence_interval(0.95)
     low, high = (end if np.isnan(bound) else bound for bound, end in ((reach.low, -1), (reach.high, 1)))
@@ -190,10 +208,10 @@ def estimate_quantile(values: ArrayLike, level: float) -> Estimate:
 
 
 def compare_by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
-    """Return the experts' mean absolute differences from one another, for each way of comparing them.
+    """Return each expert's mean absolute difference from other experts, for each way of comparing them.
 
-    ``counts``: shape (pairs, 6 categories, 6 experts). A table has one row per expert and one column per
-    category, ``(a)`` to ``(f)``.
+    ``counts``: shape (pairs, 6 categories, 6 experts). The tables, by the way of comparing, have one row per
+    expert and one column per category, ``(a)`` to ``(f)``.
     """
     ways: dict[str, Callable[[FloatArray], FloatArray]] = {
         "mean of all six": lambda part: np.abs(part - part.mean(axis=1, keepdims=True)).mean(axis=0),
@@ -208,19 +226,21 @@ def compare_by_category(counts: FloatArray) -> dict[str, pd.DataFrame]:
 
 
 def find_largest(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> set[tuple[str, ...]]:
-    """Return the lists of columns in which a rater may have the largest value, given how values are rounded.
+    """Return the lists of columns in which a rater may have the largest value before rounding.
 
     Parameters
     ----------
     table : one row per rater, one column per category.
-    rater : the rater.
-    half_steps : half a unit of the last printed digit, for the rows that are printed.
+    rater : name of the rater's row.
+    half_steps : half a unit of the last printed digit of each value, for the rows whose values are printed;
+        other rows are exact.
 
     Returns
     -------
     set of tuple
-        The columns if the rater's exact values are as low, as printed or as high as rounding allows, and the
-        others' the reverse. More than one list means that rounding decides.
+        The columns in which the rater's value is the largest, in three cases: the rater's exact values are as
+        low, as printed, or as high as rounding allows, and the others' are as high, as printed, or as low. If
+        the set has more than one list, the result changes with the unknown digits.
     """
     lists = set()
     steps = half_steps.reindex_like(table).fillna(0.0) * (1 - 1e-9)  # ranges that only touch do not tie
@@ -233,9 +253,10 @@ def find_largest(table: pd.DataFrame, rater: str, half_steps: pd.DataFrame) -> s
 def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
     """Return checks that GREEN deviates most of all raters in category (c) and in no other.
 
-    ``largest``: what :func:`find_largest` returned, for each reading of the experts' rows. If rounding allows
-    several lists of columns, a check is inconclusive if (c) is in at least one list and no other column is in
-    all of them; otherwise, it fails.
+    ``largest``: what :func:`find_largest` returned, by reading of the experts' rows. If it returned one list
+    of columns, the check holds if the list is (c) alone, and fails otherwise. If it returned several, the
+    check is inconclusive if (c) is in at least one of them and no other column is in all; otherwise, it
+    fails.
     """
     checks = {}
     for reading, lists in largest.items():
@@ -253,9 +274,10 @@ def check_largest(largest: Mapping[str, set[tuple[str, ...]]]) -> list[Check]:
 def run_wilcoxon_tests(counts: FloatArray) -> pd.DataFrame:
     """Return Wilcoxon's signed-rank test of each expert's counts against the mean of all experts.
 
-    One row per expert, with columns ``w``, ``p`` (two-sided) and ``difference`` (the expert's mean minus the
-    mean of all). The test uses the normal approximation, because of ties. Counts are multiplied by the number
-    of experts, so that all values are whole numbers and rounding errors create neither zeros nor ties.
+    ``counts``: shape (pairs, experts). The returned table has one row per expert, with columns ``w``, ``p``
+    (two-sided) and ``difference`` (the expert's mean minus the mean of all). The test uses the normal
+    approximation, because of ties. Counts are multiplied by the number of experts, so that all values are
+    whole numbers and rounding errors create neither zeros nor ties.
     """
     multiples, sums = counts * counts.shape[1], counts.sum(axis=1)
     tests = [pg.wilcoxon(rater, sums, method="approx", correction=False).iloc[0] for rater in multiples.T]

@@ -28,9 +28,10 @@ KINDS = (
 def check_spreads(frame: pd.DataFrame) -> list[Check]:
     """Return checks of a table's printed standard deviations against the bounds that the printed means set.
 
-    Numbers from 0 to 1 with mean m have a standard deviation of at most sqrt(m (1 - m)); whole numbers with
-    mean m have one of at least sqrt(f (1 - f)), where f is the fractional part of m. A standard deviation
-    within its bound does not support the table.
+    The standard deviation of numbers from 0 to 1 with mean m is at most sqrt(m (1 - m)); that of whole
+    numbers with mean m is at least sqrt(f (1 - f)), where f is the fractional part of m. A standard deviation
+    within its bound is possible, which is no evidence that the table is right. There is one check for each
+    group of quantities in :data:`KINDS` that occurs in ``frame``, the printed cells of the table.
     """
     keys = [key for key in ("evaluation", "training", "model", "quantity") if key in frame]
     printed = frame[frame["statistic"].isin(["mean", "sd"])]
@@ -52,15 +53,16 @@ def check_spreads(frame: pd.DataFrame) -> list[Check]:
 def check_quoted(
     frame: pd.DataFrame, table: str, stated: Mapping[str, Printed], key: str, of: str, **where: str
 ) -> list[Check]:
-    """Return checks of a mean and a standard deviation in the prose against cells of a table.
+    """Return checks of a mean and a standard deviation that the prose quotes against cells of a table.
 
     Parameters
     ----------
     frame : the table's cells.
     table : the table's name, for the checks' names.
-    stated : the numbers in the prose; ``key`` names the mean, ``<key>_sd`` the standard deviation.
-    of : what they belong to, for the checks' names.
-    where : columns and values that select the cells.
+    stated : the numbers in the prose, by name.
+    key : name of the mean in ``stated``; the standard deviation's name is ``<key>_sd``.
+    of : what is measured, for the checks' names.
+    where : the value that each column of ``frame`` must have in the cells, besides ``statistic``.
     """
     return [
         check_value(
@@ -75,7 +77,7 @@ def check_quoted(
 def check_best(
     name: Key, claim: str, cells: pd.DataFrame, key: str, first: list[str], n: int, *, lower: bool
 ) -> list[Check]:
-    """Return checks that some models have the best printed means of all.
+    """Return checks that some models have better printed means than all other models.
 
     Parameters
     ----------
@@ -95,10 +97,21 @@ def check_best(
 
 
 def generate_example(run: Run) -> tuple[str, str, Judgement, list[str]]:
-    """Return a generated reference and candidate, the rules' judgement, and the planted errors' categories.
+    """Return a generated pair of reports with planted errors, and how the rules judge it.
 
     Significant errors of at least three categories are planted in the candidate. It also has another style
     than the reference, so that shared wording does not reveal the errors.
+
+    Returns
+    -------
+    reference, candidate : the findings sections of the two reports.
+    judgement : the rules' judgement of the pair.
+    categories : the category letter of each planted error, significant or not.
+
+    Raises
+    ------
+    RadevalError
+        If none of 60 generated pairs is suitable.
     """
     seed = draw_seed(run, "example")
     for pair in error_pairs(60, seed=seed, modality_anatomy=CHEST):

@@ -1,6 +1,6 @@
-"""Compare the findings that the rules read in sentences of Open-i with labels by hand.
+"""Compare the findings that the rules read in sentences of Open-i with labels that were set by hand.
 
-The labels were made before the rules read the sentences.
+The labels were set before the rules read the sentences.
 """
 
 from __future__ import annotations
@@ -20,29 +20,33 @@ _LABELS = Path(reader.__file__).parent / "labels" / "openi_sentences.csv"
 
 
 def read_labels() -> pd.DataFrame:
-    """Return the labels by hand, one row per finding or normal statement of a sentence.
+    """Return the labels that were set by hand, one row per finding or normal statement of a sentence.
 
-    Columns: ``report``, ``section``, ``start`` and ``end`` (of the sentence, in characters of the section),
-    ``draw`` (the sample that the sentence belongs to), ``presence``, ``key`` (the finding) and ``locations``
-    (separated by semicolons). A sentence without a finding or normal statement has one row with an empty key.
+    Columns are ``report``, ``section``, ``start`` and ``end`` (the borders of the sentence, in characters of
+    the section), ``draw`` (name of the sample to which the sentence belongs), ``presence``, ``key`` (the
+    finding) and ``locations`` (separated by semicolons). A sentence without a finding or normal statement has
+    one row with an empty key.
     """
     return pd.read_csv(_LABELS, dtype={"report": str}, keep_default_na=False)
 
 
 def _make_passage_reader(path: Path) -> Callable[[str, str, int, int], str]:
-    """Return a function that returns a passage of Open-i's file ``path``, given its report, its section, and
-    its start and end in characters of the section."""
+    """Return a function that looks up a passage of Open-i's reports.
+
+    ``path``: Open-i's file. The function takes the report's id, the name of the section, and the start and
+    end of the passage, in characters of the section; it returns the passage.
+    """
     reports = {report.id: report for report in openi.load(path)}
     return lambda report, section, start, end: reveal(getattr(reports[report], section))[start:end]
 
 
 def count_observations(path: Path) -> pd.DataFrame:
-    """Return how many observations of each labelled sentence the rules read correctly.
+    """Count how many observations of each labelled sentence the rules read correctly.
 
-    ``path``: Open-i's file. One row per sentence and measure, with columns ``sentence`` (its number),
-    ``draw``, ``measure`` (``presence``: findings with their presence; ``location``: findings with each
-    location), ``gold`` (observations labelled by hand), ``found`` (observations read by the rules) and
-    ``hit`` (both).
+    ``path``: Open-i's file. The returned table has one row per sentence and measure, with columns
+    ``sentence`` (its number from 0), ``draw``, ``measure`` (``presence``: an observation is a finding with
+    its presence; ``location``: a finding with one of its locations), and the numbers of observations ``hit``
+    (labelled and read), ``gold`` (labelled by hand) and ``found`` (read by the rules).
     """
     passage, keys = _make_passage_reader(path), ["report", "section", "start", "end", "draw"]
     rows = []
@@ -55,9 +59,10 @@ def count_observations(path: Path) -> pd.DataFrame:
 def compare_pairs(path: Path) -> pd.DataFrame:
     """Return whether the rule-based judge agrees with the labels by hand on pairs of sentences.
 
-    ``path``: Open-i's file. A pair is a sentence of a report's findings, as the reference, and one of its
-    impression. One row per pair, with columns ``draw``, ``false`` and ``missing``: 1 if judge and label agree
-    on whether the impression has a false finding, or misses one; 0 otherwise.
+    ``path``: Open-i's file. A pair is a sentence of a report's findings, as the reference, and a sentence of
+    the same report's impression, as the candidate. The returned table has one row per pair, with columns
+    ``draw``, ``false`` (1 if judge and label agree on whether the candidate has a false finding, else 0) and
+    ``missing`` (the same for whether the candidate misses a finding).
     """
     pairs = pd.read_csv(_LABELS.with_name("openi_pairs.csv"), dtype={"report": str})
     rows, passage = [], _make_passage_reader(path)
@@ -71,7 +76,7 @@ def compare_pairs(path: Path) -> pd.DataFrame:
 
 
 def load_counts_and_answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the tables of :func:`count_observations` and :func:`compare_pairs`.
+    """Return (table of :func:`count_observations`, table of :func:`compare_pairs`).
 
     They are computed from Open-i's file if it is in the data root; otherwise, stored tables are returned.
     """
@@ -82,13 +87,14 @@ def load_counts_and_answers(run: Run) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 _Observations = set[tuple[str, str]]
-"""Observations, each with its presence or one of its locations."""
+"""Observations as (finding, its presence), or as (finding, one of its locations)."""
 
 
 def _collect_observations(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_Observations, _Observations]]:
-    """Return for each measure the observations in a sentence: labelled by hand, and read by the rules.
+    """Return by measure (``presence``, ``location``) a sentence's observations: (labelled by hand, read by
+    the rules).
 
-    ``part``: the sentence's rows of :func:`read_labels`.
+    ``text``: the sentence. ``part``: its rows of :func:`read_labels`.
     """
     findings = reader.read(text).findings
     stated = part[(part["key"] != "") & (part["presence"] != "normal")]
@@ -112,5 +118,9 @@ def _collect_observations(text: str, part: pd.DataFrame) -> Mapping[str, tuple[_
 
 
 def _get_place_label(key: str | None) -> str:
-    """Return the label of a place in the lexicon; labels neither number ribs nor name the lung."""
+    """Return how the labels name a place of the lexicon.
+
+    ``key``: the place, or None. Labels do not number ribs: all are ``ribs``. They do not name the lung: its
+    label is an empty string, as for None.
+    """
     return "ribs" if key is not None and key.startswith("rib_") else "" if key in (None, "lung") else str(key)

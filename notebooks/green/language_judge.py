@@ -26,11 +26,11 @@ SUBSTITUTES = (
     "generated reports; a simulated report generator, not a trained one; the cosine of token counts, not "
     "BERTScore; changes by our generator, not of RadGraph's entities; the generator's analyses, not GPT-4's"
 )
-"""The parts of the paper's training data that this page replaces, in words."""
+"""What this page uses in place of the paper's training data, as a string for display."""
 
 
 def count_readable(analyses: Sequence[Text]) -> int:
-    """Return the number of analyses in which GREEN's strict parser finds a score."""
+    """Return the number of analyses in which GREEN's strict parser finds a score (:func:`parse`)."""
     return sum(parse(reveal(analysis), "strict").score is not None for analysis in analyses)
 
 
@@ -43,7 +43,7 @@ def fine_tune(
     held_out: Sequence[JudgedPair],
     reports: Sequence[Pair],
 ) -> dict[str, object]:
-    """Return the results of fine-tuning low-rank adapters of ``rank`` or, if it is 0, all weights.
+    """Fine-tune a language model to analyse pairs of reports, and return the results.
 
     Parameters
     ----------
@@ -55,9 +55,10 @@ def fine_tune(
     Returns
     -------
     dict
-        ``trained`` (in words); the number of ``weights``; the mean log-probability (nats) of the tokens of
-        the held-out analyses ``before`` and ``after`` training and by ``token frequencies`` alone; the
-        number of ``answers`` of the trained model, and of ``readable answers``.
+        ``trained`` (a description of what is trained); ``weights`` (the number of trained weights);
+        ``before``, ``after`` and ``token frequencies`` (mean log-probability, in nats, of the tokens of the
+        held-out analyses before and after training, and by token frequencies alone); ``readable answers``
+        and ``answers`` (numbers of answers of the trained model).
     """
     import torch
 
@@ -90,15 +91,18 @@ def fine_tune(
 
 
 def _compute_mean_log_probability(task: JudgeTuning, pairs: Sequence[JudgedPair]) -> float:
-    """Return the mean over analyses of the mean log-probability (nats) of their tokens."""
+    """Return the mean over analyses of the mean log-probability (nats) of an analysis's tokens."""
     return pd.Series([task.measure([pair])["likelihood"] for pair in pairs]).mean()
 
 
 def _score_by_frequencies(
     task: JudgeTuning, training: Sequence[JudgedPair], held_out: Sequence[JudgedPair]
 ) -> float:
-    """Return the mean over held-out analyses of the mean log-probability (nats) of their tokens, if tokens
-    are predicted by their frequencies in ``training`` alone, with one added to each count."""
+    """Return the log-probability of held-out analyses if tokens are predicted by their frequencies alone.
+
+    It is the mean over analyses of the mean log-probability (nats) of an analysis's tokens. Frequencies are
+    counted in the analyses of ``training``, with one added to the count of each token of the vocabulary.
+    """
     learned, predicted = (
         [[token for token in task.example(pair)["labels"] if token != IGNORED] for pair in records]
         for records in (training, held_out)

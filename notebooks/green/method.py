@@ -16,16 +16,17 @@ _HEADING = f"[{green.SIGNIFICANT}]:\n"
 
 
 def make_variants() -> dict[str, tuple[str, float | None]]:
-    """Return variants of one analysis by name, each with its intended score, or None if it has none.
+    """Return, by name, the text of each variant of a GREEN analysis and its intended score.
 
-    Most variants depart from the layout.
+    The score is from 0 to 1, or None if it cannot be said what score is meant. All variants but the first
+    depart from the layout that GREEN's prompt asks for.
     """
 
     def with_change(old: str, new: str) -> str:
         return plain.replace(old, new, 1)
 
     plain = render((1, 2, 0, 0, 0, 0), (0, 0, 3, 0, 0, 0), 3)
-    clean = render((0,) * 6, (0, 0, 3, 0, 0, 0), 3).split("\n\n", 1)[1]
+    after_significant = render((0,) * 6, (0, 0, 3, 0, 0, 0), 3).split("\n\n", 1)[1]
     by_digit = re.sub(r"\(([a-f])\)", lambda mark: f"({'abcdef'.index(mark[1]) + 1})", plain)
     entry = "(b) Missing a finding present in the reference: 2."
     twice = "(b) Missing: 1. x\n(b) Missing more: 1."
@@ -37,7 +38,7 @@ def make_variants() -> dict[str, tuple[str, float | None]]:
         "two entries on one line": (with_change("\n(b) Missing", " (b) Missing"), 0.5),
         "one letter on two lines": (with_change(entry, twice), 0.5),
         "blank line between entries": (with_change("\n(b)", "\n\n(b)"), 0.5),
-        "significant section empty": (f"{_HEADING}\n{clean}", 1.0),
+        "significant section empty": (f"{_HEADING}\n{after_significant}", 1.0),
         "significant section without its heading": (with_change(_HEADING, ""), 0.5),
         "words before the matched findings": (with_change("]:\n3. ", "]:\nThere are 3. "), 0.5),
         "a measurement before the matched findings": (
@@ -48,10 +49,11 @@ def make_variants() -> dict[str, tuple[str, float | None]]:
 
 
 def read_both_ways() -> pd.DataFrame:
-    """Return the scores of :func:`make_variants` by the released and the strict parser.
+    """Return the scores that the released and the strict parser read in :func:`make_variants`.
 
-    One row per variant, with columns ``meant`` (the intended score), ``as released`` and ``strict``, as text
-    with two decimals or ``none``, and ``faults that the strict parser names``.
+    The returned table has one row per variant, with columns ``meant`` (the intended score), ``as released``
+    and ``strict``, each a string with two decimals or ``none``, and ``faults that the strict parser names``
+    (separated by semicolons).
     """
     rows = {}
     for name, (text, meant) in make_variants().items():

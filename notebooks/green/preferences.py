@@ -1,8 +1,8 @@
 """Find which of a case's two reports radiologists prefer, and how often a score chooses this report.
 
-Source: Ostmeier et al. 2024, Sections 3.4.2 and 4.3.2. There, two radiologists choose one of two candidates
-for the same reference, and cases on which they disagree are left out. A score is right if the preferred
-candidate has the higher score.
+Source: Ostmeier et al. 2024, Sections 3.4.2 and 4.3.2. In the paper, two radiologists choose one of two
+candidates for the same reference, and cases on which they disagree are left out. A score is right if the
+preferred candidate has the higher score.
 """
 
 from __future__ import annotations
@@ -24,10 +24,17 @@ from radeval_lib.study.runs import Run
 def find_preferred(gaps: pd.DataFrame) -> pd.DataFrame:
     """Return which of each case's two candidates the radiologists prefer, according to their grades.
 
-    ``gaps``: the second candidate's grade minus the first's, one row per case and one column per radiologist;
-    higher grades are better. Returns one row per case, with columns ``preferred``: 1 if at least two
-    radiologists prefer the second candidate and none the first, -1 for the reverse, else 0; and ``split``:
-    whether two radiologists prefer different candidates.
+    Parameters
+    ----------
+    gaps : the second candidate's grade minus the first's; one row per case, one column per radiologist.
+        Higher grades are better.
+
+    Returns
+    -------
+    DataFrame
+        One row per case, with columns ``preferred`` (1 if at least two radiologists prefer the second
+        candidate and none the first, -1 for the reverse, else 0) and ``split`` (whether two radiologists
+        prefer different candidates).
     """
     for_second, for_first = (gaps > 0).sum(axis=1), (gaps < 0).sum(axis=1)
     split, lead = (for_first > 0) & (for_second > 0), for_second - for_first
@@ -47,11 +54,13 @@ def measure_choices(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[objec
     Returns
     -------
     DataFrame
-        One row per score, with columns ``share`` (of right choices; a tie is wrong), ``low`` and ``high``
-        (its 95% interval), ``ties`` (share of ties), ``balanced`` (mean of the shares for either preference),
-        ``AUC`` (of the gap, for the second candidate being preferred) and ``p`` (of its Mann-Whitney test);
-        and, against always choosing the second candidate, ``better`` and ``worse`` (numbers of comparisons in
-        which only the score, or only this rule, is right) and ``p v always`` (of McNemar's exact test).
+        One row per score. ``share`` is the share of comparisons in which the score chooses right (a tie is
+        wrong), ``low`` and ``high`` its 95% interval, ``ties`` the share of ties, ``balanced`` the mean of
+        two shares of right choices: if the second candidate is preferred, and if the first is. ``AUC`` tells
+        how well the gap separates these two kinds of comparisons, and ``p`` is of its Mann-Whitney test.
+        Three columns compare the score with always choosing the second candidate: ``better`` and ``worse``
+        are the numbers of comparisons in which only the score, or only this rule, is right, and ``p v
+        always`` is of McNemar's exact test.
     """
     rows = {}
     for name, gap in gaps.round(9).items():
@@ -73,10 +82,10 @@ def measure_choices(gaps: pd.DataFrame, wanted: pd.Series, cases: Sequence[objec
 
 
 def score_with_judge(run: Run) -> list[float] | None:
-    """Return the GREEN scores of RadPref's candidates by the profile's judge, in order; NaN for a malformed
-    answer.
+    """Return the GREEN scores of RadPref's candidates by the profile's judge, in the order of the file.
 
-    None if this judge is the rules, whose scores are stored, or if the data root lacks RadPref's texts.
+    A score is NaN if no score can be read in the judge's answer. Return None instead if the judge is the
+    rules, whose scores are stored, or if the data root lacks RadPref's texts.
     """
     path = run.find("radpref", radpref.CASES_FILE)
     if path is None or run.source_of("models", "judge") == RULES:

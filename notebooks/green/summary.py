@@ -42,13 +42,13 @@ _ERROR_LINE = re.compile(r"^\(([a-f])\) [^:]*: \d+\. ?(.*)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Clusters:
-    """The clusters of one category's error sentences. The defaults stand for no sentences.
+    """The clusters of the error sentences of one category; the defaults apply if there are no sentences.
 
     Attributes
     ----------
     chosen : the number of clusters.
     most : the largest number of clusters that was tried.
-    share : share of the sentences (0 to 1) that are in the largest cluster.
+    share : share of the sentences (0 to 1) that are in the largest cluster; NaN without sentences.
     nearest : sentences of the largest cluster that are nearest to its centre, the nearest first.
     commonest : the most frequent sentence.
     """
@@ -61,7 +61,7 @@ class Clusters:
 
 
 def extract_error_sentences(analysis: str) -> dict[str, list[str]]:
-    """Return the sentences on significant errors in an analysis, by category letter."""
+    """Return the sentences on significant errors in a GREEN analysis, by category letter (``a`` to ``f``)."""
     body = analysis.partition(f"[{SIGNIFICANT}]:")[2].partition("\n[")[0]
     sentences: dict[str, list[str]] = {letter: [] for letter in LETTERS}
     for letter, listed in _ERROR_LINE.findall(body):
@@ -70,11 +70,16 @@ def extract_error_sentences(analysis: str) -> dict[str, list[str]]:
 
 
 def cluster_sentences(sentences: Sequence[str], encode: Encode, seed: int) -> Clusters:
-    """Return the clusters of one category's sentences by k-means, with the k of the best silhouette.
+    """Cluster the error sentences of one category by k-means, with the k of the best silhouette.
 
-    ``encode`` returns one vector per sentence; vectors are scaled to length 1. With d distinct vectors, k
-    from 2 to d - 1 are tried, since d clusters of equal vectors would always have the best silhouette. With
-    fewer than three distinct vectors, there is one cluster.
+    If d sentences have distinct vectors, each k from 2 to d - 1 is tried; d clusters, each of equal vectors,
+    would always have the best silhouette. If d is below three, there is one cluster.
+
+    Parameters
+    ----------
+    sentences : the sentences of all analyses.
+    encode : function that returns one vector per sentence; vectors are scaled to length 1.
+    seed : seed of k-means.
     """
     from sklearn.cluster import KMeans
     from sklearn.metrics import silhouette_score
@@ -98,9 +103,9 @@ def cluster_sentences(sentences: Sequence[str], encode: Encode, seed: int) -> Cl
 
 
 def cluster_errors(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
-    """Return the clusters of the significant errors in all analyses, by category letter.
+    """Return the clusters of the sentences on significant errors in all analyses, by category letter.
 
-    The run's encoder gives the vectors of the sentences.
+    ``run``: the page's run, whose profile names the encoder of the sentences.
     """
     encode, seed = Encoder(run.model("encoder")).encode, draw_seed(run, "clusters")
     errors = [extract_error_sentences(analysis) for analysis in analyses]
@@ -111,19 +116,19 @@ def cluster_errors(run: Run, analyses: Sequence[str]) -> dict[str, Clusters]:
 
 
 def tabulate_errors(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -> pd.DataFrame:
-    """Return the table that summarizes a system's significant errors.
+    """Return a table of a system's significant errors, with one row per category.
 
     Parameters
     ----------
     analyses : GREEN's analyses of the system's reports.
-    clusters : of their errors, by category letter, from :func:`cluster_errors`.
+    clusters : by category letter, the clusters that :func:`cluster_errors` returned for ``analyses``.
 
     Returns
     -------
     DataFrame
-        One row per category, with columns ``errors`` (their number), ``reports`` (share of analyses with at
-        least one), ``centre of largest cluster`` (the sentences nearest to it), ``share in it`` (share of the
-        category's errors in the largest cluster) and ``commonest sentence``.
+        Columns are ``errors`` (their number), ``reports`` (share of the analyses with at least one such
+        error, 0 to 1), ``centre of largest cluster`` (the sentences nearest to the centre), ``share in it``
+        (share of the category's errors that are in the largest cluster, 0 to 1) and ``commonest sentence``.
     """
     counts = np.array([parse(analysis).significant for analysis in analyses])
     names = [f"({letter}) {name}" for letter, name in zip(LETTERS, GREEN_NAMES, strict=True)]
@@ -141,11 +146,20 @@ def tabulate_errors(analyses: Sequence[str], clusters: Mapping[str, Clusters]) -
 
 
 def generate_faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[str, str]], int]:
-    """Return ``n`` pairs of a reference and a simulated system's report, and the number of reports with the
-    fault.
+    """Simulate a system whose reports have random errors and, often, one fault: an effusion that is not
+    there.
 
-    The reports also have random errors. The fault is planted in each report with probability ``share``,
-    unless the reference or the report already has an effusion.
+    Parameters
+    ----------
+    n : number of reports.
+    seed : seed of the references, the errors and the fault.
+    share : probability (0 to 1) that the fault is planted in a report, unless the reference or the report
+        already has an effusion.
+
+    Returns
+    -------
+    pairs : (reference, report) of each report, as findings sections.
+    faults : number of reports with the fault.
     """
     pairs, faults = [], 0
     for number, pair in enumerate(error_pairs(n, seed=seed, modality_anatomy=CHEST)):
@@ -159,7 +173,7 @@ def generate_faulty_pairs(n: int, seed: int, share: float) -> tuple[list[tuple[s
 
 
 def _add_fault(report: SyntheticReport, wording: int) -> SyntheticReport:
-    """Return the report with the fault added and statements that contradict it removed.
+    """Return a report with :data:`FAULT` added and statements that contradict it removed.
 
     ``wording``: a 96-bit integer that decides the words of the fault.
     """
